@@ -1,0 +1,35 @@
+# Two commands are enough: `make demo` and `make test`. Both set everything up when it is not there yet.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help setup demo test lint format science bench docs clean
+
+help:            ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
+
+setup: $(READY)  ## create .venv and install (only when something changed)
+
+$(READY): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(READY)   ## five clients, Dirichlet alpha 0.05, V4 and V7 on the embedded digits
+	$(BIN)/mooring run configs/digits.yaml method=v4,v7 --again
+
+test: $(READY) lint  ## lint, then the whole suite
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY)   ## ruff, mypy --strict, and the layers of the house
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:           ## remove .venv and caches; runs/ stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache dist site

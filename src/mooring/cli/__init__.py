@@ -1,0 +1,47 @@
+"""The command line: one file per verb group. Heavy things are imported when a verb runs, not before."""
+
+import sys
+import warnings
+
+import typer
+
+from mooring.cli import data, methods, run
+from mooring.errors import ConfigError, MooringError
+
+app = typer.Typer(
+    name="mooring",
+    help="One-shot federated learning that holds: train once, upload once, fuse into one predictor.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("run")(run.run)
+app.command("methods")(methods.methods)
+app.command("show")(methods.show)
+app.command("data")(data.data)
+app.command("partition")(data.partition)
+
+
+def main() -> None:
+    """A user's mistake ends in one line and exit code 2; a bug keeps its traceback."""
+    warnings.showwarning = _warn
+    try:
+        app()
+    except ConfigError as error:
+        for problem in error.problems:
+            print(f"error: {problem}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except MooringError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"warning: {message}", file=sys.stderr)

@@ -1,0 +1,132 @@
+"""`mooring data` and `mooring partition`: what there is to learn from, and who would hold what."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mooring.cli.arguments import AsJson, Settings, experiments, print_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from mooring.data.partition import Partition
+
+MOST_COLUMNS = 20  # classes that still fit a terminal as one column each
+SHADES = 6
+
+
+def data(
+    root: Annotated[
+        str | None, typer.Option(help="Where data sets are; default MOORING_DATA or ~/.cache/mooring.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """List every data source: found or missing, counts, classes, size."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from mooring.cli.tables import size
+    from mooring.data.catalogue import survey
+
+    infos = survey(root)
+    if json:
+        from dataclasses import asdict
+
+        print_json([asdict(info) for info in infos])
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("source", style="bold", no_wrap=True)
+    table.add_column("")
+    for heading in ("train", "test", "classes", "image", "on disk"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("where")
+    for info in infos:
+        state = {True: "[green]found", False: "[red]missing", None: "[cyan]yours"}[info.found]
+        if info.found:
+            image = "x".join(map(str, info.shape or ()))
+            on_disk = size(info.nbytes) if info.nbytes else "embedded"
+            counts = (f"{info.train:,}", f"{info.test:,}", str(info.classes), image, on_disk)
+        else:
+            counts = ("", "", "", "", "")
+        table.add_row(info.name, state, *counts, info.note)
+    Console().print(table)
+
+
+def partition(
+    settings: Settings = None,
+    export: Annotated[Path | None, typer.Option(help="Also write the partition to this file (JSON).")] = None,
+    json: AsJson = False,
+) -> None:
+    """Preview who would hold what: a heat map of labels, entropy, sizes, overlap. Takes the settings of `run`."""
+    experiment = experiments(settings)[0]
+    from rich.console import Console
+
+    from mooring.data.clients import federate
+    from mooring.data.partition import export as write
+
+    federation = federate(experiment.data, experiment.partition, experiment.split_seed)
+    if export is not None:
+        write(federation.partition, str(export))
+    if json:
+        print_json(federation.partition.summary())
+        return
+    console = Console()
+    console.print(heat_map(federation.partition, federation.train.classes))
+    found = federation.partition
+    console.print(
+        f"\nimages {found.samples:,}  coverage {found.coverage:.3f}  overlap {found.overlap:.3f}  "
+        f"size variation {found.size_variation:.3f}  mean entropy {found.normalised_entropy.mean():.3f}\n"
+        f"sha256 {found.sha256}",
+        highlight=False,
+    )
+
+
+def heat_map(partition: "Partition", classes: tuple[str, ...]) -> "Table":
+    """A row per client: images of each class, shaded by their share of the class."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("client", justify="right", style="bold")
+    narrow = len(classes) <= MOST_COLUMNS
+    for name in classes if narrow else ("labels",):
+        table.add_column(name[:6], justify="right")
+    for heading in ("images", "classes", "entropy"):
+        table.add_column(heading, justify="right")
+    totals = partition.counts.sum(0).clip(min=1)
+    for client, counts in enumerate(partition.counts):
+        cells = [shaded(f"{n:>4}", n / total) for n, total in zip(counts.tolist(), totals.tolist(), strict=True)]
+        if not narrow:
+            cells = [strip(counts.tolist(), totals.tolist())]
+        table.add_row(
+            str(client),
+            *cells,
+            f"{partition.sizes[client]:,}",
+            str(partition.classes_per_client[client]),
+            f"{partition.normalised_entropy[client]:.3f}",
+        )
+    return table
+
+
+def shaded(text: str, share: float) -> "Text":
+    """A cell, the darker the larger its share; readable on light and dark terminals."""
+    from rich.style import Style
+    from rich.text import Text
+
+    if share == 0:
+        return Text("·".rjust(len(text)), Style(dim=True))
+    level = min(int(share * SHADES), SHADES - 1)
+    blue = 255 - 30 * level
+    return Text(
+        text,
+        Style(bgcolor=f"rgb({220 - 35 * level},{232 - 25 * level},{blue})", color="black" if level < 3 else "white"),
+    )
+
+
+def strip(counts: list[int], totals: list[int]) -> "Text":
+    """Many classes as one strip of blocks."""
+    from rich.text import Text
+
+    blocks = " ▁▂▃▄▅▆▇█"
+    return Text("".join(blocks[-(-n * 8 // total)] for n, total in zip(counts, totals, strict=True)))

@@ -1,0 +1,42 @@
+"""`mooring methods` and `mooring show`: what there is, and what it is made of."""
+
+from typing import Annotated
+
+import typer
+
+from mooring.cli.arguments import AsJson, print_json
+
+
+def methods(json: AsJson = False) -> None:
+    """List every method with one line about it."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from mooring.methods import METHODS
+
+    if json:
+        print_json([{"method": name, "about": method.about} for name, method in METHODS.items()])
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method", style="bold", no_wrap=True)
+    table.add_column("fusion", no_wrap=True)
+    table.add_column("about")
+    for name, method in METHODS.items():
+        table.add_row(name, method.fusion.kind if method.fusion else "-", method.about)
+    Console().print(table)
+
+
+def show(
+    method: Annotated[str, typer.Argument(help="A method's name, or package.module:NAME of your own.")],
+    json: AsJson = False,
+) -> None:
+    """Print a method's full tree; every line of it can be overridden, e.g. method.client.align.weight.base.value=3."""
+    from mooring.config import as_yaml, named_method
+    from mooring.config.tree import to_tree
+
+    found = named_method(method)
+    tree = {"method": {"name": method, **to_tree(found)}}
+    if json:
+        print_json(tree)
+        return
+    typer.echo(f"# {found.about or 'no description'}\n{as_yaml(tree)}", nl=False)

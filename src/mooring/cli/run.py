@@ -1,0 +1,53 @@
+"""`mooring run`: one experiment per method, live progress, a table at the end."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mooring.cli.arguments import AsJson, Settings, experiments, print_json
+
+if TYPE_CHECKING:
+    from mooring.config import Experiment
+
+FAILED = 3  # exit code of a run that ended with less than all clients
+
+
+def run(
+    settings: Settings = None,
+    again: Annotated[bool, typer.Option("--again", help="Repeat an experiment that is already finished.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Train the clients, collect their one upload, fuse, and evaluate on the official test set.
+
+    Several methods run one after the other on the same partition: mooring run method=v4,v7
+    """
+    chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
+    from mooring.cli.progress import watching
+    from mooring.conductor import folder_of
+    from mooring.conductor import run as conduct
+
+    chosen = apart(chosen)
+    outcomes: list[tuple[str, dict[str, Any]]] = []
+    for experiment in chosen:
+        with watching(experiment, silent=quiet or json) as emit:
+            outcomes.append((str(folder_of(experiment)), conduct(experiment, emit, again)))
+    if json:
+        results = [{"folder": folder, **result} for folder, result in outcomes]
+        print_json(results[0] if len(results) == 1 else results)
+    else:
+        from mooring.cli.tables import results_table
+
+        results_table(outcomes)
+    if not all(result["complete"] for _, result in outcomes):
+        raise typer.Exit(FAILED)
+
+
+def apart(chosen: "list[Experiment]") -> "list[Experiment]":
+    """Several methods with one `out` get a folder each inside it."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    if len(chosen) == 1:
+        return chosen
+    return [replace(e, out=str(Path(e.out) / e.name)) if e.out else e for e in chosen]

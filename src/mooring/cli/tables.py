@@ -1,0 +1,57 @@
+"""Tables for the terminal."""
+
+from statistics import fmean
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
+    """One line per run: the fused accuracy beside what the clients reach alone, and what it cost."""
+    table = Table(box=None, pad_edge=False, title_justify="left")
+    table.add_column("method", style="bold")
+    for heading in ("accuracy", "balanced", "macro F1", "ECE", "clients alone", "upload", "seconds"):
+        table.add_column(heading, justify="right")
+    for _, result in outcomes:
+        table.add_row(
+            result["method"],
+            f"{result['accuracy']:.3f}",
+            f"{result['balanced_accuracy']:.3f}",
+            f"{result['macro_f1']:.3f}",
+            f"{result['calibration_error']:.3f}",
+            alone(result),
+            size(upload_bytes(result)),
+            f"{result['seconds']:.1f}",
+        )
+    console = Console()
+    console.print(table)
+    first = outcomes[0][1]
+    console.print(
+        f"\n[dim]{first['dataset']}, {first['clients']} clients, official test set, last round; "
+        f"seeds: training {first['seeds']['training']}, split {first['seeds']['split']}; n = 1 run each[/dim]"
+    )
+    for folder, result in outcomes:
+        absent = "".join(f"  client {row['client']}: {row['reason']}" for row in result["absent"])
+        console.print(f"run folder: {folder}{absent}", soft_wrap=True, highlight=False)
+
+
+def alone(result: dict[str, Any]) -> str:
+    """Mean accuracy of the clients' own models."""
+    own = [row["accuracy"] for row in result["rounds"][-1]["clients"] if row["accuracy"] is not None]
+    return f"{fmean(own):.3f}" if own else "-"
+
+
+def upload_bytes(result: dict[str, Any]) -> int:
+    """What all clients send for the last round: the one upload of one-shot learning."""
+    last = result["rounds"][-1]["round"]
+    return sum(int(upload["bytes"]) for upload in result["uploads"] if upload["round"] == last)
+
+
+def size(nbytes: float) -> str:
+    """Bytes as people say them: 46.1 kB, 138 MB."""
+    units = ["B", "kB", "MB", "GB"]
+    while nbytes >= 1000 and len(units) > 1:
+        nbytes /= 1000
+        units.pop(0)
+    return f"{nbytes:.0f} {units[0]}" if nbytes >= 100 or units[0] == "B" else f"{nbytes:.1f} {units[0]}"

@@ -1,0 +1,126 @@
+"""THE training loop, the only one: every method is this function with another recipe."""
+
+from collections.abc import Iterator
+from time import monotonic
+
+import torch
+from torch import Tensor
+
+from mooring.client.batches import batches, steps_per_epoch
+from mooring.client.job import ClientJob, Training
+from mooring.client.ledger import Ledger
+from mooring.client.payload import extract
+from mooring.client.state import ClientState
+from mooring.data.images import ImageSet
+from mooring.types import Balanced, ClientFacts, Emit, Event, Losses, Payload, Progress, Step, View
+
+TICK_SECONDS = 0.25
+
+
+def run_client(job: ClientJob, shard: ImageSet, client: int, emit: Emit) -> Iterator[Payload]:
+    """Train one client from start to end; yields its upload at every round that is kept.
+
+    A client without images uploads nothing.
+    """
+    facts = facts_of(job.training, shard.label_counts(), client)
+    if not facts.samples:
+        emit(Event("starved", {"client": client, "reason": "no images: nothing to train on, nothing uploaded"}))
+        return
+    state = ClientState.start(job, facts)
+    for round_ in range(job.training.rounds):
+        began = monotonic()
+        record = train_round(job, state, shard, facts, round_, emit)
+        emit(Event("round", {"client": client, "round": round_, **record, "seconds": monotonic() - began}))
+        if round_ in job.training.kept():
+            yield Payload(client, round_, facts.samples, extract(job.needs, state.network, shard))
+
+
+def train_round(
+    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, round_: int, emit: Emit
+) -> dict[str, object]:
+    """One round of epochs; the record of its last epoch."""
+    training = job.training
+    ledger = Ledger(facts.client)
+    progress, means, ticked = Progress(), {}, monotonic()
+    for epoch in range(training.local_epochs):
+        first_step = state.step
+        for chosen in batches(len(shard), training.batch_size, state.order):
+            progress = Progress(state.step, facts.steps, epoch, training.local_epochs, round_, training.rounds)
+            state.set_rate(job, progress)
+            values = train_step(job, state, shard.images[chosen], shard.labels[chosen], progress)
+            ledger.add(values)
+            state.step += 1
+            if monotonic() - ticked > TICK_SECONDS:
+                ticked = monotonic()
+                emit(Event("tick", _tick(facts, state, round_, values)))
+        means = ledger.close(round_, first_step)
+    emit(Event("tick", {"client": facts.client, "round": round_, "step": state.step, "steps": facts.steps}))
+    return _record(job, state, facts, progress, means)
+
+
+def train_step(
+    job: ClientJob, state: ClientState, images: Tensor, labels: Tensor, progress: Progress
+) -> dict[str, Tensor]:
+    """One step of encoder, prototypes and weighting together; returns what was measured on the way."""
+    recipe, network = job.recipe, state.network
+    network.train(len(images) > 1)  # batch norm never sees a batch of one
+    seen: View = network(recipe.views(images, job.mirror, state.augment))
+    count = recipe.views.count
+    views = tuple(map(View, seen.logits.chunk(count), seen.features.chunk(count)))
+    anchors = state.anchors(progress) if state.anchors else None
+    step = Step(labels, views, network.prototypes, anchors, progress)
+
+    terms = {name: term(step) for name, term in recipe.named_terms()}
+    local = torch.stack(list(terms.values())).sum()
+    measured = {**terms, "base_loss": local}
+    loss = local
+    if recipe.align is not None and state.balancer is not None:
+        align = recipe.align.term(step)
+        balanced: Balanced = state.balancer(Losses(local, align, terms, seen.features, network.prototypes), progress)
+        loss = balanced.model_loss if balanced.own_loss is None else balanced.model_loss + balanced.own_loss
+        measured |= {"align_loss": align, "lambda_raw": balanced.raw, "lambda": balanced.lam}
+
+    state.optimizer.zero_grad()
+    loss.backward()
+    measured["gradient_norm"] = state.clip(recipe.clip, job.training.clip)
+    state.optimizer.step()
+    measured["train_accuracy"] = (seen.logits.argmax(1) == labels.repeat(count)).float().mean()
+    return measured
+
+
+def facts_of(training: Training, label_counts: tuple[int, ...], client: int) -> ClientFacts:
+    """What is known of a client before it trains."""
+    per_epoch = steps_per_epoch(sum(label_counts), training.batch_size)
+    return ClientFacts(client, label_counts, per_epoch * training.local_epochs * training.rounds)
+
+
+def _tick(facts: ClientFacts, state: ClientState, round_: int, values: dict[str, Tensor]) -> dict[str, object]:
+    """What a progress bar shows."""
+    shown: dict[str, object] = {name: values[name].item() for name in ("base_loss", "lambda") if name in values}
+    return {"client": facts.client, "round": round_, "step": state.step, "steps": facts.steps, **shown}
+
+
+def _record(
+    job: ClientJob, state: ClientState, facts: ClientFacts, progress: Progress, measured: dict[str, float]
+) -> dict[str, object]:
+    """Means over the last epoch, lambda as the last step left it, and where lambda would come to rest."""
+    norms = state.network.prototypes.detach().norm(dim=1)
+    record: dict[str, object] = {
+        "steps": state.step,
+        "terms": {name: measured[name] for name, _ in job.recipe.named_terms()},
+        "base_loss": measured["base_loss"],
+        "gradient_norm": measured["gradient_norm"],
+        "train_accuracy": measured["train_accuracy"],
+        "prototype_norms": norms.tolist(),
+    }
+    if job.recipe.align is not None:
+        local, align = measured["base_loss"], measured["align_loss"]
+        rest = job.recipe.align.weight.stationary(local, align, progress, facts)
+        record |= {
+            "align_loss": align,
+            "lambda_raw": measured["last_lambda_raw"],
+            "lambda": measured["last_lambda"],
+            "lambda_star": rest and rest.felt,
+            "lambda_star_raw": rest and rest.raw,
+        }
+    return record

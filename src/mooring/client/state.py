@@ -1,0 +1,70 @@
+"""All that changes while a client trains, and how it starts."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.utils import clip_grad_norm_
+
+from mooring.anchors import Anchors
+from mooring.client.job import ClientJob
+from mooring.client.recipe import Clipping
+from mooring.models.network import Network
+from mooring.schedules import at
+from mooring.seeds import generator
+from mooring.types import ClientFacts, Progress
+from mooring.weighting import Balancer
+
+
+@dataclass
+class ClientState:
+    """Network, anchors, balancer, one persistent optimizer and this client's own random streams."""
+
+    network: Network
+    anchors: Anchors | None
+    balancer: Balancer | None
+    optimizer: torch.optim.Optimizer
+    order: Generator
+    augment: Generator
+    step: int = 0
+
+    @classmethod
+    def start(cls, job: ClientJob, facts: ClientFacts) -> "ClientState":
+        """What all clients share (network, anchors), and what is this client's own (weighting, streams)."""
+        network = job.blueprint.build(generator(job.seed, "network"))
+        training, align = job.training, job.recipe.align
+        groups = [_group(list(network.parameters()), training.lr, training.weight_decay)]
+        anchors = balancer = None
+        if align is not None:
+            anchors = align.anchor.build(network.prototypes.detach(), generator(job.seed, "anchors"))
+            network.head.moor(anchors(Progress()))
+            balancer = align.weight.start(facts, generator(job.seed, "client", facts.client, "weighting"))
+            own = list(balancer.parameters())
+            groups += [_group(own, balancer.lr or training.lr, 0.0)] if own else []
+        return cls(
+            network,
+            anchors,
+            balancer,
+            torch.optim.SGD(groups, momentum=training.momentum),
+            order=generator(job.seed, "client", facts.client, "order"),
+            augment=generator(job.seed, "client", facts.client, "augment"),
+        )
+
+    def set_rate(self, job: ClientJob, progress: Progress) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["base_lr"] * at(job.training.lr_schedule, progress)
+
+    def clip(self, style: Clipping, limit: float | None) -> Tensor:
+        """Clip the gradients to norm `limit`, all together or group by group; the norm before, over everything."""
+        own = [] if self.balancer is None else list(self.balancer.parameters())
+        groups = [list(self.network.encoder.parameters()), list(self.network.head.parameters()), own]
+        if style == "joint":
+            groups = [[parameter for group in groups for parameter in group]]
+        bound = float("inf") if limit is None else limit
+        norms = [clip_grad_norm_(group, bound) for group in groups if group]
+        norm: Tensor = torch.stack(norms).norm()
+        return norm
+
+
+def _group(parameters: list[torch.nn.Parameter], lr: float, weight_decay: float) -> dict[str, object]:
+    return {"params": parameters, "lr": lr, "base_lr": lr, "weight_decay": weight_decay}

@@ -1,0 +1,182 @@
+"""From an experiment to its result: one direction, no way back to the clients."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import fmean
+from time import monotonic
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mooring.client import ClientJob
+from mooring.config import Experiment, as_yaml
+from mooring.data.clients import Federation, federate
+from mooring.errors import FusionError
+from mooring.evaluate import Examiner, Metrics
+from mooring.fusion.base import rebuild
+from mooring.models.network import PROTOTYPES, Blueprint
+from mooring.store import FORMAT, RunStore, finished, opened
+from mooring.types import Emit, Event, Payload
+
+RUNS = Path("runs")
+OWN_MODEL = frozenset({"encoder", "prototypes"})  # what it takes to judge a client by itself
+TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda", "lambda_star", "train_accuracy")
+REPORTED = ("balanced_accuracy", "macro_f1", "calibration_error", "per_class_accuracy", "confusion")
+
+
+def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False) -> dict[str, Any]:
+    """Run an experiment and return its result; a finished one is returned at once unless `again`."""
+    folder = folder_of(experiment)
+    if not again:
+        result = finished(folder, experiment.fingerprint())
+        if result is not None:
+            return result
+    began = monotonic()
+    torch.set_num_threads(1)  # fusion beside the workers, not against them; and the same result on every machine
+    federation = federate(experiment.data, experiment.partition, experiment.split_seed)
+    if experiment.method.shards == "pooled":
+        federation = federation.pooled()
+    job = job_of(experiment, federation)
+    examiner = Examiner(experiment.data, federation.train.classes)
+    with opened(folder, as_yaml(experiment.tree())) as store:
+        conductor = Conductor(experiment, federation, job, examiner, store, emit)
+        conductor.conduct()
+        result = conductor.result(monotonic() - began)
+        store.finish(result)
+    return result
+
+
+def folder_of(experiment: Experiment) -> Path:
+    return Path(experiment.out) if experiment.out else RUNS / experiment.title
+
+
+def job_of(experiment: Experiment, federation: Federation) -> ClientJob:
+    """The work order of all clients; a model that cannot be built is refused before anybody trains."""
+    source, method = experiment.data, experiment.method
+    blueprint = Blueprint(
+        experiment.model,
+        method.client.head,
+        federation.train.shape,
+        len(federation.train.classes),
+        source.mean,
+        source.std,
+    )
+    network = blueprint.build(torch.Generator())
+    if method.client.align is not None:
+        method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
+    needs = OWN_MODEL if method.fusion is None else method.fusion.needs
+    return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)
+
+
+@dataclass
+class Conductor:
+    """Takes uploads as they arrive, fuses a snapshot when all clients have delivered it, keeps the books."""
+
+    experiment: Experiment
+    federation: Federation
+    job: ClientJob
+    examiner: Examiner
+    store: RunStore
+    emit: Emit
+    absent: dict[int, str] = field(default_factory=dict)  # clients that deliver nothing (more), and why
+    failed: bool = False
+    records: dict[tuple[int, int], Mapping[str, Any]] = field(default_factory=dict)  # (round, client)
+    uploads: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
+    fused: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def conduct(self) -> None:
+        self.note(Event("partition", self.federation.partition.summary()))
+        for payload in self.experiment.engine.collect(self.job, self.federation, self.note):
+            self.uploads[payload.round, payload.client] = self.store.save_upload(payload)
+            self.fuse_ready()
+        self.fuse_ready()
+
+    def note(self, event: Event) -> None:
+        """Every event goes to the listener; all but progress ticks go to the record."""
+        if event.name == "round":
+            self.records[int(str(event.fields["round"])), int(str(event.fields["client"]))] = event.fields
+        if event.name in ("starved", "failed"):
+            self.absent[int(str(event.fields["client"]))] = event.name
+            self.failed |= event.name == "failed"
+        if event.name != "tick":
+            self.store.record(event)
+        self.emit(event)
+
+    def fuse_ready(self) -> None:
+        """Fuse every snapshot that all clients still taking part have delivered."""
+        present = set(range(self.federation.clients)) - self.absent.keys()
+        for round_ in self.job.training.kept():
+            delivered = {client for at, client in self.uploads if at == round_}
+            if round_ not in self.fused and delivered and delivered >= present:
+                self.fuse(round_, sorted(delivered))
+
+    def fuse(self, round_: int, clients: list[int]) -> None:
+        """One snapshot: the fused predictor and every client by itself, on the official test set."""
+        began = monotonic()
+        payloads = [self.store.load_upload(self.uploads[round_, client]) for client in clients]
+        own = {payload.client: self.judge_alone(payload) for payload in payloads}
+        fusion = self.experiment.method.fusion
+        if fusion is None:
+            metrics = mean_of([metrics for metrics in own.values() if metrics])
+        else:
+            metrics = asdict(self.examiner.examine(fusion(payloads, self.job.blueprint)))
+        rows = [
+            {"client": client, **self.traced(round_, client), "accuracy": alone and alone.accuracy}
+            for client, alone in own.items()
+        ]
+        self.fused[round_] = {"round": round_, **metrics, "clients": rows}
+        self.note(Event("fused", {"round": round_, "accuracy": metrics["accuracy"], "seconds": monotonic() - began}))
+
+    def judge_alone(self, payload: Payload) -> Metrics | None:
+        """A client's own accuracy, where its upload holds a whole model."""
+        if PROTOTYPES not in payload.tensors:
+            return None
+        network = rebuild(payload, self.job.blueprint)
+
+        def logits(images: Tensor) -> Tensor:
+            scores: Tensor = network(images).logits
+            return scores
+
+        return self.examiner.examine(logits)
+
+    def traced(self, round_: int, client: int) -> dict[str, Any]:
+        record = self.records.get((round_, client), {})
+        return {name: record.get(name) for name in TRACED}
+
+    def result(self, seconds: float) -> dict[str, Any]:
+        """What `result.json` says."""
+        if not self.fused:
+            raise FusionError("no client delivered anything", "give the clients images, or look into events.jsonl")
+        experiment, last = self.experiment, self.fused[max(self.fused)]
+        return {
+            "format": FORMAT,
+            "complete": not self.failed,
+            "method": experiment.name,
+            "dataset": experiment.data.source,
+            "fingerprint": experiment.fingerprint(),
+            "seeds": {"training": experiment.seed, "split": experiment.split_seed},
+            "accuracy": last["accuracy"],
+            **{name: last[name] for name in REPORTED},
+            "rounds": [self.fused[round_] for round_ in sorted(self.fused)],
+            "clients": self.federation.clients,
+            "absent": [{"client": client, "reason": why} for client, why in sorted(self.absent.items())],
+            "partition": self.federation.partition.summary(),
+            "uploads": [self.uploads[key] for key in sorted(self.uploads)],
+            "seconds": seconds,
+        }
+
+
+def mean_of(clients: list[Metrics]) -> dict[str, Any]:
+    """The control `local-only`: every metric is the mean over the clients; confusion counts are added up."""
+    numbers = {
+        name: fmean(getattr(metrics, name) for metrics in clients)
+        for name in ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
+    }
+    by_class = zip(*(metrics.per_class_accuracy for metrics in clients), strict=True)
+    confusion = torch.tensor([metrics.confusion for metrics in clients]).sum(0).tolist()
+    return numbers | {
+        "per_class_accuracy": [None if None in column else fmean(column) for column in by_class],
+        "confusion": confusion,
+    }

@@ -1,0 +1,178 @@
+"""From a tree to frozen dataclasses, every problem noted with its path.
+
+Values are checked by pydantic; the walk is ours, because slots are open: a user's own class takes part as
+`kind: package.module:Class`, and a partial tree changes a value instead of replacing it.
+"""
+
+import json
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from mooring.config.tree import INHERITED
+from mooring.errors import ConfigError, nearest
+
+NOTHING = object()  # no base, no value: not the same as null
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place for a value of an open family: which key names the kind, and the kinds there are."""
+
+    key: str
+    kinds: Mapping[str, type]
+
+
+@dataclass
+class Builder:
+    """Builds values and collects problems: (path, is it only an unknown key?, message)."""
+
+    slots: Mapping[type, Slot]
+    problems: list[tuple[str, bool, str]] = field(default_factory=list)
+
+    def build(self, annotation: Any, tree: Any, base: Any, path: str) -> Any:
+        """The value that `tree` describes, `base` filling what it leaves out; NOTHING after a problem."""
+        if tree is NOTHING:
+            return base
+        members = [member for member in get_args(annotation) if member is not type(None)]
+        if get_origin(annotation) in (Union, types.UnionType) and len(members) < len(get_args(annotation)):
+            if tree is None:
+                return None
+            if base is None and is_dataclass(members[0]):
+                self._problem(path, tree, "this method has no such part; choose one that has", unknown=True)
+                return None
+            if len(members) == 1:
+                return self.build(members[0], tree, NOTHING if base is None else base, path)
+        if annotation in self.slots:
+            return self._slot(self.slots[annotation], tree, base, path)
+        if get_origin(annotation) is tuple and (members[0] in self.slots):
+            return self._sequence(members[0], tree, base, path)
+        if is_dataclass(annotation):
+            return self._record(annotation, tree, base, path)
+        return self._leaf(annotation, tree, path)
+
+    def _slot(self, slot: Slot, tree: Any, base: Any, path: str) -> Any:
+        if isinstance(tree, str):
+            tree = {slot.key: tree}
+        if not isinstance(tree, dict):
+            return self._problem(
+                path, tree, f"must be a name or a mapping with {slot.key!r}; " + nearest("", slot.kinds)
+            )
+        tree = dict(tree)
+        if slot.key != "name" and "name" in tree:
+            tree[slot.key] = tree.pop("name")
+        name = tree.pop(slot.key, NOTHING)
+        if name is NOTHING:
+            if base is NOTHING or base is None:
+                return self._problem(path, tree, f"needs {slot.key!r}; " + nearest("", slot.kinds))
+            return self._record(type(base), tree, base, path)
+        cls = self._kind(slot, name, f"{path}.{slot.key}")
+        if cls is NOTHING:
+            return NOTHING
+        return self._record(cls, tree, base if type(base) is cls else NOTHING, path)
+
+    def _kind(self, slot: Slot, name: Any, path: str) -> Any:
+        if name in slot.kinds:
+            return slot.kinds[name]
+        if isinstance(name, str) and ":" in name:
+            cls = imported(name)
+            if isinstance(cls, type) and is_dataclass(cls):
+                return cls
+            return self._problem(path, name, "is not a dataclass; write your own part as a frozen dataclass")
+        return self._problem(path, name, f"unknown; {nearest(str(name), slot.kinds)}")
+
+    def _sequence(self, member: Any, tree: Any, base: Any, path: str) -> Any:
+        """A list replaces all elements; a mapping changes some, by position or by kind."""
+        if isinstance(tree, list):
+            parts = [self.build(member, part, NOTHING, f"{path}.{i}") for i, part in enumerate(tree)]
+            return NOTHING if NOTHING in parts else tuple(parts)
+        if not isinstance(tree, dict) or base is NOTHING:
+            return self._problem(path, tree, "must be a list")
+        parts = list(base)
+        names = [part.kind for part in parts]
+        for key, patch in tree.items():
+            where = names.index(key) if key in names else int(key) if str(key).isdigit() else len(parts)
+            if where >= len(parts):
+                self._problem(f"{path}.{key}", patch, f"no such element; {nearest(str(key), names)}", unknown=True)
+                continue
+            parts[where] = self.build(member, patch, parts[where], f"{path}.{key}")
+        return NOTHING if NOTHING in parts else tuple(parts)
+
+    def _record(self, cls: Any, tree: Any, base: Any, path: str) -> Any:
+        if not isinstance(tree, dict):
+            return self._problem(path, tree, f"must be a mapping of {', '.join(f.name for f in fields(cls))}")
+        hints = type_hints(cls)
+        given = {str(key): value for key, value in tree.items() if key != INHERITED}
+        inherited = {key: value for key, value in tree.get(INHERITED, {}).items() if key in hints}
+        known = [f.name for f in fields(cls)]
+        for key in given.keys() - set(known):
+            self._problem(f"{path}.{key}", given[key], f"unknown key; {nearest(key, known)}", unknown=True)
+        values: dict[str, Any] = {}
+        for f in fields(cls):
+            under = getattr(base, f.name) if base is not NOTHING else default_of(f)
+            value = self.build(
+                hints[f.name], given.get(f.name, inherited.get(f.name, NOTHING)), under, f"{path}.{f.name}"
+            )
+            if value is NOTHING and under is NOTHING and f.name not in given:
+                self._problem(f"{path}.{f.name}", NOTHING, "is required and missing")
+            values[f.name] = value
+        return NOTHING if NOTHING in values.values() else cls(**values)
+
+    def _leaf(self, annotation: Any, tree: Any, path: str) -> Any:
+        try:
+            return adapter(annotation).validate_json(json.dumps(tree), strict=True)
+        except ValidationError as error:
+            reasons = {
+                problem["msg"].replace("Input should be", "must be").replace("JSON ", "") for problem in error.errors()
+            }
+            return self._problem(path, tree, "; or ".join(sorted(reasons)))
+        except (TypeError, ValueError):
+            return self._problem(path, tree, "must be a plain value (number, text, true, false, null or a list)")
+
+    def note(self, path: str, value: Any, reason: str) -> None:
+        """A problem found outside the walk."""
+        self._problem(path, value, reason)
+
+    def failed(self) -> bool:
+        return any(not unknown for _, unknown, _ in self.problems)
+
+    def _problem(self, path: str, value: Any, reason: str, unknown: bool = False) -> Any:
+        path = path.lstrip(".")
+        shown = path if value is NOTHING else f"{path}={shorten(value)}"
+        self.problems.append((path, unknown, f"{shown}: {reason}"))
+        return NOTHING
+
+
+@cache
+def adapter(annotation: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(annotation)
+
+
+@cache
+def type_hints(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls, include_extras=True)
+
+
+def default_of(f: Any) -> Any:
+    if f.default is not MISSING:
+        return f.default
+    return f.default_factory() if f.default_factory is not MISSING else NOTHING
+
+
+def imported(name: str) -> Any:
+    """The object called `package.module:NAME`."""
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError([f"{name}: cannot be imported ({error}); write package.module:NAME"]) from None
+
+
+def shorten(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."

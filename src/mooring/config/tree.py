@@ -1,0 +1,124 @@
+"""Configuration as plain trees: reading YAML, dotted overrides, merging, and writing values back."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mooring.errors import ConfigError
+
+Tree = dict[str, Any]
+DISCRIMINATORS = ("kind", "source", "name")
+INHERITED = "(inherited)"  # keys of a mapping whose kind was changed by a later layer: used where they still fit
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML in which 5e-4 is a number and a key given twice is an error."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
+)
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> Tree:
+    pairs = [(loader.construct_object(key, True), loader.construct_object(value, True)) for key, value in node.value]
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise yaml.constructor.ConstructorError(None, None, f"the key {twice!r} is given twice", node.start_mark)
+    return dict(pairs)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def read(text: str, origin: str) -> Any:
+    """The value of a YAML text; `origin` names it in errors."""
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" in line {where.line + 1}" if where else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise ConfigError(
+            [f"{origin}: not valid YAML{line} ({problem}); check quotes, colons and indentation"]
+        ) from None
+
+
+def read_file(path: Path) -> Tree:
+    """A configuration file: one mapping."""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise ConfigError([f"{path}: cannot be read ({error.strerror}); name an existing YAML file"]) from None
+    except UnicodeDecodeError:
+        raise ConfigError([f"{path}: is not text; name a YAML file"]) from None
+    tree = read(text, str(path))
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigError([f"{path}: holds a {type(tree).__name__}; an experiment is a mapping of keys"])
+    return tree
+
+
+def read_overrides(overrides: Iterable[str]) -> Tree:
+    """`a.b=1 c=x` -> {a: {b: 1}, c: x}"""
+    tree: Tree = {}
+    problems = []
+    for override in overrides:
+        key, equals, text = override.partition("=")
+        if not equals or not all(key.split(".")):
+            problems.append(f"{override!r}: is neither a file nor an override; write key=value, for example seed=3")
+            continue
+        value: Any = read(text, key)
+        for part in reversed(key.split(".")):
+            value = {part: value}
+        tree = merge(tree, value)
+    if problems:
+        raise ConfigError(problems)
+    return tree
+
+
+def merge(under: Any, over: Any) -> Any:
+    """`over` on top of `under`. A name stands for the mapping it begins: `v7` over `{...}` and `{...}` over `v7`."""
+    if isinstance(under, dict) and isinstance(over, str):
+        over = {"name": over}
+    if isinstance(under, str) and isinstance(over, dict):
+        under = {"name": under}
+    if not (isinstance(under, dict) and isinstance(over, dict)):
+        return over
+    if named(over) not in (None, named(under)) and named(under) is not None:
+        old = {key: value for key, value in under.items() if key not in (*DISCRIMINATORS, INHERITED)}
+        return {**over, INHERITED: under.get(INHERITED, {}) | old}
+    merged = dict(under)
+    for key, value in over.items():
+        merged[key] = merge(merged[key], value) if key in merged else value
+    return merged
+
+
+def named(tree: Tree) -> Any:
+    """What a mapping says it is, if it says so."""
+    return next((tree[key] for key in DISCRIMINATORS if key in tree), None)
+
+
+def kind_of(cls: type) -> Tree:
+    """How a tree names this class: by its kind, a user's own class by where it is imported from."""
+    key = next((key for key in ("kind", "source") if isinstance(getattr(cls, key, None), str)), None)
+    if cls.__module__.partition(".")[0] == "mooring":
+        return {key: getattr(cls, key)} if key else {}
+    return {key or "kind": f"{cls.__module__}:{cls.__qualname__}"}
+
+
+def to_tree(value: Any) -> Any:
+    """A frozen value as the tree that builds it again; fields that are no part of its identity are left out."""
+    if is_dataclass(value):
+        return kind_of(type(value)) | {f.name: to_tree(getattr(value, f.name)) for f in fields(value) if f.compare}
+    if isinstance(value, Mapping):
+        return {key: to_tree(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_tree(part) for part in value]
+    return value

@@ -1,0 +1,1 @@
+"""Images, the sources they come from, how they are divided among clients, and how they are augmented."""

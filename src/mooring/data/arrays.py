@@ -1,0 +1,116 @@
+"""A user's own arrays in one .npz file, checked before anything trains on them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mooring.data.images import ImageSet, Source
+from mooring.data.locate import own_path
+from mooring.data.pixels import to_images
+from mooring.errors import DataError
+
+Array = NDArray[Any]
+REQUIRED = ("train_images", "train_labels", "test_images", "test_labels")
+OPTIONAL = ("train_sites", "classes")
+WANTED = f"an .npz file with {', '.join(REQUIRED)} (and, if you like, {', '.join(OPTIONAL)})"
+
+
+@dataclass(frozen=True)
+class Arrays(Source):
+    """Images that are already arrays: (N, H, W), (N, H, W, C) or (N, C, H, W), uint8 or floats from 0 to 1.
+
+    Both parts are checked whenever one is read, so that a mistake in the test part shows before hours of training.
+    """
+
+    source: ClassVar[str] = "arrays"
+
+    def train(self) -> ImageSet:
+        return _read(own_path(self.root, WANTED))[0]
+
+    def test(self) -> ImageSet:
+        return _read(own_path(self.root, WANTED))[1]
+
+
+def _read(path: Path) -> tuple[ImageSet, ImageSet]:
+    arrays = _load(path)
+    train_images, test_images = (to_images(name, arrays[name]) for name in ("train_images", "test_images"))
+    if train_images.shape[1:] != test_images.shape[1:]:
+        raise DataError(
+            f"test_images are {test_images.shape[1:]} (C, H, W) but train_images are {train_images.shape[1:]}",
+            "bring both to one shape",
+        )
+    train_labels, test_labels = (
+        _labels(f"{part}_labels", arrays[f"{part}_labels"], len(images))
+        for part, images in (("train", train_images), ("test", test_images))
+    )
+    classes = _classes(arrays.get("classes"), train_labels)
+    for name, labels in (("train_labels", train_labels), ("test_labels", test_labels)):
+        if labels.max() >= len(classes):
+            raise DataError(f"{name} holds {labels.max()} but there are {len(classes)} classes", "add it or relabel")
+    sites = _sites(arrays.get("train_sites"), len(train_images))
+    return (
+        ImageSet(torch.from_numpy(train_images), torch.from_numpy(train_labels), classes, sites),
+        ImageSet(torch.from_numpy(test_images), torch.from_numpy(test_labels), classes),
+    )
+
+
+def _load(path: Path) -> Mapping[str, Array]:
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            names = [name for name in (*REQUIRED, *OPTIONAL) if name in archive.files]
+            arrays = {name: archive[name] for name in names}
+    except Exception as error:  # not a zip, truncated, arrays of objects, a lone .npy ...
+        raise DataError(
+            f"{path} cannot be read: {error}", f"set data.root to {WANTED}, none of dtype object"
+        ) from error
+    missing = [name for name in REQUIRED if name not in arrays]
+    if missing:
+        raise DataError(f"{path} has no {', '.join(missing)}", f"save {WANTED}")
+    return arrays
+
+
+def _labels(name: str, labels: Array, count: int) -> NDArray[np.int64]:
+    if labels.dtype.kind not in "iu":
+        raise DataError(f"{name} is {labels.dtype}, not whole numbers", f"save {name}.astype(np.int64)")
+    if labels.shape != (count,):
+        raise DataError(f"{name} has shape {labels.shape} for {count} images", f"give one label per image: ({count},)")
+    if labels.min() < 0 or labels.max() >= 2**31:
+        wrong = labels.min() if labels.min() < 0 else labels.max()
+        raise DataError(f"{name} holds {wrong}", "number the classes 0, 1, 2, ...")
+    return labels.astype(np.int64)
+
+
+def _classes(names: Array | None, train_labels: NDArray[np.int64]) -> tuple[str, ...]:
+    if names is None:
+        present = np.unique(train_labels)
+        gap = next((number for number, label in enumerate(present.tolist()) if number != label), None)
+        if gap is not None:
+            raise DataError(f"train_labels holds {present.max()} but never {gap}", "number from 0, or add `classes`")
+        return tuple(str(label) for label in present.tolist())
+    classes = _texts("classes", names)
+    if len(set(classes)) != len(classes):
+        raise DataError("classes names a class twice", "give every class a name of its own")
+    return classes
+
+
+def _sites(names: Array | None, count: int) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    if names.shape != (count,):
+        raise DataError(
+            f"train_sites has shape {names.shape} for {count} images", f"name one site per image: ({count},)"
+        )
+    return _texts("train_sites", names)
+
+
+def _texts(name: str, values: Array) -> tuple[str, ...]:
+    if values.ndim != 1 or values.dtype.kind not in "USiu":
+        raise DataError(f"{name} is {values.dtype} {values.shape}, not a list of names", "save np.array([...]) of text")
+    return tuple(
+        value.decode(errors="replace") if isinstance(value, bytes) else str(value) for value in values.tolist()
+    )

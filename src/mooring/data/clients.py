@@ -1,0 +1,72 @@
+"""Who holds what: the training images, cut, held back and divided among clients."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from mooring.data.images import ImageSet, Source
+from mooring.data.partition import Partitioner, Population, divide
+from mooring.data.partition.statistics import Partition
+from mooring.errors import DataError
+from mooring.seeds import numpy_generator
+
+
+@dataclass(frozen=True)
+class Federation:
+    """The training images of all clients in one place (this is a simulation), and who owns which."""
+
+    train: ImageSet = field(repr=False)
+    validation: ImageSet | None = field(repr=False)
+    partition: Partition = field(repr=False)
+
+    @property
+    def clients(self) -> int:
+        return len(self.partition.indices)
+
+    def pooled(self) -> "Federation":
+        """The same images at one single client: the control that federation is measured against."""
+        everything = np.unique(np.concatenate(self.partition.indices))
+        population = Population(self.train.labels.numpy(), len(self.train.classes), self.train.sites)
+        return Federation(self.train, self.validation, Partition.of([everything], population))
+
+    def shard(self, client: int) -> ImageSet:
+        return self.train.select(torch.from_numpy(self.partition.indices[client]))
+
+
+def federate(source: Source, partitioner: Partitioner, seed: int) -> Federation:
+    """Read the training part, take `limit` images, hold back `validation`, divide the rest.
+
+    `seed` is the split seed: it decides which image goes where, never how anybody trains.
+    """
+    images = source.train()
+    chosen = np.arange(len(images))
+    if source.limit is not None:
+        if source.limit > len(images):
+            raise DataError(
+                f"data.limit={source.limit} is more than the {len(images)} training images there are",
+                "lower data.limit or leave it out",
+            )
+        chosen, _ = stratified(images.labels.numpy(), chosen, source.limit, numpy_generator(seed, "limit"))
+    held: np.ndarray = np.empty(0, dtype=np.int64)
+    if source.validation > 0:
+        count = round(source.validation * len(chosen))
+        held, chosen = stratified(images.labels.numpy(), chosen, count, numpy_generator(seed, "validation"))
+    train = images.select(torch.from_numpy(chosen))
+    validation = images.select(torch.from_numpy(held)) if len(held) else None
+    population = Population(train.labels.numpy(), len(train.classes), train.sites)
+    return Federation(train, validation, divide(partitioner, population, seed))
+
+
+def stratified(
+    labels: np.ndarray, among: np.ndarray, count: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """`count` of the indices `among`, every class in proportion (largest remainder), and the others; both sorted."""
+    order = rng.permutation(among)
+    classes, sizes = np.unique(labels[among], return_counts=True)
+    exact = count * sizes / len(among)
+    quota = np.floor(exact).astype(np.int64)
+    quota[np.argsort(quota - exact, kind="stable")[: count - quota.sum()]] += 1
+    taken = [order[labels[order] == c][:n] for c, n in zip(classes, quota, strict=True)]
+    chosen = np.sort(np.concatenate(taken))
+    return chosen, np.setdiff1d(among, chosen)

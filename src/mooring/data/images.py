@@ -1,0 +1,66 @@
+"""Labelled images in memory, and the source they come from."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import torch
+from annotated_types import Ge
+from torch import Tensor
+
+from mooring.types import OpenFraction
+
+
+class DataWarning(UserWarning):
+    """Some of the data was left out, and the work goes on without it."""
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Images as uint8 (N, C, H, W) and their labels; `sites` names the natural owner of each image, if there is one."""
+
+    images: Tensor = field(repr=False)  # (N, C, H, W), uint8
+    labels: Tensor = field(repr=False)  # (N,), int64
+    classes: tuple[str, ...]
+    sites: tuple[str, ...] | None = field(default=None, repr=False)  # one per image
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        channels, height, width = self.images.shape[1:]
+        return channels, height, width
+
+    def select(self, indices: Tensor) -> "ImageSet":
+        sites = None if self.sites is None else tuple(self.sites[i] for i in indices.tolist())
+        return ImageSet(self.images[indices], self.labels[indices], self.classes, sites)
+
+    def label_counts(self) -> tuple[int, ...]:
+        return tuple(torch.bincount(self.labels, minlength=len(self.classes)).tolist())
+
+
+@dataclass(frozen=True)
+class Source(ABC):
+    """Where images come from. A source reads its training and its test part; it never mixes them.
+
+    `mean` and `std` are the one normalisation of training and testing; `mirror` says whether a flipped image is
+    still an image of its class.
+    """
+
+    source: ClassVar[str]
+    mean: ClassVar[tuple[float, ...]] = (0.5,)
+    std: ClassVar[tuple[float, ...]] = (0.5,)
+    mirror: ClassVar[bool] = True
+
+    root: str | None = None
+    limit: Annotated[int, Ge(1)] | None = None  # a seeded stratified subset of the training images
+    validation: OpenFraction = 0.0  # taken away before partitioning
+
+    @abstractmethod
+    def train(self) -> ImageSet:
+        """The training images, in the order of the files."""
+
+    @abstractmethod
+    def test(self) -> ImageSet:
+        """The official test images; called by `evaluate.py` only."""

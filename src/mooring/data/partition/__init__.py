@@ -1,0 +1,45 @@
+"""How training images are divided among clients: one small file per rule, and what can be said of the result."""
+
+from mooring.data.partition.base import Partitioner, PartitionWarning, Population
+from mooring.data.partition.dirichlet import Dirichlet
+from mooring.data.partition.dirichlet_equal import DirichletEqual
+from mooring.data.partition.fafi_overlap import FafiOverlap
+from mooring.data.partition.file import FromFile, export
+from mooring.data.partition.iid import Iid
+from mooring.data.partition.pathological import Pathological
+from mooring.data.partition.sites import Sites
+from mooring.data.partition.statistics import Partition
+from mooring.seeds import numpy_generator
+
+PARTITIONERS: dict[str, type[Partitioner]] = {
+    "dirichlet": Dirichlet,
+    "dirichlet_equal": DirichletEqual,
+    "fafi_overlap": FafiOverlap,
+    "file": FromFile,
+    "iid": Iid,
+    "pathological": Pathological,
+    "sites": Sites,
+}
+
+
+def divide(partitioner: Partitioner, population: Population, seed: int) -> Partition:
+    """The clients of this population under this seed, whatever else was drawn before."""
+    return Partition.of(partitioner.split(population, numpy_generator(seed, "partition")), population)
+
+
+__all__ = [
+    "PARTITIONERS",
+    "Dirichlet",
+    "DirichletEqual",
+    "FafiOverlap",
+    "FromFile",
+    "Iid",
+    "Partition",
+    "PartitionWarning",
+    "Partitioner",
+    "Pathological",
+    "Population",
+    "Sites",
+    "divide",
+    "export",
+]

@@ -1,0 +1,22 @@
+"""No skew at all."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mooring.data.partition.base import Ints, Population, require_images
+from mooring.types import Count
+
+
+@dataclass(frozen=True)
+class Iid:
+    """Shuffle, then cut into K parts whose sizes differ by at most 1 (McMahan et al. 2017)."""
+
+    kind: ClassVar[str] = "iid"
+    clients: Count = 5
+    seed: int | None = None
+
+    def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
+        require_images(self.clients, population)
+        return [np.sort(part) for part in np.array_split(rng.permutation(len(population)), self.clients)]

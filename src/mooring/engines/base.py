@@ -1,0 +1,17 @@
+"""The shape of an engine."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Protocol
+
+from mooring.client import ClientJob
+from mooring.data.clients import Federation
+from mooring.types import Emit, Payload
+
+
+class Engine(Protocol):
+    """Runs clients, each from start to end, and hands over their uploads as they arrive, in any order."""
+
+    kind: ClassVar[str]
+
+    def collect(self, job: ClientJob, federation: Federation, emit: Emit) -> Iterator[Payload]:
+        """Called once per run. A client that fails alone is an event `failed`; the others go on."""

@@ -1,0 +1,62 @@
+"""What can go wrong through no fault of ours: one sentence, one remedy, exit code 2.
+
+Everything a user can cause raises a `MooringError`; anything else is a bug and keeps its traceback.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class MooringError(Exception):
+    """A user's mistake: what is wrong, and what to do about it."""
+
+    exit_code = 2
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        super().__init__(problem, remedy)
+        self.problem = problem
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.remedy}" if self.remedy else self.problem
+
+
+class ConfigError(MooringError):
+    """Every problem of a configuration at once, each with its own field, value and remedy."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class DataError(MooringError):
+    """A data source is missing, unreadable or makes no sense."""
+
+
+class PartitionError(MooringError):
+    """The training data cannot be divided as asked."""
+
+
+class ModelError(MooringError):
+    """A model cannot be built for these images, classes or anchors."""
+
+
+class TrainingError(MooringError):
+    """A client's training cannot go on; the other clients are not touched."""
+
+
+class FusionError(MooringError):
+    """Uploads cannot be fused."""
+
+
+class StoreError(MooringError):
+    """A run folder cannot be read or written."""
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """A remedy for a misspelt name: the nearest valid one, or all of them."""
+    names = sorted(valid)
+    close = get_close_matches(name, names, n=1, cutoff=0.6) or [n for n in names if len(name) > 2 and name in n]
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"valid: {', '.join(names)}" if names else "nothing is valid here"

@@ -1,0 +1,76 @@
+"""How good a predictor is on the official test set: the one place where test data can be reached."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from mooring.data.images import ImageSet, Source
+from mooring.errors import DataError
+
+BATCH = 512
+BINS = 15  # of the calibration error
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """What a table shows; `None` where a class has no test image."""
+
+    accuracy: float
+    balanced_accuracy: float
+    macro_f1: float
+    calibration_error: float
+    per_class_accuracy: tuple[float | None, ...]
+    confusion: tuple[tuple[int, ...], ...]  # row: true class, column: predicted class
+
+
+class Examiner:
+    """Holds the test images and examines predictors; nobody else sees them."""
+
+    def __init__(self, source: Source, classes: tuple[str, ...]) -> None:
+        self._test = source.test()
+        if self._test.classes != classes:
+            raise DataError(
+                f"test classes {list(self._test.classes)} are not the training classes {list(classes)}",
+                "give both parts the same classes",
+            )
+        if not len(self._test):
+            raise DataError("the test part holds no images", "add some, or hold out a fraction")
+
+    def examine(self, predictor: Callable[[Tensor], Tensor]) -> Metrics:
+        """Scores in large batches, then the metrics."""
+        return measure(predict(predictor, self._test), self._test.labels)
+
+
+def predict(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> Tensor:
+    """Scores (N, C) of all images."""
+    with torch.inference_mode():
+        return torch.cat([predictor(batch) for batch in images.images.split(BATCH)])
+
+
+def measure(scores: Tensor, labels: Tensor) -> Metrics:
+    """Accuracy, its mean over classes, macro F1, and expected calibration error of the soft-max of the scores."""
+    classes = scores.shape[1]
+    predicted = scores.argmax(1)
+    confusion = torch.bincount(labels * classes + predicted, minlength=classes**2).view(classes, classes)
+    right, actual, claimed = confusion.diag().double(), confusion.sum(1), confusion.sum(0)
+    recall = right / actual.clamp(min=1)
+    f1 = 2 * right / (actual + claimed).clamp(min=1)
+    present = actual > 0
+    return Metrics(
+        accuracy=float(right.sum() / len(labels)),
+        balanced_accuracy=float(recall[present].mean()),
+        macro_f1=float(f1[present].mean()),
+        calibration_error=calibration_error(scores, predicted == labels),
+        per_class_accuracy=tuple(r if p else None for r, p in zip(recall.tolist(), present.tolist(), strict=True)),
+        confusion=tuple(map(tuple, confusion.tolist())),
+    )
+
+
+def calibration_error(scores: Tensor, hit: Tensor) -> float:
+    """ECE = sum_b n_b/n |accuracy_b - confidence_b| over equal bins of confidence (Guo et al. 2017)."""
+    confidence = scores.double().softmax(1).amax(1)
+    bins = (confidence * BINS).long().clamp(max=BINS - 1)
+    gap = torch.zeros(BINS, dtype=torch.float64).index_add_(0, bins, hit.double() - confidence)
+    return float(gap.abs().sum() / len(hit))

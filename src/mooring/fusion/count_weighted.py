@@ -1,0 +1,52 @@
+"""The ensemble that survives skew."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mooring.fusion.base import in_order, label_counts_of, prototypes_of
+from mooring.fusion.ensemble import Ensemble
+from mooring.models.network import Blueprint
+from mooring.types import Payload
+
+LOWEST = -1.0  # of all cosines
+
+
+@dataclass(frozen=True)
+class CountWeighted:
+    """Unit features, and prototypes weighted by who has seen how much of the class.
+
+    score_c(x) = F(x)/|F(x)| . P_c,  F(x) = sum_k n_k/n z_k(x),  P_c = normalise( sum_k n_kc/n_c P_kc/|P_kc| )
+
+    A class that nobody has seen scores -1: it never wins by an artefact.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"encoder", "prototypes", "label_counts"})
+    kind: ClassVar[str] = "count-weighted"
+
+    def __call__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> nn.Module:
+        return CountWeightedPredictor(in_order(payloads), blueprint)
+
+
+class CountWeightedPredictor(Ensemble):
+    prototypes: Tensor  # (C, d), unit norm
+    seen: Tensor  # (C,), bool
+
+    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
+        super().__init__(payloads, blueprint)
+        counts = label_counts_of(payloads)  # (K, C)
+        shares = counts / counts.sum(0).clamp(min=1)
+        units = F.normalize(prototypes_of(payloads), dim=2)
+        self.register_buffer("prototypes", F.normalize(torch.einsum("kc,kcd->cd", shares, units)))
+        self.register_buffer("seen", counts.sum(0) > 0)
+
+    def forward(self, images: Tensor) -> Tensor:
+        features = torch.zeros(())
+        for share, embedding in zip(self.shares, self.embeddings(images), strict=True):
+            features = features + share * F.normalize(embedding)
+        scores = F.normalize(features) @ self.prototypes.T
+        return scores.masked_fill(~self.seen, LOWEST)

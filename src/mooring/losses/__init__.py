@@ -1,0 +1,27 @@
+"""Loss terms: each a frozen value that maps a step to a scalar."""
+
+from mooring.losses.alignment import CosineDistance, MeanSquared
+from mooring.losses.cross_entropy import CrossEntropy
+from mooring.losses.prototypes import FeatureToPrototype, PrototypeSpread
+from mooring.losses.supcon import SupCon
+from mooring.losses.term import LossTerm
+
+LOSSES: dict[str, type[LossTerm]] = {
+    "cross-entropy": CrossEntropy,
+    "supcon": SupCon,
+    "feature-to-prototype": FeatureToPrototype,
+    "prototype-spread": PrototypeSpread,
+    "mean-squared": MeanSquared,
+    "cosine-distance": CosineDistance,
+}
+
+__all__ = [
+    "LOSSES",
+    "CosineDistance",
+    "CrossEntropy",
+    "FeatureToPrototype",
+    "LossTerm",
+    "MeanSquared",
+    "PrototypeSpread",
+    "SupCon",
+]

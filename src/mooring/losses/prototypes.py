@@ -1,0 +1,42 @@
+"""Terms that shape the prototypes."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from mooring.types import Positive, Step
+
+
+@dataclass(frozen=True)
+class FeatureToPrototype:
+    """-log softmax(z P^T / tau)_y, mean over all views (FAFI).
+
+    With tau = 1 and raw prototypes this is the cross entropy once more: as published.
+    """
+
+    kind: ClassVar[str] = "feature-to-prototype"
+    temperature: Positive = 1.0
+
+    def __call__(self, step: Step) -> Tensor:
+        features = torch.cat([view.features for view in step.views])
+        return F.cross_entropy(features @ step.prototypes.T / self.temperature, step.labels.repeat(len(step.views)))
+
+
+@dataclass(frozen=True)
+class PrototypeSpread:
+    """-log softmax(P P^T / tau)_cc, mean over classes (FAFI); `cosine` takes unit prototypes.
+
+    With raw prototypes of norm sqrt d the loss is dead at the start (the diagonal wins by d): as published.
+    """
+
+    kind: ClassVar[str] = "prototype-spread"
+    temperature: Positive = 1.0
+    similarity: Literal["dot", "cosine"] = "dot"
+
+    def __call__(self, step: Step) -> Tensor:
+        prototypes = F.normalize(step.prototypes) if self.similarity == "cosine" else step.prototypes
+        classes = torch.arange(len(prototypes), device=prototypes.device)
+        return F.cross_entropy(prototypes @ prototypes.T / self.temperature, classes)

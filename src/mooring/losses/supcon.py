@@ -1,0 +1,37 @@
+"""Supervised contrast between the views of a batch."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from mooring.types import Positive, Step
+
+
+@dataclass(frozen=True)
+class SupCon:
+    """-mean_i 1/|P(i)| sum_{j in P(i)} log( exp(z_i.z_j/tau) / sum_{k != i} exp(z_i.z_k/tau) )
+
+    P(i) are the other views with the label of i (Khosla et al. 2020, L_out). A sample without any positive
+    contributes nothing, so that singletons give a number and not NaN.
+    """
+
+    kind: ClassVar[str] = "supcon"
+    temperature: Positive = 0.07
+
+    def __call__(self, step: Step) -> Tensor:
+        features = torch.cat([view.features for view in step.views])  # (V * B, d)
+        labels = step.labels.repeat(len(step.views))
+        return supervised_contrast(features, labels, self.temperature)
+
+
+def supervised_contrast(features: Tensor, labels: Tensor, temperature: float) -> Tensor:
+    """The SupCon loss of unit features (N, d) under labels (N,)."""
+    itself = torch.eye(len(features), dtype=torch.bool, device=features.device)
+    similarity = (features @ features.T / temperature).masked_fill(itself, float("-inf"))
+    log_share = similarity - similarity.logsumexp(1, keepdim=True)
+    positive = (labels[:, None] == labels) & ~itself
+    positives = positive.sum(1)
+    per_sample = -log_share.masked_fill(~positive, 0).sum(1) / positives.clamp(min=1)
+    return per_sample.sum() / (positives > 0).sum().clamp(min=1)

@@ -1,0 +1,28 @@
+"""A method: what clients minimise, and what the server makes of their uploads."""
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from mooring.client import Alignment, ClientRecipe
+from mooring.fusion import Fusion
+from mooring.losses import LossTerm, MeanSquared
+from mooring.weighting import Weighting
+
+
+@dataclass(frozen=True)
+class Method:
+    """A client recipe and a fusion.
+
+    Without a fusion nothing is fused, and the result is the mean over the clients (the control `local-only`);
+    `pooled` shards put everybody's data in one place (the control `centralised`).
+    """
+
+    client: ClientRecipe
+    fusion: Fusion | None
+    shards: Literal["private", "pooled"] = "private"
+    about: str = field(default="", compare=False)  # one line for people; no part of what the method is
+
+    def aligned(self, weight: Weighting, about: str, term: LossTerm | None = None) -> "Method":
+        """This method with its prototypes moored to a simplex by `weight`."""
+        align = Alignment(weight=weight, term=term or MeanSquared())
+        return replace(self, client=replace(self.client, align=align), about=about)

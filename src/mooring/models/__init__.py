@@ -1,0 +1,1 @@
+"""Encoders, prototype heads, and the network they make together."""

@@ -1,0 +1,130 @@
+"""Residual encoders for small images: 3x3 stem, no max-pool, features after the last ReLU and an average pool.
+
+All are one function with different stages; `width` scales every channel count. Weights are drawn from an explicit
+generator, so that a seed means the same network in every process.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from mooring.types import Positive
+
+Stage = tuple[int, int, int]  # channels, blocks, stride of the first block
+
+
+class Backbone(Protocol):
+    """A frozen description of an encoder: image channels -> (module, feature size d)."""
+
+    kind: ClassVar[str]
+
+    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]: ...
+
+
+class Block(nn.Module):
+    """relu(bn(conv(relu(bn(conv(x))))) + shortcut(x)) (He et al. 2016, basic block)."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.norm1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.norm2 = nn.BatchNorm2d(outputs)
+        self.shortcut: nn.Module = nn.Identity()
+        if stride != 1 or inputs != outputs:
+            self.shortcut = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = F.relu(self.norm1(self.conv1(x)), inplace=True)
+        return F.relu(self.norm2(self.conv2(hidden)) + self.shortcut(x), inplace=True)
+
+
+def residual(
+    channels: int, stem: int, stages: tuple[Stage, ...], width: float, rng: Generator
+) -> tuple[nn.Module, int]:
+    """Stem, stages and average pool, initialised from `rng`."""
+
+    def scaled(size: int) -> int:
+        return max(1, round(width * size))
+
+    with torch.device("meta"):  # construction must not draw from the global generator
+        inputs = scaled(stem)
+        layers: list[nn.Module] = [nn.Conv2d(channels, inputs, 3, 1, 1, bias=False), nn.BatchNorm2d(inputs), nn.ReLU()]
+        for size, blocks, stride in stages:
+            for block in range(blocks):
+                layers.append(Block(inputs, scaled(size), stride if block == 0 else 1))
+                inputs = scaled(size)
+        layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    encoder = nn.Sequential(*layers).to_empty(device="cpu")
+    initialise(encoder, rng)
+    return encoder, inputs
+
+
+def initialise(module: nn.Module, rng: Generator) -> None:
+    """He initialisation of convolutions and linear layers, identity batch norms; every draw from `rng`."""
+    for layer in module.modules():
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu", generator=rng)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+        elif isinstance(layer, nn.BatchNorm2d):
+            layer.reset_parameters()
+
+
+@dataclass(frozen=True)
+class DigitsNet:
+    """For 8x8 images: stem 16, residual blocks 16 and 32 (stride 2), d = 32."""
+
+    stages: ClassVar[tuple[Stage, ...]] = ((16, 1, 1), (32, 1, 2))
+    kind: ClassVar[str] = "digits_net"
+    width: Positive = 1.0
+
+    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
+        return residual(channels, 16, self.stages, self.width, rng)
+
+
+@dataclass(frozen=True)
+class ResNet8:
+    """Three residual blocks 16, 32, 64: what two CPU cores can train; d = 64."""
+
+    stages: ClassVar[tuple[Stage, ...]] = ((16, 1, 1), (32, 1, 2), (64, 1, 2))
+    kind: ClassVar[str] = "resnet8"
+    width: Positive = 1.0
+
+    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
+        return residual(channels, 16, self.stages, self.width, rng)
+
+
+@dataclass(frozen=True)
+class ResNet18:
+    """ResNet-18 with the CIFAR stem, d = 512: the encoder of the lab notes."""
+
+    stages: ClassVar[tuple[Stage, ...]] = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
+    kind: ClassVar[str] = "resnet18"
+    width: Positive = 1.0
+
+    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
+        return residual(channels, 64, self.stages, self.width, rng)
+
+
+@dataclass(frozen=True)
+class ResNet34:
+    """ResNet-34 with the CIFAR stem, d = 512."""
+
+    stages: ClassVar[tuple[Stage, ...]] = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
+    kind: ClassVar[str] = "resnet34"
+    width: Positive = 1.0
+
+    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
+        return residual(channels, 64, self.stages, self.width, rng)
+
+
+BACKBONES: dict[str, type[Backbone]] = {
+    "digits_net": DigitsNet,
+    "resnet8": ResNet8,
+    "resnet18": ResNet18,
+    "resnet34": ResNet34,
+}

@@ -1,0 +1,58 @@
+"""A client's whole network: one normalisation, the encoder, the head."""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from mooring.models.backbones import Backbone
+from mooring.models.heads import Head, PrototypeHead
+from mooring.types import View
+
+PROTOTYPES = "head.prototypes"  # their name in a network's state
+
+
+class Network(nn.Module):
+    """Images in, a `View` out; uint8 and [0, 1] images are the same to it, in training and in testing."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, encoder: nn.Module, head: PrototypeHead, mean: Tensor, std: Tensor) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.head = head
+        self.register_buffer("mean", mean[:, None, None], persistent=False)
+        self.register_buffer("std", std[:, None, None], persistent=False)
+
+    @property
+    def prototypes(self) -> Tensor:
+        return self.head.prototypes
+
+    def embed(self, images: Tensor) -> Tensor:
+        """(B, C, H, W) -> f, (B, d), not normalised."""
+        if images.dtype == torch.uint8:
+            images = images.float() / 255
+        return self.head.embed(self.encoder((images - self.mean) / self.std))
+
+    def forward(self, images: Tensor) -> View:
+        unit = F.normalize(self.embed(images))
+        return View(self.head.logits(unit), unit)
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """All that is needed to build the same network anywhere: at a client, at the server, next year."""
+
+    backbone: Backbone
+    head: Head
+    shape: tuple[int, int, int]  # of one image
+    classes: int
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+    def build(self, rng: Generator) -> Network:
+        encoder, features = self.backbone.build(self.shape[0], rng)
+        head = self.head.build(features, self.classes, rng)
+        return Network(encoder, head, torch.tensor(self.mean), torch.tensor(self.std))

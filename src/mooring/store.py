@@ -1,0 +1,175 @@
+"""The run folder: the only code that writes results. Atomic, locked while in use, nothing pickled.
+
+experiment.yaml    the full configuration        events.jsonl    what happened, in order, append only
+environment.json   versions and machine          uploads/        one safetensors file per client and round
+result.json        the answer, strict JSON
+"""
+
+import fcntl
+import json
+import math
+import os
+import platform
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import time
+from typing import Any, TextIO
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from mooring.errors import StoreError
+from mooring.types import Event, Payload
+
+FORMAT = 1
+VERSIONED = ("mooring", "torch", "numpy", "scipy", "scikit-learn", "safetensors")
+
+
+class RunStore:
+    """One run folder, held open by one process."""
+
+    def __init__(self, folder: Path, events: TextIO) -> None:
+        self.folder = folder
+        self._events = events
+
+    def record(self, event: Event) -> None:
+        self._events.write(strict_json({"time": time(), "event": event.name, **event.fields}) + "\n")
+        self._events.flush()
+
+    def save_upload(self, payload: Payload) -> dict[str, object]:
+        """Write one upload; what `result.json` says of it."""
+        facts = {"client": payload.client, "round": payload.round, "samples": payload.samples}
+        data = save(dict(payload.tensors), {"mooring": json.dumps({"format": FORMAT, **facts})})
+        write_atomically(self._upload(payload.client, payload.round), data)
+        return {**facts, "bytes": len(data), "sha256": sha256(data).hexdigest()}
+
+    def load_upload(self, record: Mapping[str, Any]) -> Payload:
+        """Read an upload again; refused if it is not what was written."""
+        path = self._upload(record["client"], record["round"])
+        try:
+            data = path.read_bytes()
+            if sha256(data).hexdigest() != record["sha256"]:
+                raise StoreError(f"{path}: the upload has changed since it was written", "repeat the run with --again")
+            return Payload(record["client"], record["round"], record["samples"], load(data))
+        except (OSError, SafetensorError) as error:
+            raise StoreError(f"{path}: cannot be read ({error})", "repeat the run with --again") from None
+
+    def finish(self, result: Mapping[str, object]) -> None:
+        write_atomically(self.folder / "result.json", (strict_json(result, indent=1) + "\n").encode())
+
+    def _upload(self, client: int, round_: int) -> Path:
+        return self.folder / "uploads" / f"round-{round_:03d}" / f"client-{client:04d}.safetensors"
+
+
+@contextmanager
+def opened(folder: Path, experiment_yaml: str) -> Iterator[RunStore]:
+    """A fresh run folder, locked for as long as the block lasts. What was in it of an earlier run is removed."""
+    with locked(folder):
+        for name in ("events.jsonl", "result.json"):
+            (folder / name).unlink(missing_ok=True)
+        shutil.rmtree(folder / "uploads", ignore_errors=True)
+        write_atomically(folder / "experiment.yaml", experiment_yaml.encode())
+        write_atomically(folder / "environment.json", (strict_json(environment(), indent=1) + "\n").encode())
+        with (folder / "events.jsonl").open("a", encoding="utf-8") as events:
+            yield RunStore(folder, events)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """The folder, for this process alone; the lock ends with the process, however it ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise StoreError(
+            f"out={folder}: cannot be written ({error.strerror})", "choose another folder with out=..."
+        ) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StoreError(
+                f"out={folder}: another run is using this folder", "wait for it or choose another folder with out=..."
+            ) from None
+        yield
+
+
+def finished(folder: Path, fingerprint: str) -> dict[str, Any] | None:
+    """The result in this folder if it is the complete result of this very experiment."""
+    path = folder / "result.json"
+    if not path.exists():
+        return None
+    result = read_result(folder)
+    if result.get("fingerprint") != fingerprint:
+        raise StoreError(
+            f"out={folder}: holds the result of another experiment ({result.get('method')}, "
+            f"fingerprint {str(result.get('fingerprint'))[:8]})",
+            "choose another folder with out=..., or repeat with --again to replace it",
+        )
+    return result if result.get("complete") else None
+
+
+def read_result(folder: Path) -> dict[str, Any]:
+    path = folder / "result.json"
+    try:
+        result = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror})", "name the folder of a finished run") from None
+    except ValueError:
+        raise StoreError(f"{path}: is not valid JSON", "repeat the run with --again") from None
+    if not isinstance(result, dict) or result.get("format") != FORMAT:
+        raise StoreError(f"{path}: is not a result of this version (format {FORMAT})", "repeat the run with --again")
+    return result
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """All of it or nothing: a reader never sees half a file, and neither does a crash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise StoreError(
+            f"{path}: cannot be written ({error.strerror})", "free some space or choose another out=..."
+        ) from None
+
+
+def strict_json(value: object, indent: int | None = None) -> str:
+    """JSON that every reader understands: a number that is not finite becomes null."""
+    return json.dumps(_finite(value), indent=indent, allow_nan=False)
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return value
+
+
+def environment() -> dict[str, object]:
+    """What the bytes of a run depend on beyond its configuration."""
+    versions = {}
+    for package in VERSIONED:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "unknown"
+    return {
+        "python": platform.python_version(),
+        "packages": versions,
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+    }

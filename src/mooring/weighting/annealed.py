@@ -1,0 +1,42 @@
+"""Any weighting, faded out from outside."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Generator
+
+from mooring.schedules import ScheduleName, at
+from mooring.types import Balanced, ClientFacts, Losses, Progress
+from mooring.weighting.base import Balancer, Stationary, Weighting
+from mooring.weighting.fixed import Fixed
+
+
+@dataclass(frozen=True)
+class Annealed:
+    """lambda = s(p) * base: the weights feel the annealed pull, the base rule never learns of it."""
+
+    kind: ClassVar[str] = "annealed"
+    base: Weighting = Fixed()
+    schedule: ScheduleName = "linear"
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
+        return AnnealedBalancer(self.base.start(facts, rng), self.schedule)
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary | None:
+        base = self.base.stationary(local, align, progress, facts)
+        return base and Stationary(base.raw, at(self.schedule, progress) * base.felt)
+
+
+class AnnealedBalancer(Balancer):
+    """model_loss = L_b + s(p) lambda L_a."""
+
+    def __init__(self, base: Balancer, schedule: ScheduleName) -> None:
+        super().__init__()
+        self.base = base
+        self.schedule = schedule
+        self.lr = base.lr
+
+    def forward(self, losses: Losses, progress: Progress) -> Balanced:
+        base: Balanced = self.base(losses, progress)
+        lam = at(self.schedule, progress) * base.lam.detach()
+        return Balanced(losses.local + lam * losses.align, base.own_loss, base.raw, lam)

@@ -1,0 +1,37 @@
+"""The shape of a weighting: a frozen rule, and the mutable balancer that it starts for one client."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from torch import Generator, nn
+
+from mooring.types import Balanced, ClientFacts, Losses, Progress
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """Where a weighting would come to rest if both losses stood still: its raw lambda and what the weights feel."""
+
+    raw: float
+    felt: float
+
+
+class Balancer(nn.Module, ABC):
+    """The state of a weighting at one client. Its parameters have their own optimizer group and are never uploaded."""
+
+    lr: float | None = None  # of its own parameters; None is the model's
+
+    @abstractmethod
+    def forward(self, losses: Losses, progress: Progress) -> Balanced:
+        """Balance the two losses of one step."""
+
+
+class Weighting(Protocol):
+    """How hard the anchor pulls."""
+
+    kind: ClassVar[str]
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer: ...
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary | None: ...

@@ -1,0 +1,36 @@
+"""One number for every client and every step."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Generator, Tensor, tensor
+
+from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
+from mooring.weighting.base import Balancer, Stationary
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """lambda = value (V7: 5)."""
+
+    kind: ClassVar[str] = "fixed"
+    value: NonNegative = 5.0
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
+        return ConstantBalancer(self.value)
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
+        return Stationary(self.value, self.value)
+
+
+class ConstantBalancer(Balancer):
+    """model_loss = L_b + lambda L_a with a lambda that never moves."""
+
+    lam: Tensor
+
+    def __init__(self, lam: float) -> None:
+        super().__init__()
+        self.register_buffer("lam", tensor(lam))
+
+    def forward(self, losses: Losses, progress: Progress) -> Balanced:
+        return Balanced(losses.local + self.lam * losses.align, None, self.lam, self.lam)

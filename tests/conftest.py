@@ -1,0 +1,42 @@
+"""Small real things that many tests share."""
+
+import numpy as np
+import pytest
+import torch
+
+from mooring.client import ClientJob, Training
+from mooring.data.digits import Digits
+from mooring.data.images import ImageSet
+from mooring.methods import METHODS
+from mooring.models.backbones import DigitsNet
+from mooring.models.network import Blueprint
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def digits() -> ImageSet:
+    return Digits().train()
+
+
+@pytest.fixture(scope="session")
+def make_job():
+    """A client's work order on the digits."""
+
+    def make(method="v7", seed=1, needs=frozenset({"encoder", "prototypes", "label_counts"}), **training):
+        recipe = METHODS[method].client if isinstance(method, str) else method.client
+        blueprint = Blueprint(DigitsNet(), recipe.head, (1, 8, 8), 10, Digits.mean, Digits.std)
+        return ClientJob(blueprint, recipe, Training(**{"rounds": 1, "local_epochs": 1} | training), seed, False, needs)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def shard_of(digits):
+    """The first images of the given labels, `each` of them."""
+
+    def shard(labels, each):
+        chosen = [np.flatnonzero(digits.labels.numpy() == c)[:each] for c in labels]
+        return digits.select(torch.from_numpy(np.concatenate(chosen) if chosen else np.empty(0, np.int64)))
+
+    return shard

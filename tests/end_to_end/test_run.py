@@ -1,0 +1,123 @@
+"""Whole runs on the embedded digits, as a user sees them."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+SHORT = ("training.rounds=2", "training.local_epochs=2")
+
+
+def hashes(result):
+    return [upload["sha256"] for upload in result["uploads"]]
+
+
+def test_a_run_leaves_a_folder_that_says_everything(run_json, tmp_path):
+    result = run_json(*SHORT, "method=v7", "out=here")
+    folder = tmp_path / "here"
+    assert {path.name for path in folder.iterdir()} == {
+        ".lock",
+        "experiment.yaml",
+        "environment.json",
+        "events.jsonl",
+        "uploads",
+        "result.json",
+    }
+    on_disk = json.loads((folder / "result.json").read_text())
+    assert {"folder": "here", **on_disk} == result
+    assert {"method", "dataset", "fingerprint", "seeds", "accuracy", "per_class_accuracy", "seconds"} <= result.keys()
+    assert result["complete"] is True
+    assert [r["round"] for r in result["rounds"]] == [0, 1]
+    client = result["rounds"][-1]["clients"][0]
+    assert {"client", "base_loss", "align_loss", "lambda_raw", "lambda", "lambda_star", "accuracy"} <= client.keys()
+    assert len(result["uploads"]) == 10
+    assert result["accuracy"] == result["rounds"][-1]["accuracy"] > 0.15
+    names = [json.loads(line)["event"] for line in (folder / "events.jsonl").read_text().splitlines()]
+    assert (names.count("round"), names.count("fused"), names[0]) == (10, 2, "partition")
+    tree = yaml.safe_load((folder / "experiment.yaml").read_text())
+    assert tree["method"]["name"] == "v7"
+
+
+def test_same_seeds_same_bytes_for_any_number_of_workers_and_another_seed_differs(run_json):
+    one = run_json(*SHORT, "out=one", "engine.workers=1")
+    two = run_json(*SHORT, "out=two", "engine.workers=2")
+    other = run_json(*SHORT, "out=other", "engine.workers=1", "seed=2", "partition.seed=1")
+    assert hashes(one) == hashes(two)
+    assert one["accuracy"] == two["accuracy"]
+    assert not set(hashes(one)) & set(hashes(other))
+    assert one["partition"]["sha256"] == other["partition"]["sha256"]
+
+
+def test_a_finished_run_is_returned_at_once_and_repeated_on_request(run_json):
+    first = run_json(*SHORT, "out=here", "engine.workers=1")
+    assert run_json(*SHORT, "out=here") == first
+    repeated = run_json(*SHORT, "out=here", "engine.workers=1", "--again")
+    assert repeated["seconds"] != first["seconds"]
+    assert hashes(repeated) == hashes(first)
+
+
+@pytest.mark.parametrize("method", ["v4", "moored", "local-only", "centralised"])
+def test_every_kind_of_method_ends_with_a_number(method, run_json):
+    result = run_json(*SHORT, f"method={method}", "out=here", "engine.workers=1")
+    assert 0.1 < result["accuracy"] <= 1
+    if method == "centralised":
+        assert result["clients"] == 1
+        assert result["partition"]["sizes"] == [1437]
+    if method == "local-only":
+        own = [client["accuracy"] for client in result["rounds"][-1]["clients"]]
+        assert result["accuracy"] == pytest.approx(sum(own) / len(own))
+
+
+def test_several_methods_share_the_partition_and_get_a_folder_each(cli, tmp_path):
+    code, out, _ = cli("run", *SHORT, "method=v4,v7", "out=both", "engine.workers=1")
+    assert code == 0
+    results = [json.loads((tmp_path / "both" / name / "result.json").read_text()) for name in ("v4", "v7")]
+    assert results[0]["partition"]["sha256"] == results[1]["partition"]["sha256"]
+    assert "run folder: both/v4" in out
+    assert "run folder: both/v7" in out
+
+
+def test_the_label_histogram_of_every_client_is_its_plan(run_json, cli):
+    _, out, _ = cli("partition", "--json")
+    plan = json.loads(out)
+    result = run_json(*SHORT, "out=here", "engine.workers=1", "fusion=count-weighted", "training.rounds=1")
+    assert result["partition"] == plan
+    from safetensors.torch import load_file
+
+    for client, counts in enumerate(plan["label_counts"]):
+        path = Path("here/uploads/round-000") / f"client-{client:04d}.safetensors"
+        assert load_file(path)["label_counts"].tolist() == counts
+
+
+def test_empty_and_tiny_clients_run_and_are_reported(run_json, tmp_path):
+    from mooring.data.digits import Digits
+
+    labels = Digits().train().labels
+    ones, twos = (labels == 1).nonzero()[:, 0].tolist(), (labels == 2).nonzero()[:, 0].tolist()
+    clients = [[], ones[:1], ones[1:8], twos[:40]]  # none, one image, seven images, one class
+    (tmp_path / "plan.json").write_text(json.dumps({"format": 1, "samples": 1437, "clients": clients}))
+    result = run_json(*SHORT, "partition.kind=file", "partition.path=plan.json", "out=here")
+    assert result["partition"]["sizes"] == [0, 1, 7, 40]
+    assert [row["client"] for row in result["rounds"][-1]["clients"]] == [1, 2, 3]
+    assert result["absent"] == [{"client": 0, "reason": "starved"}]
+
+
+def test_a_client_that_fails_alone_leaves_the_others_results(cli, tmp_path):
+    """A learning rate that overflows: the diagnosis names client, round, step and term."""
+    code, _, err = cli(
+        "run", *SHORT, "training.lr=1e38", "training.clip=null", "method=v4", "out=here", "engine.workers=1"
+    )
+    assert code == 2
+    assert "no client delivered anything" in err
+    events = [json.loads(line) for line in (tmp_path / "here/events.jsonl").read_text().splitlines()]
+    failed = [event for event in events if event["event"] == "failed"]
+    assert len(failed) == 5
+    assert "in round 0, step" in failed[0]["problem"]
+
+
+def test_validation_images_are_taken_before_partitioning(cli):
+    _, out, _ = cli("partition", "data.validation=0.2", "--json")
+    assert json.loads(out)["samples"] == 1437 - 287
+    _, out, _ = cli("partition", "data.limit=500", "--json")
+    assert json.loads(out)["samples"] == 500

@@ -1,0 +1,224 @@
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+import yaml
+
+from mooring.client import ClientRecipe
+from mooring.config import Experiment, as_yaml, load, parse
+from mooring.config.tree import read_file
+from mooring.data.digits import Digits
+from mooring.data.partition import Iid
+from mooring.errors import ConfigError
+from mooring.fusion import CountWeighted
+from mooring.losses import CrossEntropy
+from mooring.methods import METHODS, Method
+from mooring.models.backbones import ResNet8
+from mooring.types import Balanced
+from mooring.weighting import Stationary
+from mooring.weighting.fixed import ConstantBalancer
+
+CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
+
+
+def one(*overrides, file=None):
+    (experiment,) = load(file, overrides)
+    return experiment
+
+
+def problems(*overrides):
+    with pytest.raises(ConfigError) as caught:
+        load(None, overrides)
+    return caught.value.problems
+
+
+def test_nothing_said_is_the_digits_with_good_defaults():
+    experiment = one()
+    training = experiment.training
+    assert experiment == Experiment()
+    assert (experiment.data, experiment.partition.clients, experiment.partition.alpha) == (Digits(), 5, 0.05)
+    assert (training.rounds, training.local_epochs, training.batch_size, training.lr) == (10, 5, 32, 0.05)
+    assert (training.momentum, training.clip, training.weight_decay) == (0.9, 1.0, 0.0)
+
+
+def test_the_digits_file_says_the_defaults():
+    (path,) = [path for path in CONFIGS if path.name == "digits.yaml"]
+    assert one(file=path).fingerprint() == one().fingerprint()
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_every_file_in_configs_is_valid(path):
+    (experiment,) = load(path)
+    assert parse(yaml.safe_load(as_yaml(experiment.tree()))) == [experiment]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_survives_being_written_and_read(name):
+    experiment = one(f"method={name}", "out=somewhere", "engine.workers=2")
+    (again,) = parse(yaml.safe_load(as_yaml(experiment.tree())))
+    assert again == experiment
+    assert (again.name, again.out, again.engine) == (name, "somewhere", experiment.engine)
+    assert again.fingerprint() == experiment.fingerprint()
+
+
+def test_overrides_lie_on_top_of_the_file(tmp_path):
+    path = tmp_path / "e.yaml"
+    path.write_text("method: v7\npartition: {alpha: 0.3, clients: 7}\nseed: 4\n")
+    experiment = one("partition.alpha=0.1", "seed=5", file=path)
+    assert (experiment.partition.alpha, experiment.partition.clients, experiment.seed) == (0.1, 7, 5)
+
+
+def test_another_kind_keeps_what_still_fits(tmp_path):
+    path = tmp_path / "e.yaml"
+    path.write_text("partition: {kind: dirichlet, alpha: 0.3, clients: 7}\n")
+    assert one("partition.kind=iid", file=path).partition == Iid(clients=7)
+    assert one("partition=iid", file=path).partition == Iid(clients=7)
+
+
+def test_any_part_of_a_method_can_be_overridden():
+    method = one(
+        "method=v7", "method.client.align.weight.base.value=3", "method.client.terms.supcon.temperature=0.5"
+    ).method
+    assert method.client.align.weight.base.value == 3
+    assert [getattr(term, "temperature", None) for term in method.client.terms] == [None, 0.5, 1.0, 1.0]
+    assert one("method.client.terms.1.temperature=0.2").method.client.terms[1].temperature == 0.2
+    assert one("method.client.align.anchor=random-unit").method.client.align.anchor.kind == "random-unit"
+    assert one("method.client.align=null").method.client == METHODS["v4"].client
+
+
+def test_fusion_is_a_short_name_for_the_methods_fusion():
+    assert one("method=v4", "fusion=count-weighted").method.fusion == CountWeighted()
+    assert one("method=v4", "fusion=count-weighted").name == "v4"
+
+
+def test_a_method_can_be_written_out_as_a_tree():
+    tree = {"client": {"terms": ["cross-entropy"]}, "fusion": "feature-ensemble"}
+    (experiment,) = parse({"method": tree})
+    assert experiment.method.client == ClientRecipe((CrossEntropy(),))
+    assert experiment.name == "custom"
+
+
+def test_several_methods_are_several_experiments_and_a_key_is_idle_only_if_none_reads_it():
+    v4, v7 = load(None, ["method=v4,v7", "method.client.align.weight.base.value=3"])
+    assert (v4.name, v7.name) == ("v4", "v7")
+    assert v4.method == METHODS["v4"]
+    assert v7.method.client.align.weight.base.value == 3
+    (problem,) = problems("method=v4,local-only", "method.client.align.weight.base.value=3")
+    assert problem.startswith("method.client.align=")
+
+
+def test_split_seed_follows_the_seed_until_it_is_given():
+    assert one("seed=3").split_seed == 3
+    assert one("seed=3", "partition.seed=8").split_seed == 8
+
+
+def test_the_fingerprint_knows_what_matters():
+    base = one().fingerprint()
+    assert one("engine.workers=2", "out=elsewhere").fingerprint() == base
+    assert one("seed=2").fingerprint() != base
+    assert one("method=v4").fingerprint() != base
+    assert one("training.lr=5e-2").fingerprint() == base
+
+
+def test_the_model_follows_the_source_until_it_is_given():
+    assert one("data.source=cifar10").model == ResNet8()
+    assert one("data.source=cifar10", "model.width=2").model == ResNet8(2.0)
+
+
+def test_all_problems_are_told_at_once_with_field_value_and_remedy():
+    told = problems("partition.alhpa=0.1", "training.lr=abc", "method=v77", "sede=3", "partition.clients=0")
+    assert sorted(told) == [
+        "method=v77: unknown; did you mean 'v7'?",
+        "partition.alhpa=0.1: unknown key; did you mean 'alpha'?",
+        "partition.clients=0: must be greater than 0",
+        "sede=3: unknown key; did you mean 'seed'?",
+        "training.lr=abc: must be a valid number",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("override", "problem"),
+    [
+        ("partition.kind=iidd", "partition.kind=iidd: unknown; did you mean 'iid'?"),
+        ("partition.clients=2.5", "partition.clients=2.5: must be a valid integer"),
+        ("partition.clients=true", "partition.clients=true: must be a valid integer"),
+        ("training.momentum=1", "training.momentum=1: must be less than 1"),
+        ("training.snapshots=[3, 10]", "round 10 does not exist; rounds are 0 to 9"),
+        ("training.lr_schedule=linera", "training.lr_schedule=linera: must be 'constant', 'linear'"),
+        ("training=3", "training=3: must be a mapping of rounds"),
+        ("method=[]", "method=[]: must be a name"),
+        ("method=3", "method=3: must be a name"),
+        ("data.source=mnist", "data.source=mnist: unknown; did you mean 'fashion_mnist'?"),
+        ("method.client.terms.supcn.temperature=1", "did you mean 'supcon'?"),
+        ("method.client.align.weight.kind=fixd", "did you mean 'fixed'?"),
+        ("method=no.such.module:METHOD", "cannot be imported"),
+        ("method=math:pi", "math:pi: is a float; it must be a mooring.Method"),
+        ("nonsense", "'nonsense': is neither a file nor an override; write key=value"),
+        ("=3", "write key=value"),
+        ("seed=[1", "seed: not valid YAML"),
+        ("seed=null", "seed=null: must be a valid integer"),
+        ("data.limit=0", "data.limit=0: must be greater than or equal to 1"),
+        ("data.validation=1", "data.validation=1: must be less than 1"),
+        ("engine=cloud", "engine.kind=cloud: unknown; valid: local"),
+    ],
+)
+def test_one_mistake_is_one_clear_line(override, problem):
+    (told,) = problems(override)
+    assert problem in told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: [", "not valid YAML in line"),
+        ("- 1\n- 2", "holds a list; an experiment is a mapping"),
+        ("seed: 1\nseed: 2", "the key 'seed' is given twice"),
+        ("!!python/object/apply:os.system [echo hi]", "not valid YAML"),
+    ],
+)
+def test_a_bad_file_is_one_clear_line(text, problem, tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=problem):
+        read_file(path)
+
+
+def test_a_missing_file_and_a_binary_file_are_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"nowhere.yaml: cannot be read \(No such file"):
+        read_file(tmp_path / "nowhere.yaml")
+    (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="is not text"):
+        read_file(tmp_path / "b.yaml")
+
+
+@dataclass(frozen=True)
+class Halved:
+    """A user's own weighting."""
+
+    kind: ClassVar[str] = "halved"
+    value: float = 2.0
+
+    def start(self, facts, rng):
+        return ConstantBalancer(self.value / 2)
+
+    def stationary(self, local, align, progress, facts):
+        return Stationary(self.value / 2, self.value / 2)
+
+
+OWN = Method(METHODS["v4"].aligned(Halved(6.0), about="mine").client, CountWeighted(), about="mine")
+
+
+def test_a_users_own_parts_and_methods_are_used_by_their_import_path():
+    weight = one(
+        f"method.client.align.weight={__name__}:Halved", "method.client.align.weight.value=8"
+    ).method.client.align.weight
+    assert weight == Halved(8.0)
+    experiment = one(f"method={__name__}:OWN")
+    assert experiment.method == OWN
+    assert parse(yaml.safe_load(as_yaml(experiment.tree()))) == [experiment]
+
+
+def test_balanced_is_what_a_weighting_answers():
+    assert {"model_loss", "own_loss", "raw", "lam"} == set(Balanced.__dataclass_fields__)

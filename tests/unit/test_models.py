@@ -1,0 +1,70 @@
+import pytest
+import torch
+
+from mooring.models.backbones import BACKBONES, DigitsNet, ResNet8, ResNet18
+from mooring.models.heads import HEADS, RawPrototypes, UnitPrototypes
+from mooring.models.network import PROTOTYPES, Blueprint
+from mooring.seeds import generator
+
+
+def blueprint(backbone, head=RawPrototypes(), shape=(3, 32, 32), classes=10):
+    return Blueprint(backbone, head, shape, classes, (0.5,), (0.25,))
+
+
+@pytest.mark.parametrize(("backbone", "d"), [(DigitsNet(), 32), (ResNet8(), 64), (ResNet18(), 512), (ResNet8(0.5), 32)])
+def test_feature_sizes(backbone, d):
+    network = blueprint(backbone).build(generator(0, "network")).eval()
+    assert network.prototypes.shape == (10, d)
+    assert network.embed(torch.zeros(2, 3, 32, 32)).shape == (2, d)
+
+
+@pytest.mark.parametrize("shape", [(1, 8, 8), (3, 32, 32), (1, 28, 28), (3, 17, 23)])
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("kind", BACKBONES)
+def test_every_model_takes_every_image(kind, head, shape):
+    network = blueprint(BACKBONES[kind](width=0.25), HEADS[head](), shape, 3).build(generator(0, "n"))
+    view = network(torch.zeros(2, *shape, dtype=torch.uint8))
+    assert view.logits.shape == (2, 3)
+    torch.testing.assert_close(view.features.norm(dim=1), torch.ones(2))
+
+
+def test_one_seed_is_one_network_and_the_global_generator_is_left_alone():
+    before = torch.random.get_rng_state()
+    first, again, other = (blueprint(ResNet8()).build(generator(s, "network")).state_dict() for s in (1, 1, 2))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not torch.equal(first["encoder.0.weight"], other["encoder.0.weight"])
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_bytes_and_unit_floats_are_the_same_image():
+    network = blueprint(ResNet8()).build(generator(0, "network")).eval()
+    image = torch.randint(0, 256, (2, 3, 32, 32), dtype=torch.uint8, generator=generator(0, "image"))
+    torch.testing.assert_close(network.embed(image), network.embed(image.float() / 255))
+
+
+def test_published_prototypes_are_standard_normal_and_their_norm_is_the_temperature():
+    network = blueprint(ResNet18()).build(generator(0, "network"))
+    assert network.prototypes.norm(dim=1).mean().item() == pytest.approx(512**0.5, rel=0.05)
+
+
+def test_sound_features_can_be_negative_and_published_ones_cannot():
+    image = torch.rand(64, 3, 32, 32, generator=generator(0, "image"))
+    raw = blueprint(ResNet8(), RawPrototypes()).build(generator(0, "n"))
+    unit = blueprint(ResNet8(), UnitPrototypes()).build(generator(0, "n"))
+    assert raw.embed(image).min() >= 0
+    assert unit.embed(image).min() < 0
+
+
+def test_sound_logits_ignore_the_norm_of_prototypes():
+    network = blueprint(ResNet8(), UnitPrototypes(16.0)).build(generator(0, "n")).eval()
+    image = torch.rand(4, 3, 32, 32, generator=generator(0, "image"))
+    before = network(image).logits
+    with torch.no_grad():
+        network.prototypes.mul_(7.0)
+    torch.testing.assert_close(network(image).logits, before)
+    assert before.abs().max() <= 16.0 + 1e-4
+
+
+def test_the_name_of_the_prototypes_in_a_state_is_right():
+    network = blueprint(ResNet8()).build(generator(0, "network"))
+    assert torch.equal(network.state_dict()[PROTOTYPES], network.prototypes)
