@@ -8,20 +8,19 @@ from time import monotonic
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from mooring.client import ClientJob
 from mooring.config import Experiment, as_yaml
 from mooring.data.clients import Federation, federate
 from mooring.errors import FusionError
 from mooring.evaluate import Examiner, Metrics
-from mooring.fusion.base import rebuild
-from mooring.models.network import PROTOTYPES, Blueprint
+from mooring.fusion import FeatureEnsemble
+from mooring.fusion.ensemble import Ensemble
+from mooring.models.network import Blueprint
 from mooring.store import FORMAT, RunStore, finished, opened
 from mooring.types import Emit, Event, Payload
 
 RUNS = Path("runs")
-OWN_MODEL = frozenset({"encoder", "prototypes"})  # what it takes to judge a client by itself
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda", "lambda_star", "train_accuracy")
 REPORTED = ("balanced_accuracy", "macro_f1", "calibration_error", "per_class_accuracy", "confusion")
 
@@ -66,7 +65,7 @@ def job_of(experiment: Experiment, federation: Federation) -> ClientJob:
     network = blueprint.build(torch.Generator())
     if method.client.align is not None:
         method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
-    needs = OWN_MODEL if method.fusion is None else method.fusion.needs
+    needs = (method.fusion or FeatureEnsemble()).needs  # without a fusion: what it takes to judge a client alone
     return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)
 
 
@@ -116,30 +115,20 @@ class Conductor:
         """One snapshot: the fused predictor and every client by itself, on the official test set."""
         began = monotonic()
         payloads = [self.store.load_upload(self.uploads[round_, client]) for client in clients]
-        own = {payload.client: self.judge_alone(payload) for payload in payloads}
-        fusion = self.experiment.method.fusion
-        if fusion is None:
-            metrics = mean_of([metrics for metrics in own.values() if metrics])
-        else:
-            metrics = asdict(self.examiner.examine(fusion(payloads, self.job.blueprint)))
-        rows = [
-            {"client": client, **self.traced(round_, client), "accuracy": alone and alone.accuracy}
-            for client, alone in own.items()
-        ]
+        metrics, own = self.judge(payloads)
+        rows = [{"client": client, **self.traced(round_, client), "accuracy": own.get(client)} for client in clients]
         self.fused[round_] = {"round": round_, **metrics, "clients": rows}
         self.note(Event("fused", {"round": round_, "accuracy": metrics["accuracy"], "seconds": monotonic() - began}))
 
-    def judge_alone(self, payload: Payload) -> Metrics | None:
-        """A client's own accuracy, where its upload holds a whole model."""
-        if PROTOTYPES not in payload.tensors:
-            return None
-        network = rebuild(payload, self.job.blueprint)
-
-        def logits(images: Tensor) -> Tensor:
-            scores: Tensor = network(images).logits
-            return scores
-
-        return self.examiner.examine(logits)
+    def judge(self, payloads: list[Payload]) -> tuple[dict[str, Any], dict[int, float]]:
+        """Metrics of the fused predictor, and each client's own accuracy where its upload holds a whole model."""
+        fusion = self.experiment.method.fusion or FeatureEnsemble()
+        predictor = fusion(payloads, self.job.blueprint)
+        if not isinstance(predictor, Ensemble):
+            return asdict(self.examiner.examine(predictor)), {}
+        fused, own = self.examiner.examine_with_members(predictor)
+        metrics = mean_of(list(own.values())) if self.experiment.method.fusion is None else asdict(fused)
+        return metrics, {client: alone.accuracy for client, alone in own.items()}
 
     def traced(self, round_: int, client: int) -> dict[str, Any]:
         record = self.records.get((round_, client), {})

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mooring.data.images import ImageSet, Source
+from mooring.data.images import Source
 from mooring.errors import DataError
+from mooring.fusion.ensemble import Ensemble
 
 BATCH = 512
 BINS = 15  # of the calibration error
@@ -40,13 +41,18 @@ class Examiner:
 
     def examine(self, predictor: Callable[[Tensor], Tensor]) -> Metrics:
         """Scores in large batches, then the metrics."""
-        return measure(predict(predictor, self._test), self._test.labels)
+        with torch.inference_mode():
+            scores = torch.cat([predictor(batch) for batch in self._test.images.split(BATCH)])
+        return measure(scores, self._test.labels)
 
-
-def predict(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> Tensor:
-    """Scores (N, C) of all images."""
-    with torch.inference_mode():
-        return torch.cat([predictor(batch) for batch in images.images.split(BATCH)])
+    def examine_with_members(self, ensemble: Ensemble) -> tuple[Metrics, dict[int, Metrics]]:
+        """An ensemble and each of its clients alone, in one pass over the encoders."""
+        with torch.inference_mode():
+            passes = [ensemble.with_members(batch) for batch in self._test.images.split(BATCH)]
+        fused = measure(torch.cat([scores for scores, _ in passes]), self._test.labels)
+        own = [torch.cat(logits) for logits in zip(*(logits for _, logits in passes), strict=True)]
+        alone = [measure(logits, self._test.labels) for logits in own]
+        return fused, dict(zip(ensemble.clients, alone, strict=True))
 
 
 def measure(scores: Tensor, labels: Tensor) -> Metrics:

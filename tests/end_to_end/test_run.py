@@ -1,7 +1,9 @@
 """Whole runs on the embedded digits, as a user sees them."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import yaml
@@ -103,11 +105,33 @@ def test_empty_and_tiny_clients_run_and_are_reported(run_json, tmp_path):
     assert result["absent"] == [{"client": 0, "reason": "starved"}]
 
 
+@dataclass(frozen=True)
+class Fragile:
+    """A user's loss that is not a number for whoever has seen a nought."""
+
+    kind: ClassVar[str] = "fragile"
+
+    def __call__(self, step):
+        return step.prototypes.sum() * (float("nan") if (step.labels == 0).any() else 0.0)
+
+
 def test_a_client_that_fails_alone_leaves_the_others_results(cli, tmp_path):
-    """A learning rate that overflows: the diagnosis names client, round, step and term."""
-    code, _, err = cli(
-        "run", *SHORT, "training.lr=1e38", "training.clip=null", "method=v4", "out=here", "engine.workers=1"
-    )
+    terms = f"method.client.terms=['cross-entropy', '{__name__}:Fragile']"
+    code, out, err = cli("run", *SHORT, "method=v7", terms, "fusion=count-weighted", "out=here", "engine.workers=1")
+    result = json.loads((tmp_path / "here/result.json").read_text())
+    noughts = [client for client, counts in enumerate(result["partition"]["label_counts"]) if counts[0]]
+    assert 0 < len(noughts) < 5
+    assert code == 3
+    assert result["complete"] is False
+    assert result["absent"] == [{"client": client, "reason": "failed"} for client in noughts]
+    assert len(result["rounds"][-1]["clients"]) == 5 - len(noughts)
+    assert f"client {noughts[0]}: fragile is nan in round 0" in err
+    assert "failed" in out
+
+
+def test_when_every_client_fails_the_diagnosis_names_client_round_step_and_term(cli, tmp_path):
+    wild = ("training.lr=1e38", "training.clip=null", "method=v4", "engine.workers=1")
+    code, _, err = cli("run", *SHORT, *wild, "out=here")
     assert code == 2
     assert "no client delivered anything" in err
     events = [json.loads(line) for line in (tmp_path / "here/events.jsonl").read_text().splitlines()]

@@ -77,9 +77,8 @@ def test_another_kind_keeps_what_still_fits(tmp_path):
 
 
 def test_any_part_of_a_method_can_be_overridden():
-    method = one(
-        "method=v7", "method.client.align.weight.base.value=3", "method.client.terms.supcon.temperature=0.5"
-    ).method
+    weight, term = "method.client.align.weight.base.value=3", "method.client.terms.supcon.temperature=0.5"
+    method = one("method=v7", weight, term).method
     assert method.client.align.weight.base.value == 3
     assert [getattr(term, "temperature", None) for term in method.client.terms] == [None, 0.5, 1.0, 1.0]
     assert one("method.client.terms.1.temperature=0.2").method.client.terms[1].temperature == 0.2
@@ -211,10 +210,8 @@ OWN = Method(METHODS["v4"].aligned(Halved(6.0), about="mine").client, CountWeigh
 
 
 def test_a_users_own_parts_and_methods_are_used_by_their_import_path():
-    weight = one(
-        f"method.client.align.weight={__name__}:Halved", "method.client.align.weight.value=8"
-    ).method.client.align.weight
-    assert weight == Halved(8.0)
+    method = one(f"method.client.align.weight={__name__}:Halved", "method.client.align.weight.value=8").method
+    assert method.client.align.weight == Halved(8.0)
     experiment = one(f"method={__name__}:OWN")
     assert experiment.method == OWN
     assert parse(yaml.safe_load(as_yaml(experiment.tree()))) == [experiment]

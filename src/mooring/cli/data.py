@@ -41,7 +41,7 @@ def data(
     table.add_column("")
     for heading in ("train", "test", "classes", "image", "on disk"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("where")
+    notes = []
     for info in infos:
         state = {True: "[green]found", False: "[red]missing", None: "[cyan]yours"}[info.found]
         if info.found:
@@ -50,8 +50,13 @@ def data(
             counts = (f"{info.train:,}", f"{info.test:,}", str(info.classes), image, on_disk)
         else:
             counts = ("", "", "", "", "")
-        table.add_row(info.name, state, *counts, info.note)
-    Console().print(table)
+        table.add_row(info.name, state, *counts)
+        notes.append(f"[bold]{info.name}[/bold]: {info.note}")
+    console = Console(highlight=False)
+    console.print(table)
+    console.print()
+    for note in notes:
+        console.print(note, soft_wrap=True)
 
 
 def partition(

@@ -27,10 +27,8 @@ def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
     console = Console()
     console.print(table)
     first = outcomes[0][1]
-    console.print(
-        f"\n[dim]{first['dataset']}, {first['clients']} clients, official test set, last round; "
-        f"seeds: training {first['seeds']['training']}, split {first['seeds']['split']}; n = 1 run each[/dim]"
-    )
+    seeds = f"training seed {first['seeds']['training']}, split seed {first['seeds']['split']}"
+    console.print(f"\n[dim]official test set of {first['dataset']}, last round, n = 1, {seeds}[/dim]", highlight=False)
     for folder, result in outcomes:
         absent = "".join(f"  client {row['client']}: {row['reason']}" for row in result["absent"])
         console.print(f"run folder: {folder}{absent}", soft_wrap=True, highlight=False)

@@ -12,6 +12,7 @@ from torch import multiprocessing
 
 from mooring.client import ClientJob, run_client
 from mooring.data.clients import Federation
+from mooring.engines.memory import keep_freed_memory
 from mooring.engines.worker import work
 from mooring.errors import MooringError, TrainingError
 from mooring.types import Count, Emit, Event, Payload
@@ -37,6 +38,7 @@ class Local:
     @staticmethod
     def _here(job: ClientJob, federation: Federation, clients: list[int], emit: Emit) -> Iterator[Payload]:
         torch.set_num_threads(1)
+        keep_freed_memory()
         for client in clients:
             try:
                 yield from run_client(job, federation.shard(client), client, emit)

@@ -9,6 +9,7 @@ from safetensors.torch import save
 
 from mooring.client import ClientJob, run_client
 from mooring.data.clients import Federation
+from mooring.engines.memory import keep_freed_memory
 from mooring.errors import MooringError
 from mooring.types import Emit, Event
 
@@ -18,6 +19,7 @@ Message = tuple[str, Any]  # what it is, its content
 def work(job: ClientJob, federation: Federation, tasks: Any, home: Any) -> None:
     """Take clients from `tasks` until there are none left; send events, uploads and failures to `home`."""
     torch.set_num_threads(1)  # one thread per worker: the same bytes for any number of workers
+    keep_freed_memory()
 
     def emit(event: Event) -> None:
         home.put(("event", event))

@@ -1,6 +1,6 @@
 """The ensemble that survives skew."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -44,9 +44,9 @@ class CountWeightedPredictor(Ensemble):
         self.register_buffer("prototypes", F.normalize(torch.einsum("kc,kcd->cd", shares, units)))
         self.register_buffer("seen", counts.sum(0) > 0)
 
-    def forward(self, images: Tensor) -> Tensor:
+    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
         features = torch.zeros(())
-        for share, embedding in zip(self.shares, self.embeddings(images), strict=True):
+        for share, embedding in zip(self.shares, embeddings, strict=True):
             features = features + share * F.normalize(embedding)
         scores = F.normalize(features) @ self.prototypes.T
         return scores.masked_fill(~self.seen, LOWEST)

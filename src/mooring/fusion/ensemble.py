@@ -1,7 +1,9 @@
 """All clients' encoders side by side, at the server."""
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mooring.fusion.base import Frozen, data_shares, rebuild
@@ -16,11 +18,23 @@ class Ensemble(Frozen):
 
     def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
         super().__init__()
+        self.clients = tuple(payload.client for payload in payloads)
         self.members = nn.ModuleList(rebuild(payload, blueprint) for payload in payloads)
         self.register_buffer("shares", data_shares(payloads))
 
-    def embeddings(self, images: Tensor) -> Iterator[Tensor]:
-        """f_k(x) of one client after the other, each (B, d), not normalised."""
-        for network in self.members:
-            assert isinstance(network, Network)
-            yield network.embed(images)
+    @abstractmethod
+    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
+        """Scores (B, C) from f_k(x), each (B, d) and not normalised, in the order of the members."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.combine(network.embed(images) for network in self.networks())
+
+    def with_members(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """The fused scores and every member's own logits, in one pass over the encoders."""
+        networks = self.networks()
+        embeddings = [network.embed(images) for network in networks]
+        own = [network.head.logits(F.normalize(f)) for network, f in zip(networks, embeddings, strict=True)]
+        return self.combine(embeddings), own
+
+    def networks(self) -> list[Network]:
+        return [member for member in self.members if isinstance(member, Network)]

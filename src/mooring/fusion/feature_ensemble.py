@@ -1,6 +1,6 @@
 """The published server."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -36,8 +36,8 @@ class FeatureEnsemblePredictor(Ensemble):
         super().__init__(payloads, blueprint)
         self.register_buffer("prototypes", prototypes_of(payloads).mean(0))
 
-    def forward(self, images: Tensor) -> Tensor:
+    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
         features = torch.zeros(())
-        for share, embedding in zip(self.shares, self.embeddings(images), strict=True):
+        for share, embedding in zip(self.shares, embeddings, strict=True):
             features = features + share * embedding
         return F.normalize(features) @ self.prototypes.T

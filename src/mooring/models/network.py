@@ -21,7 +21,7 @@ class Network(nn.Module):
 
     def __init__(self, encoder: nn.Module, head: PrototypeHead, mean: Tensor, std: Tensor) -> None:
         super().__init__()
-        self.encoder = encoder
+        self.encoder = encoder.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # a tenth to a fifth faster on CPU
         self.head = head
         self.register_buffer("mean", mean[:, None, None], persistent=False)
         self.register_buffer("std", std[:, None, None], persistent=False)
@@ -34,7 +34,8 @@ class Network(nn.Module):
         """(B, C, H, W) -> f, (B, d), not normalised."""
         if images.dtype == torch.uint8:
             images = images.float() / 255
-        return self.head.embed(self.encoder((images - self.mean) / self.std))
+        normalised = ((images - self.mean) / self.std).contiguous(memory_format=torch.channels_last)
+        return self.head.embed(self.encoder(normalised))
 
     def forward(self, images: Tensor) -> View:
         unit = F.normalize(self.embed(images))

@@ -1,0 +1,178 @@
+"""The documents keep their word: commands and code run, links lead somewhere, every configuration key is named."""
+
+import re
+import runpy
+import shlex
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import mooring.methods
+from mooring.client import Alignment, ClientRecipe, Training, Views
+from mooring.config.experiment import SLOTS, Experiment
+from mooring.config.tree import kind_of
+from mooring.data.augment import Augment
+from mooring.data.digits import Digits
+from mooring.methods import METHODS, Method
+
+HOME = Path(__file__).parents[2]
+DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
+QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
+FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
+
+
+def blocks(document, info):
+    return [found["text"] for found in FENCE.finditer(document.read_text("utf-8")) if found["info"].strip() == info]
+
+
+def commands(document):
+    """Every command of the sh blocks, continued lines joined, comments gone."""
+    lines = "".join(blocks(document, "sh")).replace("\\\n", " ").splitlines()
+    return [line for line in lines if shlex.split(line, comments=True)]
+
+
+def told(document):
+    """Every (command, what it prints) of the console blocks."""
+    parts = "".join(blocks(document, "console")).split("$ ")[1:]
+    return [part.partition("\n")[::2] for part in parts]
+
+
+def each(what):
+    """A test parameter for every such thing in every document."""
+    found = [(document, thing) for document in DOCUMENTS for thing in what(document)]
+    return [pytest.param(document, thing, id=f"{document.name}-{i}") for i, (document, thing) in enumerate(found)]
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A reader's folder: the configurations, images at two sites, and the files and methods that the text tells of."""
+
+    def lay(document):
+        (tmp_path / "configs").symlink_to(HOME / "configs")
+        digits = Digits().train()
+        for i in range(120):
+            folder = tmp_path / "hospitals" / ("north", "south")[i % 2] / digits.classes[digits.labels[i]]
+            folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(digits.images[i, 0].numpy()).save(folder / f"{i}.png")
+        for text in blocks(document, "python"):
+            if named := re.match(r"# (\w+\.py)\n", text):
+                (tmp_path / named[1]).write_text(text)
+        for text in blocks(document, "python entry"):
+            for name, method in eval(f"{{{text}}}", vars(mooring.methods)).items():
+                monkeypatch.setitem(METHODS, name, method)
+        monkeypatch.syspath_prepend(tmp_path)
+
+    return lay
+
+
+def words(command):
+    """The arguments behind `mooring`; the reader's folder is importable already."""
+    first, *rest = [word for word in shlex.split(command, comments=True) if word != "PYTHONPATH=."]
+    assert first == "mooring", f"{command!r}: in a sh block only `mooring` and `make`, which the tests can run or check"
+    return rest
+
+
+@pytest.mark.parametrize(("document", "command"), each(lambda d: [c for c in commands(d) if not c.startswith("make ")]))
+def test_every_command_runs(document, command, cli, desk):
+    desk(document)
+    arguments = words(command)
+    code, out, err = cli(*arguments, *(QUICK if arguments[0] == "run" else ()))
+    assert code == 0, err
+    assert out
+
+
+@pytest.mark.parametrize(("document", "example"), each(told))
+def test_every_printed_answer_is_what_is_printed(document, example, cli):
+    command, answer = example
+    code, out, err = cli(*words(command))
+    assert (out + err).split() == answer.split()
+    assert code == (2 if answer.startswith("error") else 0)
+
+
+@pytest.mark.parametrize(("document", "text"), each(lambda d: blocks(d, "python")))
+def test_every_python_block_runs(document, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "block.py"
+    script.write_text(text)
+    runpy.run_path(str(script), run_name="__main__")  # as a reader's script: worker processes import it again
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
+def test_every_block_says_what_it_is(document):
+    known = {"sh", "console", "python", "python entry", "text", "yaml"}
+    assert {found["info"].strip() for found in FENCE.finditer(document.read_text("utf-8"))} <= known
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
+def test_every_make_target_exists(document):
+    prose = "\n".join([*commands(document), *re.findall(r"`(make [^`]*)`", document.read_text("utf-8"))])
+    named = set(re.findall(r"^make ([a-z-]+)", prose, re.MULTILINE))
+    assert named <= set(re.findall(r"^([a-z-]+):", (HOME / "Makefile").read_text("utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
+def test_every_link_and_picture_exists(document):
+    text = FENCE.sub("", document.read_text("utf-8"))
+    links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|href)="([^"]+)"', text)
+    inside = [link.partition("#") for link in links if not re.match(r"[a-z]+:", link)]
+    missing = [path for path, _, _ in inside if path and not (document.parent / path).exists()]
+    assert missing == []
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    own = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+    assert {anchor for path, _, anchor in inside if anchor and not path} <= own
+
+
+PLAIN = {
+    "": Experiment,
+    "training.": Training,
+    "method.": Method,
+    "method.client.": ClientRecipe,
+    "method.client.align.": Alignment,
+    "method.client.views.": Views,
+    "method.client.views.augment.": Augment,
+}
+
+
+def rows():
+    """The cells of every table row of the configuration page, backquotes gone."""
+    lines = (HOME / "docs/configuration.md").read_text("utf-8").splitlines()
+    return [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in lines if line[:1] == "|"]
+
+
+def shown(f):
+    """A default as the page writes it."""
+    value = f.default_factory() if f.default_factory is not MISSING else f.default
+    if value is MISSING:
+        return "required"
+    if is_dataclass(value):
+        return kind_of(type(value)).get("kind", "see below")
+    return {None: "null", "": '""'}.get(value, str(value))
+
+
+@pytest.mark.parametrize("prefix", PLAIN)
+def test_the_page_names_every_key_with_its_default(prefix):
+    page = {row[0]: row[1] for row in rows() if len(row) == 3}
+    missing = {f"{prefix}{f.name}": shown(f) for f in fields(PLAIN[prefix]) if (prefix, f.name) != ("", "name")}
+    if prefix == "":
+        missing |= {"method": "v7"}
+    assert {key: page.get(key) for key in missing} == missing
+
+
+@pytest.mark.parametrize("family", SLOTS, ids=lambda family: family.__name__)
+def test_the_page_names_every_kind_and_its_keys_with_their_defaults(family):
+    slot = SLOTS[family]
+    page = {(kind.strip(), row[1]): row[2] for row in rows() if len(row) == 4 for kind in row[0].split(",")}
+    text = (HOME / "docs/configuration.md").read_text("utf-8")
+    assert [kind for kind in slot.kinds if f"`{kind}`" not in text] == []
+    for kind, cls in slot.kinds.items():
+        for f in fields(cls):
+            default = page.get((kind, f.name), page.get((f"every {slot.key}", f.name)))
+            assert default == shown(f), f"docs/configuration.md has no row `{kind}` | `{f.name}` | `{shown(f)}`"
+
+
+def test_the_picture_needs_nothing_from_elsewhere():
+    picture = (HOME / "docs/mooring.svg").read_text("utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
+    assert "http" not in picture
+    assert len(picture) < 20_000
