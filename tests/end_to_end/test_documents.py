@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-import mooring.methods
 from mooring.client import Alignment, ClientRecipe, Training, Views
-from mooring.config.experiment import SLOTS, Experiment
+from mooring.config import Experiment
+from mooring.config.parse import SHORT, SLOTS
 from mooring.config.tree import kind_of
 from mooring.data.augment import Augment
 from mooring.data.digits import Digits
-from mooring.methods import METHODS, Method
+from mooring.methods import METHODS, Method, alignment
+from mooring.weighting.sigma import Sigma
 
 HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
@@ -60,7 +61,7 @@ def desk(tmp_path, monkeypatch):
             if named := re.match(r"# (\w+\.py)\n", text):
                 (tmp_path / named[1]).write_text(text)
         for text in blocks(document, "python entry"):
-            for name, method in eval(f"{{{text}}}", vars(mooring.methods)).items():
+            for name, method in eval(f"{{{text}}}", dict(vars(alignment))).items():
                 monkeypatch.setitem(METHODS, name, method)
         monkeypatch.syspath_prepend(tmp_path)
 
@@ -132,6 +133,7 @@ PLAIN = {
     "method.client.align.": Alignment,
     "method.client.views.": Views,
     "method.client.views.augment.": Augment,
+    "sigma.": Sigma,
 }
 
 
@@ -156,7 +158,7 @@ def test_the_page_names_every_key_with_its_default(prefix):
     page = {row[0]: row[1] for row in rows() if len(row) == 3}
     missing = {f"{prefix}{f.name}": shown(f) for f in fields(PLAIN[prefix]) if (prefix, f.name) != ("", "name")}
     if prefix == "":
-        missing |= {"method": "v7"}
+        missing |= {"method": "v7"} | dict.fromkeys(SHORT, "the method's")
     assert {key: page.get(key) for key in missing} == missing
 
 

@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -12,10 +14,24 @@ app = typer.Typer(
     name="mooring",
     help="One-shot federated learning that holds: train once, upload once, fuse into one predictor.",
     no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def about(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"mooring {installed('mooring')}")
+        raise typer.Exit
+
+
 app.command("run")(run.run)
 app.command("methods")(methods.methods)
 app.command("show")(methods.show)
@@ -26,6 +42,7 @@ app.command("partition")(data.partition)
 def main() -> None:
     """A user's mistake ends in one line and exit code 2; a bug keeps its traceback."""
     warnings.showwarning = _warn
+    sys.path.insert(0, str(Path.cwd()))  # so that module:NAME in the current folder is found, as with python -m
     try:
         app()
     except ConfigError as error:

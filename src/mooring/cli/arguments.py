@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mooring.errors import ConfigError
+
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
 Settings = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[CONFIG.yaml] [KEY=VALUE ...]", help="A configuration file and overrides, e.g. method=v7 seed=3"
-    ),
+    typer.Argument(metavar="[FILE] [KEY=VALUE]", help="A YAML file, then overrides such as method=v7 seed=3."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 
@@ -24,6 +24,10 @@ def experiments(settings: list[str] | None) -> "list[Experiment]":
 
     settings = settings or []
     if settings and "=" not in settings[0]:
+        from mooring.methods import METHODS
+
+        if settings[0] in METHODS:
+            raise ConfigError([f"{settings[0]!r}: is a method, not a file; write method={settings[0]}"])
         return load(Path(settings[0]), settings[1:])
     return load(None, settings)
 

@@ -81,8 +81,9 @@ def partition(
     console.print(heat_map(federation.partition, federation.train.classes))
     found = federation.partition
     console.print(
-        f"\nimages {found.samples:,}  coverage {found.coverage:.3f}  overlap {found.overlap:.3f}  "
-        f"size variation {found.size_variation:.3f}  mean entropy {found.normalised_entropy.mean():.3f}\n"
+        f"\nimages {found.samples:,}, coverage {found.coverage:.3f}, overlap {found.overlap:.3f}, "
+        f"size variation {found.size_variation:.3f}\n"
+        f"entropy / log2 C: mean {found.normalised_entropy.mean():.3f}\n"
         f"sha256 {found.sha256}",
         highlight=False,
     )
@@ -96,7 +97,7 @@ def heat_map(partition: "Partition", classes: tuple[str, ...]) -> "Table":
     table.add_column("client", justify="right", style="bold")
     narrow = len(classes) <= MOST_COLUMNS
     for name in classes if narrow else ("labels",):
-        table.add_column(name[:6], justify="right")
+        table.add_column(name[: 6 if len(classes) > 4 else 14], justify="right")
     for heading in ("images", "classes", "entropy"):
         table.add_column(heading, justify="right")
     totals = partition.counts.sum(0).clip(min=1)

@@ -26,12 +26,17 @@ def run(
     from mooring.cli.progress import watching
     from mooring.conductor import folder_of
     from mooring.conductor import run as conduct
+    from mooring.store import finished
 
     chosen = apart(chosen)
     outcomes: list[tuple[str, dict[str, Any]]] = []
     for experiment in chosen:
-        with watching(experiment, silent=quiet or json) as emit:
-            outcomes.append((str(folder_of(experiment)), conduct(experiment, emit, again)))
+        folder = folder_of(experiment)
+        earlier = None if again else finished(folder, experiment.fingerprint())
+        if earlier is not None and not (quiet or json):
+            typer.echo(f"{experiment.name}: finished earlier, nothing was run; --again repeats it", err=True)
+        with watching(experiment, silent=quiet or json or earlier is not None) as emit:
+            outcomes.append((str(folder), conduct(experiment, emit, again)))
     if json:
         results = [{"folder": folder, **result} for folder, result in outcomes]
         print_json(results[0] if len(results) == 1 else results)

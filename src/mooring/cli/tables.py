@@ -11,7 +11,7 @@ def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
     """One line per run: the fused accuracy beside what the clients reach alone, and what it cost."""
     table = Table(box=None, pad_edge=False, title_justify="left")
     table.add_column("method", style="bold")
-    for heading in ("accuracy", "balanced", "macro F1", "ECE", "clients alone", "upload", "seconds"):
+    for heading in ("accuracy", "balanced", "macro F1", "ECE", "alone", "upload", "seconds"):
         table.add_column(heading, justify="right")
     for _, result in outcomes:
         table.add_row(
@@ -28,7 +28,7 @@ def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
     console.print(table)
     first = outcomes[0][1]
     seeds = f"training seed {first['seeds']['training']}, split seed {first['seeds']['split']}"
-    console.print(f"\n[dim]official test set of {first['dataset']}, last round, n = 1, {seeds}[/dim]", highlight=False)
+    console.print(f"\n[dim]{first['dataset']}: test set, last round, n = 1, {seeds}[/dim]", highlight=False)
     for folder, result in outcomes:
         absent = "".join(f"  client {row['client']}: {row['reason']}" for row in result["absent"])
         console.print(f"run folder: {folder}{absent}", soft_wrap=True, highlight=False)

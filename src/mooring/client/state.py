@@ -40,7 +40,7 @@ class ClientState:
             network.head.moor(anchors(Progress()))
             balancer = align.weight.start(facts, generator(job.seed, "client", facts.client, "weighting"))
             own = list(balancer.parameters())
-            groups += [_group(own, balancer.lr or training.lr, 0.0)] if own else []
+            groups += [_group(own, balancer.rate(training.lr), 0.0)] if own else []
         return cls(
             network,
             anchors,

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from mooring.config.tree import INHERITED
 from mooring.errors import ConfigError, nearest
 
+Problem = tuple[str, bool, str]  # where, is it only a key that nobody reads, what to tell
 NOTHING = object()  # no base, no value: not the same as null
 
 
@@ -30,10 +31,10 @@ class Slot:
 
 @dataclass
 class Builder:
-    """Builds values and collects problems: (path, is it only an unknown key?, message)."""
+    """Builds values and collects problems."""
 
     slots: Mapping[type, Slot]
-    problems: list[tuple[str, bool, str]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
 
     def build(self, annotation: Any, tree: Any, base: Any, path: str) -> Any:
         """The value that `tree` describes, `base` filling what it leaves out; NOTHING after a problem."""

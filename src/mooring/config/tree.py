@@ -1,7 +1,7 @@
 """Configuration as plain trees: reading YAML, dotted overrides, merging, and writing values back."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -74,13 +74,22 @@ def read_overrides(overrides: Iterable[str]) -> Tree:
         if not equals or not all(key.split(".")):
             problems.append(f"{override!r}: is neither a file nor an override; write key=value, for example seed=3")
             continue
-        value: Any = read(text, key)
-        for part in reversed(key.split(".")):
-            value = {part: value}
-        tree = merge(tree, value)
+        tree = merge(tree, nested(key.split("."), read(text, key)))
     if problems:
         raise ConfigError(problems)
     return tree
+
+
+def as_yaml(tree: Any) -> str:
+    """A tree as people read it."""
+    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, width=120)
+
+
+def nested(path: Sequence[str], value: Any) -> Tree:
+    """(a, b), 1 -> {a: {b: 1}}"""
+    for part in reversed(path):
+        value = {part: value}
+    return {**value}
 
 
 def merge(under: Any, over: Any) -> Any:

@@ -1,9 +1,13 @@
 """Clients on this machine: one process per worker, one torch thread each."""
 
 import os
+import pickle
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import Empty
+from types import ModuleType
 from typing import Any, ClassVar
 
 import torch
@@ -31,7 +35,7 @@ class Local:
         sizes = federation.partition.sizes
         clients = sorted(range(federation.clients), key=lambda client: -sizes[client])  # longest first
         workers = min(self.workers or os.cpu_count() or 1, len(clients))
-        if workers == 1:
+        if workers == 1 or b"__main__" in pickle.dumps(job):  # a part written in the user's script lives only here
             return self._here(job, federation, clients, emit)
         return self._spread(job, federation, clients, workers, emit)
 
@@ -55,17 +59,28 @@ class Local:
             tasks.put(client)
         federation.train.images.share_memory_()
         federation.train.labels.share_memory_()
-        processes = [
-            context.Process(target=work, args=(job, federation, tasks, home), daemon=True) for _ in range(workers)
-        ]
-        for process in processes:
-            process.start()
+        arguments = (job, federation, tasks, home)
+        processes = [context.Process(target=work, args=arguments, daemon=True) for _ in range(workers)]
+        with without_main():
+            for process in processes:
+                process.start()
         try:
             yield from _receive(home, processes, emit)
         finally:
             for process in processes:
                 process.terminate()
                 process.join()
+
+
+@contextmanager
+def without_main() -> Iterator[None]:
+    """Start processes that do not run the caller's script again: no `if __name__ == "__main__"` is needed."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 def _receive(home: Any, processes: list[Any], emit: Emit) -> Iterator[Payload]:

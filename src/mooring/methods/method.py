@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from mooring.client import Alignment, ClientRecipe
+from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
 from mooring.losses import LossTerm, MeanSquared
 from mooring.weighting import Weighting
@@ -26,3 +27,6 @@ class Method:
         """This method with its prototypes moored to a simplex by `weight`."""
         align = Alignment(weight=weight, term=term or MeanSquared())
         return replace(self, client=replace(self.client, align=align), about=about)
+
+    def clipped(self, style: Clipping) -> "Method":
+        return replace(self, client=replace(self.client, clip=style))

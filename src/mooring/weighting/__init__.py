@@ -2,11 +2,39 @@
 
 from mooring.weighting.annealed import Annealed
 from mooring.weighting.base import Balancer, Stationary, Weighting
+from mooring.weighting.closed_form import ClosedForm
+from mooring.weighting.dwa import DynamicAverage
+from mooring.weighting.entropy import ByEntropy
 from mooring.weighting.fixed import Fixed
+from mooring.weighting.hypergradient import Hypergradient
+from mooring.weighting.random_shares import RandomShares
+from mooring.weighting.uncertainty import Uncertainty
+from mooring.weighting.uw_so import SoftOptimalUncertainty
 
 WEIGHTINGS: dict[str, type[Weighting]] = {
-    "fixed": Fixed,
     "annealed": Annealed,
+    "by-entropy": ByEntropy,
+    "closed-form": ClosedForm,
+    "dwa": DynamicAverage,
+    "fixed": Fixed,
+    "hypergradient": Hypergradient,
+    "random": RandomShares,
+    "uncertainty": Uncertainty,
+    "uw-so": SoftOptimalUncertainty,
 }
 
-__all__ = ["WEIGHTINGS", "Annealed", "Balancer", "Fixed", "Stationary", "Weighting"]
+__all__ = [
+    "WEIGHTINGS",
+    "Annealed",
+    "Balancer",
+    "ByEntropy",
+    "ClosedForm",
+    "DynamicAverage",
+    "Fixed",
+    "Hypergradient",
+    "RandomShares",
+    "SoftOptimalUncertainty",
+    "Stationary",
+    "Uncertainty",
+    "Weighting",
+]

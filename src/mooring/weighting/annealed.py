@@ -34,7 +34,9 @@ class AnnealedBalancer(Balancer):
         super().__init__()
         self.base = base
         self.schedule = schedule
-        self.lr = base.lr
+
+    def rate(self, model_lr: float) -> float:
+        return self.base.rate(model_lr)
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         base: Balanced = self.base(losses, progress)

@@ -20,7 +20,9 @@ class Stationary:
 class Balancer(nn.Module, ABC):
     """The state of a weighting at one client. Its parameters have their own optimizer group and are never uploaded."""
 
-    lr: float | None = None  # of its own parameters; None is the model's
+    def rate(self, model_lr: float) -> float:
+        """The learning rate of its own parameters."""
+        return model_lr
 
     @abstractmethod
     def forward(self, losses: Losses, progress: Progress) -> Balanced:

@@ -1,0 +1,136 @@
+"""From a tree to experiments: which families there are, what is said in short, and what cannot be."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from mooring.anchors import ANCHORS, Anchor
+from mooring.client import Training
+from mooring.config.build import NOTHING, Builder, Problem, Slot, imported, type_hints
+from mooring.config.experiment import DEFAULT_METHOD, Experiment
+from mooring.config.tree import INHERITED, Tree, merge, nested, read_file, read_overrides
+from mooring.data.catalogue import SOURCES
+from mooring.data.images import Source
+from mooring.data.partition import PARTITIONERS, Partitioner
+from mooring.engines import ENGINES, Engine
+from mooring.errors import ConfigError, nearest
+from mooring.fusion import FUSIONS, Fusion
+from mooring.losses import LOSSES, LossTerm
+from mooring.methods import METHODS, Method
+from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
+from mooring.models.heads import HEADS, Head
+from mooring.weighting import WEIGHTINGS, Weighting
+from mooring.weighting.guards import GUARDS, Guard
+from mooring.weighting.sigma import STARTS, Start
+
+SLOTS: dict[type, Slot] = {
+    Source: Slot("source", SOURCES),
+    Partitioner: Slot("kind", PARTITIONERS),
+    Backbone: Slot("kind", BACKBONES),
+    Head: Slot("kind", HEADS),
+    LossTerm: Slot("kind", LOSSES),
+    Anchor: Slot("kind", ANCHORS),
+    Weighting: Slot("kind", WEIGHTINGS),
+    Guard: Slot("kind", GUARDS),
+    Start: Slot("kind", STARTS),
+    Fusion: Slot("kind", FUSIONS),
+    Engine: Slot("kind", ENGINES),
+}
+SHORT = {  # top-level names for parts of the method that are often changed
+    "fusion": ("fusion",),
+    "clip": ("client", "clip"),
+    "align": ("client", "align"),
+    "weight": ("client", "align", "weight"),
+    "sigma": ("client", "align", "weight", "sigma"),
+}
+DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
+CUSTOM = "custom"  # the name of a method that is written out as a tree
+DEFAULTS = Experiment()
+
+
+def load(file: Path | None = None, overrides: Iterable[str] = ()) -> list[Experiment]:
+    """The experiments of a file and `key=value` overrides on top of it: one for each method they name."""
+    return parse(merge(read_file(file) if file else {}, read_overrides(overrides)))
+
+
+def parse(tree: Tree) -> list[Experiment]:
+    """One experiment per method; a key is idle only if no method reads it. All problems at once."""
+    rest = {key: value for key, value in tree.items() if key != "method"}
+    outcomes = [_build(rest, method) for method in _methods(tree.get("method", DEFAULT_METHOD))]
+    idle = set.intersection(*({path for path, unknown, _ in problems if unknown} for _, problems in outcomes))
+    told = [message for _, problems in outcomes for path, unknown, message in problems if not unknown or path in idle]
+    if told:
+        raise ConfigError(dict.fromkeys(told))
+    return [experiment for experiment, _ in outcomes]
+
+
+def named_method(name: str) -> Method:
+    """A method of the house, or a user's own as `package.module:NAME`."""
+    if name in METHODS:
+        return METHODS[name]
+    if ":" in name:
+        method = imported(name)
+        if isinstance(method, Method):
+            return method
+        raise ConfigError([f"method={name}: is a {type(method).__name__}; it must be a mooring.Method"])
+    raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS)}"])
+
+
+def _methods(given: Any) -> list[Tree]:
+    """`v7`, `v4,v7`, a list of both, or a tree: as trees. A mapping with several names is several trees."""
+    if isinstance(given, list) and given:
+        return [method for part in given for method in _methods(part)]
+    if isinstance(given, dict):
+        names = _methods(given["name"]) if isinstance(given.get("name"), str | list) else [{}]
+        return [{**given, **name} for name in names]
+    if not isinstance(given, str) or not given.strip(", "):
+        shown = "" if given is None else given
+        raise ConfigError([f"method={shown}: must be a name, a list of names or a tree; {nearest('', METHODS)}"])
+    return [{"name": name.strip()} for name in given.split(",") if name.strip()]
+
+
+def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
+    """One experiment and what is wrong with it."""
+    builder = Builder(SLOTS)
+    known = [f.name for f in fields(Experiment) if f.name != "name"] + list(SHORT)
+    for key in rest.keys() - set(known):
+        builder.note(str(key), rest[key], f"unknown key; {nearest(str(key), known)}")
+    for key in SHORT.keys() & rest.keys():
+        method = merge(method, nested(SHORT[key], rest[key]))
+    name, built = _name(method), {}
+    try:
+        base = NOTHING if name == CUSTOM else named_method(name)
+        parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
+        built["method"] = builder.build(Method, parts, base, "method")
+    except ConfigError as error:
+        builder.problems += [("method", False, problem) for problem in error.problems]
+    hints = type_hints(Experiment)
+    for key in ("data", "partition", "training", "engine", "seed", "out"):
+        built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
+    usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
+    built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
+    if built["training"] is not NOTHING:
+        builder.problems += [("training.snapshots", False, message) for message in missing_rounds(built["training"])]
+    if builder.failed():
+        return DEFAULTS, builder.problems
+    return Experiment(**built, name=name), builder.problems
+
+
+def _name(method: Tree) -> str:
+    """A tree without a name changes the default method, unless it says by itself what a client minimises."""
+    client = method.get("client")
+    written_out = isinstance(client, dict) and isinstance(client.get("terms"), list)
+    return str(method.get("name", CUSTOM if written_out else DEFAULT_METHOD))
+
+
+def missing_rounds(training: Training) -> Iterator[str]:
+    """Snapshots of rounds that there are not."""
+    if isinstance(training.snapshots, str):
+        return
+    for round_ in training.snapshots:
+        if round_ >= training.rounds:
+            yield (
+                f"training.snapshots={list(training.snapshots)}: round {round_} does not exist; "
+                f"rounds are 0 to {training.rounds - 1}, or raise training.rounds"
+            )

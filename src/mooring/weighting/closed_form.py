@@ -1,0 +1,55 @@
+"""The equilibrium itself, without learning it."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Generator, Tensor
+
+from mooring.schedules import ScheduleName, at
+from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
+from mooring.weighting.base import Balancer, Stationary
+from mooring.weighting.equilibrium import bounded
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """lambda = clip( s(p) EMA(L_b) / max(EMA(L_a), eps), lmin, lmax ): no scalars, no relaxation, bounded for ever."""
+
+    kind: ClassVar[str] = "closed-form"
+    schedule: ScheduleName = "linear"
+    minimum: NonNegative = 0.0
+    maximum: Positive = 50.0
+    eps: Positive = 1e-3
+    memory: Annotated[float, Ge(0), Lt(1)] = 0.95
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
+        return ClosedFormBalancer(self)
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
+        raw = local / max(align, self.eps)
+        return Stationary(raw, bounded(at(self.schedule, progress) * raw, self.minimum, self.maximum))
+
+
+class ClosedFormBalancer(Balancer):
+    """Exponential moving averages of both losses, started at the first step's."""
+
+    averages: Tensor  # (2,): of L_b and L_a
+    steps: Tensor
+
+    def __init__(self, rule: ClosedForm) -> None:
+        super().__init__()
+        self.rule = rule
+        self.register_buffer("averages", torch.zeros(2))
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, losses: Losses, progress: Progress) -> Balanced:
+        rule = self.rule
+        now = torch.stack([losses.local, losses.align]).detach()
+        memory = torch.where(self.steps > 0, rule.memory, 0.0)
+        self.averages = memory * self.averages + (1 - memory) * now
+        self.steps = self.steps + 1
+        raw = self.averages[0] / self.averages[1].clamp(min=rule.eps)
+        lam = (at(rule.schedule, progress) * raw).clamp(rule.minimum, rule.maximum)
+        return Balanced(losses.local + lam * losses.align, None, raw, lam)

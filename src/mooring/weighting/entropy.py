@@ -1,0 +1,38 @@
+"""One number per client, from how even its labels are."""
+
+from dataclasses import dataclass
+from math import log2
+from typing import ClassVar
+
+from torch import Generator
+
+from mooring.types import ClientFacts, NonNegative, Progress
+from mooring.weighting.base import Balancer, Stationary
+from mooring.weighting.fixed import ConstantBalancer
+
+
+@dataclass(frozen=True)
+class ByEntropy:
+    """lambda_k = lmin + H_k / log2 C (lmax - lmin), H_k the entropy of the client's labels in bits (V9)."""
+
+    kind: ClassVar[str] = "by-entropy"
+    minimum: NonNegative = 0.1
+    maximum: NonNegative = 10.0
+
+    def value(self, facts: ClientFacts) -> float:
+        return self.minimum + evenness(facts.label_counts) * (self.maximum - self.minimum)
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
+        return ConstantBalancer(self.value(facts))
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
+        return Stationary(self.value(facts), self.value(facts))
+
+
+def evenness(label_counts: tuple[int, ...]) -> float:
+    """H / log2 C, in [0, 1]; 0 for a single class and for no data at all."""
+    if len(label_counts) < 2:
+        return 0.0
+    total = sum(label_counts)
+    shares = [count / total for count in label_counts if count]
+    return abs(sum(p * log2(p) for p in shares)) / log2(len(label_counts))

@@ -1,0 +1,109 @@
+"""Guards: what keeps a learned lambda from running away.
+
+A guard adds `penalty(u, v)` to the loss of the two scalars, and may cap what the weights feel. For the equilibrium it
+says how it enters: `floor` is added to the alignment loss that sigma_align sees, and push(lambda), which is
+2 d penalty / d log lambda, pulls lambda down:
+
+    e^u = L_b / (1 + push),   e^v = (DATA L_a + floor) / (PRIOR - push)
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from torch import Tensor, zeros_like
+
+from mooring.types import Positive
+
+
+class Guard(Protocol):
+    kind: ClassVar[str]
+
+    @property
+    def floor(self) -> float: ...
+
+    @property
+    def cap(self) -> float: ...
+
+    def push(self, lam: float) -> float: ...
+
+    def penalty(self, u: Tensor, v: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class InverseVariance:
+    """g e^-v = g / sigma_align^2 (note 5): raw lambda <= L_b / (2 g)."""
+
+    kind: ClassVar[str] = "inverse-variance"
+    cap: ClassVar[float] = float("inf")
+    gamma: Positive = 1e-3
+
+    @property
+    def floor(self) -> float:
+        return 2 * self.gamma
+
+    def push(self, lam: float) -> float:
+        return 0.0
+
+    def penalty(self, u: Tensor, v: Tensor) -> Tensor:
+        return self.gamma * (-v).exp()
+
+
+@dataclass(frozen=True)
+class LinearHinge:
+    """g relu(lambda - lmax): as L_a -> 0, raw lambda -> max(lmax, PRIOR / (2 g))."""
+
+    kind: ClassVar[str] = "linear-hinge"
+    floor: ClassVar[float] = 0.0
+    cap: ClassVar[float] = float("inf")
+    gamma: Positive = 0.1
+    maximum: Positive = 50.0
+
+    def push(self, lam: float) -> float:
+        return 2 * self.gamma * lam if lam > self.maximum else 0.0
+
+    def penalty(self, u: Tensor, v: Tensor) -> Tensor:
+        return self.gamma * ((u - v).exp() - self.maximum).relu()
+
+
+@dataclass(frozen=True)
+class SquaredHinge:
+    """g relu(lambda - lmax)^2: as L_a -> 0, raw lambda -> (lmax + sqrt(lmax^2 + PRIOR / g)) / 2."""
+
+    kind: ClassVar[str] = "squared-hinge"
+    floor: ClassVar[float] = 0.0
+    cap: ClassVar[float] = float("inf")
+    gamma: Positive = 1e-3
+    maximum: Positive = 50.0
+
+    def push(self, lam: float) -> float:
+        return 4 * self.gamma * lam * max(lam - self.maximum, 0.0)
+
+    def penalty(self, u: Tensor, v: Tensor) -> Tensor:
+        return self.gamma * ((u - v).exp() - self.maximum).relu().square()
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The weights never feel more than `maximum`, whatever the scalars do."""
+
+    kind: ClassVar[str] = "bound"
+    floor: ClassVar[float] = 0.0
+    maximum: Positive = 50.0
+
+    @property
+    def cap(self) -> float:
+        return self.maximum
+
+    def push(self, lam: float) -> float:
+        return 0.0
+
+    def penalty(self, u: Tensor, v: Tensor) -> Tensor:
+        return zeros_like(v)
+
+
+GUARDS: dict[str, type[Guard]] = {
+    "inverse-variance": InverseVariance,
+    "linear-hinge": LinearHinge,
+    "squared-hinge": SquaredHinge,
+    "bound": Bound,
+}

@@ -1,0 +1,61 @@
+"""The true one-step bilevel weight that note 3 says V12 approximates."""
+
+from dataclasses import dataclass
+from math import log
+from typing import Any, ClassVar
+
+import torch
+from torch import Generator, Tensor, autograd
+
+from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
+from mooring.weighting.base import Balancer
+
+
+@dataclass(frozen=True)
+class Hypergradient:
+    """log lambda += rate lambda < grad_P L_b(this batch), grad_P L_a(last step) >, kept in [log lmin, log lmax].
+
+    The last step moved the prototypes by -eta lambda grad_P L_a, so d L_b / d log lambda = -eta lambda <., .>: this is
+    descent on the next batch's base loss (Franceschi et al. 2017, unrolled by one step). Deviations: momentum and
+    clipping of that step are ignored, and eta is taken into `rate`.
+    """
+
+    kind: ClassVar[str] = "hypergradient"
+    start_at: Positive = 1.0
+    rate: Positive = 0.1
+    minimum: Positive = 0.01
+    maximum: Positive = 50.0
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
+        return HypergradientBalancer(self)
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> None:
+        return None  # no closed form
+
+
+class HypergradientBalancer(Balancer):
+    """log lambda, and the alignment gradient of the last step."""
+
+    log_lam: Tensor
+    last: Tensor  # (C, d); one zero before the first step, so that nothing moves
+
+    def __init__(self, rule: Hypergradient) -> None:
+        super().__init__()
+        self.rule = rule
+        self.register_buffer("log_lam", torch.tensor(log(rule.start_at)))
+        self.register_buffer("last", torch.zeros(()))
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        self.last = torch.zeros_like(state_dict[f"{prefix}last"])  # its shape is known after the first step
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+    def forward(self, losses: Losses, progress: Progress) -> Balanced:
+        rule = self.rule
+        (base_gradient,) = autograd.grad(losses.local, losses.prototypes, retain_graph=True)
+        (align_gradient,) = autograd.grad(losses.align, losses.prototypes, retain_graph=True)
+        agreement = (base_gradient * self.last).sum()
+        moved = self.log_lam + rule.rate * self.log_lam.exp() * agreement
+        self.log_lam = moved.clamp(log(rule.minimum), log(rule.maximum))
+        self.last = align_gradient
+        lam = self.log_lam.exp().clamp(rule.minimum, rule.maximum)
+        return Balanced(losses.local + lam * losses.align, None, lam, lam)

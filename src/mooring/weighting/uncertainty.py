@@ -1,0 +1,75 @@
+"""Lambda learned from the uncertainty of two tasks: one formula, three schedules, one guard."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import torch
+from torch import Generator, Tensor, nn
+
+from mooring.schedules import ScheduleName, at
+from mooring.types import Balanced, ClientFacts, Losses, Progress
+from mooring.weighting.base import Balancer, Stationary
+from mooring.weighting.equilibrium import stationary
+from mooring.weighting.guards import Guard
+from mooring.weighting.sigma import Sigma
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """own_loss = 1/2 [ e^-u L_b + DATA(p) e^-v L_a + u + PRIOR(p) v ] + guard(u, v)
+    model_loss = L_b + RATIO(p) e^(u-v) L_a
+
+    With `separate` gradients own_loss sees both losses detached and model_loss sees lambda detached. With `joint`
+    ones own_loss is the one loss of weights and scalars alike (Kendall et al. 2018, V10): the weights then feel
+    DATA e^(u-v), at a learning rate scaled by 1 / (2 sigma_local^2), and RATIO has no place.
+    """
+
+    kind: ClassVar[str] = "uncertainty"
+    ratio: ScheduleName = "constant"
+    data: ScheduleName = "constant"
+    prior: ScheduleName = "constant"
+    guard: Guard | None = None
+    sigma: Sigma = field(default_factory=Sigma)
+    gradients: Literal["separate", "joint"] = "separate"
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
+        return UncertaintyBalancer(self, *self.sigma.start.values(facts))
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
+        data, prior = at(self.data, progress), at(self.prior, progress)
+        ratio = data if self.gradients == "joint" else at(self.ratio, progress)
+        if self.guard is None:
+            return stationary(local, align, ratio, data, prior)
+        rest = stationary(local, align, ratio, data, prior, self.guard.floor, self.guard.push)
+        return Stationary(rest.raw, min(rest.felt, self.guard.cap))
+
+
+class UncertaintyBalancer(Balancer):
+    """u = log sigma_local^2 and v = log sigma_align^2, learned."""
+
+    def __init__(self, rule: Uncertainty, u: float, v: float) -> None:
+        super().__init__()
+        self.rule = rule
+        self.u = nn.Parameter(torch.tensor(u))
+        self.v = nn.Parameter(torch.tensor(v))
+
+    def rate(self, model_lr: float) -> float:
+        return self.rule.sigma.rate(model_lr)
+
+    def forward(self, losses: Losses, progress: Progress) -> Balanced:
+        rule, local, align = self.rule, losses.local, losses.align
+        raw = (self.u - self.v).exp().detach()
+        if rule.gradients == "joint":
+            lam = at(rule.data, progress) * raw
+            return Balanced(self.own_loss(local, align, progress), None, raw, lam)
+        lam = at(rule.ratio, progress) * raw
+        if rule.guard is not None:
+            lam = lam.clamp(max=rule.guard.cap)
+        own = self.own_loss(local.detach(), align.detach(), progress)
+        return Balanced(local + lam * align, own, raw, lam)
+
+    def own_loss(self, local: Tensor, align: Tensor, progress: Progress) -> Tensor:
+        data, prior = at(self.rule.data, progress), at(self.rule.prior, progress)
+        u, v = self.u, self.v
+        own = 0.5 * ((-u).exp() * local + data * (-v).exp() * align + u + prior * v)
+        return own if self.rule.guard is None else own + self.rule.guard.penalty(u, v)
