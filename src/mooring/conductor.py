@@ -34,10 +34,7 @@ def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False
             return result
     began = monotonic()
     torch.set_num_threads(1)  # fusion beside the workers, not against them; and the same result on every machine
-    federation = federate(experiment.data, experiment.partition, experiment.split_seed)
-    if experiment.method.shards == "pooled":
-        federation = federation.pooled()
-    job = job_of(experiment, federation)
+    federation, job = prepare(experiment)
     examiner = Examiner(experiment.data, federation.train.classes)
     with opened(folder, as_yaml(experiment.tree())) as store:
         conductor = Conductor(experiment, federation, job, examiner, store, emit)
@@ -49,6 +46,14 @@ def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False
 
 def folder_of(experiment: Experiment) -> Path:
     return Path(experiment.out) if experiment.out else RUNS / experiment.title
+
+
+def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
+    """Who holds what, and what everybody will be asked to do."""
+    federation = federate(experiment.data, experiment.partition, experiment.split_seed)
+    if experiment.method.shards == "pooled":
+        federation = federation.pooled()
+    return federation, job_of(experiment, federation)
 
 
 def job_of(experiment: Experiment, federation: Federation) -> ClientJob:

@@ -126,6 +126,22 @@ def read_result(folder: Path) -> dict[str, Any]:
     return result
 
 
+def read_events(folder: Path) -> list[dict[str, Any]]:
+    """What happened, in order; a last line that was cut off by a crash is left out."""
+    path = folder / "events.jsonl"
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror})", "name the folder of a run") from None
+    events = []
+    for line in lines:
+        try:
+            events.append(json.loads(line))
+        except ValueError:
+            continue
+    return events
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """All of it or nothing: a reader never sees half a file, and neither does a crash."""
     path.parent.mkdir(parents=True, exist_ok=True)

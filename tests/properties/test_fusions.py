@@ -9,7 +9,7 @@ from mooring.fusion import FUSIONS
 from mooring.models.network import PROTOTYPES
 from mooring.types import Payload
 
-SOUND = ["count-weighted"]
+SOUND = ["count-weighted", "class-expert"]
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import data, methods, run
+from mooring.cli import data, doctor, methods, run
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ def about(
 app.command("run")(run.run)
 app.command("methods")(methods.methods)
 app.command("show")(methods.show)
+app.command("doctor")(doctor.doctor)
 app.command("data")(data.data)
 app.command("partition")(data.partition)
 

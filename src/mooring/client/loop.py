@@ -27,6 +27,7 @@ def run_client(job: ClientJob, shard: ImageSet, client: int, emit: Emit) -> Iter
         emit(Event("starved", {"client": client, "reason": "no images: nothing to train on, nothing uploaded"}))
         return
     state = ClientState.start(job, facts)
+    emit(Event("start", _started(job, state, facts)))
     for round_ in range(job.training.rounds):
         began = monotonic()
         record = train_round(job, state, shard, facts, round_, emit)
@@ -92,6 +93,21 @@ def facts_of(training: Training, label_counts: tuple[int, ...], client: int) -> 
     """What is known of a client before it trains."""
     per_epoch = steps_per_epoch(sum(label_counts), training.batch_size)
     return ClientFacts(client, label_counts, per_epoch * training.local_epochs * training.rounds)
+
+
+def _started(job: ClientJob, state: ClientState, facts: ClientFacts) -> dict[str, object]:
+    """Where a client begins: its L_a before the first step is the measure of a lambda that has not moved."""
+    started: dict[str, object] = {
+        "client": facts.client,
+        "samples": facts.samples,
+        "steps": facts.steps,
+        "dimension": state.network.prototypes.shape[1],
+    }
+    if job.recipe.align is not None and state.anchors is not None:
+        prototypes = state.network.prototypes.detach()
+        first = Step(torch.empty(0), (), prototypes, state.anchors(Progress()), Progress())
+        started["align_loss"] = job.recipe.align.term(first).item()
+    return started
 
 
 def _tick(facts: ClientFacts, state: ClientState, round_: int, values: dict[str, Tensor]) -> dict[str, object]:

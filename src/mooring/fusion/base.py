@@ -10,6 +10,8 @@ from mooring.errors import FusionError
 from mooring.models.network import PROTOTYPES, Blueprint, Network
 from mooring.types import Payload
 
+LOWEST_COSINE = -1.0  # the score of a class that nobody has seen
+
 
 class Fusion(Protocol):
     """A rule, and what it wants uploaded. The predictor maps images to scores (B, C), in eval mode for good."""

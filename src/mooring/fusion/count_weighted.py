@@ -8,12 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mooring.fusion.base import in_order, label_counts_of, prototypes_of
+from mooring.fusion.base import LOWEST_COSINE, in_order, label_counts_of, prototypes_of
 from mooring.fusion.ensemble import Ensemble
 from mooring.models.network import Blueprint
 from mooring.types import Payload
-
-LOWEST = -1.0  # of all cosines
 
 
 @dataclass(frozen=True)
@@ -49,4 +47,4 @@ class CountWeightedPredictor(Ensemble):
         for share, embedding in zip(self.shares, embeddings, strict=True):
             features = features + share * F.normalize(embedding)
         scores = F.normalize(features) @ self.prototypes.T
-        return scores.masked_fill(~self.seen, LOWEST)
+        return scores.masked_fill(~self.seen, LOWEST_COSINE)

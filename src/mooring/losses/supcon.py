@@ -1,6 +1,7 @@
 """Supervised contrast between the views of a batch."""
 
 from dataclasses import dataclass
+from math import log
 from typing import ClassVar
 
 import torch
@@ -24,6 +25,17 @@ class SupCon:
         features = torch.cat([view.features for view in step.views])  # (V * B, d)
         labels = step.labels.repeat(len(step.views))
         return supervised_contrast(features, labels, self.temperature)
+
+
+def smallest_supcon(label_counts: tuple[int, ...], batch_size: int, views: int) -> float:
+    """What SupCon tends to at best: sum_c p_c log(positives of c), all positives in one point, all others far away.
+
+    With p_c the client's label shares a batch of b images has about V b p_c views of class c, one of them the sample.
+    """
+    total = sum(label_counts)
+    batch = min(batch_size, total)
+    shares = [count / total for count in label_counts if count]
+    return sum(p * log(max(views * batch * p - 1, 1)) for p in shares)
 
 
 def supervised_contrast(features: Tensor, labels: Tensor, temperature: float) -> Tensor:

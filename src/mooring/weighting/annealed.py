@@ -7,7 +7,7 @@ from torch import Generator
 
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
-from mooring.weighting.base import Balancer, Stationary, Weighting
+from mooring.weighting.base import Balancer, Outlook, Stationary, Weighting
 from mooring.weighting.fixed import Fixed
 
 
@@ -25,6 +25,9 @@ class Annealed:
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary | None:
         base = self.base.stationary(local, align, progress, facts)
         return base and Stationary(base.raw, at(self.schedule, progress) * base.felt)
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return self.base.outlook(facts, lr, momentum, largest_local)
 
 
 class AnnealedBalancer(Balancer):

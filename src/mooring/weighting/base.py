@@ -1,6 +1,7 @@
 """The shape of a weighting: a frozen rule, and the mutable balancer that it starts for one client."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -15,6 +16,23 @@ class Stationary:
 
     raw: float
     felt: float
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What is known of a client's lambda before it trains.
+
+    `largest` bounds the felt lambda; `bounded` says that the rule itself keeps it there. `cap` is the felt lambda at
+    which a guard binds, given L_b and the annealing factor.
+    """
+
+    largest: float
+    bounded: bool = False
+    relaxation: float | None = None  # steps; None when nothing is learned
+    momentum: float | None = None
+    cancels: bool = False  # does annealing cancel at the equilibrium?
+    guard: str | None = None
+    cap: Callable[[float, float], float] | None = None
 
 
 class Balancer(nn.Module, ABC):
@@ -37,3 +55,5 @@ class Weighting(Protocol):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer: ...
 
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary | None: ...
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook: ...

@@ -9,7 +9,7 @@ from torch import Generator, Tensor
 
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
-from mooring.weighting.base import Balancer, Stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary
 from mooring.weighting.equilibrium import bounded
 
 
@@ -30,6 +30,9 @@ class ClosedForm:
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
         raw = local / max(align, self.eps)
         return Stationary(raw, bounded(at(self.schedule, progress) * raw, self.minimum, self.maximum))
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, factor: self.maximum)
 
 
 class ClosedFormBalancer(Balancer):

@@ -1,13 +1,14 @@
 """Shares by how fast each loss falls."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
 
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
-from mooring.weighting.base import Balancer, Stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary
 from mooring.weighting.shares import shared
 
 
@@ -23,6 +24,9 @@ class DynamicAverage:
 
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
         return Stationary(1.0, 1.0)  # both losses at rest: both ratios are 1
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return Outlook(inf)  # a loss may grow by any factor from one epoch to the next
 
 
 class DynamicAverageBalancer(Balancer):

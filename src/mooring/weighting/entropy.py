@@ -7,7 +7,7 @@ from typing import ClassVar
 from torch import Generator
 
 from mooring.types import ClientFacts, NonNegative, Progress
-from mooring.weighting.base import Balancer, Stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary
 from mooring.weighting.fixed import ConstantBalancer
 
 
@@ -27,6 +27,9 @@ class ByEntropy:
 
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
         return Stationary(self.value(facts), self.value(facts))
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return Outlook(self.value(facts), bounded=True)
 
 
 def evenness(label_counts: tuple[int, ...]) -> float:

@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch import Generator, Tensor, tensor
 
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
-from mooring.weighting.base import Balancer, Stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,9 @@ class Fixed:
 
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
         return Stationary(self.value, self.value)
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return Outlook(self.value, bounded=True)
 
 
 class ConstantBalancer(Balancer):

@@ -8,6 +8,7 @@ says how it enters: `floor` is added to the alignment loss that sigma_align sees
 """
 
 from dataclasses import dataclass
+from math import inf, sqrt
 from typing import ClassVar, Protocol
 
 from torch import Tensor, zeros_like
@@ -26,6 +27,9 @@ class Guard(Protocol):
 
     def push(self, lam: float) -> float: ...
 
+    def most(self, local: float) -> float:
+        """The largest stationary raw lambda, whatever L_a does."""
+
     def penalty(self, u: Tensor, v: Tensor) -> Tensor: ...
 
 
@@ -40,6 +44,9 @@ class InverseVariance:
     @property
     def floor(self) -> float:
         return 2 * self.gamma
+
+    def most(self, local: float) -> float:
+        return local / self.floor
 
     def push(self, lam: float) -> float:
         return 0.0
@@ -61,6 +68,9 @@ class LinearHinge:
     def push(self, lam: float) -> float:
         return 2 * self.gamma * lam if lam > self.maximum else 0.0
 
+    def most(self, local: float) -> float:
+        return max(self.maximum, 1 / (2 * self.gamma))
+
     def penalty(self, u: Tensor, v: Tensor) -> Tensor:
         return self.gamma * ((u - v).exp() - self.maximum).relu()
 
@@ -78,6 +88,9 @@ class SquaredHinge:
     def push(self, lam: float) -> float:
         return 4 * self.gamma * lam * max(lam - self.maximum, 0.0)
 
+    def most(self, local: float) -> float:
+        return 0.5 * (self.maximum + sqrt(self.maximum**2 + 1 / self.gamma))
+
     def penalty(self, u: Tensor, v: Tensor) -> Tensor:
         return self.gamma * ((u - v).exp() - self.maximum).relu().square()
 
@@ -93,6 +106,9 @@ class Bound:
     @property
     def cap(self) -> float:
         return self.maximum
+
+    def most(self, local: float) -> float:
+        return inf
 
     def push(self, lam: float) -> float:
         return 0.0

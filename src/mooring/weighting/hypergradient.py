@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor, autograd
 
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
-from mooring.weighting.base import Balancer
+from mooring.weighting.base import Balancer, Outlook
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,9 @@ class Hypergradient:
 
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> None:
         return None  # no closed form
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, factor: self.maximum)
 
 
 class HypergradientBalancer(Balancer):

@@ -1,13 +1,14 @@
 """Shares by chance."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor
 
 from mooring.types import Balanced, ClientFacts, Losses, Progress
-from mooring.weighting.base import Balancer
+from mooring.weighting.base import Balancer, Outlook
 from mooring.weighting.shares import shared
 
 
@@ -22,6 +23,9 @@ class RandomShares:
 
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> None:
         return None  # never at rest
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return Outlook(inf)  # a draw has no bound, but it is forgotten in the next step
 
 
 class RandomBalancer(Balancer):

@@ -1,6 +1,7 @@
 """Lambda learned from the uncertainty of two tasks: one formula, three schedules, one guard."""
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import ClassVar, Literal
 
 import torch
@@ -8,8 +9,8 @@ from torch import Generator, Tensor, nn
 
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
-from mooring.weighting.base import Balancer, Stationary
-from mooring.weighting.equilibrium import stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary
+from mooring.weighting.equilibrium import growth_bound, relaxation_steps, stationary
 from mooring.weighting.guards import Guard
 from mooring.weighting.sigma import Sigma
 
@@ -42,6 +43,19 @@ class Uncertainty:
             return stationary(local, align, ratio, data, prior)
         rest = stationary(local, align, ratio, data, prior, self.guard.floor, self.guard.push)
         return Stationary(rest.raw, min(rest.felt, self.guard.cap))
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        rate = self.sigma.rate(lr)
+        largest = growth_bound(self.sigma.start.values(facts), largest_local, rate, momentum, facts.steps)
+        guard = self.guard
+        return Outlook(
+            min(largest, inf if guard is None else guard.most(largest_local)),
+            relaxation=relaxation_steps(rate, momentum),
+            momentum=momentum,
+            cancels=self.ratio == self.data != "constant" and self.prior == "constant" and guard is None,
+            guard=None if guard is None else guard.kind,
+            cap=None if guard is None else lambda local, factor: min(guard.cap, factor * guard.most(local)),
+        )
 
 
 class UncertaintyBalancer(Balancer):

@@ -8,7 +8,7 @@ import torch
 from torch import Generator
 
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
-from mooring.weighting.base import Balancer, Stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary
 from mooring.weighting.shares import LARGEST_LOG, shared
 
 
@@ -32,6 +32,10 @@ class SoftOptimalUncertainty:
             return None
         lam = exp(max(min((1 / align - 1 / local) / self.temperature, LARGEST_LOG), -LARGEST_LOG))
         return Stationary(lam, lam)
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        log_largest = min(1 / (self.floor * self.temperature), LARGEST_LOG) if self.floor else LARGEST_LOG
+        return Outlook(exp(log_largest))
 
 
 class SoftOptimalBalancer(Balancer):

@@ -1,0 +1,104 @@
+"""Is the fused predictor hurt by what its parts weigh?"""
+
+from collections.abc import Iterator
+
+from mooring.doctor.finding import Finding, number
+from mooring.doctor.history import History
+
+COLLAPSE = 0.3  # below the peak
+LOUD = 3.0  # times the norm of another client's prototypes
+HELD = 0.95  # of the clients' mean accuracy at the peak: "has not fallen"
+
+
+def check(history: History) -> Iterator[Finding]:
+    """Norm domination, collapse of the fused accuracy, and prototypes of classes that a client never saw."""
+    collapse = fallen(history)
+    yield from domination(history, collapse)
+    yield from never_seen(history)
+
+
+def fallen(history: History) -> dict[str, float] | None:
+    """The last fused accuracy at least 30 % below the peak, with what the clients did meanwhile."""
+    if not history.fused:
+        return None
+    peak = max(history.fused, key=lambda round_: history.fused[round_])
+    last = max(history.fused)
+    best, end = history.fused[peak], history.fused[last]
+    if end > (1 - COLLAPSE) * best:
+        return None
+    facts = {"peak_round": float(peak), "peak": best, "last": end}
+    before, after = history.mean_accuracy(peak), history.mean_accuracy(last)
+    if before is not None and after is not None:
+        facts |= {"clients_at_peak": before, "clients_at_end": after}
+    return facts
+
+
+def domination(history: History, collapse: dict[str, float] | None) -> Iterator[Finding]:
+    """Prototypes of unequal norm under a plain mean: the loud ones speak for all."""
+    if not history.setting.plain_mean:
+        return
+    worst = loudest(history)
+    held = collapse is not None and collapse.get("clients_at_end", 0.0) >= HELD * collapse.get("clients_at_peak", 1.0)
+    if worst is None and not (held and history.remarks):
+        return
+    text, evidence = ("prototype norms are not in this log (inferred)", {}) if worst is None else worst
+    if collapse is not None:
+        text += (
+            f"; fused accuracy fell from {collapse['peak']:.3f} in round {collapse['peak_round']:.0f} to "
+            f"{collapse['last']:.3f}"
+        )
+        evidence = {**evidence, **collapse}
+    if held and collapse is not None:
+        text += f", the clients alone went from {collapse['clients_at_peak']:.3f} to {collapse['clients_at_end']:.3f}"
+    yield Finding(
+        "norm-domination",
+        text,
+        ill=held,
+        round=int(collapse["peak_round"]) if collapse else None,
+        evidence=evidence,
+        remedy="fusion=count-weighted",
+    )
+
+
+def loudest(history: History) -> tuple[str, dict[str, object]] | None:
+    """The round in which prototype norms differ most between clients, if they differ threefold."""
+    worst: tuple[float, str, dict[str, object]] | None = None
+    samples = {patient.client: patient.samples or 0 for patient in history.patients}
+    for round_ in sorted(history.fused):
+        norms = {
+            patient.client: sum(moment.norms)
+            for patient in history.patients
+            for moment in patient.moments
+            if moment.round == round_ and moment.norms
+        }
+        if len(norms) < 2 or min(norms.values()) <= 0:
+            continue
+        loud, quiet = max(norms, key=lambda c: norms[c]), min(norms, key=lambda c: norms[c])
+        contrast = norms[loud] / norms[quiet]
+        if contrast < LOUD or (worst is not None and contrast <= worst[0]):
+            continue
+        share = {client: norm / sum(norms.values()) for client, norm in norms.items()}
+        data = {client: samples[client] / max(sum(samples[c] for c in norms), 1) for client in norms}
+        text = (
+            f"norms differ {number(contrast)}-fold in round {round_}: client {loud} gives {share[loud]:.0%} of the "
+            f"global prototypes with {data[loud]:.0%} of the data, client {quiet} gives {share[quiet]:.0%} with "
+            f"{data[quiet]:.0%}"
+        )
+        worst = contrast, text, {"round": round_, "contrast": contrast, "shares": share, "data_shares": data}
+    return None if worst is None else (worst[1], worst[2])
+
+
+def never_seen(history: History) -> Iterator[Finding]:
+    """Prototypes of absent classes are averaged in as if they had been learned."""
+    counts = [patient.label_counts for patient in history.patients if sum(patient.label_counts)]
+    if not history.setting.plain_mean or not counts:
+        return
+    empty = sum(count == 0 for row in counts for count in row)
+    cells = sum(len(row) for row in counts)
+    if empty:
+        yield Finding(
+            "never-seen",
+            f"{empty} of {cells} client prototypes belong to classes their client never saw, and are averaged in",
+            evidence={"untrained": empty, "prototypes": cells},
+            remedy="fusion=count-weighted",
+        )

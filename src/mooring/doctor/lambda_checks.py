@@ -1,0 +1,213 @@
+"""Is lambda where it should be: tracking, lagging, cancelled, running away, capped, or beyond what SGD can follow?"""
+
+from collections.abc import Iterator
+from math import exp, log
+from statistics import median
+
+from mooring.doctor.finding import Finding, number
+from mooring.doctor.history import History, Moment, Patient, Setting
+from mooring.types import ClientFacts
+from mooring.weighting.base import Outlook
+from mooring.weighting.equilibrium import stability_limit
+
+TENFOLD = 10.0  # a felt lambda this many times L_b / L_a(start) has left its start for good
+CLOSE = 0.2  # of a logarithm: "within 20 %"
+CAPPED = 0.95  # of a known bound
+
+
+def check(history: History) -> Iterator[Finding]:
+    """Findings for every client whose lambda is recorded."""
+    for patient in history.patients:
+        seen = [moment for moment in patient.moments if moment.felt is not None and moment.raw is not None]
+        if not seen:
+            continue
+        outlook = outlook_of(patient, history.setting)
+        away = runaway(patient, seen, history, outlook)
+        cap = capped(patient, seen, outlook)
+        if cap is not None:
+            yield cap
+        elif away is not None:
+            yield away
+        else:
+            yield from course(patient, seen, outlook)
+        yield from cancelled(patient, seen, outlook)
+        yield from unstable(patient, seen, history.setting)
+
+
+def outlook_of(patient: Patient, setting: Setting) -> Outlook | None:
+    """What was known of this client's lambda before it trained."""
+    if setting.rule is None or setting.lr is None or setting.momentum is None:
+        return None
+    steps = max((moment.steps or 0 for moment in patient.moments), default=0)
+    facts = ClientFacts(patient.client, patient.label_counts, steps)
+    largest = max((moment.base_loss for moment in patient.moments if moment.base_loss), default=10.0)
+    return setting.rule.outlook(facts, setting.lr, setting.momentum, largest)
+
+
+def reference(patient: Patient, history: History) -> float | None:
+    """L_b / L_a at the start: the lambda of an equilibrium before anything has moved.
+
+    A log holds no losses; there the median felt lambda of all clients after the first round stands for it.
+    """
+    first = patient.moments[0]
+    if first.base_loss is not None and patient.align_start:
+        return first.base_loss / patient.align_start
+    begun = [p.moments[0].felt for p in history.patients if p.moments and p.moments[0].felt]
+    return median(begun) if begun else None
+
+
+def runaway(patient: Patient, seen: list[Moment], history: History, outlook: Outlook | None) -> Finding | None:
+    """The felt lambda passes ten times its reference, and the raw one never comes back."""
+    calm = reference(patient, history)
+    if calm is None or (outlook is not None and outlook.bounded):
+        return None
+    for i, moment in enumerate(seen):
+        stays = all((later.raw or 0) >= 0.5 * (moment.raw or 0) for later in seen[i:])
+        if (moment.felt or 0) >= TENFOLD * calm and stays:
+            return _runaway(patient, seen, i, calm, outlook)
+    return None
+
+
+def _runaway(patient: Patient, seen: list[Moment], i: int, calm: float, outlook: Outlook | None) -> Finding:
+    onset, last = seen[i], max(seen, key=lambda moment: moment.raw or 0)
+    before = seen[i - 1] if i else seen[i]
+    growth = (onset.raw or 1) / (before.raw or 1)
+    cause = f"L_a fell to {number(onset.align_loss)}" if onset.align_loss is not None else "L_a -> 0 (inferred)"
+    bound = "" if outlook is None else f", a-priori bound {number(outlook.largest)}"
+    return Finding(
+        "running-away",
+        f"runs away from round {onset.round}: raw lambda {number(onset.raw)} (x{number(growth)} in a round) "
+        f"up to {number(last.raw)}; {cause}, L_b {number(onset.base_loss)}{bound}",
+        ill=True,
+        client=patient.client,
+        round=onset.round,
+        evidence={
+            "onset": onset.round,
+            "raw": onset.raw,
+            "growth": growth,
+            "largest_raw": last.raw,
+            "align_loss": onset.align_loss,
+            "base_loss": onset.base_loss,
+            "reference": calm,
+            "bound": None if outlook is None else outlook.largest,
+        },
+        remedy="method=closed-form",
+    )
+
+
+def order(found: list[Finding]) -> list[Finding]:
+    """In which order clients ran away: it follows their steps per round, not their skew."""
+    away = sorted((f for f in found if f.kind == "running-away"), key=lambda f: f.round or 0)
+    if len(away) < 2:
+        return []
+    told = ", ".join(f"{f.client} (round {f.round})" for f in away)
+    evidence = {"clients": [f.client for f in away], "rounds": [f.round for f in away]}
+    return [Finding("runaway-order", f"clients ran away in the order {told}", round=away[0].round, evidence=evidence)]
+
+
+def capped(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Finding | None:
+    """A guard or a bound holds lambda where the losses alone would not."""
+    if outlook is None or outlook.cap is None:
+        return None
+    for moment in seen:
+        cap = outlook.cap(moment.base_loss or 0.0, moment.factor if moment.factor is not None else 1.0)
+        if (moment.felt or 0) >= CAPPED * cap and cap > 0:
+            return Finding(
+                "capped",
+                f"capped by its {outlook.guard} from round {moment.round}: felt lambda {number(moment.felt)}, "
+                f"cap {number(cap)}",
+                client=patient.client,
+                round=moment.round,
+                evidence={"felt": moment.felt, "cap": cap},
+            )
+    return None
+
+
+def course(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Iterator[Finding]:
+    """A calm lambda: does it follow its equilibrium, or has it no time to?"""
+    apart = distance(seen)
+    if outlook is None or outlook.relaxation is None:
+        return
+    steps = seen[-1].steps or 0
+    if outlook.relaxation > steps:
+        rate = 20 * (1 - (outlook.momentum or 0)) / max(steps, 1)
+        yield Finding(
+            "lagging",
+            f"lags: it would need {number(outlook.relaxation)} steps to relax and has {steps}",
+            client=patient.client,
+            evidence={"relaxation_steps": outlook.relaxation, "steps": steps, "distance": apart},
+            remedy=f"sigma.lr={rate:.2g}",
+        )
+    elif apart is not None:
+        yield Finding(
+            "tracking",
+            f"tracks its equilibrium: median |log(lambda/lambda*)| {apart:.2f}, relaxation "
+            f"{number(outlook.relaxation)} of {steps} steps",
+            client=patient.client,
+            evidence={"distance": apart, "relaxation_steps": outlook.relaxation, "steps": steps},
+        )
+
+
+def cancelled(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Iterator[Finding]:
+    """Annealing undone: the factor has at least halved and the felt lambda has not followed.
+
+    Measured: a * lambda stays within 20 % of L_b / L_a. By construction: the rule has a in both places, so that its
+    equilibrium does not know a; a lambda that runs away may then be far behind an L_b / L_a that runs faster.
+    """
+    halved = [moment for moment in seen if moment.factor is not None and 0 < moment.factor <= 0.5]
+    if not halved:
+        return
+    ratios = [
+        moment.felt / (moment.base_loss / moment.align_loss)
+        for moment in halved
+        if moment.felt and moment.base_loss and moment.align_loss
+    ]
+    measured = bool(ratios) and abs(log(median(ratios))) <= log(1 + CLOSE)
+    by_design = outlook is not None and outlook.cancels
+    annealed = (halved[-1].felt or 0) < 2 * (halved[-1].factor or 0) * (seen[0].felt or 0)
+    if (measured and not annealed) or (by_design and not annealed):
+        first, last = halved[0], halved[-1]
+        how = (
+            "measured: a*lambda is within 20 % of L_b/L_a"
+            if measured
+            else "by construction: lambda* = L_b/L_a for any a"
+        )
+        yield Finding(
+            "cancelled",
+            f"annealing is cancelled ({how}); a went to {number(last.factor)}, felt lambda from "
+            f"{number(seen[0].felt)} to {number(last.felt)}",
+            client=patient.client,
+            round=first.round,
+            evidence={
+                "factor": last.factor,
+                "felt_first": seen[0].felt,
+                "felt_last": last.felt,
+                "ratio_to_losses": median(ratios) if ratios else None,
+                "measured": measured,
+            },
+            remedy="weight.data=constant",
+        )
+
+
+def unstable(patient: Patient, seen: list[Moment], setting: Setting) -> Iterator[Finding]:
+    """Momentum SGD on the mean-squared alignment oscillates above (1 + m) C d / lr."""
+    if not setting.mean_squared or None in (setting.lr, setting.momentum, setting.classes, setting.dimension):
+        return
+    limit = stability_limit(setting.lr or 0, setting.momentum or 0, setting.classes or 0, setting.dimension or 0)
+    above = [moment for moment in seen if (moment.felt or 0) > limit]
+    if above:
+        yield Finding(
+            "unstable",
+            f"above the SGD limit {number(limit)} from round {above[0].round}: felt lambda {number(above[0].felt)}",
+            ill=True,
+            client=patient.client,
+            round=above[0].round,
+            evidence={"limit": limit, "felt": above[0].felt},
+            remedy=f"weight.guard.kind=bound weight.guard.maximum={exp(int(log(limit))):.0f}",
+        )
+
+
+def distance(seen: list[Moment]) -> float | None:
+    """Median over rounds of |log(lambda / lambda*)|."""
+    apart = [abs(log(moment.felt / moment.rest)) for moment in seen if moment.felt and moment.rest]
+    return median(apart) if apart else None

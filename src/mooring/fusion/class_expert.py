@@ -1,0 +1,47 @@
+"""Every class is judged by those who have seen it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mooring.fusion.base import LOWEST_COSINE, in_order, label_counts_of, prototypes_of
+from mooring.fusion.ensemble import Ensemble
+from mooring.models.network import Blueprint
+from mooring.types import Payload
+
+
+@dataclass(frozen=True)
+class ClassExpert:
+    """score_c(x) = sum_k n_kc/n_c cos(z_k(x), p_kc): features are compared where they were learned, and never averaged.
+
+    A class that nobody has seen scores -1: it never wins by an artefact.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"encoder", "prototypes", "label_counts"})
+    kind: ClassVar[str] = "class-expert"
+
+    def __call__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> nn.Module:
+        return ClassExpertPredictor(in_order(payloads), blueprint)
+
+
+class ClassExpertPredictor(Ensemble):
+    prototypes: Tensor  # (K, C, d), unit norm
+    weights: Tensor  # (K, C), columns sum to 1 where somebody has seen the class
+    seen: Tensor  # (C,), bool
+
+    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
+        super().__init__(payloads, blueprint)
+        counts = label_counts_of(payloads)
+        self.register_buffer("prototypes", F.normalize(prototypes_of(payloads), dim=2))
+        self.register_buffer("weights", counts / counts.sum(0).clamp(min=1))
+        self.register_buffer("seen", counts.sum(0) > 0)
+
+    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
+        scores = torch.zeros(())
+        for weight, prototypes, embedding in zip(self.weights, self.prototypes, embeddings, strict=True):
+            scores = scores + weight * (F.normalize(embedding) @ prototypes.T)
+        return scores.masked_fill(~self.seen, LOWEST_COSINE)
