@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test lint format clean
+.PHONY: help setup demo test lint science format clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -26,6 +26,9 @@ lint: $(READY)   ## ruff, mypy --strict, and the layers of the house
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+science: $(READY)  ## what the notes claim, on many digits runs (about 20 minutes)
+	$(BIN)/python -m pytest -m slow tests/science -rP
 
 format: $(READY) ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .

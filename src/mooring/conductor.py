@@ -12,6 +12,7 @@ import torch
 from mooring.client import ClientJob
 from mooring.config import Experiment, as_yaml
 from mooring.data.clients import Federation, federate
+from mooring.doctor.forecast import all_facts, foresee
 from mooring.errors import FusionError
 from mooring.evaluate import Examiner, Metrics
 from mooring.fusion import FeatureEnsemble
@@ -92,6 +93,8 @@ class Conductor:
 
     def conduct(self) -> None:
         self.note(Event("partition", self.federation.partition.summary()))
+        for finding in foresee(self.job, all_facts(self.job, self.federation)):
+            self.note(Event("forecast", asdict(finding)))
         for payload in self.experiment.engine.collect(self.job, self.federation, self.note):
             self.uploads[payload.round, payload.client] = self.store.save_upload(payload)
             self.fuse_ready()

@@ -9,12 +9,16 @@ from mooring.cli.arguments import AsJson, Settings, experiments, print_json
 from mooring.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from mooring.doctor import Diagnosis, Finding
     from mooring.doctor.forecast import Forecast
 
 ILL = 1  # exit code
+EACH = ("running-away",)  # kinds of which every client has its own story
+MOST = 40  # clients that are shown one by one
 
 
 def doctor(
@@ -88,34 +92,37 @@ def console() -> "Console":
 
 
 def show(diagnosis: "Diagnosis") -> None:
-    """One screen: the verdict, then client by client, then the run, each with its remedy."""
+    """One screen: the verdict, the findings by kind with the clients they concern, what to try."""
     screen = console()
     ill = len([finding for finding in diagnosis.findings if finding.ill])
     verdict = f"[bold red]ill[/bold red] ({ill} findings)" if ill else "[bold green]nothing ill[/bold green]"
-    screen.print(f"[bold]{diagnosis.method}[/bold]  {diagnosis.title}: {verdict}")
-    clients = sorted({finding.client for finding in diagnosis.findings if finding.client is not None})
-    for client in clients:
-        apart = diagnosis.distances.get(client)
-        shown = "" if apart is None else f"  [dim]median |log(lambda/lambda*)| = {apart:.2f}[/dim]"
-        screen.print(f"client {client}{shown}")
-        show_findings(screen, diagnosis.of(client))
-    run = diagnosis.of(None)
-    if run:
-        screen.print("the run")
-        show_findings(screen, run)
+    screen.print(f"[bold]{diagnosis.method}[/bold]  {diagnosis.title}: {verdict}", soft_wrap=True)
+    show_findings(screen, diagnosis.findings)
+    if diagnosis.distances:
+        apart = ", ".join(f"{client}: {value:.2f}" for client, value in list(diagnosis.distances.items())[:MOST])
+        screen.print(f"[dim]median |log(lambda/lambda*)| by client  {apart}[/dim]")
     for remedy in dict.fromkeys(finding.remedy for finding in diagnosis.findings if finding.remedy and finding.ill):
-        screen.print(f"[bold]try:[/bold] mooring run ... {remedy}")
+        screen.print(f"[bold]try[/bold]  {remedy}")
     for remark in diagnosis.remarks:
         screen.print(f"[dim]{remark}[/dim]")
 
 
-def show_findings(screen: "Console", findings: "list[Finding]") -> None:
+def show_findings(screen: "Console", findings: "Sequence[Finding]") -> None:
+    """One block per kind: the first client's words in full, or every client's where each has its own story."""
     from rich.padding import Padding
 
-    for finding in findings:
-        mark = "[red]ill [/red]" if finding.ill else "[cyan]note[/cyan]"
-        remedy = f" [dim]-> {finding.remedy}[/dim]" if finding.remedy and not finding.ill else ""
-        screen.print(Padding(f"{mark} [bold]{finding.kind}[/bold]: {finding.text}{remedy}", (0, 0, 0, 2)))
+    for kind in dict.fromkeys(finding.kind for finding in findings):
+        same = [finding for finding in findings if finding.kind == kind]
+        mark = "[red]ill [/red]" if same[0].ill else "[cyan]note[/cyan]"
+        clients = [str(finding.client) for finding in same if finding.client is not None]
+        remedy = f" [dim]-> {same[0].remedy}[/dim]" if same[0].remedy and not same[0].ill else ""
+        if kind in EACH:
+            screen.print(f"{mark} [bold]{kind}[/bold]{remedy}")
+            for finding in same[:MOST]:
+                screen.print(Padding(f"client {finding.client} {finding.text}", (0, 0, 0, 5)))
+        else:
+            who = f" (client{'s' * (len(clients) > 1)} {', '.join(clients[:MOST])})" if clients else ""
+            screen.print(Padding(f"{mark} [bold]{kind}[/bold]{who}: {same[0].text}{remedy}", (0, 0, 0, 0)))
 
 
 def show_forecast(name: str, found: "Forecast") -> None:
@@ -130,15 +137,13 @@ def show_forecast(name: str, found: "Forecast") -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("client", "images", "steps", "relaxation (steps)", "largest lambda"):
         table.add_column(heading, justify="right")
-    for line in found.clients[:40]:
+    for line in found.clients[:MOST]:
         relaxation = "-" if line.relaxation is None else number(line.relaxation)
         largest = "-" if line.largest is None else number(line.largest)
         table.add_row(str(line.client), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest)
     screen.print(table)
-    if len(found.clients) > 40:
-        screen.print(f"[dim]... and {len(found.clients) - 40} more clients[/dim]")
-    for client in sorted({finding.client for finding in found.findings}, key=lambda c: (c is None, c or 0)):
-        screen.print("the run" if client is None else f"client {client}")
-        show_findings(screen, [finding for finding in found.findings if finding.client == client])
+    if len(found.clients) > MOST:
+        screen.print(f"[dim]... and {len(found.clients) - MOST} more clients[/dim]")
+    show_findings(screen, found.findings)
     upload = size(found.upload_bytes)
     screen.print(f"about {found.minutes:.1f} core-minutes of training; each client uploads {upload} once")

@@ -13,6 +13,7 @@ from mooring.types import Emit, Event
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
+TROUBLES = ("starved", "failed", "forecast")
 MANY = 16  # clients beyond which one bar stands for all
 
 
@@ -40,8 +41,8 @@ class Lines:
         if event.name == "fused":
             line = f"{self.name}: round {fields['round'] + 1}/{self.rounds}, accuracy {fields['accuracy']:.3f}"
             print(line, file=sys.stderr, flush=True)
-        elif event.name in ("starved", "failed"):
-            print(trouble(fields), file=sys.stderr, flush=True)
+        elif event.name in TROUBLES:
+            print(trouble(event), file=sys.stderr, flush=True)
 
 
 class Bars:
@@ -83,8 +84,8 @@ class Bars:
         elif event.name == "fused":
             self.accuracy = f"accuracy {fields['accuracy']:.3f} after round {fields['round'] + 1}"
             self._refresh()
-        elif event.name in ("starved", "failed"):
-            self.progress.console.print(trouble(fields), style="yellow", highlight=False)
+        elif event.name in TROUBLES:
+            self.progress.console.print(trouble(event), style="yellow", highlight=False)
 
     def _tick(self, fields: Any) -> None:
         client = fields["client"]
@@ -107,6 +108,13 @@ class Bars:
         self.progress.update(self.whole, completed=sum(self.done.values()), facts=facts)
 
 
-def trouble(fields: Any) -> str:
-    reason = fields.get("reason") or f"{fields['problem']}; {fields['remedy']}"
-    return reason if reason.startswith("client") else f"client {fields['client']}: {reason}"
+def trouble(event: Event) -> str:
+    """One line about a client that cannot take part, or about what the doctor sees coming."""
+    fields: Any = event.fields
+    if event.name == "forecast":
+        where = "" if fields["client"] is None else f"client {fields['client']} "
+        remedy = f" (try {fields['remedy']})" if fields["remedy"] else ""
+        return f"warning: {where}{fields['text']}{remedy}"
+    if event.name == "failed":
+        return f"warning: {fields['problem']}; {fields['remedy']}"
+    return f"warning: client {fields['client']}: {fields['reason']}"

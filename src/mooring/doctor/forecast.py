@@ -42,8 +42,7 @@ class Forecast:
 
 def forecast(job: ClientJob, federation: Federation) -> Forecast:
     """Steps, relaxation and growth bound of every client; a few real steps are timed."""
-    counts = federation.partition.counts.tolist()
-    facts = [facts_of(job.training, tuple(labels), client) for client, labels in enumerate(counts)]
+    facts = all_facts(job, federation)
     seconds, upload = trial(job, federation, facts)
     align, training = job.recipe.align, job.training
     outlooks = {
@@ -62,11 +61,16 @@ def forecast(job: ClientJob, federation: Federation) -> Forecast:
         for fact in facts
     )
     minutes = seconds * sum(fact.steps for fact in facts) / 60
-    return Forecast(lines, tuple(findings(job, facts, lines)), minutes, upload)
+    return Forecast(lines, tuple(foresee(job, facts)), minutes, upload)
 
 
-def findings(job: ClientJob, facts: list[ClientFacts], lines: tuple[ClientForecast, ...]) -> list[Finding]:
-    """Notes: nothing has happened yet, so nothing is ill but a client that has data and will take no step."""
+def all_facts(job: ClientJob, federation: Federation) -> list[ClientFacts]:
+    counts = federation.partition.counts.tolist()
+    return [facts_of(job.training, tuple(labels), client) for client, labels in enumerate(counts)]
+
+
+def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Finding]:
+    """What can be said without a single step. Notes only: nothing has happened yet, so nothing is ill."""
     found = [
         Finding("starved", "has no images and will take no part", client=fact.client, remedy="partition.min_size=10")
         for fact in facts
@@ -89,12 +93,12 @@ def findings(job: ClientJob, facts: list[ClientFacts], lines: tuple[ClientForeca
         text = f"guarded by {outlook.guard}: felt lambda stays below {number(outlook.largest)}"
         found.append(Finding("capped", text, evidence={"largest": outlook.largest}))
     if outlook.relaxation is not None and outlook.largest > limit:
-        found.append(can_run_away(lines, outlook.largest, limit))
+        found.append(can_run_away(facts, outlook.largest, limit))
     return found
 
 
-def can_run_away(lines: tuple[ClientForecast, ...], largest: float, limit: float) -> Finding:
-    order = [str(line.client) for line in sorted(lines, key=lambda line: -line.steps) if line.steps]
+def can_run_away(facts: list[ClientFacts], largest: float, limit: float) -> Finding:
+    order = [str(fact.client) for fact in sorted(facts, key=lambda fact: -fact.steps) if fact.steps]
     return Finding(
         "can-run-away",
         f"lambda can run away: nothing bounds it below {number(largest)}, SGD follows it up to {number(limit)}; "

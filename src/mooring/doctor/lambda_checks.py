@@ -72,12 +72,11 @@ def _runaway(patient: Patient, seen: list[Moment], i: int, calm: float, outlook:
     onset, last = seen[i], max(seen, key=lambda moment: moment.raw or 0)
     before = seen[i - 1] if i else seen[i]
     growth = (onset.raw or 1) / (before.raw or 1)
-    cause = f"L_a fell to {number(onset.align_loss)}" if onset.align_loss is not None else "L_a -> 0 (inferred)"
-    bound = "" if outlook is None else f", a-priori bound {number(outlook.largest)}"
+    cause = f"L_a {number(onset.align_loss)}" if onset.align_loss is not None else "L_a -> 0 (inferred)"
+    bound = "" if outlook is None else f", bound {outlook.largest:.0e}"
     return Finding(
         "running-away",
-        f"runs away from round {onset.round}: raw lambda {number(onset.raw)} (x{number(growth)} in a round) "
-        f"up to {number(last.raw)}; {cause}, L_b {number(onset.base_loss)}{bound}",
+        f"from round {onset.round}: raw {number(onset.raw)} (x{growth:.0f}) to {last.raw or 0:.1e}; {cause}{bound}",
         ill=True,
         client=patient.client,
         round=onset.round,
@@ -198,7 +197,7 @@ def unstable(patient: Patient, seen: list[Moment], setting: Setting) -> Iterator
     if above:
         yield Finding(
             "unstable",
-            f"above the SGD limit {number(limit)} from round {above[0].round}: felt lambda {number(above[0].felt)}",
+            f"felt lambda {number(above[0].felt)} in round {above[0].round} is above the SGD limit {number(limit)}",
             ill=True,
             client=patient.client,
             round=above[0].round,

@@ -58,9 +58,7 @@ def read_log(path: Path) -> list[History]:
         raise StoreError(f"{path}: cannot be read ({error.strerror})", "name a log of the published code") from None
     drafts = [draft for draft in sections(text) if draft.fused or draft.lambdas]
     if not drafts:
-        raise StoreError(
-            f"{path}: no round of the published code in this file", "name a log with 'Round 0 starts' in it"
-        )
+        raise StoreError(f"{path}: holds no round of the published code", "name a log with 'Round 0 starts' in it")
     several = len(drafts) > 1
     return [finish(draft, f"{path.name} #{i}" if several else path.name) for i, draft in enumerate(drafts, 1)]
 
