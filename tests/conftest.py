@@ -1,9 +1,12 @@
 """Small real things that many tests share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+from mooring.bank import stand_in
 from mooring.client import ClientJob, Training
 from mooring.data.digits import Digits
 from mooring.data.images import ImageSet
@@ -20,13 +23,16 @@ def digits() -> ImageSet:
 
 
 @pytest.fixture(scope="session")
-def make_job():
+def make_job(digits):
     """A client's work order on the digits."""
 
     def make(method="v7", seed=1, needs=frozenset({"encoder", "prototypes", "label_counts"}), **training):
-        recipe = METHODS[method].client if isinstance(method, str) else method.client
+        method = METHODS[method] if isinstance(method, str) else method
+        recipe = method.client
         blueprint = Blueprint(DigitsNet(), recipe.head, (1, 8, 8), 10, Digits.mean, Digits.std)
-        return ClientJob(blueprint, recipe, Training(**{"rounds": 1, "local_epochs": 1} | training), seed, False, needs)
+        plan = Training(**{"rounds": 1, "local_epochs": 1} | training)
+        job = ClientJob(blueprint, recipe, plan, seed, False, needs)
+        return job if method.bank is None else replace(job, bank=stand_in(method.bank, digits, job))
 
     return make
 

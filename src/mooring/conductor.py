@@ -1,7 +1,8 @@
 """From an experiment to its result: one direction, no way back to the clients."""
 
+import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from time import monotonic
@@ -9,11 +10,12 @@ from typing import Any
 
 import torch
 
+from mooring.bank import build_bank
 from mooring.client import ClientJob
 from mooring.config import Experiment, as_yaml
 from mooring.data.clients import Federation, federate
 from mooring.doctor.forecast import all_facts, foresee
-from mooring.errors import FusionError
+from mooring.errors import DataError, FusionError
 from mooring.evaluate import Examiner, Metrics
 from mooring.fusion import FeatureEnsemble
 from mooring.fusion.ensemble import Ensemble
@@ -22,6 +24,7 @@ from mooring.store import FORMAT, RunStore, finished, opened
 from mooring.types import Emit, Event, Payload
 
 RUNS = Path("runs")
+USUAL_PUBLIC_RATIO = 0.1  # note 1
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda", "lambda_star", "train_accuracy")
 REPORTED = ("balanced_accuracy", "macro_f1", "calibration_error", "per_class_accuracy", "confusion")
 
@@ -39,6 +42,7 @@ def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False
     examiner = Examiner(experiment.data, federation.train.classes)
     with opened(folder, as_yaml(experiment.tree())) as store:
         conductor = Conductor(experiment, federation, job, examiner, store, emit)
+        conductor.equip()
         conductor.conduct()
         result = conductor.result(monotonic() - began)
         store.finish(result)
@@ -50,9 +54,17 @@ def folder_of(experiment: Experiment) -> Path:
 
 
 def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
-    """Who holds what, and what everybody will be asked to do."""
-    federation = federate(experiment.data, experiment.partition, experiment.split_seed)
-    if experiment.method.shards == "pooled":
+    """Who holds what, and what everybody will be asked to do; a bank is built when the run begins."""
+    source, method = experiment.data, experiment.method
+    usual = USUAL_PUBLIC_RATIO if method.bank is not None and source.public is None else 0.0
+    ratio = usual if source.public_ratio is None else source.public_ratio
+    federation = federate(source, experiment.partition, experiment.split_seed, ratio)
+    if method.bank is not None and federation.public is None:
+        raise DataError(
+            f"data.public_ratio={ratio}: the feature bank of {experiment.name} has no public images",
+            f"set data.public_ratio={USUAL_PUBLIC_RATIO} or data.public.source=...",
+        )
+    if method.shards == "pooled":
         federation = federation.pooled()
     return federation, job_of(experiment, federation)
 
@@ -69,7 +81,7 @@ def job_of(experiment: Experiment, federation: Federation) -> ClientJob:
         source.std,
     )
     network = blueprint.build(torch.Generator())
-    if method.client.align is not None:
+    if method.client.align is not None and method.client.align.anchor is not None:
         method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
     needs = (method.fusion or FeatureEnsemble()).needs  # without a fusion: what it takes to judge a client alone
     return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)
@@ -91,8 +103,14 @@ class Conductor:
     uploads: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
     fused: dict[int, dict[str, Any]] = field(default_factory=dict)
 
+    def equip(self) -> None:
+        """Build the feature bank that travels with the job."""
+        bank, public = self.experiment.method.bank, self.federation.public
+        if bank is not None and public is not None:
+            self.job = replace(self.job, bank=build_bank(bank, public, self.job, self.note))
+
     def conduct(self) -> None:
-        self.note(Event("partition", self.federation.partition.summary()))
+        self.note(Event("partition", self.federation.summary()))
         for finding in foresee(self.job, all_facts(self.job, self.federation)):
             self.note(Event("forecast", asdict(finding)))
         for payload in self.experiment.engine.collect(self.job, self.federation, self.note):
@@ -107,7 +125,7 @@ class Conductor:
         if event.name in ("starved", "failed"):
             self.absent[int(str(event.fields["client"]))] = event.name
             self.failed |= event.name == "failed"
-        if event.name != "tick":
+        if event.name not in ("tick", "teacher"):
             self.store.record(event)
         self.emit(event)
 
@@ -123,7 +141,9 @@ class Conductor:
         """One snapshot: the fused predictor and every client by itself, on the official test set."""
         began = monotonic()
         payloads = [self.store.load_upload(self.uploads[round_, client]) for client in clients]
+        torch.set_num_threads(os.cpu_count() or 1)  # by now at most the last clients are still training
         metrics, own = self.judge(payloads)
+        torch.set_num_threads(1)
         rows = [{"client": client, **self.traced(round_, client), "accuracy": own.get(client)} for client in clients]
         self.fused[round_] = {"round": round_, **metrics, "clients": rows}
         self.note(Event("fused", {"round": round_, "accuracy": metrics["accuracy"], "seconds": monotonic() - began}))
@@ -159,7 +179,8 @@ class Conductor:
             "rounds": [self.fused[round_] for round_ in sorted(self.fused)],
             "clients": self.federation.clients,
             "absent": [{"client": client, "reason": why} for client, why in sorted(self.absent.items())],
-            "partition": self.federation.partition.summary(),
+            "partition": self.federation.summary(),
+            "download_bytes": 0 if self.job.bank is None else self.job.bank.nbytes,  # to each client, once
             "uploads": [self.uploads[key] for key in sorted(self.uploads)],
             "seconds": seconds,
         }

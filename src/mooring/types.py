@@ -46,6 +46,18 @@ class View:
 
 
 @dataclass(frozen=True)
+class FeatureBank:
+    """Unit features made elsewhere, and their classes if they are known."""
+
+    features: Tensor = field(repr=False)  # (M, d)
+    labels: Tensor | None = field(default=None, repr=False)  # (M,)
+
+    @property
+    def nbytes(self) -> int:
+        return self.features.nbytes + (0 if self.labels is None else self.labels.nbytes)
+
+
+@dataclass(frozen=True)
 class Step:
     """All that a loss term may look at."""
 
@@ -54,6 +66,8 @@ class Step:
     prototypes: Tensor  # (C, d)
     anchors: Tensor | None  # (C, d)
     progress: Progress
+    bank: FeatureBank | None = None  # public features, the same for all clients
+    memory: FeatureBank | None = None  # this client's own past features
 
 
 @dataclass(frozen=True)
@@ -75,6 +89,7 @@ class Balanced:
     own_loss: Tensor | None  # for the weighting's own parameters; None when it has none
     raw: Tensor
     lam: Tensor
+    measured: Mapping[str, Tensor] = field(default_factory=dict)  # what else is worth logging
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def partition(
     if export is not None:
         write(federation.partition, str(export))
     if json:
-        print_json(federation.partition.summary())
+        print_json(federation.summary())
         return
     console = Console()
     console.print(heat_map(federation.partition, federation.train.classes))

@@ -56,14 +56,17 @@ def doctor(
 
 def before(settings: list[str] | None, json: bool) -> None:
     """The a-priori verdict."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
+    from mooring.bank import stand_in
     from mooring.conductor import prepare
     from mooring.doctor.forecast import forecast
 
     told: list[dict[str, Any]] = []
     for experiment in experiments(settings):
         federation, job = prepare(experiment)
+        if experiment.method.bank is not None and federation.public is not None:
+            job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
         found = forecast(job, federation)
         told.append({"method": experiment.name, **asdict(found)})
         if not json:

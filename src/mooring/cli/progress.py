@@ -13,7 +13,7 @@ from mooring.types import Emit, Event
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
-TROUBLES = ("starved", "failed", "forecast")
+TROUBLES = ("starved", "failed", "forecast", "bank")
 MANY = 16  # clients beyond which one bar stands for all
 
 
@@ -81,6 +81,9 @@ class Bars:
             self.progress.update(self.whole, total=self.clients)
         elif event.name == "tick":
             self._tick(fields)
+        elif event.name == "teacher":
+            share = fields["step"] / fields["steps"]
+            self.progress.update(self.whole, facts=f"teacher {share:.0%}")
         elif event.name == "fused":
             self.accuracy = f"accuracy {fields['accuracy']:.3f} after round {fields['round'] + 1}"
             self._refresh()
@@ -115,6 +118,8 @@ def trouble(event: Event) -> str:
         where = "" if fields["client"] is None else f"client {fields['client']} "
         remedy = f" (try {fields['remedy']})" if fields["remedy"] else ""
         return f"warning: {where}{fields['text']}{remedy}"
+    if event.name == "bank":
+        return f"warning: {fields['text']}"
     if event.name == "failed":
         return f"warning: {fields['problem']}; {fields['remedy']}"
     return f"warning: client {fields['client']}: {fields['reason']}"

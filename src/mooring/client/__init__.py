@@ -3,5 +3,16 @@
 from mooring.client.job import ClientJob, Training
 from mooring.client.loop import run_client
 from mooring.client.recipe import Alignment, ClientRecipe, Views
+from mooring.client.stages import Before, FirstEpochs, Stage
 
-__all__ = ["Alignment", "ClientJob", "ClientRecipe", "Training", "Views", "run_client"]
+__all__ = [
+    "Alignment",
+    "Before",
+    "ClientJob",
+    "ClientRecipe",
+    "FirstEpochs",
+    "Stage",
+    "Training",
+    "Views",
+    "run_client",
+]

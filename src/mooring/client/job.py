@@ -8,7 +8,7 @@ from annotated_types import Ge, Lt
 from mooring.client.recipe import ClientRecipe
 from mooring.models.network import Blueprint
 from mooring.schedules import ScheduleName
-from mooring.types import Count, NonNegative, NonNegativeInt, Positive
+from mooring.types import Count, FeatureBank, NonNegative, NonNegativeInt, Positive
 
 
 @dataclass(frozen=True)
@@ -45,3 +45,4 @@ class ClientJob:
     seed: int
     mirror: bool  # may images be flipped?
     needs: frozenset[str]  # what the fusion wants uploaded
+    bank: FeatureBank | None = None  # public features, sent before the one upload

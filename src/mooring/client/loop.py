@@ -8,8 +8,10 @@ from torch import Tensor
 
 from mooring.client.batches import batches, steps_per_epoch
 from mooring.client.job import ClientJob, Training
-from mooring.client.ledger import Ledger
+from mooring.client.ledger import TERM, Ledger
 from mooring.client.payload import extract
+from mooring.client.recipe import ClientRecipe, named
+from mooring.client.stages import Stage
 from mooring.client.state import ClientState
 from mooring.data.images import ImageSet
 from mooring.types import Balanced, ClientFacts, Emit, Event, Losses, Payload, Progress, Step, View
@@ -55,6 +57,7 @@ def train_round(
                 ticked = monotonic()
                 emit(Event("tick", _tick(facts, state, round_, values)))
         means = ledger.close(round_, first_step)
+        emit(Event("epoch", {"client": facts.client, "round": round_, "epoch": epoch, **_epoch(means)}))
     emit(Event("tick", {"client": facts.client, "round": round_, "step": state.step, "steps": facts.steps}))
     return _record(job, state, facts, progress, means)
 
@@ -69,30 +72,54 @@ def train_step(
     count = recipe.views.count
     views = tuple(map(View, seen.logits.chunk(count), seen.features.chunk(count)))
     anchors = state.anchors(progress) if state.anchors else None
-    step = Step(labels, views, network.prototypes, anchors, progress)
+    memory = state.memory.bank() if state.memory else None
+    step = Step(labels, views, network.prototypes, anchors, progress, job.bank, memory)
 
-    terms = {name: term(step) for name, term in recipe.named_terms()}
-    local = torch.stack(list(terms.values())).sum()
-    measured = {**terms, "base_loss": local}
-    loss = local
-    if recipe.align is not None and state.balancer is not None:
-        align = recipe.align.term(step)
-        balanced: Balanced = state.balancer(Losses(local, align, terms, seen.features, network.prototypes), progress)
-        loss = balanced.model_loss if balanced.own_loss is None else balanced.model_loss + balanced.own_loss
-        measured |= {"align_loss": align, "lambda_raw": balanced.raw, "lambda": balanced.lam}
-
+    stage = recipe.stage(progress)
+    loss, measured = whole_loss(recipe, state, step, seen.features) if stage is None else stage_loss(stage, step)
     state.optimizer.zero_grad()
     loss.backward()
     measured["gradient_norm"] = state.clip(recipe.clip, job.training.clip)
     state.optimizer.step()
+    if state.memory is not None:
+        state.memory.remember(seen.features, labels.repeat(count))
     measured["train_accuracy"] = (seen.logits.argmax(1) == labels.repeat(count)).float().mean()
     return measured
+
+
+def whole_loss(
+    recipe: ClientRecipe, state: ClientState, step: Step, embedding: Tensor
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """L_b, and L_a balanced against it."""
+    terms = {name: term(step) for name, term in named(recipe.terms)}
+    local = torch.stack(list(terms.values())).sum()
+    measured = {**{TERM + name: value for name, value in terms.items()}, "base_loss": local}
+    if recipe.align is None or state.balancer is None:
+        return local, measured
+    align = recipe.align.term(step)
+    balanced: Balanced = state.balancer(Losses(local, align, terms, embedding, step.prototypes), step.progress)
+    loss = balanced.model_loss if balanced.own_loss is None else balanced.model_loss + balanced.own_loss
+    measured |= {"align_loss": align, "lambda_raw": balanced.raw, "lambda": balanced.lam, **balanced.measured}
+    return loss, measured
+
+
+def stage_loss(stage: Stage, step: Step) -> tuple[Tensor, dict[str, Tensor]]:
+    """The weighted terms of a stage and nothing else."""
+    terms = {name: term(step) for name, term in named(stage.terms)}
+    weights = stage.weights or (1.0,) * len(terms)
+    loss = torch.stack([weight * term for weight, term in zip(weights, terms.values(), strict=True)]).sum()
+    return loss, {**{TERM + name: value for name, value in terms.items()}, "base_loss": loss}
 
 
 def facts_of(training: Training, label_counts: tuple[int, ...], client: int) -> ClientFacts:
     """What is known of a client before it trains."""
     per_epoch = steps_per_epoch(sum(label_counts), training.batch_size)
     return ClientFacts(client, label_counts, per_epoch * training.local_epochs * training.rounds)
+
+
+def _epoch(means: dict[str, float]) -> dict[str, object]:
+    """What is kept of every epoch: the loss terms, and the alignment loss if it acted."""
+    return {name.removeprefix(TERM): v for name, v in means.items() if name.startswith(TERM) or name == "align_loss"}
 
 
 def _started(job: ClientJob, state: ClientState, facts: ClientFacts) -> dict[str, object]:
@@ -103,7 +130,7 @@ def _started(job: ClientJob, state: ClientState, facts: ClientFacts) -> dict[str
         "steps": facts.steps,
         "dimension": state.network.prototypes.shape[1],
     }
-    if job.recipe.align is not None and state.anchors is not None:
+    if job.recipe.align is not None and state.anchors is not None:  # a pull to anchors can be measured without data
         prototypes = state.network.prototypes.detach()
         first = Step(torch.empty(0), (), prototypes, state.anchors(Progress()), Progress())
         started["align_loss"] = job.recipe.align.term(first).item()
@@ -120,16 +147,15 @@ def _record(
     job: ClientJob, state: ClientState, facts: ClientFacts, progress: Progress, measured: dict[str, float]
 ) -> dict[str, object]:
     """Means over the last epoch, lambda as the last step left it, and where lambda would come to rest."""
-    norms = state.network.prototypes.detach().norm(dim=1)
     record: dict[str, object] = {
         "steps": state.step,
-        "terms": {name: measured[name] for name, _ in job.recipe.named_terms()},
+        "terms": {name.removeprefix(TERM): value for name, value in measured.items() if name.startswith(TERM)},
         "base_loss": measured["base_loss"],
         "gradient_norm": measured["gradient_norm"],
         "train_accuracy": measured["train_accuracy"],
-        "prototype_norms": norms.tolist(),
+        "prototype_norms": state.network.prototypes.detach().norm(dim=1).tolist(),
     }
-    if job.recipe.align is not None:
+    if job.recipe.align is not None and "align_loss" in measured:
         local, align = measured["base_loss"], measured["align_loss"]
         rest = job.recipe.align.weight.stationary(local, align, progress, facts)
         record |= {
@@ -139,4 +165,6 @@ def _record(
             "lambda_star": rest and rest.felt,
             "lambda_star_raw": rest and rest.raw,
         }
+    if "gradient_cosine" in measured:
+        record["gradient_cosine"] = measured["gradient_cosine"]
     return record

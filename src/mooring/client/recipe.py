@@ -7,10 +7,11 @@ import torch
 from torch import Generator, Tensor
 
 from mooring.anchors import Anchor, SimplexEtf
+from mooring.client.stages import Stage
 from mooring.data.augment import Augment
 from mooring.losses import LossTerm, MeanSquared
 from mooring.models.heads import Head, RawPrototypes
-from mooring.types import Count
+from mooring.types import Count, NonNegativeInt, Progress
 from mooring.weighting import Annealed, Weighting
 
 Clipping = Literal["joint", "per-group"]
@@ -30,9 +31,9 @@ class Views:
 
 @dataclass(frozen=True)
 class Alignment:
-    """L_a, the anchors it pulls to, and how hard."""
+    """L_a, the anchors it pulls to (none where it pulls to a bank of features), and how hard."""
 
-    anchor: Anchor = field(default_factory=SimplexEtf)
+    anchor: Anchor | None = field(default_factory=SimplexEtf)
     weight: Weighting = field(default_factory=Annealed)
     term: LossTerm = field(default_factory=MeanSquared)
 
@@ -50,12 +51,21 @@ class ClientRecipe:
     head: Head = field(default_factory=RawPrototypes)
     views: Views = field(default_factory=Views)
     clip: Clipping = "joint"
+    stages: tuple[Stage, ...] = ()  # the first whose time it is takes the place of terms and alignment
+    memory: NonNegativeInt = 0  # how many of its own past features a client keeps
 
-    def named_terms(self) -> tuple[tuple[str, LossTerm], ...]:
-        """Every term with the name it is logged under; a second term of a kind gets a number."""
-        kinds = [term.kind for term in self.terms]
-        names = [
-            kind if kinds[:i].count(kind) == 0 else f"{kind}-{kinds[:i].count(kind) + 1}"
-            for i, kind in enumerate(kinds)
-        ]
-        return tuple(zip(names, self.terms, strict=True))
+    def stage(self, progress: Progress) -> Stage | None:
+        return next((stage for stage in self.stages if stage.when(progress)), None)
+
+    def every_term(self) -> tuple[LossTerm, ...]:
+        """All terms that may ever act."""
+        aligned = (self.align.term,) if self.align else ()
+        return (*self.terms, *aligned, *(term for stage in self.stages for term in stage.terms))
+
+
+def named(terms: tuple[LossTerm, ...]) -> list[tuple[str, LossTerm]]:
+    """Every term with the name it is logged under; a second term of a kind gets a number."""
+    kinds = [term.kind for term in terms]
+    before = [kinds[:i].count(kind) for i, kind in enumerate(kinds)]
+    names = [kind if count == 0 else f"{kind}-{count + 1}" for kind, count in zip(kinds, before, strict=True)]
+    return list(zip(names, terms, strict=True))

@@ -8,6 +8,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from mooring.anchors import Anchors
 from mooring.client.job import ClientJob
+from mooring.client.memory import Memory
 from mooring.client.recipe import Clipping
 from mooring.models.network import Network
 from mooring.schedules import at
@@ -26,6 +27,7 @@ class ClientState:
     optimizer: torch.optim.Optimizer
     order: Generator
     augment: Generator
+    memory: Memory | None = None
     step: int = 0
 
     @classmethod
@@ -36,8 +38,9 @@ class ClientState:
         groups = [_group(list(network.parameters()), training.lr, training.weight_decay)]
         anchors = balancer = None
         if align is not None:
-            anchors = align.anchor.build(network.prototypes.detach(), generator(job.seed, "anchors"))
-            network.head.moor(anchors(Progress()))
+            if align.anchor is not None:
+                anchors = align.anchor.build(network.prototypes.detach(), generator(job.seed, "anchors"))
+                network.head.moor(anchors(Progress()))
             balancer = align.weight.start(facts, generator(job.seed, "client", facts.client, "weighting"))
             own = list(balancer.parameters())
             groups += [_group(own, balancer.rate(training.lr), 0.0)] if own else []
@@ -48,6 +51,7 @@ class ClientState:
             torch.optim.SGD(groups, momentum=training.momentum),
             order=generator(job.seed, "client", facts.client, "order"),
             augment=generator(job.seed, "client", facts.client, "augment"),
+            memory=Memory(job.recipe.memory, network.prototypes.shape[1]) if job.recipe.memory else None,
         )
 
     def set_rate(self, job: ClientJob, progress: Progress) -> None:

@@ -44,14 +44,14 @@ class Builder:
         if get_origin(annotation) in (Union, types.UnionType) and len(members) < len(get_args(annotation)):
             if tree is None:
                 return None
-            if base is None and is_dataclass(members[0]):
+            if base is None and is_dataclass(members[0]) and members[0] not in self.slots:
                 self._problem(path, tree, "this method has no such part; choose one that has", unknown=True)
                 return None
             if len(members) == 1:
                 return self.build(members[0], tree, NOTHING if base is None else base, path)
         if annotation in self.slots:
             return self._slot(self.slots[annotation], tree, base, path)
-        if get_origin(annotation) is tuple and (members[0] in self.slots):
+        if get_origin(annotation) is tuple and (members[0] in self.slots or is_dataclass(members[0])):
             return self._sequence(members[0], tree, base, path)
         if is_dataclass(annotation):
             return self._record(annotation, tree, base, path)

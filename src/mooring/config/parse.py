@@ -7,6 +7,7 @@ from typing import Any
 
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Training
+from mooring.client.stages import WHENS, When
 from mooring.config.build import NOTHING, Builder, Problem, Slot, imported, type_hints
 from mooring.config.experiment import DEFAULT_METHOD, Experiment
 from mooring.config.tree import INHERITED, Tree, merge, nested, read_file, read_overrides
@@ -17,6 +18,7 @@ from mooring.engines import ENGINES, Engine
 from mooring.errors import ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
 from mooring.losses import LOSSES, LossTerm
+from mooring.losses.feature_bank import wants
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
 from mooring.models.heads import HEADS, Head
@@ -34,6 +36,7 @@ SLOTS: dict[type, Slot] = {
     Weighting: Slot("kind", WEIGHTINGS),
     Guard: Slot("kind", GUARDS),
     Start: Slot("kind", STARTS),
+    When: Slot("kind", WHENS),
     Fusion: Slot("kind", FUSIONS),
     Engine: Slot("kind", ENGINES),
 }
@@ -43,6 +46,10 @@ SHORT = {  # top-level names for parts of the method that are often changed
     "align": ("client", "align"),
     "weight": ("client", "align", "weight"),
     "sigma": ("client", "align", "weight", "sigma"),
+    "bank": ("bank",),
+    "alignment_epochs": ("client", "stages", "0", "when", "epochs"),
+    "contrastive_loss_weight_initial": ("client", "align", "weight", "initial"),
+    "contrastive_loss_weight_final": ("client", "align", "weight", "final"),
 }
 DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
 CUSTOM = "custom"  # the name of a method that is written out as a tree
@@ -110,6 +117,8 @@ def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
         built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
     usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
     built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
+    if built.get("method", NOTHING) is not NOTHING:
+        builder.problems += [("method", False, message) for message in unmet_wants(built["method"])]
     if built["training"] is not NOTHING:
         builder.problems += [("training.snapshots", False, message) for message in missing_rounds(built["training"])]
     if builder.failed():
@@ -122,6 +131,21 @@ def _name(method: Tree) -> str:
     client = method.get("client")
     written_out = isinstance(client, dict) and isinstance(client.get("terms"), list)
     return str(method.get("name", CUSTOM if written_out else DEFAULT_METHOD))
+
+
+def unmet_wants(method: Method) -> Iterator[str]:
+    """Terms that look at a bank or a memory which the method does not have."""
+    recipe, bank = method.client, method.bank
+    offers = {
+        "bank": (bank is not None, "bank.size=4096"),
+        "bank labels": (bank is not None and bank.labelled, "bank.labelled=true"),
+        "memory": (recipe.memory > 0, "method.client.memory=4096"),
+        None: (True, ""),
+    }
+    for term in recipe.every_term():
+        there, remedy = offers[wants(term)]
+        if not there:
+            yield f"method.client: the term {term.kind} needs a {wants(term)} and there is none; set {remedy}"
 
 
 def missing_rounds(training: Training) -> Iterator[str]:

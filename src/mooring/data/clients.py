@@ -1,6 +1,7 @@
 """Who holds what: the training images, cut, held back and divided among clients."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 
 import numpy as np
 import torch
@@ -8,6 +9,7 @@ import torch
 from mooring.data.images import ImageSet, Source
 from mooring.data.partition import Partitioner, Population, divide
 from mooring.data.partition.statistics import Partition
+from mooring.data.public import fitted
 from mooring.errors import DataError
 from mooring.seeds import numpy_generator
 
@@ -19,6 +21,9 @@ class Federation:
     train: ImageSet = field(repr=False)
     validation: ImageSet | None = field(repr=False)
     partition: Partition = field(repr=False)
+    public: ImageSet | None = field(default=None, repr=False)
+    chosen: np.ndarray | None = field(default=None, repr=False)  # which images of the source are the training images
+    published: np.ndarray | None = field(default=None, repr=False)  # and which are public
 
     @property
     def clients(self) -> int:
@@ -28,14 +33,23 @@ class Federation:
         """The same images at one single client: the control that federation is measured against."""
         everything = np.unique(np.concatenate(self.partition.indices))
         population = Population(self.train.labels.numpy(), len(self.train.classes), self.train.sites)
-        return Federation(self.train, self.validation, Partition.of([everything], population))
+        return replace(self, partition=Partition.of([everything], population))
+
+    def summary(self) -> dict[str, object]:
+        """The partition in numbers; what was made public is part of its hash."""
+        summary = self.partition.summary()
+        if self.public is None:
+            return summary
+        indices = np.empty(0, "<i8") if self.published is None else self.published.astype("<i8")
+        digest = sha256(str(summary["sha256"]).encode() + indices.tobytes()).hexdigest()
+        return {**summary, "sha256": digest, "public": len(self.public)}
 
     def shard(self, client: int) -> ImageSet:
         return self.train.select(torch.from_numpy(self.partition.indices[client]))
 
 
-def federate(source: Source, partitioner: Partitioner, seed: int) -> Federation:
-    """Read the training part, take `limit` images, hold back `validation`, divide the rest.
+def federate(source: Source, partitioner: Partitioner, seed: int, public_ratio: float = 0.0) -> Federation:
+    """Read the training part, take `limit` images, hold back `validation`, publish some, divide the rest.
 
     `seed` is the split seed: it decides which image goes where, never how anybody trains.
     """
@@ -52,10 +66,18 @@ def federate(source: Source, partitioner: Partitioner, seed: int) -> Federation:
     if source.validation > 0:
         count = round(source.validation * len(chosen))
         held, chosen = stratified(images.labels.numpy(), chosen, count, numpy_generator(seed, "validation"))
+    public, published = None, None
+    if source.public is not None:
+        public = fitted(source.public.train(), images.shape)
+    elif public_ratio > 0:
+        count = round(public_ratio * len(chosen))
+        published, chosen = stratified(images.labels.numpy(), chosen, count, numpy_generator(seed, "public"))
+        public = images.select(torch.from_numpy(published)) if count else None
     train = images.select(torch.from_numpy(chosen))
     validation = images.select(torch.from_numpy(held)) if len(held) else None
     population = Population(train.labels.numpy(), len(train.classes), train.sites)
-    return Federation(train, validation, divide(partitioner, population, seed))
+    partition = divide(partitioner, population, seed)
+    return Federation(train, validation, partition, public, chosen, published)
 
 
 def stratified(

@@ -56,6 +56,8 @@ class Source(ABC):
     root: str | None = None
     limit: Annotated[int, Ge(1)] | None = None  # a seeded stratified subset of the training images
     validation: OpenFraction = 0.0  # taken away before partitioning
+    public_ratio: OpenFraction | None = None  # made public before partitioning; None: 0.1 for methods with a bank
+    public: "Source | None" = None  # public images of another source instead
 
     @abstractmethod
     def train(self) -> ImageSet:

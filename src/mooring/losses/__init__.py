@@ -2,12 +2,16 @@
 
 from mooring.losses.alignment import CosineDistance, MeanSquared
 from mooring.losses.cross_entropy import CrossEntropy
+from mooring.losses.feature_bank import BankAttraction, BankContrast, MemoryContrast
 from mooring.losses.prototypes import FeatureToPrototype, PrototypeSpread
 from mooring.losses.supcon import SupCon
 from mooring.losses.term import LossTerm
 
 LOSSES: dict[str, type[LossTerm]] = {
+    "bank-attraction": BankAttraction,
+    "bank-contrast": BankContrast,
     "cross-entropy": CrossEntropy,
+    "memory-contrast": MemoryContrast,
     "supcon": SupCon,
     "feature-to-prototype": FeatureToPrototype,
     "prototype-spread": PrototypeSpread,
@@ -17,11 +21,14 @@ LOSSES: dict[str, type[LossTerm]] = {
 
 __all__ = [
     "LOSSES",
+    "BankAttraction",
+    "BankContrast",
     "CosineDistance",
     "CrossEntropy",
     "FeatureToPrototype",
     "LossTerm",
     "MeanSquared",
+    "MemoryContrast",
     "PrototypeSpread",
     "SupCon",
 ]

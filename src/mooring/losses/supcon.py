@@ -40,10 +40,23 @@ def smallest_supcon(label_counts: tuple[int, ...], batch_size: int, views: int) 
 
 def supervised_contrast(features: Tensor, labels: Tensor, temperature: float) -> Tensor:
     """The SupCon loss of unit features (N, d) under labels (N,)."""
+    nobody = torch.empty(len(features), 0, dtype=torch.bool, device=features.device)
+    return contrast(features, labels, features[:0].detach(), nobody, nobody, temperature)
+
+
+def contrast(
+    features: Tensor, labels: Tensor, others: Tensor, attracting: Tensor, taking_part: Tensor, temperature: float
+) -> Tensor:
+    """SupCon among features (N, d) and, from each of them, to `others` (M, d) that get no gradient.
+
+    `attracting` (N, M) says which others are positives, `taking_part` (N, M) which appear at all.
+    """
     itself = torch.eye(len(features), dtype=torch.bool, device=features.device)
-    similarity = (features @ features.T / temperature).masked_fill(itself, float("-inf"))
+    similarity = torch.cat([features @ features.T, features @ others.T], 1) / temperature
+    hidden = torch.cat([itself, ~taking_part], 1)
+    similarity = similarity.masked_fill(hidden, float("-inf"))
     log_share = similarity - similarity.logsumexp(1, keepdim=True)
-    positive = (labels[:, None] == labels) & ~itself
+    positive = torch.cat([(labels[:, None] == labels) & ~itself, attracting & taking_part], 1)
     positives = positive.sum(1)
     per_sample = -log_share.masked_fill(~positive, 0).sum(1) / positives.clamp(min=1)
     return per_sample.sum() / (positives > 0).sum().clamp(min=1)

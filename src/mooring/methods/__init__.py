@@ -3,8 +3,9 @@
 from mooring.methods.alignment import ALIGNMENT
 from mooring.methods.fafi import FAFI, PLAIN
 from mooring.methods.method import Method
+from mooring.methods.public_bank import PUBLIC_BANK
 from mooring.methods.sound import SOUND
 
-METHODS: dict[str, Method] = {**PLAIN, **ALIGNMENT, **SOUND}
+METHODS: dict[str, Method] = {**PLAIN, **PUBLIC_BANK, **ALIGNMENT, **SOUND}
 
 __all__ = ["FAFI", "METHODS", "Method"]

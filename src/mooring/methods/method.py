@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from mooring.bank import Bank
 from mooring.client import Alignment, ClientRecipe
 from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
@@ -21,6 +22,7 @@ class Method:
     client: ClientRecipe
     fusion: Fusion | None
     shards: Literal["private", "pooled"] = "private"
+    bank: Bank | None = None  # public features that clients receive before they train
     about: str = field(default="", compare=False)  # one line for people; no part of what the method is
 
     def aligned(self, weight: Weighting, about: str, term: LossTerm | None = None) -> "Method":

@@ -3,21 +3,29 @@
 from mooring.weighting.annealed import Annealed
 from mooring.weighting.base import Balancer, Stationary, Weighting
 from mooring.weighting.closed_form import ClosedForm
+from mooring.weighting.confidence import ByConfidence
 from mooring.weighting.dwa import DynamicAverage
 from mooring.weighting.entropy import ByEntropy
 from mooring.weighting.fixed import Fixed
+from mooring.weighting.gradients import GradientNormalised
 from mooring.weighting.hypergradient import Hypergradient
+from mooring.weighting.probe import Probed
+from mooring.weighting.ramp import Ramp
 from mooring.weighting.random_shares import RandomShares
 from mooring.weighting.uncertainty import Uncertainty
 from mooring.weighting.uw_so import SoftOptimalUncertainty
 
 WEIGHTINGS: dict[str, type[Weighting]] = {
     "annealed": Annealed,
+    "by-confidence": ByConfidence,
     "by-entropy": ByEntropy,
     "closed-form": ClosedForm,
     "dwa": DynamicAverage,
     "fixed": Fixed,
+    "gradient-normalised": GradientNormalised,
     "hypergradient": Hypergradient,
+    "probed": Probed,
+    "ramp": Ramp,
     "random": RandomShares,
     "uncertainty": Uncertainty,
     "uw-so": SoftOptimalUncertainty,
@@ -27,11 +35,15 @@ __all__ = [
     "WEIGHTINGS",
     "Annealed",
     "Balancer",
+    "ByConfidence",
     "ByEntropy",
     "ClosedForm",
     "DynamicAverage",
     "Fixed",
+    "GradientNormalised",
     "Hypergradient",
+    "Probed",
+    "Ramp",
     "RandomShares",
     "SoftOptimalUncertainty",
     "Stationary",

@@ -1,0 +1,83 @@
+"""The public feature bank: a teacher's features of public images, sent to every client before it trains (note 1)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+import torch.nn.functional as F
+
+from mooring.client import ClientJob, ClientRecipe, run_client
+from mooring.data.images import ImageSet
+from mooring.errors import DataError
+from mooring.fusion.base import rebuild
+from mooring.losses import CrossEntropy, FeatureToPrototype, PrototypeSpread, SupCon
+from mooring.models.heads import RawPrototypes
+from mooring.models.network import Network
+from mooring.seeds import generator
+from mooring.types import Count, Emit, Event, FeatureBank, NonNegativeInt
+
+TEACHER = -1  # its number among the clients: nobody's
+BATCH = 512
+FAFI = (CrossEntropy(), SupCon(0.07), FeatureToPrototype(1.0), PrototypeSpread(1.0))
+
+
+@dataclass(frozen=True)
+class Bank:
+    """`size` unit features of public images, made by a teacher that the server trained on them.
+
+    A bank larger than the public set holds all of it. A teacher of zero epochs is the common starting network.
+    """
+
+    size: Count = 4096
+    teacher_epochs: NonNegativeInt = 20
+    labelled: bool = False  # do the features carry their classes?
+
+
+def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> FeatureBank:
+    """Train the teacher, encode the public images, keep a seeded choice of them."""
+    if bank.labelled and len(public.classes) != job.blueprint.classes:
+        raise DataError(
+            f"the public images have {len(public.classes)} classes, the clients {job.blueprint.classes}: "
+            "their labels mean nothing to each other",
+            "use bank.labelled=false or public images of the same classes",
+        )
+    teacher = train_teacher(bank, public, job, emit)
+    with torch.no_grad():
+        features = torch.cat([F.normalize(teacher.embed(batch)) for batch in public.images.split(BATCH)])
+    chosen = torch.randperm(len(features), generator=generator(job.seed, "bank"))[: bank.size].sort().values
+    labels = public.labels[chosen].clone() if bank.labelled else None
+    if bank.size > len(public):
+        text = f"bank.size={bank.size} is more than the {len(public)} public images: the bank holds all of them"
+        emit(Event("bank", {"text": text}))
+    return FeatureBank(features[chosen], labels)
+
+
+def stand_in(bank: Bank, public: ImageSet, job: ClientJob) -> FeatureBank:
+    """A bank of the right size with random features: for timing, before there is a teacher."""
+    rng = generator(job.seed, "stand-in")
+    size = min(bank.size, len(public))
+    dimension = job.blueprint.build(rng).prototypes.shape[1]
+    features = F.normalize(torch.randn(size, dimension, generator=rng))
+    return FeatureBank(features, public.labels[:size] if bank.labelled else None)
+
+
+def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Network:
+    """The one training loop once more, with FAFI's loss on the public images."""
+    blueprint = replace(job.blueprint, head=RawPrototypes(), classes=len(public.classes))
+    if bank.teacher_epochs == 0:
+        return blueprint.build(generator(job.seed, "network")).eval()
+    training = replace(job.training, rounds=1, local_epochs=bank.teacher_epochs, snapshots="last")
+    needs = frozenset({"encoder", "prototypes"})
+    lesson = replace(job, blueprint=blueprint, recipe=ClientRecipe(FAFI), training=training, needs=needs, bank=None)
+    (payload,) = run_client(lesson, public, TEACHER, only_progress(emit))
+    return rebuild(payload, blueprint)
+
+
+def only_progress(emit: Emit) -> Callable[[Event], None]:
+    """A teacher is no client: of what it reports, only its progress is passed on."""
+
+    def report(event: Event) -> None:
+        if event.name == "tick":
+            emit(Event("teacher", event.fields))
+
+    return report

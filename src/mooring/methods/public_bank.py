@@ -1,0 +1,54 @@
+"""Note 1: a public feature bank, contrasted with in two stages, by a curriculum, or adaptively."""
+
+from dataclasses import replace
+
+from mooring.bank import Bank
+from mooring.client import Alignment, Before, ClientRecipe, FirstEpochs, Stage
+from mooring.fusion import FeatureEnsemble
+from mooring.losses import (
+    BankAttraction,
+    BankContrast,
+    CrossEntropy,
+    FeatureToPrototype,
+    LossTerm,
+    MemoryContrast,
+    PrototypeSpread,
+)
+from mooring.methods.method import Method
+from mooring.weighting import ByConfidence, Fixed, GradientNormalised, Ramp, Uncertainty, Weighting
+
+TASK = (CrossEntropy(), FeatureToPrototype(1.0), PrototypeSpread(1.0))
+
+
+def contrasting(term: LossTerm, weight: Weighting, about: str, bank: Bank | None = Bank()) -> Method:  # noqa: B008
+    """The local task, and a contrast weighed against it."""
+    return Method(ClientRecipe(TASK, Alignment(None, weight, term)), FeatureEnsemble(), bank=bank, about=about)
+
+
+def staged(method: Method, *stages: Stage) -> Method:
+    return replace(method, client=replace(method.client, stages=stages))
+
+
+always = contrasting(BankContrast(0.5), Fixed(1.0), "two stages: contrast with the bank only, then everything")
+aligned = contrasting(
+    BankAttraction(0.5),
+    Fixed(1.0),
+    "V6 made sound: one stage by progress, a bank that knows its classes",
+    Bank(labelled=True),
+)
+remembering = contrasting(MemoryContrast(0.5), Fixed(1.0), "contrast with the client's own past features", bank=None)
+
+PUBLIC_BANK: dict[str, Method] = {
+    "v6": staged(always, Stage(FirstEpochs(1), (BankContrast(0.5),))),
+    "two-stage-aligned": staged(aligned, Stage(Before(0.1), (BankAttraction(0.5),))),
+    "curriculum": contrasting(BankContrast(0.5), Ramp(0.1, 1.0), "bank contrast weighed 0.1 to 1 over the training"),
+    "curriculum-by-round": contrasting(
+        BankContrast(0.5), Ramp(0.1, 1.0, "round"), "the same within each round, as the note prints it"
+    ),
+    "adaptive-confidence": contrasting(BankContrast(0.5), ByConfidence(), "bank contrast grows as the task is learned"),
+    "adaptive-gradient": contrasting(
+        BankContrast(0.5), GradientNormalised(), "bank contrast pulls at the embedding as hard as the task"
+    ),
+    "adaptive-uncertainty": contrasting(BankContrast(0.5), Uncertainty(), "bank contrast weighed by uncertainty"),
+    "memory-bank": replace(remembering, client=replace(remembering.client, memory=4096)),
+}

@@ -1,0 +1,52 @@
+"""A weight that grows as the task is learned: note 1, plan 2."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import torch
+from annotated_types import Ge, Lt
+from torch import Generator, Tensor
+
+from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
+from mooring.weighting.base import Balancer, Outlook
+
+
+@dataclass(frozen=True)
+class ByConfidence:
+    """lambda = lmin + (lmax - lmin) clip(1 - EMA(L_b) / L_b(start), 0, 1): it grows as the task is learned."""
+
+    kind: ClassVar[str] = "by-confidence"
+    minimum: NonNegative = 0.1
+    maximum: NonNegative = 1.0
+    memory: Annotated[float, Ge(0), Lt(1)] = 0.95
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
+        return ConfidenceBalancer(self)
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> None:
+        return None  # depends on where the loss began
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return Outlook(max(self.minimum, self.maximum), bounded=True)
+
+
+class ConfidenceBalancer(Balancer):
+    """The first base loss, and its moving average."""
+
+    first: Tensor
+    average: Tensor
+
+    def __init__(self, rule: ByConfidence) -> None:
+        super().__init__()
+        self.rule = rule
+        self.register_buffer("first", torch.zeros(()))
+        self.register_buffer("average", torch.zeros(()))
+
+    def forward(self, losses: Losses, progress: Progress) -> Balanced:
+        rule, now = self.rule, losses.local.detach()
+        begun = self.first > 0
+        self.average = torch.where(begun, rule.memory * self.average + (1 - rule.memory) * now, now)
+        self.first = torch.where(begun, self.first, now)
+        confidence = (1 - self.average / self.first.clamp(min=1e-12)).clamp(0, 1)
+        lam = rule.minimum + (rule.maximum - rule.minimum) * confidence
+        return Balanced(losses.local + lam * losses.align, None, lam, lam)

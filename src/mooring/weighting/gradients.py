@@ -1,0 +1,68 @@
+"""A weight that makes both tasks pull equally hard at the embedding: note 1, plan 2."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import torch
+import torch.nn.functional as F
+from annotated_types import Ge, Lt
+from torch import Generator, Tensor, autograd
+
+from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
+from mooring.weighting.base import Balancer, Outlook
+
+
+@dataclass(frozen=True)
+class GradientNormalised:
+    """lambda = clip( share EMA(|grad_z L_b|) / EMA(|grad_z L_a|), 0, lmax ): both tasks pull equally at the embedding.
+
+    In the spirit of GradNorm (Chen et al. 2018), in closed form. Logs the cosine of the two gradients.
+    """
+
+    kind: ClassVar[str] = "gradient-normalised"
+    share: Positive = 1.0
+    maximum: Positive = 10.0
+    memory: Annotated[float, Ge(0), Lt(1)] = 0.95
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
+        return GradientBalancer(self)
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> None:
+        return None  # depends on gradients, not on losses
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, factor: self.maximum)
+
+
+class GradientBalancer(Balancer):
+    averages: Tensor  # (2,): of the two gradient norms
+    steps: Tensor
+
+    def __init__(self, rule: GradientNormalised) -> None:
+        super().__init__()
+        self.rule = rule
+        self.register_buffer("averages", torch.zeros(2))
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, losses: Losses, progress: Progress) -> Balanced:
+        rule = self.rule
+        base, pull = embedding_gradients(losses)
+        memory = torch.where(self.steps > 0, rule.memory, 0.0)
+        self.averages = memory * self.averages + (1 - memory) * torch.stack([base.norm(), pull.norm()])
+        self.steps = self.steps + 1
+        raw = rule.share * self.averages[0] / self.averages[1].clamp(min=1e-12)
+        lam = raw.clamp(max=rule.maximum)
+        return Balanced(losses.local + lam * losses.align, None, raw, lam, {"gradient_cosine": cosine(base, pull)})
+
+
+def embedding_gradients(losses: Losses) -> tuple[Tensor, Tensor]:
+    """Gradients of L_b and L_a at the embedding; zero where a loss does not reach it (anchors pull prototypes only)."""
+    found = []
+    for loss in (losses.local, losses.align):
+        (gradient,) = autograd.grad(loss, losses.embedding, retain_graph=True, allow_unused=True)
+        found.append(torch.zeros_like(losses.embedding) if gradient is None else gradient.detach())
+    return found[0], found[1]
+
+
+def cosine(a: Tensor, b: Tensor) -> Tensor:
+    return F.cosine_similarity(a.flatten(), b.flatten(), dim=0)

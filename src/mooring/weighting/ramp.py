@@ -1,0 +1,46 @@
+"""A weight that grows with progress: curriculum."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Generator
+
+from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
+from mooring.weighting.base import Balancer, Outlook, Stationary
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """lambda = initial + (final - initial) p (note 1, plan 1).
+
+    `over` the whole training (sound) or within each round, as the note prints it: (epoch - first) / local_epochs.
+    """
+
+    kind: ClassVar[str] = "ramp"
+    initial: NonNegative = 0.1
+    final: NonNegative = 1.0
+    over: Literal["training", "round"] = "training"
+
+    def value(self, progress: Progress) -> float:
+        p = progress.overall if self.over == "training" else progress.epoch / progress.local_epochs
+        return self.initial + (self.final - self.initial) * p
+
+    def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
+        return RampBalancer(self)
+
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
+        return Stationary(self.value(progress), self.value(progress))
+
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+        return Outlook(max(self.initial, self.final), bounded=True)
+
+
+class RampBalancer(Balancer):
+    def __init__(self, rule: Ramp) -> None:
+        super().__init__()
+        self.rule = rule
+
+    def forward(self, losses: Losses, progress: Progress) -> Balanced:
+        lam = torch.tensor(self.rule.value(progress))
+        return Balanced(losses.local + lam * losses.align, None, lam, lam)
