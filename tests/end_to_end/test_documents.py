@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from mooring.client import Alignment, ClientRecipe, Training, Views
+from mooring.bank import Bank
+from mooring.client import Alignment, ClientRecipe, Stage, Training, Views
 from mooring.config import Experiment
 from mooring.config.parse import SHORT, SLOTS
 from mooring.config.tree import kind_of
@@ -134,6 +135,8 @@ PLAIN = {
     "method.client.views.": Views,
     "method.client.views.augment.": Augment,
     "sigma.": Sigma,
+    "bank.": Bank,
+    "stages.0.": Stage,
 }
 
 
@@ -150,7 +153,9 @@ def shown(f):
         return "required"
     if is_dataclass(value):
         return kind_of(type(value)).get("kind", "see below")
-    return {None: "null", "": '""'}.get(value, str(value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return {None: "null", "": '""', (): "[]"}.get(value, str(value))
 
 
 @pytest.mark.parametrize("prefix", PLAIN)
