@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test lint science format clean
+.PHONY: help setup demo test lint science bench docs format clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -29,6 +29,13 @@ lint: $(READY)   ## ruff, mypy --strict, and the layers of the house
 
 science: $(READY)  ## what the notes claim, on many digits runs (about 20 minutes)
 	$(BIN)/python -m pytest -m slow tests/science -rP
+
+bench: $(READY)  ## how much of a step is the model itself
+	$(BIN)/python benchmarks/steps.py
+
+docs: $(READY)   ## draw the pictures of the method cards again (about 20 minutes)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[report]'
+	$(BIN)/python docs/make_methods.py
 
 format: $(READY) ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
