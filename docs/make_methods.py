@@ -60,7 +60,7 @@ def course(result: dict[str, Any], client: int, value: str) -> list[float]:
 def draw(name: str, result: dict[str, Any]) -> Figure:
     anchored = METHODS[name].client.align is not None
     figure = Figure(figsize=(8.0 if anchored else 5.2, 3.0), facecolor=PAPER)
-    panels = figure.subplots(1, 2 if anchored else 1, squeeze=False)[0]
+    panels = figure.subplots(1, 2 if anchored else 1, sharex=True, squeeze=False)[0]
     if anchored:
         draw_lambda(panels[0], result)
     draw_accuracy(panels[-1], result)

@@ -18,7 +18,7 @@ FACTS = ClientFacts(0, (5, 0, 3), steps=50)
 def losses_at(weights, scale=1.0):
     prototypes = weights
     local, align = (prototypes**2).sum() * scale, ((prototypes - 1) ** 2).mean()
-    return Losses(local, align, {"all": local}, torch.ones(4, 2), prototypes)
+    return Losses(local, align, {"all": local}, torch.ones(4, 2, requires_grad=True), prototypes)
 
 
 @pytest.mark.parametrize("name", ALIGNED)
@@ -42,7 +42,9 @@ def test_lam_is_what_the_weights_feel(name):
     weights = torch.tensor([[2.0, 3.0], [1.0, -1.0]], requires_grad=True)
     balancer = ALIGNED[name].start(FACTS, generator(0, "w"))
     local, align = weights[0].square().sum(), (weights[1] - 1).square().sum()  # separate rows: separate gradients
-    balanced = balancer(Losses(local, align, {}, torch.ones(4, 2), weights), Progress(10, 50, round=2, rounds=10))
+    balanced = balancer(
+        Losses(local, align, {}, torch.ones(4, 2, requires_grad=True), weights), Progress(10, 50, round=2, rounds=10)
+    )
     (felt,) = torch.autograd.grad(balanced.model_loss, weights, retain_graph=True)
     (base,) = torch.autograd.grad(local, weights, retain_graph=True)
     (pull,) = torch.autograd.grad(align, weights)
@@ -57,7 +59,7 @@ def test_lambda_is_a_finite_number_that_is_not_negative(name, local, align, step
     weights = torch.ones(3, 2, requires_grad=True)
     slope = weights.sum() - 6
     balancer = ALIGNED[name].start(FACTS, generator(0, "w"))
-    losses = Losses(slope + local, slope + align, {}, torch.ones(4, 2), weights)
+    losses = Losses(slope + local, slope + align, {}, torch.ones(4, 2, requires_grad=True), weights)
     balanced = balancer(losses, Progress(step, 50, round=step // 5, rounds=10))
     assert torch.isfinite(balanced.lam)
     assert balanced.lam >= 0
@@ -99,7 +101,7 @@ def test_the_hypergradient_descends_on_the_next_base_loss():
             return ((w - target) ** 2).sum()
 
         def losses(w):
-            return Losses(base(w), ((w - 1) ** 2).sum(), {}, torch.ones(4, 2), w)
+            return Losses(base(w), ((w - 1) ** 2).sum(), {}, torch.ones(4, 2, requires_grad=True), w)
 
         def next_base(lam, losses=losses, base=base, weights=weights):
             seen = losses(weights)
@@ -117,7 +119,7 @@ def test_the_hypergradient_descends_on_the_next_base_loss():
 
 def test_a_floor_bounds_uw_so_and_nothing_else_does():
     weights = torch.ones(1, 1, requires_grad=True)
-    losses = Losses(weights.sum() * 5, weights.sum() * 1e-4, {}, torch.ones(2, 1), weights)
+    losses = Losses(weights.sum() * 5, weights.sum() * 1e-4, {}, torch.ones(2, 1, requires_grad=True), weights)
     free = WEIGHTINGS["uw-so"]().start(FACTS, generator(0, "w"))(losses, Progress())
     floored = WEIGHTINGS["uw-so"](floor=0.5).start(FACTS, generator(0, "w"))(losses, Progress())
     assert free.lam > 1e30

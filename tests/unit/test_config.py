@@ -15,7 +15,6 @@ from mooring.fusion import CountWeighted
 from mooring.losses import CrossEntropy
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import ResNet8
-from mooring.types import Balanced
 from mooring.weighting import Stationary
 from mooring.weighting.fixed import ConstantBalancer
 
@@ -217,5 +216,7 @@ def test_a_users_own_parts_and_methods_are_used_by_their_import_path():
     assert parse(yaml.safe_load(as_yaml(experiment.tree()))) == [experiment]
 
 
-def test_balanced_is_what_a_weighting_answers():
-    assert {"model_loss", "own_loss", "raw", "lam"} == set(Balanced.__dataclass_fields__)
+def test_stages_survive_being_written_and_can_be_changed_by_position():
+    experiment = one("method=v6", "alignment_epochs=3")
+    assert experiment.method.client.stages[0].when.epochs == 3
+    assert parse(yaml.safe_load(as_yaml(experiment.tree()))) == [experiment]

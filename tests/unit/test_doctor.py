@@ -118,7 +118,7 @@ def test_norm_domination_is_ill_only_when_the_fusion_falls_and_the_clients_do_no
     assert all(f.ill == ill for f in found)
     if found:
         assert found[0].evidence["shares"][0] == pytest.approx(1 / 6)
-        assert found[0].remedy == "fusion=count-weighted"
+        assert found[0].remedy == "fusion=class-expert"
 
 
 def test_a_norm_safe_fusion_cannot_be_dominated():

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mooring import METHODS, load
-from mooring.methods import alignment, fafi, sound
+from mooring.methods import alignment, fafi, public_bank, sound
 
 HOME = Path(__file__).parents[2]
 CARDS = HOME / "docs" / "methods"
@@ -40,7 +40,7 @@ def test_a_card_shows_its_picture_its_equation_and_the_command_behind_it(name):
 
 @every_method
 def test_the_composition_on_the_card_is_the_method(name):
-    names = {**vars(fafi), **vars(sound), **vars(alignment)}
+    names = {**vars(fafi), **vars(public_bank), **vars(sound), **vars(alignment)}
     assert eval(f"{{{blocks(name, 'python entry')}}}", names) == {name: METHODS[name]}
 
 

@@ -46,7 +46,6 @@ WHENS: dict[str, type[When]] = {"first-epochs": FirstEpochs, "before": Before}
 class Stage:
     """For as long as `when` holds, the loss is the weighted sum of `terms` and nothing else."""
 
-    kind: ClassVar[str] = "stage"
     when: When
     terms: tuple[LossTerm, ...]
     weights: tuple[NonNegative, ...] | None = None  # one per term; None is 1 for each

@@ -14,7 +14,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from mooring.config.tree import INHERITED
+from mooring.config.tree import INHERITED, kind_of
 from mooring.errors import ConfigError, nearest
 
 Problem = tuple[str, bool, str]  # where, is it only a key that nobody reads, what to tell
@@ -95,7 +95,7 @@ class Builder:
         if not isinstance(tree, dict) or base is NOTHING:
             return self._problem(path, tree, "must be a list")
         parts = list(base)
-        names = [part.kind for part in parts]
+        names = [kind_of(type(part)).get("kind", "") for part in parts]
         for key, patch in tree.items():
             where = names.index(key) if key in names else int(key) if str(key).isdigit() else len(parts)
             if where >= len(parts):

@@ -56,7 +56,7 @@ def domination(history: History, collapse: dict[str, float] | None) -> Iterator[
         ill=held,
         round=int(collapse["peak_round"]) if collapse else None,
         evidence=evidence,
-        remedy="fusion=count-weighted",
+        remedy="fusion=class-expert",
     )
 
 
@@ -100,5 +100,5 @@ def never_seen(history: History) -> Iterator[Finding]:
             "never-seen",
             f"{empty} of {cells} client prototypes belong to classes their client never saw, and are averaged in",
             evidence={"untrained": empty, "prototypes": cells},
-            remedy="fusion=count-weighted",
+            remedy="fusion=class-expert",
         )

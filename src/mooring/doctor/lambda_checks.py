@@ -12,6 +12,7 @@ from mooring.weighting.equilibrium import stability_limit
 
 TENFOLD = 10.0  # a felt lambda this many times L_b / L_a(start) has left its start for good
 CLOSE = 0.2  # of a logarithm: "within 20 %"
+FOLLOWING = 0.5  # of a logarithm: nearer than this, lambda follows its equilibrium
 CAPPED = 0.95  # of a known bound
 
 
@@ -31,7 +32,7 @@ def check(history: History) -> Iterator[Finding]:
         else:
             yield from course(patient, seen, outlook)
         yield from cancelled(patient, seen, outlook)
-        yield from unstable(patient, seen, history.setting)
+        yield from unstable(patient, seen, history.setting, outlook)
 
 
 def outlook_of(patient: Patient, setting: Setting) -> Outlook | None:
@@ -123,28 +124,19 @@ def capped(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Fin
 
 
 def course(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Iterator[Finding]:
-    """A calm lambda: does it follow its equilibrium, or has it no time to?"""
+    """A calm lambda: does it follow its equilibrium, or does it lag behind?"""
     apart = distance(seen)
-    if outlook is None or outlook.relaxation is None:
+    if outlook is None or outlook.relaxation is None or apart is None:
         return
     steps = seen[-1].steps or 0
-    if outlook.relaxation > steps:
+    evidence = {"distance": apart, "relaxation_steps": outlook.relaxation, "steps": steps}
+    facts = f"median |log(lambda/lambda*)| {apart:.2f}, relaxation {number(outlook.relaxation)} of {steps} steps"
+    if outlook.relaxation > steps or apart > FOLLOWING:
         rate = 20 * (1 - (outlook.momentum or 0)) / max(steps, 1)
-        yield Finding(
-            "lagging",
-            f"lags: it would need {number(outlook.relaxation)} steps to relax and has {steps}",
-            client=patient.client,
-            evidence={"relaxation_steps": outlook.relaxation, "steps": steps, "distance": apart},
-            remedy=f"sigma.lr={rate:.2g}",
-        )
-    elif apart is not None:
-        yield Finding(
-            "tracking",
-            f"tracks its equilibrium: median |log(lambda/lambda*)| {apart:.2f}, relaxation "
-            f"{number(outlook.relaxation)} of {steps} steps",
-            client=patient.client,
-            evidence={"distance": apart, "relaxation_steps": outlook.relaxation, "steps": steps},
-        )
+        text = f"lags behind its equilibrium: {facts}"
+        yield Finding("lagging", text, client=patient.client, evidence=evidence, remedy=f"sigma.lr={rate:.2g}")
+    else:
+        yield Finding("tracking", f"tracks its equilibrium: {facts}", client=patient.client, evidence=evidence)
 
 
 def cancelled(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Iterator[Finding]:
@@ -188,12 +180,14 @@ def cancelled(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> 
         )
 
 
-def unstable(patient: Patient, seen: list[Moment], setting: Setting) -> Iterator[Finding]:
+def unstable(patient: Patient, seen: list[Moment], setting: Setting, outlook: Outlook | None) -> Iterator[Finding]:
     """Momentum SGD on the mean-squared alignment oscillates above (1 + m) C d / lr."""
     if not setting.mean_squared or None in (setting.lr, setting.momentum, setting.classes, setting.dimension):
         return
     limit = stability_limit(setting.lr or 0, setting.momentum or 0, setting.classes or 0, setting.dimension or 0)
     above = [moment for moment in seen if (moment.felt or 0) > limit]
+    guardable = outlook is None or outlook.relaxation is not None  # only a learned lambda takes a guard
+    bound = f"weight.guard.kind=bound weight.guard.maximum={exp(int(log(limit))):.0f}"
     if above:
         yield Finding(
             "unstable",
@@ -202,7 +196,7 @@ def unstable(patient: Patient, seen: list[Moment], setting: Setting) -> Iterator
             client=patient.client,
             round=above[0].round,
             evidence={"limit": limit, "felt": above[0].felt},
-            remedy=f"weight.guard.kind=bound weight.guard.maximum={exp(int(log(limit))):.0f}",
+            remedy=bound if guardable else "method=closed-form",
         )
 
 

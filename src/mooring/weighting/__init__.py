@@ -1,7 +1,7 @@
 """The family of alignment weights: how hard the anchor pulls, as small composable values."""
 
 from mooring.weighting.annealed import Annealed
-from mooring.weighting.base import Balancer, Stationary, Weighting
+from mooring.weighting.base import Balancer, Outlook, Stationary, Weighting
 from mooring.weighting.closed_form import ClosedForm
 from mooring.weighting.confidence import ByConfidence
 from mooring.weighting.dwa import DynamicAverage
@@ -42,6 +42,7 @@ __all__ = [
     "Fixed",
     "GradientNormalised",
     "Hypergradient",
+    "Outlook",
     "Probed",
     "Ramp",
     "RandomShares",
