@@ -5,10 +5,11 @@ from typing import Annotated, ClassVar
 
 import torch
 from annotated_types import Ge, Lt
-from torch import Generator, Tensor
+from torch import Generator
 
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
+from mooring.weighting.average import MovingAverage
 from mooring.weighting.base import Balancer, Outlook, Stationary
 from mooring.weighting.equilibrium import bounded
 
@@ -36,23 +37,16 @@ class ClosedForm:
 
 
 class ClosedFormBalancer(Balancer):
-    """Exponential moving averages of both losses, started at the first step's."""
-
-    averages: Tensor  # (2,): of L_b and L_a
-    steps: Tensor
+    """Moving averages of both losses."""
 
     def __init__(self, rule: ClosedForm) -> None:
         super().__init__()
         self.rule = rule
-        self.register_buffer("averages", torch.zeros(2))
-        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        self.averages = MovingAverage(rule.memory, 2)
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         rule = self.rule
-        now = torch.stack([losses.local, losses.align]).detach()
-        memory = torch.where(self.steps > 0, rule.memory, 0.0)
-        self.averages = memory * self.averages + (1 - memory) * now
-        self.steps = self.steps + 1
-        raw = self.averages[0] / self.averages[1].clamp(min=rule.eps)
+        local, align = self.averages(torch.stack([losses.local, losses.align]).detach())
+        raw = local / align.clamp(min=rule.eps)
         lam = (at(rule.schedule, progress) * raw).clamp(rule.minimum, rule.maximum)
         return Balanced(losses.local + lam * losses.align, None, raw, lam)

@@ -8,6 +8,7 @@ from annotated_types import Ge, Lt
 from torch import Generator, Tensor
 
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
+from mooring.weighting.average import MovingAverage
 from mooring.weighting.base import Balancer, Outlook
 
 
@@ -34,19 +35,17 @@ class ConfidenceBalancer(Balancer):
     """The first base loss, and its moving average."""
 
     first: Tensor
-    average: Tensor
 
     def __init__(self, rule: ByConfidence) -> None:
         super().__init__()
         self.rule = rule
+        self.average = MovingAverage(rule.memory, 1)
         self.register_buffer("first", torch.zeros(()))
-        self.register_buffer("average", torch.zeros(()))
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         rule, now = self.rule, losses.local.detach()
-        begun = self.first > 0
-        self.average = torch.where(begun, rule.memory * self.average + (1 - rule.memory) * now, now)
-        self.first = torch.where(begun, self.first, now)
-        confidence = (1 - self.average / self.first.clamp(min=1e-12)).clamp(0, 1)
+        self.first = torch.where(self.first > 0, self.first, now)
+        (average,) = self.average(now[None])
+        confidence = (1 - average / self.first.clamp(min=1e-12)).clamp(0, 1)
         lam = rule.minimum + (rule.maximum - rule.minimum) * confidence
         return Balanced(losses.local + lam * losses.align, None, lam, lam)

@@ -9,6 +9,7 @@ from annotated_types import Ge, Lt
 from torch import Generator, Tensor, autograd
 
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
+from mooring.weighting.average import MovingAverage
 from mooring.weighting.base import Balancer, Outlook
 
 
@@ -35,23 +36,18 @@ class GradientNormalised:
 
 
 class GradientBalancer(Balancer):
-    averages: Tensor  # (2,): of the two gradient norms
-    steps: Tensor
+    """Moving averages of both gradient norms."""
 
     def __init__(self, rule: GradientNormalised) -> None:
         super().__init__()
         self.rule = rule
-        self.register_buffer("averages", torch.zeros(2))
-        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        self.averages = MovingAverage(rule.memory, 2)
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
-        rule = self.rule
         base, pull = embedding_gradients(losses)
-        memory = torch.where(self.steps > 0, rule.memory, 0.0)
-        self.averages = memory * self.averages + (1 - memory) * torch.stack([base.norm(), pull.norm()])
-        self.steps = self.steps + 1
-        raw = rule.share * self.averages[0] / self.averages[1].clamp(min=1e-12)
-        lam = raw.clamp(max=rule.maximum)
+        base_norm, pull_norm = self.averages(torch.stack([base.norm(), pull.norm()]))
+        raw = self.rule.share * base_norm / pull_norm.clamp(min=1e-12)
+        lam = raw.clamp(max=self.rule.maximum)
         return Balanced(losses.local + lam * losses.align, None, raw, lam, {"gradient_cosine": cosine(base, pull)})
 
 
