@@ -15,7 +15,7 @@ from mooring.client import ClientJob
 from mooring.config import Experiment, as_yaml
 from mooring.data.clients import Federation, federate
 from mooring.doctor.forecast import all_facts, foresee
-from mooring.errors import DataError, FusionError
+from mooring.errors import DataError, FusionError, StoreError
 from mooring.evaluate import Examiner, Metrics
 from mooring.fusion import FeatureEnsemble
 from mooring.fusion.ensemble import Ensemble
@@ -35,9 +35,9 @@ def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False
     if not again:
         result = finished(folder, experiment.fingerprint())
         if result is not None:
-            return result
+            return unchanged(result, experiment, folder)
     began = monotonic()
-    torch.set_num_threads(1)  # fusion beside the workers, not against them; and the same result on every machine
+    torch.set_num_threads(1)  # beside the workers, not against them
     federation, job = prepare(experiment)
     examiner = Examiner(experiment.data, federation.train.classes)
     with opened(folder, as_yaml(experiment.tree())) as store:
@@ -46,6 +46,20 @@ def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False
         conductor.conduct()
         result = conductor.result(monotonic() - began)
         store.finish(result)
+    return result
+
+
+def unchanged(result: dict[str, Any], experiment: Experiment, folder: Path) -> dict[str, Any]:
+    """A finished result, unless the user's own files behind it have changed: a fingerprint knows only their names."""
+    if experiment.partition.kind == "file" or experiment.data.source in ("arrays", "image_folder"):
+        federation, _ = prepare(experiment)
+        if (federation.summary()["sha256"], federation.digest()) != (
+            result["partition"]["sha256"],
+            result["data_sha256"],
+        ):
+            raise StoreError(
+                f"out={folder}: its data or partition file has changed since this result", "repeat it with --again"
+            )
     return result
 
 
@@ -172,6 +186,7 @@ class Conductor:
             "complete": not self.failed,
             "method": experiment.name,
             "dataset": experiment.data.source,
+            "data_sha256": self.federation.digest(),
             "fingerprint": experiment.fingerprint(),
             "seeds": {"training": experiment.seed, "split": experiment.split_seed},
             "accuracy": last["accuracy"],

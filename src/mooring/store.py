@@ -69,6 +69,10 @@ class RunStore:
 def opened(folder: Path, experiment_yaml: str) -> Iterator[RunStore]:
     """A fresh run folder, locked for as long as the block lasts. What was in it of an earlier run is removed."""
     with locked(folder):
+        ours = (folder / "experiment.yaml").exists()
+        foreign = [path.name for path in folder.iterdir() if path.name != ".lock"]
+        if foreign and not ours:
+            raise StoreError(f"out={folder}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
         for name in ("events.jsonl", "result.json"):
             (folder / name).unlink(missing_ok=True)
         shutil.rmtree(folder / "uploads", ignore_errors=True)
@@ -101,8 +105,13 @@ def locked(folder: Path) -> Iterator[None]:
 def finished(folder: Path, fingerprint: str) -> dict[str, Any] | None:
     """The result in this folder if it is the complete result of this very experiment."""
     path = folder / "result.json"
-    if not path.exists():
-        return None
+    try:
+        if not path.exists():
+            return None
+    except OSError as error:
+        raise StoreError(
+            f"out={folder}: cannot be read ({error.strerror})", "choose another folder with out=..."
+        ) from None
     result = read_result(folder)
     if result.get("fingerprint") != fingerprint:
         raise StoreError(

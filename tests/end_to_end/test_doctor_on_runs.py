@@ -30,7 +30,7 @@ def test_the_explosion_of_v12_is_found_dated_and_explained(cli):
         assert finding["evidence"]["align_loss"] < 0.1
         assert finding["evidence"]["largest_raw"] < finding["evidence"]["bound"]
     assert "norm-domination" in {f["kind"] for f in told["findings"]}
-    largest = max(client["lambda_raw"] for client in result["rounds"][6]["clients"])
+    largest = max(client["lambda_raw"] for client in result["rounds"][5]["clients"])
     assert largest > 1e4
     peak = max(row["accuracy"] for row in result["rounds"])
     assert result["accuracy"] < 2 / 3 * peak

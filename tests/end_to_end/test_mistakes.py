@@ -111,3 +111,68 @@ def test_an_unknown_verb_and_an_unknown_option_are_refused(cli):
 
 def test_an_unknown_method_to_show_is_refused(cli):
     assert "method=v99: unknown" in refused(cli, "show", "v99")
+
+
+def test_a_folder_with_other_peoples_files_is_left_alone(cli, tmp_path):
+    (tmp_path / "mine/uploads").mkdir(parents=True)
+    (tmp_path / "mine/uploads/thesis.txt").write_text("years of work")
+    assert "holds 'uploads' and no run" in refused(cli, "run", "out=mine")
+    assert (tmp_path / "mine/uploads/thesis.txt").read_text() == "years of work"
+
+
+def test_a_result_is_not_returned_when_the_files_behind_it_have_changed(cli, tmp_path):
+    quick = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1", "out=here")
+    plan = ("partition.kind=file", "partition.path=plan.json")
+    assert cli("partition", "--export", "plan.json")[0] == 0
+    assert cli("run", *quick, *plan)[0] == 0
+    assert cli("run", *quick, *plan)[0] == 0
+    assert cli("partition", "seed=2", "--export", "plan.json")[0] == 0
+    assert "has changed since this result" in refused(cli, "run", *quick, *plan)
+
+
+def test_a_typo_is_told_even_where_only_some_methods_have_the_part(cli):
+    assert "did you mean 'value'?" in refused(cli, "run", "method=v4,v7", "weight.base.vaule=3")
+    assert "did you mean 'lr'?" in refused(cli, "run", "method=v4,v12", "sigma.lrr=3")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (["method=v7", "method.client.terms=[]"], "a client must minimise something"),
+        (["method=v4", "method.client.terms=[mean-squared]"], "the term mean-squared needs anchors"),
+        (["method=v7", "align.anchor=null"], "the term mean-squared needs anchors"),
+        (["method=v6", "method.client.stages.0.weights=[1, 2]"], "give each term one weight"),
+        (["method=v10", "weight.guard.kind=bound"], "cannot act in a joint loss"),
+        (["method=closed-form", "weight.minimum=60"], "minimum=60.0: is above"),
+        (["training.lr=.inf"], "must be a plain finite value"),
+        (["training.lr=1e300"], "must be less than or equal to"),
+        (["partition.kind=[a]"], 'partition.kind=["a"]: unknown'),
+        (["seed={2020-01-01: x}"], "seed"),
+        (["out=" + "x" * 300], "cannot be"),
+    ],
+)
+def test_what_cannot_be_is_refused(cli, settings, told, tmp_path):
+    err = refused(cli, "run", *settings)
+    assert told in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_partition_cannot_be_exported_onto_a_folder(cli):
+    assert "cannot write" in refused(cli, "partition", "--export", ".")
+
+
+def test_names_with_brackets_are_printed_as_they_are(cli):
+    quick = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1", "method=v4")
+    code, out, _ = cli("run", *quick, "out=a[/v7]")
+    assert code == 0
+    assert "run folder: a[/v7]" in out
+
+
+@pytest.mark.parametrize("damage", ['{"format": 1}', '{"format": 1, "rounds": 5, "partition": {}}'])
+def test_a_damaged_run_is_no_traceback_to_the_doctor(cli, tmp_path, damage):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/result.json").write_text(damage)
+    (tmp_path / "run/experiment.yaml").write_text("method: v7\n")
+    (tmp_path / "run/events.jsonl").write_text('5\n{"event": "round"}\n')
+    assert "damaged" in refused(cli, "doctor", "run")

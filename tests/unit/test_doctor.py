@@ -215,3 +215,27 @@ def test_a_file_that_is_no_log_is_refused(tmp_path):
         read_log(tmp_path / "x.log")
     with pytest.raises(StoreError, match="cannot be read"):
         read_log(tmp_path / "none.log")
+
+
+def test_a_failed_client_is_told_as_such():
+    patient = Patient(2, 50, COUNTS, failure="client 2: supcon is nan in round 0, step 3")
+    (finding,) = [f for f in examine(History("made", "v4", (patient,), {}, Setting())).findings if f.ill]
+    assert finding.kind == "failed"
+    assert "supcon is nan" in finding.text
+
+
+def test_the_remedy_for_lagging_makes_sigma_quick_enough():
+    from mooring.weighting.equilibrium import relaxation_steps
+
+    history = course("v10-remedied", [1.0, 1.1, 1.2], steps=100)
+    (finding,) = [f for f in examine(history).findings if f.kind == "lagging"]
+    rate = float(finding.remedy.split()[0].removeprefix("sigma.lr="))
+    assert finding.remedy.endswith("sigma.lr_scale=1")
+    assert relaxation_steps(rate, 0.9) < 300 / 5
+
+
+def test_an_a_priori_bound_knows_its_guard():
+    from mooring.types import ClientFacts
+
+    outlook = METHODS["log-prior-bound"].client.align.weight.outlook(ClientFacts(0, COUNTS, 500), 0.05, 0.9, 12.0)
+    assert outlook.largest == 50.0

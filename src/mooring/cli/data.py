@@ -51,12 +51,13 @@ def data(
         else:
             counts = ("", "", "", "", "")
         table.add_row(info.name, state, *counts)
-        notes.append(f"[bold]{info.name}[/bold]: {info.note}")
+        notes.append((info.name, info.note))
     console = Console(highlight=False)
     console.print(table)
     console.print()
-    for note in notes:
-        console.print(note, soft_wrap=True)
+    for name, note in notes:
+        console.print(f"[bold]{name}[/bold]: ", end="")
+        console.print(note, soft_wrap=True, markup=False)
 
 
 def partition(
@@ -68,10 +69,10 @@ def partition(
     experiment = experiments(settings)[0]
     from rich.console import Console
 
-    from mooring.data.clients import federate
+    from mooring.conductor import prepare
     from mooring.data.partition import export as write
 
-    federation = federate(experiment.data, experiment.partition, experiment.split_seed)
+    federation, _ = prepare(experiment)
     if export is not None:
         write(federation.partition, str(export))
     if json:

@@ -96,10 +96,12 @@ def console() -> "Console":
 
 def show(diagnosis: "Diagnosis") -> None:
     """One screen: the verdict, the findings by kind with the clients they concern, what to try."""
+    from rich.markup import escape
+
     screen = console()
     ill = len([finding for finding in diagnosis.findings if finding.ill])
     verdict = f"[bold red]ill[/bold red] ({ill} findings)" if ill else "[bold green]nothing ill[/bold green]"
-    screen.print(f"[bold]{diagnosis.method}[/bold]  {diagnosis.title}: {verdict}", soft_wrap=True)
+    screen.print(f"[bold]{escape(diagnosis.method)}[/bold]  {escape(diagnosis.title)}: {verdict}", soft_wrap=True)
     show_findings(screen, diagnosis.findings)
     if diagnosis.distances:
         apart = ", ".join(f"{client}: {value:.2f}" for client, value in list(diagnosis.distances.items())[:MOST])
@@ -112,10 +114,11 @@ def show(diagnosis: "Diagnosis") -> None:
 
 def show_findings(screen: "Console", findings: "Sequence[Finding]") -> None:
     """One block per kind: the first client's words in full, or every client's where each has its own story."""
+    from rich.markup import escape
     from rich.padding import Padding
 
-    for kind in dict.fromkeys(finding.kind for finding in findings):
-        same = [finding for finding in findings if finding.kind == kind]
+    for kind, ill in dict.fromkeys((finding.kind, finding.ill) for finding in findings):
+        same = [finding for finding in findings if (finding.kind, finding.ill) == (kind, ill)]
         mark = "[red]ill [/red]" if same[0].ill else "[cyan]note[/cyan]"
         clients = [str(finding.client) for finding in same if finding.client is not None]
         remedy = f" [dim]-> {same[0].remedy}[/dim]" if same[0].remedy and not same[0].ill else ""
@@ -124,8 +127,9 @@ def show_findings(screen: "Console", findings: "Sequence[Finding]") -> None:
             for finding in same[:MOST]:
                 screen.print(Padding(f"client {finding.client} {finding.text}", (0, 0, 0, 5)))
         else:
-            who = f" (client{'s' * (len(clients) > 1)} {', '.join(clients[:MOST])})" if clients else ""
-            screen.print(Padding(f"{mark} [bold]{kind}[/bold]{who}: {same[0].text}{remedy}", (0, 0, 0, 0)))
+            who = f" client {clients[0]}" if clients else ""
+            others = f" [dim](also clients {', '.join(clients[1:MOST])})[/dim]" if len(clients) > 1 else ""
+            screen.print(f"{mark} [bold]{kind}[/bold]{who}: {escape(same[0].text)}{others}{remedy}")
 
 
 def show_forecast(name: str, found: "Forecast") -> None:

@@ -55,4 +55,6 @@ def apart(chosen: "list[Experiment]") -> "list[Experiment]":
 
     if len(chosen) == 1:
         return chosen
-    return [replace(e, out=str(Path(e.out) / e.name)) if e.out else e for e in chosen]
+    names = [e.name for e in chosen]
+    places = [f"{n}-{names[:i].count(n) + 1}" if names[:i].count(n) else n for i, n in enumerate(names)]
+    return [replace(e, out=str(Path(e.out) / place)) if e.out else e for e, place in zip(chosen, places, strict=True)]

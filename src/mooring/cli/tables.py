@@ -31,7 +31,7 @@ def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
     console.print(f"\n[dim]{first['dataset']}: test set, last round, n = 1, {seeds}[/dim]", highlight=False)
     for folder, result in outcomes:
         absent = "".join(f"  client {row['client']}: {row['reason']}" for row in result["absent"])
-        console.print(f"run folder: {folder}{absent}", soft_wrap=True, highlight=False)
+        console.print(f"run folder: {folder}{absent}", soft_wrap=True, highlight=False, markup=False)
 
 
 def alone(result: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Lt
+from annotated_types import Ge, Gt, Le, Lt
 
 from mooring.client.recipe import ClientRecipe
 from mooring.models.network import Blueprint
@@ -17,8 +17,8 @@ class Training:
 
     rounds: Count = 10
     local_epochs: Count = 5
-    batch_size: Count = 32
-    lr: Positive = 0.05
+    batch_size: Annotated[int, Gt(0), Le(2**20)] = 32
+    lr: Annotated[float, Gt(0), Le(1e6)] = 0.05
     momentum: Annotated[float, Ge(0), Lt(1)] = 0.9
     weight_decay: NonNegative = 0.0
     clip: Positive | None = 1.0  # largest gradient norm; null never clips

@@ -14,6 +14,7 @@ from mooring.client.recipe import ClientRecipe, named
 from mooring.client.stages import Stage
 from mooring.client.state import ClientState
 from mooring.data.images import ImageSet
+from mooring.errors import TrainingError
 from mooring.types import Balanced, ClientFacts, Emit, Event, Losses, Payload, Progress, Step, View
 
 TICK_SECONDS = 0.25
@@ -35,7 +36,9 @@ def run_client(job: ClientJob, shard: ImageSet, client: int, emit: Emit) -> Iter
         record = train_round(job, state, shard, facts, round_, emit)
         emit(Event("round", {"client": client, "round": round_, **record, "seconds": monotonic() - began}))
         if round_ in job.training.kept():
-            yield Payload(client, round_, facts.samples, extract(job.needs, state.network, shard))
+            yield Payload(
+                client, round_, facts.samples, finite(extract(job.needs, state.network, shard), client, round_)
+            )
 
 
 def train_round(
@@ -109,6 +112,17 @@ def stage_loss(stage: Stage, step: Step) -> tuple[Tensor, dict[str, Tensor]]:
     weights = stage.weights or (1.0,) * len(terms)
     loss = torch.stack([weight * term for weight, term in zip(weights, terms.values(), strict=True)]).sum()
     return loss, {**{TERM + name: value for name, value in terms.items()}, "base_loss": loss}
+
+
+def finite(tensors: dict[str, Tensor], client: int, round_: int) -> dict[str, Tensor]:
+    """An upload never holds values that are not finite: the last step of a round may have made some."""
+    for name, tensor in tensors.items():
+        if not torch.isfinite(tensor).all():
+            raise TrainingError(
+                f"client {client}: {name} is not finite after round {round_}",
+                "lower training.lr or the alignment weight, or set training.clip",
+            )
+    return tensors
 
 
 def facts_of(training: Training, label_counts: tuple[int, ...], client: int) -> ClientFacts:

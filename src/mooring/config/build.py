@@ -78,7 +78,7 @@ class Builder:
         return self._record(cls, tree, base if type(base) is cls else NOTHING, path)
 
     def _kind(self, slot: Slot, name: Any, path: str) -> Any:
-        if name in slot.kinds:
+        if isinstance(name, str) and name in slot.kinds:
             return slot.kinds[name]
         if isinstance(name, str) and ":" in name:
             cls = imported(name)
@@ -122,18 +122,23 @@ class Builder:
             if value is NOTHING and under is NOTHING and f.name not in given:
                 self._problem(f"{path}.{f.name}", NOTHING, "is required and missing")
             values[f.name] = value
+        low, high = values.get("minimum"), values.get("maximum")
+        if isinstance(low, float | int) and isinstance(high, float | int) and low > high:
+            return self._problem(
+                f"{path}.minimum", low, f"is above {path}.maximum={high}; swap them".replace(" .", " ")
+            )
         return NOTHING if NOTHING in values.values() else cls(**values)
 
     def _leaf(self, annotation: Any, tree: Any, path: str) -> Any:
         try:
-            return adapter(annotation).validate_json(json.dumps(tree), strict=True)
+            return adapter(annotation).validate_json(json.dumps(tree, allow_nan=False), strict=True)
         except ValidationError as error:
             reasons = {
                 problem["msg"].replace("Input should be", "must be").replace("JSON ", "") for problem in error.errors()
             }
             return self._problem(path, tree, "; or ".join(sorted(reasons)))
         except (TypeError, ValueError):
-            return self._problem(path, tree, "must be a plain value (number, text, true, false, null or a list)")
+            return self._problem(path, tree, "must be a plain finite value (number, text, true, false, null or a list)")
 
     def note(self, path: str, value: Any, reason: str) -> None:
         """A problem found outside the walk."""
@@ -175,5 +180,7 @@ def imported(name: str) -> Any:
 
 
 def shorten(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    text = (
+        value if isinstance(value, str) else str(value) if isinstance(value, dict) else json.dumps(value, default=str)
+    )
     return text if len(text) <= 60 else text[:57] + "..."

@@ -22,8 +22,8 @@ from mooring.losses.feature_bank import wants
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
 from mooring.models.heads import HEADS, Head
-from mooring.weighting import WEIGHTINGS, Weighting
-from mooring.weighting.guards import GUARDS, Guard
+from mooring.weighting import WEIGHTINGS, Uncertainty, Weighting
+from mooring.weighting.guards import GUARDS, Bound, Guard
 from mooring.weighting.sigma import STARTS, Start
 
 SLOTS: dict[type, Slot] = {
@@ -65,8 +65,13 @@ def parse(tree: Tree) -> list[Experiment]:
     """One experiment per method; a key is idle only if no method reads it. All problems at once."""
     rest = {key: value for key, value in tree.items() if key != "method"}
     outcomes = [_build(rest, method) for method in _methods(tree.get("method", DEFAULT_METHOD))]
-    idle = set.intersection(*({path for path, unknown, _ in problems if unknown} for _, problems in outcomes))
-    told = [message for _, problems in outcomes for path, unknown, message in problems if not unknown or path in idle]
+    unread = [{path for path, unknown, _ in problems if unknown} for _, problems in outcomes]
+
+    def idle(path: str) -> bool:
+        """Does every method leave this key unread, by itself or with the whole part it belongs to?"""
+        return all(any(path == other or path.startswith(f"{other}.") for other in paths) for paths in unread)
+
+    told = [message for _, problems in outcomes for path, unknown, message in problems if not unknown or idle(path)]
     if told:
         raise ConfigError(dict.fromkeys(told))
     return [experiment for experiment, _ in outcomes]
@@ -118,7 +123,7 @@ def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
     usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
     built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
     if built.get("method", NOTHING) is not NOTHING:
-        builder.problems += [("method", False, message) for message in unmet_wants(built["method"])]
+        builder.problems += [("method", False, message) for message in impossible(built["method"])]
     if built["training"] is not NOTHING:
         builder.problems += [("training.snapshots", False, message) for message in missing_rounds(built["training"])]
     if builder.failed():
@@ -133,19 +138,31 @@ def _name(method: Tree) -> str:
     return str(method.get("name", CUSTOM if written_out else DEFAULT_METHOD))
 
 
-def unmet_wants(method: Method) -> Iterator[str]:
-    """Terms that look at a bank or a memory which the method does not have."""
+def impossible(method: Method) -> Iterator[str]:
+    """Parts that are fine alone and make no sense together."""
     recipe, bank = method.client, method.bank
     offers = {
         "bank": (bank is not None, "bank.size=4096"),
         "bank labels": (bank is not None and bank.labelled, "bank.labelled=true"),
         "memory": (recipe.memory > 0, "method.client.memory=4096"),
+        "anchors": (recipe.align is not None and recipe.align.anchor is not None, "align.anchor=simplex-etf"),
         None: (True, ""),
     }
     for term in recipe.every_term():
         there, remedy = offers[wants(term)]
         if not there:
-            yield f"method.client: the term {term.kind} needs a {wants(term)} and there is none; set {remedy}"
+            yield f"method.client: the term {term.kind} needs {wants(term)} and there is none; set {remedy}"
+    if not recipe.terms:
+        yield "method.client.terms=[]: a client must minimise something; name at least one loss"
+    for stage in recipe.stages:
+        if not stage.terms or (stage.weights is not None and len(stage.weights) != len(stage.terms)):
+            yield f"method.client.stages: {len(stage.terms)} terms, weights {stage.weights}; give each term one weight"
+    weight = recipe.align.weight if recipe.align else None
+    if isinstance(weight, Uncertainty) and weight.gradients == "joint":
+        if weight.ratio != "constant":
+            yield f"weight.ratio={weight.ratio}: has no place in a joint loss; use weight.gradients=separate"
+        if isinstance(weight.guard, Bound):
+            yield "weight.guard.kind=bound: cannot act in a joint loss; use weight.gradients=separate"
 
 
 def missing_rounds(training: Training) -> Iterator[str]:

@@ -12,7 +12,7 @@ from mooring.errors import ConfigError
 
 Tree = dict[str, Any]
 DISCRIMINATORS = ("kind", "source", "name")
-INHERITED = "(inherited)"  # keys of a mapping whose kind was changed by a later layer: used where they still fit
+INHERITED = "\0inherited"  # keys of a mapping whose kind was changed by a later layer: used where they still fit
 
 
 class _Loader(yaml.SafeLoader):
@@ -27,6 +27,8 @@ _Loader.add_implicit_resolver(
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> Tree:
     pairs = [(loader.construct_object(key, True), loader.construct_object(value, True)) for key, value in node.value]
     keys = [key for key, _ in pairs]
+    if not all(isinstance(key, str | int | float | bool) for key in keys):
+        raise yaml.constructor.ConstructorError(None, None, "a key must be a plain word", node.start_mark)
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise yaml.constructor.ConstructorError(None, None, f"the key {twice!r} is given twice", node.start_mark)

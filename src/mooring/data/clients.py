@@ -35,6 +35,12 @@ class Federation:
         population = Population(self.train.labels.numpy(), len(self.train.classes), self.train.sites)
         return replace(self, partition=Partition.of([everything], population))
 
+    def digest(self) -> str:
+        """SHA-256 of the training images and labels, in their order."""
+        content = sha256(self.train.images.numpy().tobytes())
+        content.update(self.train.labels.numpy().tobytes())
+        return content.hexdigest()
+
     def summary(self) -> dict[str, object]:
         """The partition in numbers; what was made public is part of its hash."""
         summary = self.partition.summary()

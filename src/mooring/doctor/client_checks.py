@@ -6,6 +6,7 @@ from mooring.doctor.finding import Finding, number
 from mooring.doctor.history import History, Patient
 from mooring.losses.supcon import smallest_supcon
 
+MORE_DATA = "partition.kind=dirichlet partition.min_size=10"
 FEW_STEPS = 20
 DOMINATING = 0.5
 
@@ -21,8 +22,13 @@ def starved(patient: Patient) -> Iterator[Finding]:
     steps = max((moment.steps or 0 for moment in patient.moments), default=0)
     if patient.samples == 0:
         yield Finding(
-            "starved", "has no images and takes no part", client=patient.client, remedy="partition.min_size=10"
+            "starved",
+            "has no images and takes no part",
+            client=patient.client,
+            remedy=MORE_DATA,
         )
+    elif patient.failure is not None:
+        yield Finding("failed", patient.failure, ill=True, client=patient.client, remedy="training.lr=0.01")
     elif patient.samples and not patient.moments:
         yield Finding(
             "starved",
@@ -38,7 +44,7 @@ def starved(patient: Patient) -> Iterator[Finding]:
             f"took only {steps} steps",
             client=patient.client,
             evidence={"samples": patient.samples, "steps": steps},
-            remedy="partition.min_size=10",
+            remedy=MORE_DATA,
         )
 
 
@@ -53,7 +59,7 @@ def loss_floor(patient: Patient, history: History) -> Iterator[Finding]:
     if share >= DOMINATING:
         yield Finding(
             "loss-floor",
-            f"SupCon cannot fall below {number(floor)}: {share:.0%} of L_b = {number(last.base_loss)}, and of lambda*",
+            f"SupCon cannot fall below {number(floor)}, {share:.0%} of L_b: so much of a learned lambda is fixed",
             client=patient.client,
             round=last.round,
             evidence={"floor": floor, "base_loss": last.base_loss},

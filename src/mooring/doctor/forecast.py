@@ -11,6 +11,7 @@ from mooring.client.loop import facts_of, train_step
 from mooring.client.payload import extract
 from mooring.client.state import ClientState
 from mooring.data.clients import Federation
+from mooring.doctor.client_checks import MORE_DATA
 from mooring.doctor.finding import Finding, number
 from mooring.types import ClientFacts, Progress
 from mooring.weighting.equilibrium import stability_limit
@@ -72,7 +73,12 @@ def all_facts(job: ClientJob, federation: Federation) -> list[ClientFacts]:
 def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Finding]:
     """What can be said without a single step. Notes only: nothing has happened yet, so nothing is ill."""
     found = [
-        Finding("starved", "has no images and will take no part", client=fact.client, remedy="partition.min_size=10")
+        Finding(
+            "starved",
+            "has no images and will take no part",
+            client=fact.client,
+            remedy=MORE_DATA,
+        )
         for fact in facts
         if not fact.samples
     ]
@@ -88,7 +94,11 @@ def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Finding]:
         found.append(Finding("cancelled", text, remedy="weight.data=constant"))
     if outlook.relaxation is not None and outlook.relaxation > busiest.steps:
         text = f"lambda will lag: relaxation {number(outlook.relaxation)} steps, longest training {busiest.steps} steps"
-        found.append(Finding("lagging", text, remedy=f"sigma.lr={training.lr:g}"))
+        found.append(
+            Finding(
+                "lagging", text, remedy=f"sigma.lr={20 * (1 - training.momentum) / busiest.steps:.2g} sigma.lr_scale=1"
+            )
+        )
     if outlook.guard is not None:
         text = f"guarded by {outlook.guard}: felt lambda stays below {number(outlook.largest)}"
         found.append(Finding("capped", text, evidence={"largest": outlook.largest}))

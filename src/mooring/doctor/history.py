@@ -30,6 +30,7 @@ class Patient:
     label_counts: tuple[int, ...] = ()
     align_start: float | None = None  # L_a before training
     moments: tuple[Moment, ...] = ()
+    failure: str | None = None  # why it gave up, if it did
 
 
 @dataclass(frozen=True)

@@ -134,9 +134,16 @@ def course(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Ite
     if outlook.relaxation > steps or apart > FOLLOWING:
         rate = 20 * (1 - (outlook.momentum or 0)) / max(steps, 1)
         text = f"lags behind its equilibrium: {facts}"
-        yield Finding("lagging", text, client=patient.client, evidence=evidence, remedy=f"sigma.lr={rate:.2g}")
+        yield Finding(
+            "lagging", text, client=patient.client, evidence=evidence, remedy=f"sigma.lr={rate:.2g} sigma.lr_scale=1"
+        )
     else:
         yield Finding("tracking", f"tracks its equilibrium: {facts}", client=patient.client, evidence=evidence)
+
+
+def quicker(momentum: float, steps: int) -> str:
+    """A learning rate with which sigma relaxes about ten times within the training: 2 (1 - m) / eta = T / 10."""
+    return f"sigma.lr={20 * (1 - momentum) / max(steps, 1):.2g} sigma.lr_scale=1"
 
 
 def cancelled(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Iterator[Finding]:
@@ -186,7 +193,7 @@ def unstable(patient: Patient, seen: list[Moment], setting: Setting, outlook: Ou
         return
     limit = stability_limit(setting.lr or 0, setting.momentum or 0, setting.classes or 0, setting.dimension or 0)
     above = [moment for moment in seen if (moment.felt or 0) > limit]
-    guardable = outlook is None or outlook.relaxation is not None  # only a learned lambda takes a guard
+    guardable = outlook is not None and outlook.guardable
     bound = f"weight.guard.kind=bound weight.guard.maximum={exp(int(log(limit))):.0f}"
     if above:
         yield Finding(

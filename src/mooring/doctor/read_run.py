@@ -16,14 +16,25 @@ from mooring.store import read_events, read_result
 def read_run(folder: Path) -> History:
     """Refused if the folder holds no finished run."""
     result = read_result(folder)
+    try:
+        return history_of(folder, result)
+    except (KeyError, TypeError, IndexError, AttributeError, StopIteration):
+        raise StoreError(f"{folder}: its result or events are damaged", "repeat the run with --again") from None
+
+
+def history_of(folder: Path, result: dict[str, Any]) -> History:
+    """The history behind a result."""
     (experiment,) = parse(read_file(folder / "experiment.yaml"))
     rounds: dict[int, list[dict[str, Any]]] = defaultdict(list)
     starts: dict[int, dict[str, Any]] = {}
+    failures: dict[int, str] = {}
     for event in read_events(folder):
         if event["event"] == "round":
             rounds[event["client"]].append(event)
         elif event["event"] == "start":
             starts[event["client"]] = event
+        elif event["event"] == "failed":
+            failures[event["client"]] = event["problem"]
     alone = {
         (row["round"], client["client"]): client["accuracy"] for row in result["rounds"] for client in row["clients"]
     }
@@ -35,6 +46,7 @@ def read_run(folder: Path) -> History:
             tuple(labels),
             starts.get(client, {}).get("align_loss"),
             tuple(moment(event, alone.get((event["round"], client))) for event in rounds[client]),
+            failures.get(client),
         )
         for client, labels in enumerate(counts)
     ]

@@ -6,12 +6,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from mooring.losses.alignment import CosineDistance, MeanSquared
 from mooring.losses.supcon import contrast
 from mooring.types import FeatureBank, Positive, Step
 
 
 def wants(term: object) -> str | None:
-    """What a term needs beyond the batch: a bank, its labels, or a memory."""
+    """What a term needs beyond the batch: a bank, its labels, a memory, or anchors."""
     return WANTS.get(type(term))
 
 
@@ -75,4 +76,10 @@ class MemoryContrast:
         return contrast(features, labels, past.features, torch.zeros_like(other), other, self.temperature)
 
 
-WANTS: dict[type, str] = {BankContrast: "bank", BankAttraction: "bank labels", MemoryContrast: "memory"}
+WANTS: dict[type, str] = {
+    BankContrast: "bank",
+    BankAttraction: "bank labels",
+    MemoryContrast: "memory",
+    MeanSquared: "anchors",
+    CosineDistance: "anchors",
+}

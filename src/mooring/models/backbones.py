@@ -5,14 +5,14 @@ generator, so that a seed means the same network in every process.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import torch
 import torch.nn.functional as F
+from annotated_types import Gt, Le
 from torch import Generator, Tensor, nn
 
-from mooring.types import Positive
-
+Width = Annotated[float, Gt(0), Le(64)]  # scales every channel count
 Stage = tuple[int, int, int]  # channels, blocks, stride of the first block
 
 
@@ -80,7 +80,7 @@ class DigitsNet:
 
     stages: ClassVar[tuple[Stage, ...]] = ((16, 1, 1), (32, 1, 2))
     kind: ClassVar[str] = "digits_net"
-    width: Positive = 1.0
+    width: Width = 1.0
 
     def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
         return residual(channels, 16, self.stages, self.width, rng)
@@ -92,7 +92,7 @@ class ResNet8:
 
     stages: ClassVar[tuple[Stage, ...]] = ((16, 1, 1), (32, 1, 2), (64, 1, 2))
     kind: ClassVar[str] = "resnet8"
-    width: Positive = 1.0
+    width: Width = 1.0
 
     def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
         return residual(channels, 16, self.stages, self.width, rng)
@@ -104,7 +104,7 @@ class ResNet18:
 
     stages: ClassVar[tuple[Stage, ...]] = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
     kind: ClassVar[str] = "resnet18"
-    width: Positive = 1.0
+    width: Width = 1.0
 
     def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
         return residual(channels, 64, self.stages, self.width, rng)
@@ -116,7 +116,7 @@ class ResNet34:
 
     stages: ClassVar[tuple[Stage, ...]] = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
     kind: ClassVar[str] = "resnet34"
-    width: Positive = 1.0
+    width: Width = 1.0
 
     def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
         return residual(channels, 64, self.stages, self.width, rng)

@@ -31,6 +31,7 @@ class Outlook:
     relaxation: float | None = None  # steps; None when nothing is learned
     momentum: float | None = None
     cancels: bool = False  # does annealing cancel at the equilibrium?
+    guardable: bool = False  # can a guard be added?
     guard: str | None = None
     cap: Callable[[float, float], float] | None = None
 

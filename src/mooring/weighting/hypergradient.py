@@ -54,11 +54,16 @@ class HypergradientBalancer(Balancer):
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         rule = self.rule
-        (base_gradient,) = autograd.grad(losses.local, losses.prototypes, retain_graph=True)
-        (align_gradient,) = autograd.grad(losses.align, losses.prototypes, retain_graph=True)
+        base_gradient, align_gradient = (gradient_at(losses.prototypes, loss) for loss in (losses.local, losses.align))
         agreement = (base_gradient * self.last).sum()
         moved = self.log_lam + rule.rate * self.log_lam.exp() * agreement
         self.log_lam = moved.clamp(log(rule.minimum), log(rule.maximum))
         self.last = align_gradient
         lam = self.log_lam.exp().clamp(rule.minimum, rule.maximum)
         return Balanced(losses.local + lam * losses.align, None, lam, lam)
+
+
+def gradient_at(prototypes: Tensor, loss: Tensor) -> Tensor:
+    """Zero where a loss does not know the prototypes."""
+    (gradient,) = autograd.grad(loss, prototypes, retain_graph=True, allow_unused=True)
+    return torch.zeros_like(prototypes) if gradient is None else gradient

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import log
 from typing import ClassVar, Protocol
 
-from mooring.types import ClientFacts, NonNegative, Positive
+from mooring.types import ClientFacts, Positive
 from mooring.weighting.entropy import ByEntropy
 
 
@@ -35,7 +35,7 @@ class FromEntropy:
 
     kind: ClassVar[str] = "entropy"
     minimum: Positive = 0.1
-    maximum: NonNegative = 10.0
+    maximum: Positive = 10.0
 
     def values(self, facts: ClientFacts) -> tuple[float, float]:
         return log(ByEntropy(self.minimum, self.maximum).value(facts)), 0.0

@@ -1,7 +1,6 @@
 """Lambda learned from the uncertainty of two tasks: one formula, three schedules, one guard."""
 
 from dataclasses import dataclass, field
-from math import inf
 from typing import ClassVar, Literal
 
 import torch
@@ -47,12 +46,13 @@ class Uncertainty:
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
         rate = self.sigma.rate(lr)
         largest = growth_bound(self.sigma.start.values(facts), largest_local, rate, momentum, facts.steps)
-        guard = self.guard
+        guard, felt = self.guard, self.data if self.gradients == "joint" else self.ratio
         return Outlook(
-            min(largest, inf if guard is None else guard.most(largest_local)),
+            largest if guard is None else min(largest, guard.most(largest_local), guard.cap),
             relaxation=relaxation_steps(rate, momentum),
             momentum=momentum,
-            cancels=self.ratio == self.data != "constant" and self.prior == "constant" and guard is None,
+            cancels=felt == self.data != "constant" and self.prior == "constant" and guard is None,
+            guardable=self.gradients == "separate",
             guard=None if guard is None else guard.kind,
             cap=None if guard is None else lambda local, factor: min(guard.cap, factor * guard.most(local)),
         )

@@ -94,7 +94,7 @@ def export(partition: Partition, path: str | Path) -> None:
         "sha256": partition.sha256,
     }
     target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    draft = target.parent / f".{target.name}.{os.getpid()}"
     try:
         draft.write_text(json.dumps(content), encoding="utf-8")
         draft.replace(target)
