@@ -10,7 +10,7 @@ from mooring.client import ClientJob, ClientRecipe, run_client
 from mooring.data.images import ImageSet
 from mooring.errors import DataError
 from mooring.fusion.base import rebuild
-from mooring.losses import CrossEntropy, FeatureToPrototype, PrototypeSpread, SupCon
+from mooring.losses.fafi import FAFI
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Network
 from mooring.seeds import generator
@@ -18,7 +18,6 @@ from mooring.types import Count, Emit, Event, FeatureBank, NonNegativeInt
 
 TEACHER = -1  # its number among the clients: nobody's
 BATCH = 512
-FAFI = (CrossEntropy(), SupCon(0.07), FeatureToPrototype(1.0), PrototypeSpread(1.0))
 
 
 @dataclass(frozen=True)

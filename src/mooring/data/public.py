@@ -4,9 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from mooring.data.augment import LUMA
 from mooring.data.images import ImageSet
-
-LUMA = torch.tensor([0.299, 0.587, 0.114])
 
 
 def fitted(images: ImageSet, shape: tuple[int, int, int]) -> ImageSet:
@@ -14,7 +13,7 @@ def fitted(images: ImageSet, shape: tuple[int, int, int]) -> ImageSet:
     channels, height, width = shape
     pixels = images.images.float()
     if pixels.shape[1] == 3 and channels == 1:
-        pixels = (pixels * LUMA[:, None, None]).sum(1, keepdim=True)
+        pixels = (pixels * torch.tensor(LUMA)[:, None, None]).sum(1, keepdim=True)
     elif pixels.shape[1] == 1 and channels == 3:
         pixels = pixels.expand(-1, 3, -1, -1)
     if pixels.shape[2:] != (height, width):

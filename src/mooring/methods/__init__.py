@@ -1,7 +1,8 @@
 """Names -> compositions. One name is one formula, for ever; version names of the lab notes live only here."""
 
+from mooring.losses.fafi import FAFI
 from mooring.methods.alignment import ALIGNMENT
-from mooring.methods.fafi import FAFI, PLAIN
+from mooring.methods.fafi import PLAIN
 from mooring.methods.method import Method
 from mooring.methods.public_bank import PUBLIC_BANK
 from mooring.methods.sound import SOUND

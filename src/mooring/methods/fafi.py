@@ -4,10 +4,9 @@ from dataclasses import replace
 
 from mooring.client import ClientRecipe
 from mooring.fusion import FeatureEnsemble
-from mooring.losses import CrossEntropy, FeatureToPrototype, PrototypeSpread, SupCon
+from mooring.losses.fafi import FAFI
 from mooring.methods.method import Method
 
-FAFI = (CrossEntropy(), SupCon(0.07), FeatureToPrototype(1.0), PrototypeSpread(1.0))
 V4 = Method(ClientRecipe(FAFI), FeatureEnsemble(), about="FAFI: contrast and prototypes, no anchor")
 
 PLAIN: dict[str, Method] = {

@@ -1,0 +1,53 @@
+"""The explosion of note 5 as its log tells it: numbers of the SVHN run, in the lines of the published code."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mooring.doctor import examine
+from mooring.doctor.read_log import read_log
+
+FACTS = json.loads((Path(__file__).parent / "svhn_note5.json").read_text())
+
+
+def lines():
+    config = {"server": {"lr": 0.05, "momentum": 0.9, "model_name": "resnet18"}, "dataset": {"num_classes": 10}}
+    yield f"config: {config}"
+    yield "OneshotOursV12: Uncertainty Weighting"
+    for r, accuracy in enumerate(FACTS["fused_accuracy"]):
+        yield f"Round {r} starts--------|"
+        for client, raws in FACTS["raw_lambda"].items():
+            s = 1 - (r + 1) / 50
+            yield f"Client {client} Starts Local Trainning--------|"
+            alone = FACTS["client_accuracy"][client][r]
+            yield f"Epoch {r} loss: 225.19; train accuracy: 0.5; test accuracy: {alone}"
+            state = f"Raw λ: {raws[r]:.4f} | s(p): {s:.3f} | Truly Effective λ (for W): {raws[r] * s:.4f}"
+            yield f"Client {client} Post-Training State -> {state}"
+        yield f"The test accuracy of OursV12+SimpleFeatureServer: {accuracy}"
+
+
+@pytest.fixture(scope="module", params=["\n", "\r\n"])
+def diagnosis(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "svhn.log"
+    stamped = [f"2025-11-06 19:31:58 [INFO]  {line}" for line in lines()]
+    path.write_text(request.param.join(stamped), newline="")
+    (history,) = read_log(path)
+    assert history.method == "v12"
+    assert max(history.fused, key=history.fused.get) == 14
+    assert history.fused[14] == pytest.approx(0.495, abs=1e-3)
+    return examine(history)
+
+
+def test_clients_run_away_in_the_order_3_4_1_2_and_client_0_does_not(diagnosis):
+    (order,) = [f for f in diagnosis.findings if f.kind == "runaway-order"]
+    assert order.evidence["clients"] == [3, 4, 1, 2]
+    assert 0 not in {f.client for f in diagnosis.findings if f.ill}
+
+
+def test_the_fused_accuracy_collapses_after_its_peak_while_the_clients_hold(diagnosis):
+    (collapse,) = [f for f in diagnosis.findings if f.kind == "norm-domination"]
+    assert collapse.ill
+    assert collapse.round == 14
+    assert collapse.evidence["last"] < 0.2
+    assert collapse.evidence["clients_at_end"] >= collapse.evidence["clients_at_peak"]
