@@ -65,12 +65,13 @@ def loudest(history: History) -> tuple[str, dict[str, object]] | None:
     worst: tuple[float, str, dict[str, object]] | None = None
     samples = {patient.client: patient.samples or 0 for patient in history.patients}
     for round_ in sorted(history.fused):
-        norms = {
-            patient.client: sum(moment.norms)
+        by_class = {
+            patient.client: moment.norms
             for patient in history.patients
             for moment in patient.moments
             if moment.round == round_ and moment.norms
         }
+        norms = {client: sum(row) for client, row in by_class.items()}
         if len(norms) < 2 or min(norms.values()) <= 0:
             continue
         loud, quiet = max(norms, key=lambda c: norms[c]), min(norms, key=lambda c: norms[c])
@@ -84,8 +85,15 @@ def loudest(history: History) -> tuple[str, dict[str, object]] | None:
             f"global prototypes with {data[loud]:.0%} of the data, client {quiet} gives {share[quiet]:.0%} with "
             f"{data[quiet]:.0%}"
         )
-        worst = contrast, text, {"round": round_, "contrast": contrast, "shares": share, "data_shares": data}
+        evidence = {"round": round_, "contrast": contrast, "shares": share, "data_shares": data}
+        worst = contrast, text, {**evidence, "shares_by_class": shares_by_class(by_class)}
     return None if worst is None else (worst[1], worst[2])
+
+
+def shares_by_class(norms: dict[int, tuple[float, ...]]) -> dict[int, list[float]]:
+    """|P_kc| / sum_j |P_jc|: how much of each global prototype comes from each client."""
+    totals = [sum(column) for column in zip(*norms.values(), strict=True)]
+    return {client: [n / t for n, t in zip(row, totals, strict=True)] for client, row in norms.items()}
 
 
 def never_seen(history: History) -> Iterator[Finding]:
