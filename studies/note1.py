@@ -90,6 +90,9 @@ def at_round(results: list[tuple[Path, dict[str, Any]]], round_: int) -> list[fl
 
 def comparison(source: str, title: str) -> Iterator[str]:
     yield f"### {title}\n"
+    if not any(finished(f"{source}/{method}-{alpha}-{{seed}}") for method in ("v4", "v6") for alpha in ALPHAS):
+        yield "Not measured yet.\n"
+        return
     yield "| alpha | n | method | " + " | ".join(f"round {r}" for r in ROUNDS) + " | note (CIFAR-10, ResNet-18) |"
     yield "|---|---|---|" + "---|" * (len(ROUNDS) + 1)
     for alpha in ALPHAS:

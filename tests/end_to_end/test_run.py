@@ -130,7 +130,7 @@ def test_a_client_that_fails_alone_leaves_the_others_results(cli, tmp_path):
 
 
 def test_when_every_client_fails_the_diagnosis_names_client_round_step_and_term(cli, tmp_path):
-    wild = ("training.lr=1e38", "training.clip=null", "method=v4", "engine.workers=1")
+    wild = ("training.lr=1e6", "training.clip=null", "method=v4", "engine.workers=1")
     code, _, err = cli("run", *SHORT, *wild, "out=here")
     assert code == 2
     assert "no client delivered anything" in err
