@@ -1,6 +1,9 @@
 """Whole runs on the embedded digits, as a user sees them."""
 
 import json
+import subprocess
+import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -145,3 +148,39 @@ def test_validation_images_are_taken_before_partitioning(cli):
     assert json.loads(out)["samples"] == 1437 - 287
     _, out, _ = cli("partition", "data.limit=500", "--json")
     assert json.loads(out)["samples"] == 500
+
+
+def children_of(pid):
+    """Processes whose parent is `pid`, from /proc."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(status.parent.name))
+    return found
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path):
+    command = [
+        sys.executable,
+        "-c",
+        "from mooring.cli import main; main()",
+        "run",
+        "engine.workers=2",
+        "out=here",
+        "-q",
+    ]
+    parent = subprocess.Popen(command, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while len(list((tmp_path / "here").glob("uploads/*/*"))) < 1 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    workers = children_of(parent.pid)
+    parent.kill()
+    parent.wait()
+    assert len(workers) >= 2
+    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
