@@ -239,3 +239,12 @@ def test_an_a_priori_bound_knows_its_guard():
 
     outlook = METHODS["log-prior-bound"].client.align.weight.outlook(ClientFacts(0, COUNTS, 500), 0.05, 0.9, 12.0)
     assert outlook.largest == 50.0
+
+
+def test_a_foreign_configuration_is_never_evaluated_and_cannot_exhaust_the_reader(tmp_path):
+    deep = "[" * 50_000 + "]" * 50_000
+    for config in (f"{{'a': {deep}}}", "{'a': __import__('os').getcwd()}", "{'a': 1"):
+        path = tmp_path / "foreign.log"
+        path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, config))
+        (history,) = read_log(path)
+        assert history.setting.lr is None

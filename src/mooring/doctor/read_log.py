@@ -158,7 +158,7 @@ def literal(text: str) -> dict[str, Any]:
     """A dict as Python printed it; never evaluated."""
     try:
         value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return {}
     return value if isinstance(value, dict) else {}
 

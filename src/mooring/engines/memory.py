@@ -1,6 +1,6 @@
 """Keep freed memory: without this, glibc returns every large activation to the system and pays for it again.
 
-A step of ResNet-8 on a batch of 64 took 14,000 page faults before and 600 after, and two thirds of the time.
+A step of ResNet-8 on a batch of 64 took 14,000 page faults and 36 ms in the kernel before, 600 faults and 1 ms after.
 """
 
 import ctypes
