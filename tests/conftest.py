@@ -13,6 +13,7 @@ from mooring.data.images import ImageSet
 from mooring.methods import METHODS
 from mooring.models.backbones import DigitsNet
 from mooring.models.network import Blueprint
+from mooring.uploads import Encoder, LabelCounts, Prototypes
 
 torch.set_num_threads(1)
 
@@ -26,7 +27,7 @@ def digits() -> ImageSet:
 def make_job(digits):
     """A client's work order on the digits."""
 
-    def make(method="v7", seed=1, needs=frozenset({"encoder", "prototypes", "label_counts"}), **training):
+    def make(method="v7", seed=1, needs=frozenset({Encoder(), Prototypes(), LabelCounts()}), **training):
         method = METHODS[method] if isinstance(method, str) else method
         recipe = method.client
         blueprint = Blueprint(DigitsNet(), recipe.head, (1, 8, 8), 10, Digits.mean, Digits.std)

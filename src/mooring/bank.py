@@ -15,6 +15,7 @@ from mooring.models.heads import RawPrototypes
 from mooring.models.network import Network
 from mooring.seeds import generator
 from mooring.types import Count, Emit, Event, FeatureBank, NonNegativeInt
+from mooring.uploads import Encoder, Parts, Prototypes
 
 TEACHER = -1  # its number among the clients: nobody's
 BATCH = 512
@@ -66,7 +67,7 @@ def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> N
     if bank.teacher_epochs == 0:
         return blueprint.build(generator(job.seed, "network")).eval()
     training = replace(job.training, rounds=1, local_epochs=bank.teacher_epochs, snapshots="last")
-    needs = frozenset({"encoder", "prototypes"})
+    needs: Parts = frozenset({Encoder(), Prototypes()})
     lesson = replace(job, blueprint=blueprint, recipe=ClientRecipe(FAFI), training=training, needs=needs, bank=None)
     (payload,) = run_client(lesson, public, TEACHER, only_progress(emit))
     return rebuild(payload, blueprint)
@@ -77,6 +78,6 @@ def only_progress(emit: Emit) -> Callable[[Event], None]:
 
     def report(event: Event) -> None:
         if event.name == "tick":
-            emit(Event("teacher", event.fields))
+            emit(Event("server", {"what": "teacher", **event.fields}))
 
     return report

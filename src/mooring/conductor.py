@@ -18,10 +18,11 @@ from mooring.doctor.forecast import all_facts, foresee
 from mooring.errors import DataError, FusionError, StoreError
 from mooring.evaluate import Examiner, Metrics
 from mooring.fusion import FeatureEnsemble
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.server import Server
+from mooring.judge import judge
 from mooring.models.network import Blueprint
 from mooring.store import FORMAT, RunStore, finished, opened
-from mooring.types import Emit, Event, Payload
+from mooring.types import Emit, Event
 
 RUNS = Path("runs")
 USUAL_PUBLIC_RATIO = 0.1  # note 1
@@ -139,14 +140,14 @@ class Conductor:
         if event.name in ("starved", "failed"):
             self.absent[int(str(event.fields["client"]))] = event.name
             self.failed |= event.name == "failed"
-        if event.name not in ("tick", "teacher"):
+        if event.name not in ("tick", "server"):
             self.store.record(event)
         self.emit(event)
 
     def fuse_ready(self) -> None:
         """Fuse every snapshot that all clients still taking part have delivered."""
         present = set(range(self.federation.clients)) - self.absent.keys()
-        for round_ in self.job.training.kept():
+        for round_ in self.job.kept():
             delivered = {client for at, client in self.uploads if at == round_}
             if round_ not in self.fused and delivered and delivered >= present:
                 self.fuse(round_, sorted(delivered))
@@ -156,21 +157,19 @@ class Conductor:
         began = monotonic()
         payloads = [self.store.load_upload(self.uploads[round_, client]) for client in clients]
         torch.set_num_threads(os.cpu_count() or 1)  # by now at most the last clients are still training
-        metrics, own = self.judge(payloads)
+        fusion = self.experiment.method.fusion
+        judged = judge(fusion or FeatureEnsemble(), payloads, self.server(), self.examiner)
         torch.set_num_threads(1)
+        metrics = asdict(judged.metrics) if fusion else mean_of(list(judged.alone.values()))
+        own = {client: alone.accuracy for client, alone in judged.alone.items()}
         rows = [{"client": client, **self.traced(round_, client), "accuracy": own.get(client)} for client in clients]
-        self.fused[round_] = {"round": round_, **metrics, "clients": rows}
+        cost = {"server_seconds": judged.server_seconds, "passes": judged.passes}
+        self.fused[round_] = {"round": round_, **metrics, **cost, "clients": rows}
         self.note(Event("fused", {"round": round_, "accuracy": metrics["accuracy"], "seconds": monotonic() - began}))
 
-    def judge(self, payloads: list[Payload]) -> tuple[dict[str, Any], dict[int, float]]:
-        """Metrics of the fused predictor, and each client's own accuracy where its upload holds a whole model."""
-        fusion = self.experiment.method.fusion or FeatureEnsemble()
-        predictor = fusion(payloads, self.job.blueprint)
-        if not isinstance(predictor, Ensemble):
-            return asdict(self.examiner.examine(predictor)), {}
-        fused, own = self.examiner.examine_with_members(predictor)
-        metrics = mean_of(list(own.values())) if self.experiment.method.fusion is None else asdict(fused)
-        return metrics, {client: alone.accuracy for client, alone in own.items()}
+    def server(self) -> Server:
+        federation = self.federation
+        return Server(self.job.blueprint, self.experiment.seed, federation.public, federation.validation, self.note)
 
     def traced(self, round_: int, client: int) -> dict[str, Any]:
         record = self.records.get((round_, client), {})

@@ -9,6 +9,7 @@ from mooring.client.state import ClientState
 from mooring.errors import TrainingError
 from mooring.losses import CrossEntropy
 from mooring.methods import METHODS
+from mooring.uploads import Prototypes
 
 
 def train(job, shard, client=0):
@@ -44,7 +45,7 @@ def test_a_single_image_never_moves_the_batch_norm_statistics(make_job, shard_of
 
 
 def test_uploads_hold_exactly_what_the_fusion_needs(make_job, shard_of):
-    (payload,), _ = train(make_job(needs=frozenset({"prototypes"})), shard_of([1, 2], 5))
+    (payload,), _ = train(make_job(needs=frozenset({Prototypes()})), shard_of([1, 2], 5))
     assert set(payload.tensors) == {"head.prototypes"}
     assert payload.nbytes == 10 * 32 * 4
 
@@ -60,7 +61,7 @@ def test_same_seed_same_bytes_other_seed_other_bytes(make_job, shard_of):
 
 def test_clients_differ_only_in_their_own_streams(make_job, shard_of):
     job, shard = make_job(), shard_of([0, 1], 20)
-    facts = facts_of(job.training, shard.label_counts(), 0)
+    facts = facts_of(job, shard.label_counts(), 0)
     a, b = ClientState.start(job, facts), ClientState.start(job, replace(facts, client=1))
     assert torch.equal(a.network.prototypes, b.network.prototypes)
     assert a.order.initial_seed() != b.order.initial_seed()
@@ -142,7 +143,7 @@ def test_a_loss_that_is_not_finite_names_client_round_step_and_term(make_job, sh
 def test_sound_clipping_takes_each_group_by_itself(make_job, shard_of):
     shard = shard_of([0, 1], 10)
     job = make_job("v7")
-    state = ClientState.start(job, facts_of(job.training, shard.label_counts(), 0))
+    state = ClientState.start(job, facts_of(job, shard.label_counts(), 0))
     for parameter in state.network.encoder.parameters():
         parameter.grad = torch.full_like(parameter, 1e-4)
     state.network.head.prototypes.grad = torch.full((10, 32), 100.0)

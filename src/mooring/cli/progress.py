@@ -81,9 +81,9 @@ class Bars:
             self.progress.update(self.whole, total=self.clients)
         elif event.name == "tick":
             self._tick(fields)
-        elif event.name == "teacher":
+        elif event.name == "server":
             share = fields["step"] / fields["steps"]
-            self.progress.update(self.whole, facts=f"teacher {share:.0%}")
+            self.progress.update(self.whole, facts=f"{fields['what']} {share:.0%}")
         elif event.name == "fused":
             self.accuracy = f"accuracy {fields['accuracy']:.3f} after round {fields['round'] + 1}"
             self._refresh()

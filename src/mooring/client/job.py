@@ -9,6 +9,7 @@ from mooring.client.recipe import ClientRecipe
 from mooring.models.network import Blueprint
 from mooring.schedules import ScheduleName
 from mooring.types import Count, FeatureBank, NonNegative, NonNegativeInt, Positive
+from mooring.uploads import Parts
 
 
 @dataclass(frozen=True)
@@ -44,5 +45,9 @@ class ClientJob:
     training: Training
     seed: int
     mirror: bool  # may images be flipped?
-    needs: frozenset[str]  # what the fusion wants uploaded
+    needs: Parts  # what the fusion wants uploaded
     bank: FeatureBank | None = None  # public features, sent before the one upload
+
+    def kept(self) -> tuple[int, ...]:
+        """The rounds whose snapshot is uploaded; a client that trains nothing uploads once."""
+        return self.training.kept() if self.recipe.terms else (0,)

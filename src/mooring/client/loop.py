@@ -7,15 +7,15 @@ import torch
 from torch import Tensor
 
 from mooring.client.batches import batches, steps_per_epoch
-from mooring.client.job import ClientJob, Training
+from mooring.client.job import ClientJob
 from mooring.client.ledger import TERM, Ledger
-from mooring.client.payload import extract
 from mooring.client.recipe import ClientRecipe, named
 from mooring.client.stages import Stage
 from mooring.client.state import ClientState
 from mooring.data.images import ImageSet
 from mooring.errors import TrainingError
 from mooring.types import Balanced, ClientFacts, Emit, Event, Losses, Payload, Progress, Step, View
+from mooring.uploads import extract
 
 TICK_SECONDS = 0.25
 
@@ -23,22 +23,29 @@ TICK_SECONDS = 0.25
 def run_client(job: ClientJob, shard: ImageSet, client: int, emit: Emit) -> Iterator[Payload]:
     """Train one client from start to end; yields its upload at every round that is kept.
 
-    A client without images uploads nothing.
+    A client without images uploads nothing; one whose recipe has no terms trains nothing, and uploads at once.
     """
-    facts = facts_of(job.training, shard.label_counts(), client)
+    facts = facts_of(job, shard.label_counts(), client)
     if not facts.samples:
         emit(Event("starved", {"client": client, "reason": "no images: nothing to train on, nothing uploaded"}))
         return
     state = ClientState.start(job, facts)
     emit(Event("start", _started(job, state, facts)))
+    if not job.recipe.terms:
+        yield uploaded(job, state, shard, facts, 0)
+        return
     for round_ in range(job.training.rounds):
         began = monotonic()
         record = train_round(job, state, shard, facts, round_, emit)
         emit(Event("round", {"client": client, "round": round_, **record, "seconds": monotonic() - began}))
-        if round_ in job.training.kept():
-            yield Payload(
-                client, round_, facts.samples, finite(extract(job.needs, state.network, shard), client, round_)
-            )
+        if round_ in job.kept():
+            yield uploaded(job, state, shard, facts, round_)
+
+
+def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, round_: int) -> Payload:
+    """Exactly what the fusion needs of this client as it is now."""
+    tensors = extract(job.needs, state.network.eval(), shard)
+    return Payload(facts.client, round_, facts.samples, finite(tensors, facts.client, round_))
 
 
 def train_round(
@@ -125,8 +132,11 @@ def finite(tensors: dict[str, Tensor], client: int, round_: int) -> dict[str, Te
     return tensors
 
 
-def facts_of(training: Training, label_counts: tuple[int, ...], client: int) -> ClientFacts:
+def facts_of(job: ClientJob, label_counts: tuple[int, ...], client: int) -> ClientFacts:
     """What is known of a client before it trains."""
+    if not job.recipe.terms:
+        return ClientFacts(client, label_counts)
+    training = job.training
     per_epoch = steps_per_epoch(sum(label_counts), training.batch_size)
     return ClientFacts(client, label_counts, per_epoch * training.local_epochs * training.rounds)
 

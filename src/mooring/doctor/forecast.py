@@ -8,7 +8,6 @@ import torch
 
 from mooring.client import ClientJob
 from mooring.client.loop import facts_of, train_step
-from mooring.client.payload import extract
 from mooring.client.state import ClientState
 from mooring.data.clients import Federation
 from mooring.doctor.client_checks import MORE_DATA
@@ -67,7 +66,7 @@ def forecast(job: ClientJob, federation: Federation) -> Forecast:
 
 def all_facts(job: ClientJob, federation: Federation) -> list[ClientFacts]:
     counts = federation.partition.counts.tolist()
-    return [facts_of(job.training, tuple(labels), client) for client, labels in enumerate(counts)]
+    return [facts_of(job, tuple(labels), client) for client, labels in enumerate(counts)]
 
 
 def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Finding]:
@@ -120,6 +119,10 @@ def can_run_away(facts: list[ClientFacts], largest: float, limit: float) -> Find
 
 def trial(job: ClientJob, federation: Federation, facts: list[ClientFacts]) -> tuple[float, int]:
     """Seconds of one step of the largest client on one core, and the bytes of an upload."""
+    expected = [tensor for part in job.needs for tensor in part.expected(job.blueprint).values()]
+    upload = sum(tensor.numel() * tensor.element_size() for tensor in expected)
+    if not job.recipe.terms:
+        return 0.0, upload
     largest = max(facts, key=lambda fact: fact.samples)
     shard = federation.shard(largest.client)
     state = ClientState.start(job, largest)
@@ -134,5 +137,4 @@ def trial(job: ClientJob, federation: Federation, facts: list[ClientFacts]) -> t
         seconds = (perf_counter() - began) / TIMED_STEPS
     finally:
         torch.set_num_threads(threads)
-    upload = sum(tensor.nbytes for tensor in extract(job.needs, state.network, shard).values())
     return seconds, upload

@@ -1,25 +1,38 @@
 """The shape of a fusion rule: uploads in, one predictor out."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from mooring.errors import FusionError
+from mooring.fusion.server import Server
 from mooring.models.network import PROTOTYPES, Blueprint, Network
 from mooring.types import Payload
+from mooring.uploads import Parts
+from mooring.uploads.label_counts import LABEL_COUNTS
 
 LOWEST_COSINE = -1.0  # the score of a class that nobody has seen
+Images = Literal["public", "validation"]
 
 
 class Fusion(Protocol):
-    """A rule, and what it wants uploaded. The predictor maps images to scores (B, C), in eval mode for good."""
+    """A rule, what it wants uploaded, and which images the server must have.
+
+    The predictor maps images to scores (B, C), in eval mode for good.
+    """
 
     kind: ClassVar[str]
-    needs: ClassVar[frozenset[str]]
 
-    def __call__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> nn.Module: ...
+    @property
+    def needs(self) -> Parts: ...
+
+    @property
+    def asks(self) -> frozenset[Images]:
+        return frozenset()
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> nn.Module: ...
 
 
 class Frozen(nn.Module):
@@ -34,29 +47,55 @@ class Frozen(nn.Module):
         return self
 
 
-def in_order(payloads: Sequence[Payload]) -> list[Payload]:
-    """Uploads by client number: the order of arrival must not change a bit of the result."""
+def received(payloads: Sequence[Payload], needs: Parts, blueprint: Blueprint) -> list[Payload]:
+    """Uploads by client number, each checked: the order of arrival must not change a bit of the result.
+
+    A missing, misshapen or broken tensor is refused by client and name.
+    """
     if not payloads:
         raise FusionError("there is nothing to fuse: no client has uploaded", "check partition.clients and the data")
-    return sorted(payloads, key=lambda payload: payload.client)
+    expected = {name: tensor for part in needs for name, tensor in part.expected(blueprint).items()}
+    ordered = sorted(payloads, key=lambda payload: payload.client)
+    for payload, following in zip(ordered, [*ordered[1:], None], strict=True):
+        if following is not None and following.client == payload.client:
+            raise FusionError(f"client {payload.client}: uploaded twice", "fuse one upload of each client")
+        if payload.samples < 1:
+            raise FusionError(f"client {payload.client}: claims {payload.samples} samples", "leave this client out")
+        for name, tensor in expected.items():
+            check(payload, name, tensor)
+    return ordered
+
+
+def check(payload: Payload, name: str, expected: Tensor) -> None:
+    """One tensor of one upload."""
+    given = payload.tensors.get(name)
+    if given is None:
+        raise FusionError(f"client {payload.client}: tensor {name!r} is missing", "ask the client to upload again")
+    if given.shape != expected.shape:
+        raise FusionError(
+            f"client {payload.client}: tensor {name!r} has shape {tuple(given.shape)}, not {tuple(expected.shape)}",
+            "all clients must train the model of the job",
+        )
+    if given.dtype != expected.dtype:
+        raise FusionError(
+            f"client {payload.client}: tensor {name!r} holds {given.dtype}, not {expected.dtype}",
+            "ask the client to upload again",
+        )
+    if not torch.isfinite(given).all():
+        raise FusionError(
+            f"client {payload.client}: tensor {name!r} holds values that are not finite", "leave this client out"
+        )
+    if name == LABEL_COUNTS and (given.min() < 0 or given.sum() != payload.samples):
+        raise FusionError(
+            f"client {payload.client}: tensor {name!r} does not add up to its {payload.samples} samples",
+            "ask the client to upload again",
+        )
 
 
 def rebuild(payload: Payload, blueprint: Blueprint) -> Network:
-    """A client's network from its upload; a wrong, missing or broken tensor is refused by name."""
+    """A client's network from its upload."""
     network = blueprint.build(torch.Generator())
-    wanted = network.state_dict()
-    for name, tensor in wanted.items():
-        given = payload.tensors.get(name)
-        if given is None:
-            raise FusionError(f"client {payload.client}: tensor {name!r} is missing", "ask the client to upload again")
-        if given.shape != tensor.shape:
-            raise FusionError(
-                f"client {payload.client}: tensor {name!r} has shape {tuple(given.shape)}, not {tuple(tensor.shape)}",
-                "all clients must train the model of the job",
-            )
-        if not torch.isfinite(given).all():
-            raise FusionError(f"client {payload.client}: tensor {name!r} holds values that are not finite")
-    network.load_state_dict({name: payload.tensors[name] for name in wanted})
+    network.load_state_dict({name: payload.tensors[name] for name in network.state_dict()})
     return network.requires_grad_(False).eval()
 
 
@@ -73,4 +112,4 @@ def data_shares(payloads: Sequence[Payload]) -> Tensor:
 
 def label_counts_of(payloads: Sequence[Payload]) -> Tensor:
     """n_kc, (K, C)"""
-    return torch.stack([payload.tensors["label_counts"] for payload in payloads]).float()
+    return torch.stack([payload.tensors[LABEL_COUNTS] for payload in payloads]).float()

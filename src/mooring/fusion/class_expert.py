@@ -6,26 +6,28 @@ from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from mooring.fusion.base import LOWEST_COSINE, in_order, label_counts_of, prototypes_of
+from mooring.fusion.base import LOWEST_COSINE, Fusion, label_counts_of, prototypes_of, received
 from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
 from mooring.types import Payload
+from mooring.uploads import Encoder, LabelCounts, Parts, Prototypes
 
 
 @dataclass(frozen=True)
-class ClassExpert:
+class ClassExpert(Fusion):
     """score_c(x) = sum_k n_kc/n_c cos(z_k(x), p_kc): features are compared where they were learned, and never averaged.
 
     A class that nobody has seen scores -1: it never wins by an artefact.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"encoder", "prototypes", "label_counts"})
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
     kind: ClassVar[str] = "class-expert"
 
-    def __call__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> nn.Module:
-        return ClassExpertPredictor(in_order(payloads), blueprint)
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+        return ClassExpertPredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
 
 
 class ClassExpertPredictor(Ensemble):

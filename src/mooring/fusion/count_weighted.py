@@ -6,16 +6,18 @@ from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from mooring.fusion.base import LOWEST_COSINE, in_order, label_counts_of, prototypes_of
+from mooring.fusion.base import LOWEST_COSINE, Fusion, label_counts_of, prototypes_of, received
 from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
 from mooring.types import Payload
+from mooring.uploads import Encoder, LabelCounts, Parts, Prototypes
 
 
 @dataclass(frozen=True)
-class CountWeighted:
+class CountWeighted(Fusion):
     """Unit features, and prototypes weighted by who has seen how much of the class.
 
     score_c(x) = F(x)/|F(x)| . P_c,  F(x) = sum_k n_k/n z_k(x),  P_c = normalise( sum_k n_kc/n_c P_kc/|P_kc| )
@@ -23,11 +25,11 @@ class CountWeighted:
     A class that nobody has seen scores -1: it never wins by an artefact.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"encoder", "prototypes", "label_counts"})
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
     kind: ClassVar[str] = "count-weighted"
 
-    def __call__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> nn.Module:
-        return CountWeightedPredictor(in_order(payloads), blueprint)
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+        return CountWeightedPredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
 
 
 class CountWeightedPredictor(Ensemble):

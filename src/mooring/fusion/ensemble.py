@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mooring.fusion.base import Frozen, data_shares, rebuild
@@ -33,7 +32,7 @@ class Ensemble(Frozen):
         """The fused scores and every member's own logits, in one pass over the encoders."""
         networks = self.networks()
         embeddings = [network.embed(images) for network in networks]
-        own = [network.head.logits(F.normalize(f)) for network, f in zip(networks, embeddings, strict=True)]
+        own = [network.view(f).logits for network, f in zip(networks, embeddings, strict=True)]
         return self.combine(embeddings), own
 
     def networks(self) -> list[Network]:

@@ -6,27 +6,29 @@ from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from mooring.fusion.base import in_order, prototypes_of
+from mooring.fusion.base import Fusion, prototypes_of, received
 from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
 from mooring.types import Payload
+from mooring.uploads import Encoder, Parts, Prototypes
 
 
 @dataclass(frozen=True)
-class FeatureEnsemble:
+class FeatureEnsemble(Fusion):
     """score_c(x) = F(x)/|F(x)| . P_c,  F(x) = sum_k n_k/n f_k(x),  P = mean_k P_k (FAFI).
 
     As published: prototypes keep their norms, and those of classes a client never saw are averaged in. Deviation:
     every model is in eval mode.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"encoder", "prototypes"})
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "feature-ensemble"
 
-    def __call__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> nn.Module:
-        return FeatureEnsemblePredictor(in_order(payloads), blueprint)
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+        return FeatureEnsemblePredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
 
 
 class FeatureEnsemblePredictor(Ensemble):

@@ -13,7 +13,7 @@ from mooring.types import Positive
 
 
 class PrototypeHead(nn.Module, ABC):
-    """Prototypes (C, d), an embedding f -> (B, d), and logits of unit embeddings; both kinds below are this."""
+    """Prototypes (C, d), an embedding f -> (B, d), and logits; every kind below is this."""
 
     prototypes: nn.Parameter
     embedding: nn.Module
@@ -23,8 +23,8 @@ class PrototypeHead(nn.Module, ABC):
         return embedded
 
     @abstractmethod
-    def logits(self, unit: Tensor) -> Tensor:
-        """(B, d) of unit norm -> (B, C)."""
+    def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
+        """f, (B, d), and f/|f| -> (B, C)."""
 
     def moor(self, anchors: Tensor) -> None:
         """Told where the anchors are before training; a head may start there."""
@@ -46,7 +46,7 @@ class RawPrototypeHead(PrototypeHead):
         self.embedding = nn.Identity()
         self.prototypes = nn.Parameter(torch.randn(classes, features, generator=rng))
 
-    def logits(self, unit: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
         return unit @ self.prototypes.T
 
 
@@ -62,7 +62,7 @@ class UnitPrototypeHead(PrototypeHead):
         self.prototypes = nn.Parameter(F.normalize(torch.randn(classes, features, generator=rng)))
         self.scale = scale
 
-    def logits(self, unit: Tensor) -> Tensor:
+    def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
         return self.scale * unit @ F.normalize(self.prototypes).T
 
     def moor(self, anchors: Tensor) -> None:

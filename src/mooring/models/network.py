@@ -38,8 +38,12 @@ class Network(nn.Module):
         return self.head.embed(self.encoder(normalised))
 
     def forward(self, images: Tensor) -> View:
-        unit = F.normalize(self.embed(images))
-        return View(self.head.logits(unit), unit)
+        return self.view(self.embed(images))
+
+    def view(self, embedding: Tensor) -> View:
+        """What the head makes of f, (B, d)."""
+        unit = F.normalize(embedding)
+        return View(self.head.logits(embedding, unit), unit)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,21 @@
+"""Where a fusion happens."""
+
+from dataclasses import dataclass, field
+
+from mooring.data.images import ImageSet
+from mooring.models.network import Blueprint
+from mooring.types import Emit
+
+
+@dataclass(frozen=True)
+class Server:
+    """What the server has beside the uploads: the plan of the network, a seed, and perhaps images of its own.
+
+    `public` images anybody may see; `validation` images serve selection and calibration, never the final figure.
+    """
+
+    blueprint: Blueprint
+    seed: int = 0
+    public: ImageSet | None = field(default=None, repr=False)
+    validation: ImageSet | None = field(default=None, repr=False)
+    emit: Emit = field(default=lambda _: None, repr=False)
