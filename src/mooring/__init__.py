@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mooring.client import Alignment, ClientRecipe, Training
     from mooring.conductor import run
-    from mooring.config import Experiment, load, parse
+    from mooring.config import Experiment, load, load_fusions, parse
     from mooring.errors import MooringError
     from mooring.methods import METHODS, Method
+    from mooring.workbench import fuse
 
 _ROOMS = {
     "METHODS": "mooring.methods",
@@ -21,7 +22,9 @@ _ROOMS = {
     "Method": "mooring.methods",
     "MooringError": "mooring.errors",
     "Training": "mooring.client",
+    "fuse": "mooring.workbench",
     "load": "mooring.config",
+    "load_fusions": "mooring.config",
     "parse": "mooring.config",
     "run": "mooring.conductor",
 }
@@ -34,7 +37,9 @@ __all__ = [
     "Method",
     "MooringError",
     "Training",
+    "fuse",
     "load",
+    "load_fusions",
     "parse",
     "run",
 ]

@@ -15,13 +15,14 @@ from mooring.client import ClientJob
 from mooring.config import Experiment, as_yaml
 from mooring.data.clients import Federation, federate
 from mooring.doctor.forecast import all_facts, foresee
+from mooring.engines.memory import keep_freed_memory
 from mooring.errors import DataError, FusionError, StoreError
 from mooring.evaluate import Examiner, Metrics
-from mooring.fusion import FeatureEnsemble
+from mooring.fusion import FeatureEnsemble, Fusion
 from mooring.fusion.server import Server
 from mooring.judge import judge
 from mooring.models.network import Blueprint
-from mooring.store import FORMAT, RunStore, finished, opened
+from mooring.store import FORMAT, RunStore, finished, opened, read_upload
 from mooring.types import Emit, Event
 
 RUNS = Path("runs")
@@ -39,6 +40,7 @@ def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False
             return unchanged(result, experiment, folder)
     began = monotonic()
     torch.set_num_threads(1)  # beside the workers, not against them
+    keep_freed_memory()  # evaluation is twice as fast
     federation, job = prepare(experiment)
     examiner = Examiner(experiment.data, federation.train.classes)
     with opened(folder, as_yaml(experiment.tree())) as store:
@@ -61,6 +63,13 @@ def unchanged(result: dict[str, Any], experiment: Experiment, folder: Path) -> d
             raise StoreError(
                 f"out={folder}: its data or partition file has changed since this result", "repeat it with --again"
             )
+    if experiment.method.track == "frozen encoder":
+        _, job = prepare(experiment)
+        names = {name for part in job.needs for name in part.expected(job.blueprint)}
+        if not names <= read_upload(folder, result["uploads"][0]).tensors.keys():
+            raise StoreError(
+                f"out={folder}: the frozen encoder's file has changed since this result", "repeat it with --again"
+            )
     return result
 
 
@@ -71,7 +80,9 @@ def folder_of(experiment: Experiment) -> Path:
 def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
     """Who holds what, and what everybody will be asked to do; a bank is built when the run begins."""
     source, method = experiment.data, experiment.method
-    usual = USUAL_PUBLIC_RATIO if method.bank is not None and source.public is None else 0.0
+    asks = method.fusion.asks if method.fusion else frozenset()
+    wanted = method.bank is not None or "public" in asks
+    usual = USUAL_PUBLIC_RATIO if wanted and source.public is None else 0.0
     ratio = usual if source.public_ratio is None else source.public_ratio
     federation = federate(source, experiment.partition, experiment.split_seed, ratio)
     if method.bank is not None and federation.public is None:
@@ -79,9 +90,27 @@ def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
             f"data.public_ratio={ratio}: the feature bank of {experiment.name} has no public images",
             f"set data.public_ratio={USUAL_PUBLIC_RATIO} or data.public.source=...",
         )
+    if method.fusion:
+        equipped(method.fusion, federation)
     if method.shards == "pooled":
         federation = federation.pooled()
     return federation, job_of(experiment, federation)
+
+
+def equipped(fusion: Fusion, federation: Federation) -> None:
+    """Does the server hold the images that the rule asks for?"""
+    remedies = {
+        "public": f"set data.public_ratio={USUAL_PUBLIC_RATIO} or data.public.source=...",
+        "validation": "set data.validation=0.1",
+    }
+    held = {"public": federation.public, "validation": federation.validation}
+    for images in sorted(fusion.asks):
+        if held[images] is None:
+            raise FusionError(f"fusion={fusion.kind}: needs {images} images and this run has none", remedies[images])
+
+
+def server_of(experiment: Experiment, federation: Federation, job: ClientJob, emit: Emit) -> Server:
+    return Server(job.blueprint, experiment.seed, federation.public, federation.validation, emit)
 
 
 def job_of(experiment: Experiment, federation: Federation) -> ClientJob:
@@ -99,6 +128,8 @@ def job_of(experiment: Experiment, federation: Federation) -> ClientJob:
     if method.client.align is not None and method.client.align.anchor is not None:
         method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
     needs = (method.fusion or FeatureEnsemble()).needs  # without a fusion: what it takes to judge a client alone
+    for part in needs:
+        part.expected(blueprint)  # a part that cannot be made, such as one of a missing file
     return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)
 
 
@@ -158,7 +189,8 @@ class Conductor:
         payloads = [self.store.load_upload(self.uploads[round_, client]) for client in clients]
         torch.set_num_threads(os.cpu_count() or 1)  # by now at most the last clients are still training
         fusion = self.experiment.method.fusion
-        judged = judge(fusion or FeatureEnsemble(), payloads, self.server(), self.examiner)
+        server = server_of(self.experiment, self.federation, self.job, self.note)
+        judged = judge(fusion or FeatureEnsemble(), payloads, server, self.examiner)
         torch.set_num_threads(1)
         metrics = asdict(judged.metrics) if fusion else mean_of(list(judged.alone.values()))
         own = {client: alone.accuracy for client, alone in judged.alone.items()}
@@ -166,10 +198,6 @@ class Conductor:
         cost = {"server_seconds": judged.server_seconds, "passes": judged.passes}
         self.fused[round_] = {"round": round_, **metrics, **cost, "clients": rows}
         self.note(Event("fused", {"round": round_, "accuracy": metrics["accuracy"], "seconds": monotonic() - began}))
-
-    def server(self) -> Server:
-        federation = self.federation
-        return Server(self.job.blueprint, self.experiment.seed, federation.public, federation.validation, self.note)
 
     def traced(self, round_: int, client: int) -> dict[str, Any]:
         record = self.records.get((round_, client), {})

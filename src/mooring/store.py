@@ -2,7 +2,7 @@
 
 experiment.yaml    the full configuration        events.jsonl    what happened, in order, append only
 environment.json   versions and machine          uploads/        one safetensors file per client and round
-result.json        the answer, strict JSON
+result.json        the answer, strict JSON       fusions/        other fusions of the same uploads
 """
 
 import fcntl
@@ -42,27 +42,40 @@ class RunStore:
 
     def save_upload(self, payload: Payload) -> dict[str, object]:
         """Write one upload; what `result.json` says of it."""
-        facts = {"client": payload.client, "round": payload.round, "samples": payload.samples}
-        data = save(dict(payload.tensors), {"mooring": json.dumps({"format": FORMAT, **facts})})
-        write_atomically(self._upload(payload.client, payload.round), data)
-        return {**facts, "bytes": len(data), "sha256": sha256(data).hexdigest()}
+        data = encode(payload)
+        write_atomically(upload_path(self.folder, payload.client, payload.round), data)
+        return {**facts_of(payload), "bytes": len(data), "sha256": sha256(data).hexdigest()}
 
     def load_upload(self, record: Mapping[str, Any]) -> Payload:
-        """Read an upload again; refused if it is not what was written."""
-        path = self._upload(record["client"], record["round"])
-        try:
-            data = path.read_bytes()
-            if sha256(data).hexdigest() != record["sha256"]:
-                raise StoreError(f"{path}: the upload has changed since it was written", "repeat the run with --again")
-            return Payload(record["client"], record["round"], record["samples"], load(data))
-        except (OSError, SafetensorError) as error:
-            raise StoreError(f"{path}: cannot be read ({error})", "repeat the run with --again") from None
+        return read_upload(self.folder, record)
 
     def finish(self, result: Mapping[str, object]) -> None:
         write_atomically(self.folder / "result.json", (strict_json(result, indent=1) + "\n").encode())
 
-    def _upload(self, client: int, round_: int) -> Path:
-        return self.folder / "uploads" / f"round-{round_:03d}" / f"client-{client:04d}.safetensors"
+
+def upload_path(folder: Path, client: int, round_: int) -> Path:
+    return folder / "uploads" / f"round-{round_:03d}" / f"client-{client:04d}.safetensors"
+
+
+def facts_of(payload: Payload) -> dict[str, object]:
+    return {"client": payload.client, "round": payload.round, "samples": payload.samples}
+
+
+def encode(payload: Payload) -> bytes:
+    """An upload as it travels: one safetensors file."""
+    return save(dict(payload.tensors), {"mooring": json.dumps({"format": FORMAT, **facts_of(payload)})})
+
+
+def read_upload(folder: Path, record: Mapping[str, Any]) -> Payload:
+    """Read an upload again; refused if it is not what was written."""
+    path = upload_path(folder, record["client"], record["round"])
+    try:
+        data = path.read_bytes()
+        if sha256(data).hexdigest() != record["sha256"]:
+            raise StoreError(f"{path}: the upload has changed since it was written", "repeat the run with --again")
+        return Payload(record["client"], record["round"], record["samples"], load(data))
+    except (OSError, SafetensorError) as error:
+        raise StoreError(f"{path}: cannot be read ({error})", "repeat the run with --again") from None
 
 
 @contextmanager
@@ -75,7 +88,8 @@ def opened(folder: Path, experiment_yaml: str) -> Iterator[RunStore]:
             raise StoreError(f"out={folder}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
         for name in ("events.jsonl", "result.json"):
             (folder / name).unlink(missing_ok=True)
-        shutil.rmtree(folder / "uploads", ignore_errors=True)
+        for name in ("uploads", "fusions"):
+            shutil.rmtree(folder / name, ignore_errors=True)
         write_atomically(folder / "experiment.yaml", experiment_yaml.encode())
         write_atomically(folder / "environment.json", (strict_json(environment(), indent=1) + "\n").encode())
         with (folder / "events.jsonl").open("a", encoding="utf-8") as events:

@@ -68,6 +68,7 @@ class Step:
     progress: Progress
     bank: FeatureBank | None = None  # public features, the same for all clients
     memory: FeatureBank | None = None  # this client's own past features
+    label_counts: Tensor | None = None  # (C,), of all images of this client
 
 
 @dataclass(frozen=True)

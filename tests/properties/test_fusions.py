@@ -9,13 +9,21 @@ from mooring.fusion import FUSIONS
 from mooring.fusion.server import Server
 from mooring.models.network import PROTOTYPES
 from mooring.types import Payload
+from mooring.uploads import Prototypes
 
-SOUND = ["count-weighted", "class-expert"]
+SOUND = ["count-weighted", "class-expert", "calibrated"]
+OF_MODELS = [kind for kind in FUSIONS if Prototypes() in FUSIONS[kind]().needs]
+OF_STATISTICS = [kind for kind in FUSIONS if not any(part.trained for part in FUSIONS[kind]().needs)]
 
 
 @pytest.fixture(scope="module")
 def job(make_job):
-    return make_job("v7")
+    return make_job("v7", needs=frozenset().union(*(fusion().needs for fusion in FUSIONS.values())))
+
+
+@pytest.fixture(scope="module")
+def server(job, digits):
+    return Server(job.blueprint, validation=digits.select(torch.arange(-300, -100)))
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +38,15 @@ def test_images(digits):
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
-def test_fusion_ignores_client_order(kind, job, uploads, test_images):
+def test_fusion_ignores_client_order(kind, server, uploads, test_images):
     fusion = FUSIONS[kind]()
-    forward, backward = fusion(uploads, Server(job.blueprint)), fusion(uploads[::-1], Server(job.blueprint))
+    forward, backward = fusion(uploads, server), fusion(uploads[::-1], server)
     assert torch.equal(forward(test_images), backward(test_images))
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
-def test_fusion_is_deterministic_and_stays_in_eval_mode(kind, job, uploads, test_images):
-    predictor = FUSIONS[kind]()(uploads, Server(job.blueprint))
+def test_fusion_is_deterministic_and_stays_in_eval_mode(kind, server, uploads, test_images):
+    predictor = FUSIONS[kind]()(uploads, server)
     predictor.train()
     assert not any(module.training for module in predictor.modules())
     whole = predictor(test_images)
@@ -48,47 +56,45 @@ def test_fusion_is_deterministic_and_stays_in_eval_mode(kind, job, uploads, test
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
-def test_identical_clients_equal_one_client(kind, job, uploads, test_images):
+def test_identical_clients_equal_one_client(kind, server, uploads, test_images):
     one = uploads[0]
     copies = [Payload(k, one.round, one.samples, one.tensors) for k in range(4)]
     fusion = FUSIONS[kind]()
-    torch.testing.assert_close(
-        fusion(copies, Server(job.blueprint))(test_images), fusion([one], Server(job.blueprint))(test_images)
-    )
+    torch.testing.assert_close(fusion(copies, server)(test_images), fusion([one], server)(test_images))
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
-def test_a_missing_client_is_no_trouble(kind, job, uploads, test_images):
-    scores = FUSIONS[kind]()(uploads[1:], Server(job.blueprint))(test_images)
+def test_a_missing_client_is_no_trouble(kind, server, uploads, test_images):
+    scores = FUSIONS[kind]()(uploads[1:], server)(test_images)
     assert torch.isfinite(scores).all()
 
 
 @pytest.mark.parametrize("kind", SOUND)
-def test_an_unseen_class_never_wins(kind, job, uploads, test_images):
+def test_an_unseen_class_never_wins(kind, server, uploads, test_images):
     loud = []
     for upload in uploads:  # prototypes of the unseen classes 8 and 9 are as tempting as they can be
         prototypes = upload.tensors[PROTOTYPES].clone()
         prototypes[8:] = 1e6
         loud.append(Payload(upload.client, upload.round, upload.samples, {**upload.tensors, PROTOTYPES: prototypes}))
-    scores = FUSIONS[kind]()(loud, Server(job.blueprint))(test_images)
+    scores = FUSIONS[kind]()(loud, server)(test_images)
     assert torch.isfinite(scores).all()
     assert scores.argmax(1).max() < 8
 
 
 @pytest.mark.parametrize("kind", SOUND)
-def test_a_clients_prototype_norm_buys_no_influence(kind, job, uploads, test_images):
+def test_a_clients_prototype_norm_buys_no_influence(kind, server, uploads, test_images):
     shrunk = uploads[0].tensors[PROTOTYPES] / 20
     other = [Payload(0, 0, uploads[0].samples, {**uploads[0].tensors, PROTOTYPES: shrunk}), *uploads[1:]]
     fusion = FUSIONS[kind]()
     torch.testing.assert_close(
-        fusion(uploads, Server(job.blueprint))(test_images),
-        fusion(other, Server(job.blueprint))(test_images),
+        fusion(uploads, server)(test_images),
+        fusion(other, server)(test_images),
         atol=1e-5,
         rtol=1e-4,
     )
 
 
-@pytest.mark.parametrize("kind", FUSIONS)
+@pytest.mark.parametrize("kind", OF_MODELS)
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -97,20 +103,60 @@ def test_a_clients_prototype_norm_buys_no_influence(kind, job, uploads, test_ima
         (lambda t: {**t, PROTOTYPES: t[PROTOTYPES] * float("nan")}, r"client 1: .* not finite"),
     ],
 )
-def test_a_broken_upload_is_refused_by_client_and_tensor(kind, spoil, message, job, uploads):
+def test_a_broken_upload_is_refused_by_client_and_tensor(kind, spoil, message, server, uploads):
     broken = Payload(1, 0, uploads[1].samples, spoil(dict(uploads[1].tensors)))
     with pytest.raises(FusionError, match=message):
-        FUSIONS[kind]()([uploads[0], broken, uploads[2]], Server(job.blueprint))
+        FUSIONS[kind]()([uploads[0], broken, uploads[2]], server)
+
+
+@pytest.mark.parametrize("kind", OF_STATISTICS)
+def test_statistics_never_speak_for_an_unseen_class(kind, server, uploads, test_images):
+    scores = FUSIONS[kind]()(uploads, server)(test_images)
+    assert torch.isfinite(scores).all()
+    assert (scores[:, 8:].amax(1) < scores[:, :8].amin(1)).all()
+    assert scores.argmax(1).max() < 8
+
+
+@pytest.mark.parametrize("kind", OF_STATISTICS)
+@pytest.mark.parametrize(
+    ("which", "spoil", "message"),
+    [
+        (0, lambda t: t[:9], r"client 1: tensor '.*\.counts' has shape \(9,\), not \(10,\)"),
+        (0, lambda t: t + 1, r"client 1: tensor '.*\.counts' does not add up to its 18 samples"),
+        (1, lambda t: t + 1, r"client 1: tensor '.*\.(sums|weights)' .* classe?s? with(out)? images"),
+        (-1, lambda t: t * float("nan"), r"client 1: tensor '.*\.(second|variances)' .* not finite"),
+        (-1, lambda t: -t, r"client 1: tensor '.*\.(second|variances)' holds a negative variance"),
+    ],
+)
+def test_broken_statistics_are_refused_by_client_and_tensor(kind, which, spoil, message, server, uploads):
+    (part,) = FUSIONS[kind]().needs
+    name = list(part.expected(server.blueprint))[which]
+    tensors = dict(uploads[1].tensors)
+    broken = Payload(1, 0, uploads[1].samples, {**tensors, name: spoil(tensors[name])})
+    with pytest.raises(FusionError, match=message):
+        FUSIONS[kind]()([uploads[0], broken, uploads[2]], server)
+    with pytest.raises(FusionError, match=rf"client 1: tensor '{name}' is missing"):
+        FUSIONS[kind]()([Payload(1, 0, 18, {n: t for n, t in tensors.items() if n != name})], server)
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
-def test_nothing_uploaded_is_nothing_fused(kind, job):
+def test_every_part_that_a_fusion_needs_is_missed(kind, server, uploads):
+    fusion = FUSIONS[kind]()
+    for part in fusion.needs:
+        name = next(iter(part.expected(server.blueprint)))
+        rest = {other: tensor for other, tensor in uploads[1].tensors.items() if other != name}
+        with pytest.raises(FusionError, match=f"client 1: tensor '{name}' is missing"):
+            fusion([uploads[0], Payload(1, 0, uploads[1].samples, rest)], server)
+
+
+@pytest.mark.parametrize("kind", FUSIONS)
+def test_nothing_uploaded_is_nothing_fused(kind, server):
     with pytest.raises(FusionError, match="nothing to fuse"):
-        FUSIONS[kind]()([], Server(job.blueprint))
+        FUSIONS[kind]()([], server)
 
 
-def test_published_fusion_is_the_plain_mean_against_the_weighted_feature(job, uploads, test_images):
-    predictor = FUSIONS["feature-ensemble"]()(uploads, Server(job.blueprint))
+def test_published_fusion_is_the_plain_mean_against_the_weighted_feature(server, uploads, test_images):
+    predictor = FUSIONS["feature-ensemble"]()(uploads, server)
     mean = sum(upload.tensors[PROTOTYPES] for upload in uploads) / 3
     torch.testing.assert_close(predictor.prototypes, mean)
     torch.testing.assert_close(predictor.shares, torch.tensor([60.0, 18.0, 90.0]) / 168)

@@ -1,9 +1,10 @@
 import pytest
 import torch
 
-from mooring.anchors import ANCHORS, Progressive, simplex_etf
+from mooring.anchors import ANCHORS, Progressive
 from mooring.errors import ModelError
 from mooring.seeds import generator
+from mooring.simplex import simplex_etf
 from mooring.types import Progress
 
 

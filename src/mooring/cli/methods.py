@@ -15,7 +15,8 @@ def methods(json: AsJson = False) -> None:
     from mooring.methods import METHODS
 
     if json:
-        print_json([{"method": name, "about": method.about} for name, method in METHODS.items()])
+        rows = [{"method": name, "track": method.track, "about": method.about} for name, method in METHODS.items()]
+        print_json(rows)
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("method", style="bold", no_wrap=True)

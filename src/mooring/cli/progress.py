@@ -29,12 +29,49 @@ def watching(experiment: "Experiment", silent: bool) -> Iterator[Emit]:
         yield Lines(experiment).show
 
 
+@contextmanager
+def fusing(rules: int, silent: bool) -> Iterator["Fusing"]:
+    """How far `mooring fuse` is: a bar in a terminal, nothing elsewhere."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.completed:.0f}/{task.total:.0f} rules"),
+        TextColumn("{task.fields[facts]}"),
+        console=Console(stderr=True),
+        transient=True,
+        disable=silent or not sys.stderr.isatty(),
+    )
+    with bar:
+        yield Fusing(bar, bar.add_task("[bold]fusing", total=rules, facts=""))
+
+
+class Fusing:
+    """An emitter that moves the bar of `mooring fuse`."""
+
+    def __init__(self, bar: Progress, task: TaskID) -> None:
+        self.bar = bar
+        self.task = task
+        self.begun = -1
+        self.rule = ""
+
+    def begin(self, rule: str) -> None:
+        self.begun += 1
+        self.rule = rule
+        self.bar.update(self.task, completed=self.begun, facts=rule)
+
+    def __call__(self, event: Event) -> None:
+        fields: Any = event.fields
+        if event.name == "server":
+            share = fields["step"] / fields["steps"]
+            self.bar.update(self.task, completed=self.begun + share, facts=f"{self.rule} {share:.0%}")
+
+
 class Lines:
     """For logs and pipes: plain lines on standard error."""
 
     def __init__(self, experiment: "Experiment") -> None:
         self.name = experiment.name
-        self.rounds = experiment.training.rounds
+        self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
 
     def show(self, event: Event) -> None:
         fields: Any = event.fields
@@ -50,7 +87,7 @@ class Bars:
 
     def __init__(self, experiment: "Experiment") -> None:
         self.name = experiment.name
-        self.rounds = experiment.training.rounds
+        self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),

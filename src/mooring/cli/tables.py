@@ -34,6 +34,35 @@ def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
         console.print(f"run folder: {folder}{absent}", soft_wrap=True, highlight=False, markup=False)
 
 
+def fusions_table(run: str, rows: list[dict[str, Any]], delivered: int) -> None:
+    """One line per rule, best first: how good, what it makes clients upload, what it costs the server."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("fusion", style="bold", no_wrap=True)
+    for heading in ("accuracy", "balanced", "macro F1", "ECE", "upload", "server s", "passes"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in sorted(rows, key=lambda row: -row["accuracy"]):
+        table.add_row(
+            row["fusion"],
+            f"{row['accuracy']:.3f}",
+            f"{row['balanced_accuracy']:.3f}",
+            f"{row['macro_f1']:.3f}",
+            f"{row['calibration_error']:.3f}",
+            size(row["upload_bytes"]),
+            f"{row['server_seconds']:.2f}",
+            str(row["passes"]),
+        )
+    console = Console()
+    console.print(table)
+    if not rows:
+        return
+    first = rows[0]
+    who = f"{len(first['clients'])} of {delivered} clients" if len(first["clients"]) < delivered else "all clients"
+    seeds = f"training seed {first['seeds']['training']}, split seed {first['seeds']['split']}"
+    text = f"{first['method']}: test set, round {first['round'] + 1}, {who}, n = 1, {seeds}"
+    console.print(f"\n[dim]{text}[/dim]", highlight=False)
+    console.print(f"kept in: {run}/fusions", soft_wrap=True, highlight=False, markup=False)
+
+
 def alone(result: dict[str, Any]) -> str:
     """Mean accuracy of the clients' own models."""
     own = [row["accuracy"] for row in result["rounds"][-1]["clients"] if row["accuracy"] is not None]

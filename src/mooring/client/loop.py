@@ -83,7 +83,7 @@ def train_step(
     views = tuple(map(View, seen.logits.chunk(count), seen.features.chunk(count)))
     anchors = state.anchors(progress) if state.anchors else None
     memory = state.memory.bank() if state.memory else None
-    step = Step(labels, views, network.prototypes, anchors, progress, job.bank, memory)
+    step = Step(labels, views, network.prototypes, anchors, progress, job.bank, memory, state.label_counts)
 
     stage = recipe.stage(progress)
     loss, measured = whole_loss(recipe, state, step, seen.features) if stage is None else stage_loss(stage, step)

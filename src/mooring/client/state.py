@@ -28,6 +28,7 @@ class ClientState:
     order: Generator
     augment: Generator
     memory: Memory | None = None
+    label_counts: Tensor | None = None  # (C,)
     step: int = 0
 
     @classmethod
@@ -52,6 +53,7 @@ class ClientState:
             order=generator(job.seed, "client", facts.client, "order"),
             augment=generator(job.seed, "client", facts.client, "augment"),
             memory=Memory(job.recipe.memory, network.prototypes.shape[1]) if job.recipe.memory else None,
+            label_counts=torch.tensor(facts.label_counts),
         )
 
     def set_rate(self, job: ClientJob, progress: Progress) -> None:

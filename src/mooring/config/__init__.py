@@ -1,7 +1,7 @@
 """From YAML and the command line to one frozen experiment; the only room that knows pydantic and yaml."""
 
 from mooring.config.experiment import Experiment
-from mooring.config.parse import load, named_method, parse
+from mooring.config.parse import load, load_fusions, named_method, parse
 from mooring.config.tree import as_yaml
 
-__all__ = ["Experiment", "as_yaml", "load", "named_method", "parse"]
+__all__ = ["Experiment", "as_yaml", "load", "load_fusions", "named_method", "parse"]

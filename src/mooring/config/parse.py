@@ -21,6 +21,7 @@ from mooring.losses import LOSSES, LossTerm
 from mooring.losses.feature_bank import wants
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
+from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models.heads import HEADS, Head
 from mooring.weighting import WEIGHTINGS, Uncertainty, Weighting
 from mooring.weighting.guards import GUARDS, Bound, Guard
@@ -37,6 +38,7 @@ SLOTS: dict[type, Slot] = {
     Guard: Slot("kind", GUARDS),
     Start: Slot("kind", STARTS),
     When: Slot("kind", WHENS),
+    FeatureMap: Slot("kind", FEATURE_MAPS),
     Fusion: Slot("kind", FUSIONS),
     Engine: Slot("kind", ENGINES),
 }
@@ -87,6 +89,22 @@ def named_method(name: str) -> Method:
             return method
         raise ConfigError([f"method={name}: is a {type(method).__name__}; it must be a mooring.Method"])
     raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS)}"])
+
+
+def load_fusions(names: str, overrides: Iterable[str] = ()) -> list[Fusion]:
+    """The rules called `names` (`all`, or names with commas), each with the `fusion.` settings given for it."""
+    chosen = sorted(FUSIONS) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
+    settings = read_overrides(overrides)
+    builder = Builder(SLOTS)
+    for key in settings.keys() - {"fusion"}:
+        builder.note(key, settings[key], "is no setting of a fusion; write fusion.KEY=VALUE")
+    patch = settings.get("fusion", {})
+    rules = [builder.build(Fusion, {"kind": name, **patch}, NOTHING, "fusion") for name in chosen]
+    if not rules:
+        builder.note("fusion", names, f"names no rule; {nearest('', FUSIONS)}")
+    if builder.problems:
+        raise ConfigError(dict.fromkeys(message for _, _, message in builder.problems))
+    return rules
 
 
 def _methods(given: Any) -> list[Tree]:
@@ -152,8 +170,12 @@ def impossible(method: Method) -> Iterator[str]:
         there, remedy = offers[wants(term)]
         if not there:
             yield f"method.client: the term {term.kind} needs {wants(term)} and there is none; set {remedy}"
-    if not recipe.terms:
-        yield "method.client.terms=[]: a client must minimise something; name at least one loss"
+    trained = method.fusion is None or any(part.trained for part in method.fusion.needs)
+    if not recipe.terms and trained:
+        yield (
+            "method.client.terms=[]: a client must minimise something for this fusion; "
+            "name at least one loss, or a fusion over statistics such as fusion=analytic"
+        )
     for stage in recipe.stages:
         if not stage.terms or (stage.weights is not None and len(stage.weights) != len(stage.terms)):
             yield f"method.client.stages: {len(stage.terms)} terms, weights {stage.weights}; give each term one weight"

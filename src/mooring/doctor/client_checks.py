@@ -13,11 +13,11 @@ DOMINATING = 0.5
 
 def check(history: History) -> Iterator[Finding]:
     for patient in history.patients:
-        yield from starved(patient)
+        yield from starved(patient, history.setting.trains)
         yield from loss_floor(patient, history)
 
 
-def starved(patient: Patient) -> Iterator[Finding]:
+def starved(patient: Patient, trains: bool) -> Iterator[Finding]:
     """No data, no steps although there is data, or hardly any steps."""
     steps = max((moment.steps or 0 for moment in patient.moments), default=0)
     if patient.samples == 0:
@@ -29,7 +29,7 @@ def starved(patient: Patient) -> Iterator[Finding]:
         )
     elif patient.failure is not None:
         yield Finding("failed", patient.failure, ill=True, client=patient.client, remedy="training.lr=0.01")
-    elif patient.samples and not patient.moments:
+    elif trains and patient.samples and not patient.moments:
         yield Finding(
             "starved",
             f"has {patient.samples} images and took no step",

@@ -46,6 +46,7 @@ class Setting:
     dimension: int | None = None  # of the prototypes
     mean_squared: bool = True  # is L_a a mean over C x d entries?
     plain_mean: bool = True  # are prototypes fused by a plain mean?
+    trains: bool = True  # do clients train at all, or only count?
     supcon: bool = True
 
 

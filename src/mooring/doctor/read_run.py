@@ -51,9 +51,9 @@ def history_of(folder: Path, result: dict[str, Any]) -> History:
         for client, labels in enumerate(counts)
     ]
     norms = [event["prototype_norms"] for events in rounds.values() for event in events]
-    if not norms:
+    if not norms and experiment.method.client.terms:
         raise StoreError(f"{folder}: events.jsonl records no round", "repeat the run with --again")
-    dimension = starts[next(iter(rounds))]["dimension"] if starts else None
+    dimension = starts[next(iter(rounds))]["dimension"] if starts and norms else None
     fused = {row["round"]: row["accuracy"] for row in result["rounds"]}
     return History(
         str(folder), experiment.name, tuple(patients), fused, setting_of(experiment, len(counts[0]), dimension)
@@ -88,5 +88,6 @@ def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> S
         dimension,
         mean_squared=client.align is not None and client.align.term == MeanSquared(),
         plain_mean=experiment.method.fusion == FeatureEnsemble(),
+        trains=bool(client.terms),
         supcon=any(term.kind == SupCon.kind for term in client.terms),
     )

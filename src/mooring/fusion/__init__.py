@@ -1,14 +1,53 @@
 """What the server does with the uploads: one small file per rule."""
 
+from mooring.fusion.analytic import Analytic
 from mooring.fusion.base import Fusion
+from mooring.fusion.calibrated import Calibrated
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.count_weighted import CountWeighted
 from mooring.fusion.feature_ensemble import FeatureEnsemble
+from mooring.fusion.fisher import Fisher
+from mooring.fusion.gaussian_head import GaussianHead
+from mooring.fusion.iffi import Iffi
+from mooring.fusion.mixture import Mixture
+from mooring.fusion.nearest_prototype import NearestPrototype
+from mooring.fusion.ot import OptimalTransport
+from mooring.fusion.output_ensemble import OutputEnsemble
+from mooring.fusion.parameter_average import ParameterAverage
+from mooring.fusion.regmean import RegMean
 
 FUSIONS: dict[str, type[Fusion]] = {
+    "analytic": Analytic,
+    "gaussian-head": GaussianHead,
+    "mixture": Mixture,
     "class-expert": ClassExpert,
     "feature-ensemble": FeatureEnsemble,
     "count-weighted": CountWeighted,
+    "calibrated": Calibrated,
+    "fisher": Fisher,
+    "iffi": Iffi,
+    "nearest-prototype": NearestPrototype,
+    "ot": OptimalTransport,
+    "output-ensemble": OutputEnsemble,
+    "parameter-average": ParameterAverage,
+    "regmean": RegMean,
 }
 
-__all__ = ["FUSIONS", "ClassExpert", "CountWeighted", "FeatureEnsemble", "Fusion"]
+__all__ = [
+    "FUSIONS",
+    "Analytic",
+    "Calibrated",
+    "ClassExpert",
+    "CountWeighted",
+    "FeatureEnsemble",
+    "Fisher",
+    "Fusion",
+    "GaussianHead",
+    "Iffi",
+    "Mixture",
+    "NearestPrototype",
+    "OptimalTransport",
+    "OutputEnsemble",
+    "ParameterAverage",
+    "RegMean",
+]

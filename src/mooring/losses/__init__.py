@@ -1,13 +1,14 @@
 """Loss terms: each a frozen value that maps a step to a scalar."""
 
 from mooring.losses.alignment import CosineDistance, MeanSquared
-from mooring.losses.cross_entropy import CrossEntropy
+from mooring.losses.cross_entropy import BalancedCrossEntropy, CrossEntropy
 from mooring.losses.feature_bank import BankAttraction, BankContrast, MemoryContrast
 from mooring.losses.prototypes import FeatureToPrototype, PrototypeSpread
 from mooring.losses.supcon import SupCon
 from mooring.losses.term import LossTerm
 
 LOSSES: dict[str, type[LossTerm]] = {
+    "balanced-cross-entropy": BalancedCrossEntropy,
     "bank-attraction": BankAttraction,
     "bank-contrast": BankContrast,
     "cross-entropy": CrossEntropy,
@@ -21,6 +22,7 @@ LOSSES: dict[str, type[LossTerm]] = {
 
 __all__ = [
     "LOSSES",
+    "BalancedCrossEntropy",
     "BankAttraction",
     "BankContrast",
     "CosineDistance",

@@ -6,7 +6,8 @@ from mooring.methods.fafi import PLAIN
 from mooring.methods.method import Method
 from mooring.methods.public_bank import PUBLIC_BANK
 from mooring.methods.sound import SOUND
+from mooring.methods.statistics import STATISTICS
 
-METHODS: dict[str, Method] = {**PLAIN, **PUBLIC_BANK, **ALIGNMENT, **SOUND}
+METHODS: dict[str, Method] = {**PLAIN, **PUBLIC_BANK, **ALIGNMENT, **SOUND, **STATISTICS}
 
 __all__ = ["FAFI", "METHODS", "Method"]

@@ -8,7 +8,12 @@ from mooring.client import Alignment, ClientRecipe
 from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
 from mooring.losses import LossTerm, MeanSquared
+from mooring.models.feature_maps import EncoderFile
+from mooring.uploads.mixtures import Mixtures
+from mooring.uploads.moments import Moments
 from mooring.weighting import Weighting
+
+Track = Literal["trained from scratch", "frozen encoder", "statistics only"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,15 @@ class Method:
     shards: Literal["private", "pooled"] = "private"
     bank: Bank | None = None  # public features that clients receive before they train
     about: str = field(default="", compare=False)  # one line for people; no part of what the method is
+
+    @property
+    def track(self) -> Track:
+        """What may be compared with what: results of other tracks know more, or were given more."""
+        if self.client.terms:
+            return "trained from scratch"
+        needs = self.fusion.needs if self.fusion else ()
+        maps = [part.map for part in needs if isinstance(part, Moments | Mixtures)]
+        return "frozen encoder" if any(isinstance(map_, EncoderFile) for map_ in maps) else "statistics only"
 
     def aligned(self, weight: Weighting, about: str, term: LossTerm | None = None) -> "Method":
         """This method with its prototypes moored to a simplex by `weight`."""

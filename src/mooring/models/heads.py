@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import log
 from typing import ClassVar, Protocol
 
 import torch
@@ -9,6 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from mooring.models.backbones import initialise
+from mooring.simplex import simplex_etf
 from mooring.types import Positive
 
 
@@ -38,6 +40,15 @@ class Head(Protocol):
     def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead: ...
 
 
+def linear_embedding(features: int, rng: Generator) -> nn.Module:
+    """f -> W f + b: a feature after a ReLU cannot reach a simplex, its linear image can."""
+    with torch.device("meta"):
+        embedding = nn.Linear(features, features)
+    embedding = embedding.to_empty(device="cpu")
+    initialise(embedding, rng)
+    return embedding
+
+
 class RawPrototypeHead(PrototypeHead):
     """logits = z P^T with free prototypes, P ~ N(0, 1): their norm, about sqrt d, acts as the temperature."""
 
@@ -55,10 +66,7 @@ class UnitPrototypeHead(PrototypeHead):
 
     def __init__(self, features: int, classes: int, scale: float, rng: Generator) -> None:
         super().__init__()
-        with torch.device("meta"):
-            embedding = nn.Linear(features, features)
-        self.embedding = embedding.to_empty(device="cpu")
-        initialise(self.embedding, rng)
+        self.embedding = linear_embedding(features, rng)
         self.prototypes = nn.Parameter(F.normalize(torch.randn(classes, features, generator=rng)))
         self.scale = scale
 
@@ -68,6 +76,33 @@ class UnitPrototypeHead(PrototypeHead):
     def moor(self, anchors: Tensor) -> None:
         with torch.no_grad():
             self.prototypes.copy_(anchors)
+
+
+class LinearHead(PrototypeHead):
+    """logits = f W^T + b, the classifier of most of the field; the rows of W stand where prototypes stand."""
+
+    def __init__(self, features: int, classes: int, rng: Generator) -> None:
+        super().__init__()
+        self.embedding = nn.Identity()
+        bound = features**-0.5
+        self.prototypes = nn.Parameter(bound * (2 * torch.rand(classes, features, generator=rng) - 1))
+        self.bias = nn.Parameter(torch.zeros(classes))
+
+    def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
+        return F.linear(embedding, self.prototypes, self.bias)
+
+
+class FixedSimplexHead(PrototypeHead):
+    """logits = e^a z A^T: A is a simplex that never learns, the logit scale e^a does."""
+
+    def __init__(self, features: int, classes: int, scale: float, rng: Generator) -> None:
+        super().__init__()
+        self.embedding = linear_embedding(features, rng)
+        self.prototypes = nn.Parameter(simplex_etf(classes, features, rng), requires_grad=False)
+        self.log_scale = nn.Parameter(torch.tensor(log(scale)))
+
+    def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
+        return self.log_scale.exp() * unit @ self.prototypes.T
 
 
 @dataclass(frozen=True)
@@ -91,4 +126,30 @@ class UnitPrototypes:
         return UnitPrototypeHead(features, classes, self.scale, rng)
 
 
-HEADS: dict[str, type[Head]] = {"raw-prototypes": RawPrototypes, "unit-prototypes": UnitPrototypes}
+@dataclass(frozen=True)
+class Linear:
+    """Weights and a bias on features that are not normalised."""
+
+    kind: ClassVar[str] = "linear"
+
+    def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
+        return LinearHead(features, classes, rng)
+
+
+@dataclass(frozen=True)
+class FixedSimplex:
+    """FedETF's classifier: a linear embedding, a simplex that all clients share, a learned logit scale."""
+
+    kind: ClassVar[str] = "fixed-simplex"
+    scale: Positive = 16.0  # before training
+
+    def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
+        return FixedSimplexHead(features, classes, self.scale, rng)
+
+
+HEADS: dict[str, type[Head]] = {
+    "fixed-simplex": FixedSimplex,
+    "linear": Linear,
+    "raw-prototypes": RawPrototypes,
+    "unit-prototypes": UnitPrototypes,
+}

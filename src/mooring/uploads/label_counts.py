@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -15,6 +16,8 @@ LABEL_COUNTS = "label_counts"
 @dataclass(frozen=True)
 class LabelCounts:
     """n_kc, (C,)"""
+
+    trained: ClassVar[bool] = False
 
     def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
         return {LABEL_COUNTS: torch.tensor(shard.label_counts())}

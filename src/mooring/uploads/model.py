@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -14,6 +15,8 @@ from mooring.models.network import PROTOTYPES, Blueprint, Network
 class Encoder:
     """Everything between an image and its embedding, batch-norm statistics included."""
 
+    trained: ClassVar[bool] = True
+
     def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
         return {name: tensor for name, tensor in network.state_dict().items() if name != PROTOTYPES}
 
@@ -24,6 +27,8 @@ class Encoder:
 @dataclass(frozen=True)
 class Prototypes:
     """One learned vector per class, (C, d)."""
+
+    trained: ClassVar[bool] = True
 
     def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
         return {PROTOTYPES: network.prototypes}

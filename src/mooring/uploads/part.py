@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from torch import Tensor
 
@@ -12,6 +12,8 @@ from mooring.models.network import Blueprint, Network
 
 class Part(Protocol):
     """A frozen value: what a client computes from its trained network and its own images, the same in every process."""
+
+    trained: ClassVar[bool]  # does it depend on the trained network, or on the images alone?
 
     def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]: ...
 

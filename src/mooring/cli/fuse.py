@@ -1,0 +1,83 @@
+"""`mooring fuse`: other fusions over the uploads of a finished run, in seconds."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mooring.cli.arguments import AsJson, print_json
+from mooring.errors import ConfigError, FusionError
+
+ALL = "all"
+
+
+def fuse(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]", help="Settings such as fusion.ridge=0.1.")
+    ] = None,
+    fusion: Annotated[
+        str, typer.Option("--fusion", "-f", help="A rule, several with commas, or all.")
+    ] = "feature-ensemble,count-weighted,class-expert",
+    clients: Annotated[str | None, typer.Option(help="Only these clients, e.g. 0,2-4.")] = None,
+    without: Annotated[str | None, typer.Option(help="All but these clients, e.g. 1.")] = None,
+    at_round: Annotated[int | None, typer.Option("--round", help="A round that was kept; else the last.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Fuse the uploads of a run by other rules: nothing is trained again.
+
+    A drop-out study leaves clients out: mooring fuse RUN --fusion class-expert --without 3
+    """
+    from mooring.config import load_fusions
+
+    rules = load_fusions(fusion, settings or ())
+    from mooring.cli.progress import fusing
+    from mooring.workbench import Workbench
+
+    with fusing(len(rules), silent=json) as emit:
+        bench = Workbench.open(Path(run), emit)
+        at = bench.chosen_round(at_round)
+        payloads = bench.uploads(at, taking_part(bench.delivered(at), clients, without))
+        rows: list[dict[str, Any]] = []
+        skipped: list[str] = []
+        for rule in rules:
+            emit.begin(rule.kind)
+            try:
+                rows.append(bench.fuse(rule, payloads))
+            except FusionError as error:
+                if fusion != ALL:
+                    raise
+                skipped.append(str(error))
+    if json:
+        print_json(rows[0] if len(rows) == 1 else rows)
+    else:
+        from mooring.cli.tables import fusions_table
+
+        fusions_table(run, rows, len(bench.delivered(at)))
+        for reason in skipped:
+            typer.echo(f"left out: {reason}", err=True)
+
+
+def taking_part(delivered: list[int], clients: str | None, without: str | None) -> list[int]:
+    """Who is fused."""
+    chosen = delivered if clients is None else numbers("clients", clients)
+    left_out = [] if without is None else numbers("without", without)
+    for client in left_out:
+        if client not in delivered:
+            raise ConfigError([f"--without {without}: there is no client {client}; valid: {listed(delivered)}"])
+    return [client for client in chosen if client not in left_out]
+
+
+def numbers(option: str, text: str) -> list[int]:
+    """`0,2-4` -> [0, 2, 3, 4]"""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not first.strip().isdigit() or not (last.strip() or first.strip()).isdigit():
+            raise ConfigError([f"--{option} {text}: must be client numbers such as 0,2-4"])
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def listed(clients: list[int]) -> str:
+    return ", ".join(map(str, clients))

@@ -1,0 +1,102 @@
+"""Any rule with honest confidence."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from mooring.data.images import ImageSet
+from mooring.errors import FusionError
+from mooring.fusion.base import Frozen, Fusion, Images
+from mooring.fusion.class_expert import ClassExpert
+from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.server import Server
+from mooring.types import Payload
+from mooring.uploads import Parts
+
+BATCH = 512
+COLDEST, HOTTEST = 1e-3, 1e3
+
+
+@dataclass(frozen=True)
+class Calibrated(Fusion):
+    """score(x) = rule(x) / T, T = argmin of the negative log-likelihood on validation images (Guo et al. 2017).
+
+    What the rule predicts stays what it is; only its confidence changes.
+    """
+
+    kind: ClassVar[str] = "calibrated"
+    rule: Fusion = ClassExpert()
+
+    @property
+    def needs(self) -> Parts:
+        return self.rule.needs
+
+    @property
+    def asks(self) -> frozenset[Images]:
+        return self.rule.asks | {"validation"}
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> nn.Module:
+        if not server.validation:
+            raise FusionError("calibration needs validation images and there are none", "set data.validation=0.1")
+        predictor = self.rule(payloads, server)
+        temperature = fitted(predictor, server.validation)
+        if isinstance(predictor, Ensemble):
+            return CalibratedEnsemble(predictor, temperature)
+        return CalibratedPredictor(predictor, temperature)
+
+
+class CalibratedPredictor(Frozen):
+    temperature: Tensor  # ()
+
+    def __init__(self, rule: nn.Module, temperature: float) -> None:
+        super().__init__()
+        self.rule = rule
+        self.register_buffer("temperature", torch.tensor(temperature))
+
+    def forward(self, images: Tensor) -> Tensor:
+        scores: Tensor = self.rule(images)
+        return scores / self.temperature
+
+
+class CalibratedEnsemble(Ensemble):
+    """The same over an ensemble: its members can still be examined one by one, as they are."""
+
+    temperature: Tensor  # ()
+
+    def __init__(self, rule: Ensemble, temperature: float) -> None:
+        Frozen.__init__(self)  # members stand ready: nothing is built from uploads again
+        self.rule = rule
+        self.clients, self.members = rule.clients, rule.members
+        self.register_buffer("shares", rule.shares)
+        self.register_buffer("temperature", torch.tensor(temperature))
+
+    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
+        return self.rule.combine(embeddings) / self.temperature
+
+    def with_members(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
+        scores, own = self.rule.with_members(images)
+        return scores / self.temperature, own
+
+
+def fitted(predictor: nn.Module, validation: ImageSet) -> float:
+    """The best temperature between the coldest and the hottest one."""
+    from scipy.optimize import brentq
+
+    with torch.no_grad():
+        scores = torch.cat([predictor(batch) for batch in validation.images.split(BATCH)]).double()
+    right = scores.gather(1, validation.labels[:, None])[:, 0]
+
+    def slope(log_temperature: float) -> float:
+        """d NLL / d(1/T) = mean( sum_c p_c score_c - score_y ), rising in 1/T: the likelihood has one peak."""
+        p = (scores * exp(-log_temperature)).softmax(1)
+        return float(((p * scores).sum(1) - right).mean())
+
+    if slope(log(COLDEST)) <= 0:  # never wrong where it is sure
+        return COLDEST
+    if slope(log(HOTTEST)) >= 0:  # no better than chance
+        return HOTTEST
+    return exp(brentq(slope, log(COLDEST), log(HOTTEST), xtol=1e-12))

@@ -1,0 +1,51 @@
+"""FedFisher: every parameter by those whose images determine it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from mooring.fusion.base import Fusion, data_shares, received
+from mooring.fusion.merged import Merged, averaged, samples_of, states_of, weighted_mean
+from mooring.fusion.server import Server
+from mooring.types import Payload, Positive
+from mooring.uploads import Encoder, Parts, Prototypes
+from mooring.uploads.demand import demand
+from mooring.uploads.fisher import FISHER, FisherDiagonal
+
+
+@dataclass(frozen=True)
+class Fisher(Fusion):
+    """theta = sum_k W_k theta_k / sum_k W_k,  W_k = F_k + damping n_k/n mean(F) (FedFisher, Jhunjhunwala et al. 2024).
+
+    F is the sum of the clients' diagonal Fisher informations, its mean is over all parameters: where nobody knows
+    anything, this is the mean by data shares. So are the batch-norm statistics, which have no gradient. Deviation: the
+    published server walks from the average towards the minimum (by Adam) and keeps the step that is best on validation
+    images; here damping holds the minimum itself near the average, and no images are asked for.
+    """
+
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FisherDiagonal()})
+    kind: ClassVar[str] = "fisher"
+    damping: Positive = 1.0  # in units of the mean information
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+        uploads = received(payloads, self.needs, server.blueprint)
+        names = list(FisherDiagonal().expected(server.blueprint))
+        for upload in uploads:
+            for name in names:
+                demand((upload.tensors[name] >= 0).all(), upload, name, "holds negative information")
+        damping = self.damping * data_shares(uploads).double() * mean_information(uploads, names)  # (K,)
+        states = states_of(uploads, server.blueprint)
+        state = averaged(states, samples_of(uploads))
+        for name in names:
+            weights = (upload.tensors[name].double() + d for upload, d in zip(uploads, damping, strict=True))
+            parameter = name.removeprefix(FISHER)
+            state[parameter] = weighted_mean([theta[parameter] for theta in states], weights)
+        return Merged(state, server.blueprint)
+
+
+def mean_information(uploads: Sequence[Payload], names: Sequence[str]) -> float:
+    """mean(F) over all parameters; never 0, so that weights can be divided by their sum."""
+    information = sum(float(upload.tensors[name].sum(dtype=torch.float64)) for upload in uploads for name in names)
+    return max(information / sum(uploads[0].tensors[name].numel() for name in names), torch.finfo().tiny)

@@ -1,0 +1,61 @@
+"""Every class a Gaussian: no training anywhere."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
+
+import torch
+from annotated_types import Gt, Le
+from torch import Tensor, nn
+
+from mooring.fusion.base import Fusion, received
+from mooring.fusion.frozen_features import FrozenFeatures
+from mooring.fusion.gaussians import Posterior, diagonal, own, shared
+from mooring.fusion.server import Server
+from mooring.models.feature_maps import FeatureMap, RandomFilters
+from mooring.types import Payload
+from mooring.uploads import Parts
+from mooring.uploads.moments import Moments, Second, Totals
+
+Covariance = Literal["shared", "own", "diagonal"]
+Prior = Literal["uniform", "counts"]
+SECOND: dict[Covariance, Second] = {"shared": "shared", "own": "per-class", "diagonal": "diagonal"}
+LIKELIHOODS: dict[Covariance, Callable[[Totals, Tensor, float], nn.Module]] = {
+    "shared": shared,
+    "own": own,
+    "diagonal": diagonal,
+}
+
+
+@dataclass(frozen=True)
+class GaussianHead(Fusion):
+    """score_c(x) = log p(c | x), p(x | c) = N(phi(x); m_c, S_c), from moments that add up (FedCGS: Guan et al. 2025).
+
+    covariance = shared: one S, linear discriminant analysis; own: S_c, quadratic; diagonal: diag(S_c), naive Bayes.
+
+    S <- (1 - shrinkage) S + shrinkage t I,  t the mean variance within classes
+
+    Deviations: FedCGS has the shared covariance only; shrinkage (Friedman 1989) keeps S invertible whatever d and n.
+    """
+
+    kind: ClassVar[str] = "gaussian-head"
+    map: FeatureMap = field(default_factory=RandomFilters)
+    covariance: Covariance = "shared"
+    prior: Prior = "counts"
+    shrinkage: Annotated[float, Gt(0), Le(1)] = 0.1
+
+    @property
+    def needs(self) -> Parts:
+        return frozenset({self._moments})
+
+    @property
+    def _moments(self) -> Moments:
+        return Moments(self.map, SECOND[self.covariance])
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> FrozenFeatures:
+        totals = self._moments.total(received(payloads, self.needs, server.blueprint))
+        seen = totals.counts > 0
+        n = totals.counts[seen]
+        log_prior = (n / n.sum()).log() if self.prior == "counts" else torch.zeros_like(n)
+        likelihood = LIKELIHOODS[self.covariance](totals, seen, self.shrinkage)
+        return FrozenFeatures(self.map.build(server.blueprint), Posterior(likelihood, log_prior), seen)

@@ -1,0 +1,65 @@
+"""FAFI's other server: a client speaks up where it sees more than noise."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from mooring.fusion.base import Fusion, prototypes_of, received
+from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.server import Server
+from mooring.models.network import Blueprint
+from mooring.seeds import generator
+from mooring.types import Count, Payload
+from mooring.uploads import Encoder, Parts, Prototypes
+
+LEAST = 1e-6  # where nobody sees anything, all are heard alike
+
+
+@dataclass(frozen=True)
+class Iffi(Fusion):
+    """Informativeness-aware fusion of features (FAFI): one weight for every client and sample.
+
+    score_c(x) = F(x)/|F(x)| . P_c,  F(x) = sum_k w_k(x) f_k(x) / sum_k w_k(x),  P = mean_k P_k
+    w_k(x) = 1 - cos(f_k(x), f_k(noise)),  f_k(noise) = mean embedding of images of Gaussian noise
+
+    Deviations: the published code averages its weights over the clients, so that all are equal, and draws one noise
+    image for every sample anew; every model is in eval mode.
+    """
+
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
+    kind: ClassVar[str] = "iffi"
+    noise: Count = 64  # images
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> "IffiPredictor":
+        blueprint = server.blueprint
+        uploads = received(payloads, self.needs, blueprint)
+        normal = torch.randn(self.noise, *blueprint.shape, generator=generator(server.seed, "iffi"))
+        mean, std = (torch.tensor(values)[:, None, None] for values in (blueprint.mean, blueprint.std))
+        return IffiPredictor(uploads, blueprint, mean + std * normal)  # standard normal again inside the network
+
+
+class IffiPredictor(Ensemble):
+    prototypes: Tensor  # (C, d)
+    noise: Tensor  # (K, d)
+
+    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint, images: Tensor) -> None:
+        super().__init__(payloads, blueprint)
+        with torch.no_grad():
+            noise = torch.stack([network.embed(images).mean(0) for network in self.networks()])
+        self.register_buffer("prototypes", prototypes_of(payloads).mean(0))
+        self.register_buffer("noise", noise)
+
+    def weights(self, embeddings: Iterable[Tensor]) -> Tensor:
+        """w_k(x), (K, B)"""
+        cosines = [F.cosine_similarity(f, noise[None]) for f, noise in zip(embeddings, self.noise, strict=True)]
+        return (1 - torch.stack(cosines)).clamp(min=LEAST)
+
+    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
+        f = torch.stack(list(embeddings))  # (K, B, d)
+        w = self.weights(f)
+        features = torch.einsum("kb,kbd->bd", w / w.sum(0), f)
+        return F.normalize(features) @ self.prototypes.T

@@ -1,0 +1,73 @@
+"""FedProto, once: the nearest mean of a class, over all clients."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from mooring.fusion.base import Fusion, label_counts_of, received
+from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.server import Server
+from mooring.models.network import PROTOTYPES, Blueprint
+from mooring.types import Payload
+from mooring.uploads import Encoder, LabelCounts, Parts
+from mooring.uploads.class_means import CLASS_MEANS, ClassMeans
+
+
+@dataclass(frozen=True)
+class NearestPrototype(Fusion):
+    """score_c(x) = - sum_k n_k/n |f_k(x) - m_c|^2,  m_c = sum_k n_kc/n_c mu_kc (FedProto, Tan et al. 2022).
+
+    Deviations: one round, so that no client has seen the global prototypes; the server asks all encoders, where a
+    FedProto client asks its own. A class that nobody has seen scores below every other.
+    """
+
+    needs: ClassVar[Parts] = frozenset({Encoder(), ClassMeans(), LabelCounts()})
+    kind: ClassVar[str] = "nearest-prototype"
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+        return NearestPrototypePredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
+
+
+class NearestPrototypePredictor(Ensemble):
+    prototypes: Tensor  # m, (C, d)
+    means: Tensor  # mu, (K, C, d)
+    counts: Tensor  # (K, C)
+
+    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
+        super().__init__([with_means(payload) for payload in payloads], blueprint)
+        means, counts = torch.stack([p.tensors[CLASS_MEANS] for p in payloads]), label_counts_of(payloads)
+        self.register_buffer("means", means)
+        self.register_buffer("counts", counts)
+        self.register_buffer("prototypes", torch.einsum("kc,kcd->cd", counts / counts.sum(0).clamp(min=1), means))
+
+    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
+        scores = torch.zeros(())
+        for share, f in zip(self.shares, embeddings, strict=True):
+            scores = scores - share * squared_distances(f, self.prototypes)
+        return unseen_last(scores, self.counts.sum(0) > 0)
+
+    def with_members(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """A client alone takes the nearest of its own class means: its learned prototypes stayed at home."""
+        embeddings = [network.embed(images) for network in self.networks()]
+        members = zip(embeddings, self.means, self.counts, strict=True)
+        own = [unseen_last(-squared_distances(f, mu), counts > 0) for f, mu, counts in members]
+        return self.combine(embeddings), own
+
+
+def with_means(payload: Payload) -> Payload:
+    """Means stand where a network has its learned prototypes, so that it can be built without them."""
+    return replace(payload, tensors={**payload.tensors, PROTOTYPES: payload.tensors[CLASS_MEANS]})
+
+
+def squared_distances(f: Tensor, prototypes: Tensor) -> Tensor:
+    """|f(x) - p_c|^2, (B, C), without the cancellation of |f|^2 + |p|^2 - 2 f.p"""
+    return torch.cdist(f, prototypes, compute_mode="donot_use_mm_for_euclid_dist").square()
+
+
+def unseen_last(scores: Tensor, seen: Tensor) -> Tensor:
+    """A class that nobody has seen is farther than twice the farthest of the others: finite, and never a winner."""
+    worst = scores[:, seen].amin(1, keepdim=True)
+    return torch.where(seen, scores, 2 * worst - 1)

@@ -1,0 +1,32 @@
+"""The ensemble of opinions."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from mooring.fusion.base import Fusion, received
+from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.server import Server
+from mooring.types import Payload
+from mooring.uploads import Encoder, Parts, Prototypes
+
+
+@dataclass(frozen=True)
+class OutputEnsemble(Fusion):
+    """score(x) = log sum_k n_k/n softmax(logits_k(x)): the soft-max of the scores is the mixture of all clients."""
+
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
+    kind: ClassVar[str] = "output-ensemble"
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+        return OutputEnsemblePredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
+
+
+class OutputEnsemblePredictor(Ensemble):
+    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
+        members = zip(self.shares, self.networks(), embeddings, strict=True)
+        opinions = [share.log() + network.view(f).logits.log_softmax(1) for share, network, f in members]
+        return torch.stack(opinions).logsumexp(0)

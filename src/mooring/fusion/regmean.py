@@ -1,0 +1,71 @@
+"""RegMean: every layer answers its clients' inputs as they did, as well as one layer can."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from mooring.fusion.base import Fusion, data_shares, received
+from mooring.fusion.merged import Merged, averaged, samples_of, states_of
+from mooring.fusion.server import Server
+from mooring.types import Fraction, Payload
+from mooring.uploads import Encoder, Parts, Prototypes
+from mooring.uploads.demand import demand
+from mooring.uploads.grams import GRAM, Grams
+from mooring.uploads.triangle import unpack
+
+JITTER = 1e-6  # of the mean of the diagonal
+ROUNDING = 1e-3  # what float32 sums may be off
+
+
+@dataclass(frozen=True)
+class RegMean(Fusion):
+    """W = (sum_k G~_k)^-1 sum_k G~_k W_k,  G~ = shrink G + (1 - shrink) diag(G) (RegMean, Jin et al. 2023).
+
+    G_k sums over all of a client's images, so that larger clients count for more. Biases, norms and their statistics
+    are averaged by data shares. Deviation: convolutions too, by their patches.
+    """
+
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), Grams()})
+    kind: ClassVar[str] = "regmean"
+    shrink: Fraction = 0.9  # 1: plain least squares
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+        uploads = received(payloads, self.needs, server.blueprint)
+        states = states_of(uploads, server.blueprint)
+        state, shares = averaged(states, samples_of(uploads)), data_shares(uploads).double()
+        for name in [name.removeprefix(GRAM) for name in Grams().expected(server.blueprint)]:
+            weights = (theta[name].flatten(1).T.double() for theta in states)  # (inputs, outputs)
+            grams = (shrunk(gram_of(upload, name), self.shrink) for upload in uploads)
+            state[name] = regression_mean(grams, weights, shares).T.reshape(state[name].shape).float()
+        return Merged(state, server.blueprint)
+
+
+def regression_mean(grams: Iterable[Tensor], weights: Iterable[Tensor], shares: Tensor) -> Tensor:
+    """argmin_W sum_k |X_k W - X_k W_k|^2 with G_k = X_k^T X_k: (sum_k G_k)^-1 sum_k G_k W_k.
+
+    Where there are no inputs, the mean by shares: a jitter in both sums leaves equal weights as they are.
+    """
+    left = right = mean = torch.zeros((), dtype=torch.float64)
+    for gram, weight, share in zip(grams, weights, shares, strict=True):
+        left, right, mean = left + gram, right + gram @ weight, mean + share * weight
+    scale = left.diagonal().mean()
+    jitter = JITTER * scale if scale > 0 else torch.ones_like(scale)
+    solution: Tensor = torch.linalg.solve(left + jitter * torch.eye(len(left)), right + jitter * mean)
+    return solution
+
+
+def shrunk(gram: Tensor, shrink: float) -> Tensor:
+    """Off-diagonal entries times `shrink`."""
+    return shrink * gram + (1 - shrink) * gram.diagonal().diag()
+
+
+def gram_of(payload: Payload, name: str) -> Tensor:
+    """G_k of one layer: a sum of x x^T, so that no |G_ij| exceeds sqrt(G_ii G_jj)."""
+    gram = unpack(payload.tensors[GRAM + name], payload.tensors[name][0].numel()).double()
+    largest = gram.diagonal().clamp(min=0).sqrt()
+    sound = (gram.diagonal() >= 0).all() and (gram.abs() <= torch.outer(largest, largest) * (1 + ROUNDING)).all()
+    demand(sound, payload, GRAM + name, "is no sum of squares")
+    return gram

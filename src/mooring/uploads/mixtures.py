@@ -1,0 +1,108 @@
+"""A mixture of Gaussians for the features of every class."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mooring.data.images import ImageSet
+from mooring.models.feature_maps import FeatureMap
+from mooring.models.network import Blueprint, Network
+from mooring.types import Count, Payload, Positive
+from mooring.uploads.demand import demand, demand_counts
+from mooring.uploads.part import label
+
+Covariance = Literal["diagonal", "spherical"]
+Array = NDArray[np.float64]
+BATCH = 256
+IMAGES_EACH = 10  # behind a component: fewer would make its mean a copy of an image
+ROUNDING = 1e-3
+SKLEARN: dict[Covariance, str] = {"diagonal": "diag", "spherical": "spherical"}
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The mixtures of K clients side by side, in float64."""
+
+    counts: Tensor  # (K, C)
+    weights: Tensor  # (K, C, J), sum to 1 over J where the client has the class
+    means: Tensor  # (K, C, J, d)
+    variances: Tensor  # (K, C, J, d), or (K, C, J, 1) when spherical
+
+
+@dataclass(frozen=True)
+class Mixtures:
+    """p(x | c) = sum_j pi_j N(x; mu_j, diag(v_j)) for x = phi(image), fitted by expectation maximisation.
+
+    Every client sends J components per class; those it has no use for (a small class, or none) have weight 0.
+    """
+
+    map: FeatureMap
+    components: Count = 10
+    covariance: Covariance = "diagonal"
+    floor: Positive = 1e-4  # added to every variance
+    trained: ClassVar[bool] = False
+
+    def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
+        phi = self.map.build(network.blueprint)
+        tensors = {name: torch.zeros_like(t, device="cpu") for name, t in self.expected(network.blueprint).items()}
+        counts, weights, means, variances = tensors.values()
+        counts += torch.tensor(shard.label_counts())
+        for c in counts.nonzero().flatten().tolist():
+            own = shard.images[shard.labels == c]
+            x = torch.cat([phi(images) for images in own.split(BATCH)]).double().numpy()  # (n_c, d)
+            pi, mu, v = self._fit(x)
+            weights[c, : len(pi)] = torch.from_numpy(pi)
+            means[c, : len(pi)] = torch.from_numpy(mu)
+            variances[c, : len(pi)] = torch.from_numpy(v).view(len(pi), -1)
+        return tensors
+
+    def expected(self, blueprint: Blueprint) -> Mapping[str, Tensor]:
+        classes, j, d = blueprint.classes, self.components, self.map.size(blueprint)
+        spread = {"diagonal": d, "spherical": 1}[self.covariance]
+        counts = torch.empty(classes, dtype=torch.int64, device="meta")
+        shapes = [(classes, j), (classes, j, d), (classes, j, spread)]
+        others = [torch.empty(shape, dtype=torch.float32, device="meta") for shape in shapes]
+        return dict(zip(self._names(), [counts, *others], strict=True))
+
+    def gather(self, payloads: Sequence[Payload]) -> Gathered:
+        """Side by side, in the order given; each is checked."""
+        for payload in payloads:
+            self._check(payload)
+        return Gathered(*(torch.stack([p.tensors[name] for p in payloads]).double() for name in self._names()))
+
+    def _fit(self, x: Array) -> tuple[Array, Array, Array]:
+        """pi (j,), mu (j, d), v (j, d) or (j,)"""
+        j = max(1, min(self.components, len(x) // IMAGES_EACH))
+        if j == 1:
+            v = x.var(0, keepdims=True) + self.floor
+            return np.ones(1), x.mean(0, keepdims=True), v if self.covariance == "diagonal" else v.mean(1)
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.mixture import GaussianMixture
+
+        # Starting points without Lloyd's iterations: those add up in the order in which threads happen to finish.
+        mixture = GaussianMixture(
+            j, covariance_type=SKLEARN[self.covariance], reg_covar=self.floor, init_params="k-means++", random_state=0
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # stopped early, it is a mixture all the same
+            mixture.fit(x)
+        return mixture.weights_, mixture.means_, mixture.covariances_
+
+    def _names(self) -> tuple[str, str, str, str]:
+        own = f"mixtures-{label(self)}"
+        return f"{own}.counts", f"{own}.weights", f"{own}.means", f"{own}.variances"
+
+    def _check(self, payload: Payload) -> None:
+        """Shares sum to 1 where there are images and to 0 elsewhere; no variance is negative."""
+        counts_name, weights_name, _, variances_name = self._names()
+        demand_counts(payload, counts_name)
+        seen, weights = payload.tensors[counts_name] > 0, payload.tensors[weights_name]
+        shares = (weights >= 0).all() and ((weights.sum(1) - seen.float()).abs() < ROUNDING).all()
+        demand(shares, payload, weights_name, "does not hold shares of the classes with images")
+        demand((payload.tensors[variances_name] >= 0).all(), payload, variances_name, "holds a negative variance")

@@ -1,0 +1,102 @@
+"""Sufficient statistics of features that nobody trains: what clients send adds up to what one client would send."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from mooring.data.images import ImageSet
+from mooring.models.feature_maps import FeatureMap
+from mooring.models.network import Blueprint, Network
+from mooring.types import Payload
+from mooring.uploads.demand import demand, demand_counts
+from mooring.uploads.part import label
+from mooring.uploads.triangle import diagonal, pack, packed_size, unpack
+
+Second = Literal["shared", "per-class", "diagonal"]
+BATCH = 256
+ROUNDING = 1e-6  # relative
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The moments of several clients together, unpacked."""
+
+    counts: Tensor  # (C,), float64 as the rest
+    sums: Tensor  # (C, d)
+    second: Tensor  # shared (d, d), per-class (C, d, d), diagonal (C, d)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """n_c, sum_c x and second moments of x = phi(image), float64 so that nothing is lost when they are added.
+
+    shared: sum x x', (d (d+1)/2,)    per-class: sum_c x x', (C, d (d+1)/2)    diagonal: sum_c x^2, (C, d)
+    """
+
+    map: FeatureMap
+    second: Second
+    trained: ClassVar[bool] = False
+
+    def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
+        phi = self.map.build(network.blueprint)
+        totals = {name: torch.zeros_like(t, device="cpu") for name, t in self.expected(network.blueprint).items()}
+        counts, sums, second = totals.values()
+        for images, labels in zip(shard.images.split(BATCH), shard.labels.split(BATCH), strict=True):
+            x = phi(images).double()  # (B, d)
+            y = F.one_hot(labels, len(counts)).double()  # (B, C)
+            counts += y.sum(0).long()
+            sums += y.T @ x
+            second += SECOND[self.second](x, y)
+        return totals
+
+    def expected(self, blueprint: Blueprint) -> Mapping[str, Tensor]:
+        classes, d = blueprint.classes, self.map.size(blueprint)
+        second = {"shared": (packed_size(d),), "per-class": (classes, packed_size(d)), "diagonal": (classes, d)}
+        kinds = [((classes,), torch.int64), ((classes, d), torch.float64), (second[self.second], torch.float64)]
+        empty = [torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in kinds]
+        return dict(zip(self._names(), empty, strict=True))
+
+    def total(self, payloads: Sequence[Payload]) -> Totals:
+        """The sum over clients, in the order given; each is checked."""
+        for payload in payloads:
+            self._check(payload)
+        counts, sums, second = (total([payload.tensors[name] for payload in payloads]) for name in self._names())
+        return Totals(counts.double(), sums, second if self.second == "diagonal" else unpack(second, sums.shape[1]))
+
+    def _names(self) -> tuple[str, str, str]:
+        own = f"moments-{label(self)}"
+        return f"{own}.counts", f"{own}.sums", f"{own}.second"
+
+    def _check(self, payload: Payload) -> None:
+        """Classes without images have no sums, and no variance is negative: n sum x^2 >= (sum x)^2."""
+        counts_name, sums_name, second_name = self._names()
+        counts, sums, second = (payload.tensors[name] for name in self._names())
+        demand_counts(payload, counts_name)
+        demand((sums[counts == 0] == 0).all(), payload, sums_name, "has sums for a class without images")
+        squares = second if self.second == "diagonal" else diagonal(second, sums.shape[1])
+        n, s = (counts.sum(), sums.sum(0)) if self.second == "shared" else (counts[:, None], sums)
+        sound = (squares >= 0) & (n * squares >= s.square() * (1 - ROUNDING))
+        demand(sound.all(), payload, second_name, "holds a negative variance")
+
+
+def total(tensors: Sequence[Tensor]) -> Tensor:
+    """One added to the other: no copy of all of them."""
+    result = tensors[0].clone()
+    for tensor in tensors[1:]:
+        result += tensor
+    return result
+
+
+def per_class(x: Tensor, y: Tensor) -> Tensor:
+    return torch.stack([pack(x[own].T @ x[own]) for own in y.T.bool()])
+
+
+SECOND: dict[Second, Callable[[Tensor, Tensor], Tensor]] = {
+    "shared": lambda x, _: pack(x.T @ x),
+    "per-class": per_class,
+    "diagonal": lambda x, y: y.T @ x.square(),
+}

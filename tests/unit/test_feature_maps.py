@@ -1,0 +1,99 @@
+"""Maps that nobody trains are the same function at every client and at the server."""
+
+import pickle
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from mooring.errors import ModelError
+from mooring.models.feature_maps import FEATURE_MAPS, EncoderFile, RandomEncoder, RandomFilters
+from mooring.models.feature_maps.random_filters import CONTRAST, PatchFilters
+from mooring.uploads import Encoder
+from mooring.uploads.moments import Moments
+
+
+@pytest.fixture(scope="module")
+def blueprint(make_job):
+    return make_job().blueprint
+
+
+@pytest.mark.parametrize("kind", ["pixels", "random-encoder", "random-filters"])
+def test_a_map_is_the_same_function_everywhere(kind, blueprint, digits):
+    feature_map = FEATURE_MAPS[kind]()
+    phi, again = feature_map.build(blueprint), feature_map.build(blueprint)
+    images = digits.images[:20]
+    x = phi(images)
+    assert x.shape == (20, feature_map.size(blueprint))
+    assert x.dtype == torch.float32
+    assert torch.equal(x, again(images))
+    torch.testing.assert_close(phi(images.float() / 255), x)
+    torch.testing.assert_close(torch.cat([phi(image[None]) for image in images]), x, atol=1e-5, rtol=1e-5)
+    assert not any(module.training for module in phi.modules())
+    assert not any(parameter.requires_grad for parameter in phi.parameters())
+
+
+@pytest.mark.parametrize("kind", [RandomEncoder, RandomFilters])
+def test_another_seed_is_another_map(kind, blueprint, digits):
+    one, other = (kind(seed=seed).build(blueprint)(digits.images[:5]) for seed in (0, 1))
+    assert not torch.allclose(one, other)
+    assert (
+        Moments(kind(seed=0), "shared")
+        .expected(blueprint)
+        .keys()
+        .isdisjoint(Moments(kind(seed=1), "shared").expected(blueprint))
+    )
+
+
+def test_random_filters_by_hand():
+    """One 2x2 filter on a 4x4 image, every position computed by itself."""
+    image = torch.arange(16.0).view(1, 1, 4, 4) ** 2
+    w = torch.tensor([[0.5, -0.5, -0.5, 0.5]])
+    x = PatchFilters(w, 2, 0.1)(image)
+
+    def response(i, j):
+        patch = image[0, 0, i : i + 2, j : j + 2].flatten()
+        patch = patch - patch.mean()
+        return float(w[0] @ (patch / (patch.square().mean() + CONTRAST).sqrt()))
+
+    u = torch.tensor([[response(i, j) for j in range(3)] for i in range(3)])
+    regions = [u[i : i + 2, j : j + 2] for i in (0, 1) for j in (0, 1)]  # 2 x 2 regions of 3 x 3 positions overlap
+    expected = [float(torch.relu(sign * r - 0.1).mean()) for sign in (1, -1) for r in regions]
+    torch.testing.assert_close(x, torch.tensor([expected]))
+    assert x.max() > 0
+
+
+@pytest.mark.parametrize("prefix", ["", "encoder."])
+def test_an_encoder_file_is_that_encoder(prefix, blueprint, digits, tmp_path):
+    network = blueprint.build(torch.Generator().manual_seed(5)).eval()
+    state = {prefix + n.removeprefix("encoder."): t for n, t in Encoder()(network, digits).items()}
+    save_file({n: t.contiguous() for n, t in state.items()}, tmp_path / "e.safetensors")
+    feature_map = EncoderFile(str(tmp_path / "e.safetensors"))
+    assert feature_map.size(blueprint) == 32
+    with torch.no_grad():
+        expected = network.embed(digits.images[:20])  # raw prototypes embed a feature as itself
+    torch.testing.assert_close(feature_map.build(blueprint)(digits.images[:20]), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_a_file_that_is_not_the_encoder_is_refused_by_name(blueprint, tmp_path):
+    state = {n: t.contiguous() for n, t in blueprint.build(torch.Generator()).encoder.state_dict().items()}
+    path = tmp_path / "e.safetensors"
+
+    def refuse(match):
+        with pytest.raises(ModelError, match=match):
+            EncoderFile(str(path)).build(blueprint)
+
+    refuse(r"map.path=.*e.safetensors: cannot be read")
+    path.mkdir()
+    refuse(r"cannot be read")
+    path.rmdir()
+    path.write_bytes(pickle.dumps(state))
+    refuse(r"is not a safetensors file")
+    save_file({n: t for n, t in state.items() if n != "3.conv2.weight"}, path)
+    refuse(r"tensor '3.conv2.weight' is missing")
+    save_file({**state, "3.conv2.weight": torch.zeros(2, 2)}, path)
+    refuse(r"tensor '3.conv2.weight' has shape \(2, 2\), not \(16, 16, 3, 3\)")
+    with pytest.raises(ModelError, match="has shape"):
+        EncoderFile(str(path)).size(blueprint)
+    save_file({**state, "1.weight": torch.full((16,), float("nan"))}, path)
+    refuse(r"tensor '1.weight' holds values that are not finite")
