@@ -19,6 +19,7 @@ from mooring.evaluate import Examiner
 from mooring.fusion import Fusion
 from mooring.fusion.base import rebuild
 from mooring.judge import judge
+from mooring.methods import track_of
 from mooring.store import encode, read_result, read_upload, strict_json, write_atomically
 from mooring.types import Emit, Payload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
@@ -104,6 +105,7 @@ class Workbench:
         judged = judge(fusion, complete, server, self.examiner)
         row = {
             "fusion": fusion.kind,
+            "track": track_of(fusion),
             "method": self.experiment.name,
             "fingerprint": self.result["fingerprint"],
             "seeds": self.result["seeds"],

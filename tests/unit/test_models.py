@@ -1,8 +1,11 @@
 import pytest
 import torch
 
+from mooring.client import ClientRecipe, run_client
+from mooring.losses import CrossEntropy
+from mooring.methods import Method
 from mooring.models.backbones import BACKBONES, DigitsNet, ResNet8, ResNet18
-from mooring.models.heads import HEADS, RawPrototypes, UnitPrototypes
+from mooring.models.heads import HEADS, FixedSimplex, Linear, RawPrototypes, UnitPrototypes
 from mooring.models.network import PROTOTYPES, Blueprint
 from mooring.seeds import generator
 
@@ -68,3 +71,22 @@ def test_sound_logits_ignore_the_norm_of_prototypes():
 def test_the_name_of_the_prototypes_in_a_state_is_right():
     network = blueprint(ResNet8()).build(generator(0, "network"))
     assert torch.equal(network.state_dict()[PROTOTYPES], network.prototypes)
+
+
+def test_a_linear_head_sees_the_length_of_a_feature():
+    network = blueprint(ResNet8(), Linear()).build(generator(0, "n")).eval()
+    image = torch.rand(4, 3, 32, 32, generator=generator(0, "image"))
+    f = network.embed(image)
+    torch.testing.assert_close(network(image).logits, f @ network.prototypes.T + network.head.bias)
+    torch.testing.assert_close(network.view(2 * f).logits, 2 * network.view(f).logits)  # the bias starts at zero
+
+
+def test_a_fixed_simplex_is_shared_and_never_learns_but_its_scale_does(make_job, shard_of):
+    job = make_job(Method(ClientRecipe((CrossEntropy(),), head=FixedSimplex()), None))
+    [payload] = run_client(job, shard_of([1, 2], 20), 0, lambda _: None)
+    start = job.blueprint.build(generator(job.seed, "network"))
+    prototypes = payload.tensors[PROTOTYPES]
+    assert torch.equal(prototypes, start.prototypes)
+    cosines = prototypes @ prototypes.T
+    torch.testing.assert_close(cosines, torch.eye(10) * (1 + 1 / 9) - 1 / 9, atol=1e-5, rtol=0)
+    assert payload.tensors["head.log_scale"] != start.head.log_scale

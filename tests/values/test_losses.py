@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -7,6 +8,7 @@ from pytorch_metric_learning.losses import SupConLoss
 
 from mooring.losses import (
     LOSSES,
+    BalancedCrossEntropy,
     CosineDistance,
     CrossEntropy,
     FeatureToPrototype,
@@ -58,6 +60,29 @@ def test_supcon_by_hand():
 def test_published_feature_to_prototype_is_the_cross_entropy_once_more():
     step = step_of([0, 1, 2], torch.randn(3, 8, generator=generator(0, "p")))
     assert FeatureToPrototype(1.0)(step).item() == pytest.approx(CrossEntropy()(step).item())
+
+
+def test_balanced_cross_entropy_by_hand():
+    step = replace(
+        step_of([0, 1, 1], torch.randn(3, 8, generator=generator(0, "p"))), label_counts=torch.tensor([1, 4, 5])
+    )
+    logits = torch.cat([view.logits for view in step.views])
+    shares = logits.exp() * torch.tensor([1.0, 4.0, 5.0])
+    chosen = (shares / shares.sum(1, keepdim=True))[torch.arange(6), step.labels.repeat(2)]
+    torch.testing.assert_close(BalancedCrossEntropy()(step), -chosen.log().mean())
+    torch.testing.assert_close(BalancedCrossEntropy(0.0)(step), CrossEntropy()(step))
+
+
+def test_balanced_cross_entropy_leaves_classes_alone_that_a_client_never_saw():
+    logits = torch.randn(4, 3, generator=generator(0, "logits"), requires_grad=True)
+    step = replace(
+        step_of([0, 1, 1, 0], torch.zeros(3, 8)),
+        views=(View(logits, torch.zeros(4, 8)),),
+        label_counts=torch.tensor([2, 2, 0]),
+    )
+    BalancedCrossEntropy()(step).backward()
+    assert torch.equal(logits.grad[:, 2], torch.zeros(4))
+    assert logits.grad[:, :2].abs().min() > 0
 
 
 def test_published_prototype_spread_is_dead_at_the_start():

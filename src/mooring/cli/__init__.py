@@ -35,6 +35,7 @@ def about(
 app.command("run")(run.run)
 app.command("fuse")(fuse.fuse)
 app.command("methods")(methods.methods)
+app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
 app.command("doctor")(doctor.doctor)
 app.command("data")(data.data)

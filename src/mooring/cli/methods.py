@@ -1,5 +1,6 @@
-"""`mooring methods` and `mooring show`: what there is, and what it is made of."""
+"""`mooring methods`, `mooring fusions` and `mooring show`: what there is, and what it is made of."""
 
+from re import sub
 from typing import Annotated
 
 import typer
@@ -22,9 +23,48 @@ def methods(json: AsJson = False) -> None:
     table.add_column("method", style="bold", no_wrap=True)
     table.add_column("fusion", no_wrap=True)
     table.add_column("about")
+    track = None
     for name, method in METHODS.items():
+        if track not in (None, method.track):
+            table.add_row()
+            table.add_row(f"[dim]{method.track}[/dim]")
+        track = method.track
         table.add_row(name, method.fusion.kind if method.fusion else "-", method.about)
     Console().print(table)
+
+
+def fusions(json: AsJson = False) -> None:
+    """List every fusion: what a client uploads for it, and what the server must hold."""
+    from inspect import getmodule
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from mooring.fusion import FUSIONS
+
+    rows = []
+    for kind, rule in FUSIONS.items():
+        uploads = ", ".join(sorted(words(type(part).__name__) for part in rule().needs))
+        asks = "".join(f" and {images} images" for images in sorted(rule().asks))
+        about = (getmodule(rule).__doc__ or "").strip()  # type: ignore[union-attr]
+        rows.append({"fusion": kind, "uploads": uploads, "server": asks.removeprefix(" and "), "about": about})
+    if json:
+        print_json(rows)
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("fusion", style="bold", no_wrap=True)
+    table.add_column("a client uploads")
+    table.add_column("about")
+    for row in rows:
+        table.add_row(
+            row["fusion"], row["uploads"], row["about"] + (f" Needs {row['server']}." if row["server"] else "")
+        )
+    Console().print(table)
+
+
+def words(name: str) -> str:
+    """LabelCounts -> label counts"""
+    return sub("(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
 def show(

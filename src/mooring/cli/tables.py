@@ -6,6 +6,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+TRACKS = ("trained from scratch", "frozen encoder", "statistics only")
+
 
 def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
     """One line per run: the fused accuracy beside what the clients reach alone, and what it cost."""
@@ -35,12 +37,13 @@ def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
 
 
 def fusions_table(run: str, rows: list[dict[str, Any]], delivered: int) -> None:
-    """One line per rule, best first: how good, what it makes clients upload, what it costs the server."""
+    """One line per rule, best first within its track: how good, what clients upload, what it costs the server."""
     table = Table(box=None, pad_edge=False)
     table.add_column("fusion", style="bold", no_wrap=True)
     for heading in ("accuracy", "balanced", "macro F1", "ECE", "upload", "server s", "passes"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in sorted(rows, key=lambda row: -row["accuracy"]):
+    ordered = sorted(rows, key=lambda row: (TRACKS.index(row["track"]), -row["accuracy"]))
+    for row, following in zip(ordered, [*ordered[1:], None], strict=True):
         table.add_row(
             row["fusion"],
             f"{row['accuracy']:.3f}",
@@ -51,6 +54,9 @@ def fusions_table(run: str, rows: list[dict[str, Any]], delivered: int) -> None:
             f"{row['server_seconds']:.2f}",
             str(row["passes"]),
         )
+        if following is not None and following["track"] != row["track"]:
+            table.add_row()
+            table.add_row(f"[dim]{following['track']}[/dim]")
     console = Console()
     console.print(table)
     if not rows:

@@ -8,7 +8,7 @@ from mooring.config import Experiment, parse
 from mooring.config.tree import read_file
 from mooring.doctor.history import History, Moment, Patient, Setting
 from mooring.errors import StoreError
-from mooring.fusion import FeatureEnsemble
+from mooring.fusion import FeatureEnsemble, Iffi
 from mooring.losses import MeanSquared, SupCon
 from mooring.store import read_events, read_result
 
@@ -87,7 +87,7 @@ def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> S
         classes,
         dimension,
         mean_squared=client.align is not None and client.align.term == MeanSquared(),
-        plain_mean=experiment.method.fusion == FeatureEnsemble(),
+        plain_mean=isinstance(experiment.method.fusion, FeatureEnsemble | Iffi),
         trains=bool(client.terms),
         supcon=any(term.kind == SupCon.kind for term in client.terms),
     )

@@ -32,12 +32,7 @@ class Method:
 
     @property
     def track(self) -> Track:
-        """What may be compared with what: results of other tracks know more, or were given more."""
-        if self.client.terms:
-            return "trained from scratch"
-        needs = self.fusion.needs if self.fusion else ()
-        maps = [part.map for part in needs if isinstance(part, Moments | Mixtures)]
-        return "frozen encoder" if any(isinstance(map_, EncoderFile) for map_ in maps) else "statistics only"
+        return "trained from scratch" if self.fusion is None else track_of(self.fusion)
 
     def aligned(self, weight: Weighting, about: str, term: LossTerm | None = None) -> "Method":
         """This method with its prototypes moored to a simplex by `weight`."""
@@ -46,3 +41,11 @@ class Method:
 
     def clipped(self, style: Clipping) -> "Method":
         return replace(self, client=replace(self.client, clip=style))
+
+
+def track_of(fusion: Fusion) -> Track:
+    """What may be compared with what: the results of another track were given more, or ask for less."""
+    if any(part.trained for part in fusion.needs):
+        return "trained from scratch"
+    maps = [part.map for part in fusion.needs if isinstance(part, Moments | Mixtures)]
+    return "frozen encoder" if any(isinstance(map_, EncoderFile) for map_ in maps) else "statistics only"
