@@ -27,6 +27,24 @@ class Keeper(Protocol):
     def keep(self, tensors: Tensors) -> None: ...
 
 
+class Vault(Protocol):
+    """Who keeps the states of all clients of a run."""
+
+    def last(self, client: int) -> Tensors | None: ...
+
+    def keep(self, client: int, tensors: Tensors) -> None: ...
+
+
+class NoVault:
+    """Nothing is kept: a run that is interrupted begins again."""
+
+    def last(self, client: int) -> Tensors | None:
+        return None
+
+    def keep(self, client: int, tensors: Tensors) -> None:
+        pass
+
+
 class Forgetful:
     """Keeps nothing."""
 
@@ -41,6 +59,7 @@ class Forgetful:
 
 
 FORGETFUL = Forgetful()
+NO_VAULT = NoVault()
 
 
 def frozen(state: ClientState) -> dict[str, Tensor]:
