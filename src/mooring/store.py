@@ -66,6 +66,14 @@ def encode(payload: Payload) -> bytes:
     return save(dict(payload.tensors), {"mooring": json.dumps({"format": FORMAT, **facts_of(payload)})})
 
 
+def discard_states(folder: Path) -> int:
+    """Remove the states of a run; how many bytes that were."""
+    states = [path for path in (folder / "state").glob("*") if path.is_file()]
+    nbytes = sum(path.stat().st_size for path in states)
+    shutil.rmtree(folder / "state", ignore_errors=True)
+    return nbytes
+
+
 def found_uploads(folder: Path) -> Iterator[dict[str, Any]]:
     """What `result.json` would say of every upload that is there and can be read."""
     for path in sorted((folder / "uploads").glob("round-*/client-*.safetensors")):
