@@ -5,6 +5,8 @@ from mooring.fusion.base import Fusion
 from mooring.fusion.calibrated import Calibrated
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.count_weighted import CountWeighted
+from mooring.fusion.distillation.dense import CoBoosting, Dense
+from mooring.fusion.distillation.distil import Distil
 from mooring.fusion.feature_ensemble import FeatureEnsemble
 from mooring.fusion.fisher import Fisher
 from mooring.fusion.gaussian_head import GaussianHead
@@ -31,6 +33,9 @@ FUSIONS: dict[str, type[Fusion]] = {
     "output-ensemble": OutputEnsemble,
     "parameter-average": ParameterAverage,
     "regmean": RegMean,
+    "co-boosting": CoBoosting,
+    "dense": Dense,
+    "distil": Distil,
 }
 
 __all__ = [
@@ -38,7 +43,10 @@ __all__ = [
     "Analytic",
     "Calibrated",
     "ClassExpert",
+    "CoBoosting",
     "CountWeighted",
+    "Dense",
+    "Distil",
     "FeatureEnsemble",
     "Fisher",
     "Fusion",
