@@ -44,7 +44,7 @@ class Dense(Fusion):
     generator_steps: Count = 30  # in each lesson
     generator_batch: Count = 64
     generator_lr: Positive = 1e-2
-    statistics: NonNegative = 0.5
+    statistics: NonNegative = 0.1
     divergence: NonNegative = 3.0
     hardness: NonNegative = 0.0  # above 0: images the ensemble finds hard weigh more
     perturbation: NonNegative = 0.0  # above 0: images are moved to where teacher and student differ most
