@@ -19,23 +19,28 @@ from mooring.fusion.parameter_average import ParameterAverage
 from mooring.fusion.regmean import RegMean
 
 FUSIONS: dict[str, type[Fusion]] = {
+    # as published
+    "feature-ensemble": FeatureEnsemble,
+    "iffi": Iffi,
+    "output-ensemble": OutputEnsemble,
+    # sound under skew
+    "count-weighted": CountWeighted,
+    "class-expert": ClassExpert,
+    "nearest-prototype": NearestPrototype,
+    "calibrated": Calibrated,
+    # one network by merging parameters
+    "parameter-average": ParameterAverage,
+    "ot": OptimalTransport,
+    "fisher": Fisher,
+    "regmean": RegMean,
+    # one network by training at the server
+    "dense": Dense,
+    "co-boosting": CoBoosting,
+    "distil": Distil,
+    # statistics that add up
     "analytic": Analytic,
     "gaussian-head": GaussianHead,
     "mixture": Mixture,
-    "class-expert": ClassExpert,
-    "feature-ensemble": FeatureEnsemble,
-    "count-weighted": CountWeighted,
-    "calibrated": Calibrated,
-    "fisher": Fisher,
-    "iffi": Iffi,
-    "nearest-prototype": NearestPrototype,
-    "ot": OptimalTransport,
-    "output-ensemble": OutputEnsemble,
-    "parameter-average": ParameterAverage,
-    "regmean": RegMean,
-    "co-boosting": CoBoosting,
-    "dense": Dense,
-    "distil": Distil,
 }
 
 __all__ = [
