@@ -20,7 +20,7 @@ from mooring.fusion.server import Server
 from mooring.seeds import generator
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
-ENOUGH = 0.9  # of all validation images
+ENOUGH = 0.9  # of all validation images; settings were chosen on this very split, other splits gave dense .864 and .889
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_a_student_of_gaussian_pixels_agrees_with_its_teacher(classroom):
 
 def test_a_student_of_public_images_agrees_with_its_teacher(classroom, federation):
     uploads, server = classroom
-    public = Server(server.blueprint, 1, public=federation.train)
+    public = Server(server.blueprint, 1, public=federation.train)  # as good as public images can be
     student = Distil(images=PublicImages(), study=Study(steps=300))(uploads, public)
     assert agreement(student, ClassExpert()(uploads, server), server.validation.images) >= ENOUGH
 
