@@ -2,7 +2,7 @@
 
     python studies/note1.py digits          24 runs, a few minutes on two cores
     python studies/note1.py explanations    the evidence on digits
-    python studies/note1.py cifar10 ROOT    24 runs on 2,000 CIFAR-10 images, hours; ROOT has the official files
+    python studies/note1.py cifar10 ROOT    24 runs on 2,000 CIFAR-10 images, about an hour; ROOT has the official files
     python studies/note1.py write           docs/studies/1-two-stage.md from whatever is finished
 
 Finished runs below runs/note1 are not repeated.

@@ -1,7 +1,7 @@
 """Fuse uploads, and examine what came out: the predictor, every client alone, and what it cost."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 
 from mooring.evaluate import Examiner, Metrics
@@ -23,13 +23,19 @@ class Judgement:
 
 def judge(fusion: Fusion, payloads: Sequence[Payload], server: Server, examiner: Examiner) -> Judgement:
     """One fusion of these uploads, on the official test set."""
+    judged = examined(fusion, payloads, server, examiner)
+    if judged.alone or not FeatureEnsemble.needs <= fusion.needs:
+        return judged
+    _, own = examiner.examine_with_members(FeatureEnsemble()(payloads, server))
+    return replace(judged, alone=own)
+
+
+def examined(fusion: Fusion, payloads: Sequence[Payload], server: Server, examiner: Examiner) -> Judgement:
+    """The same, and each client alone only where that costs nothing: where it takes part in every prediction."""
     began = monotonic()
     predictor = fusion(payloads, server)
     seconds = monotonic() - began
     if isinstance(predictor, Ensemble):
         fused, own = examiner.examine_with_members(predictor)
         return Judgement(fused, own, seconds, len(predictor.members))
-    own = {}
-    if FeatureEnsemble.needs <= fusion.needs:
-        _, own = examiner.examine_with_members(FeatureEnsemble()(payloads, server))
-    return Judgement(examiner.examine(predictor), own, seconds, 1)
+    return Judgement(examiner.examine(predictor), {}, seconds, 1)

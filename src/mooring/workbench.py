@@ -17,7 +17,7 @@ from mooring.errors import ConfigError, FusionError, StoreError
 from mooring.evaluate import Examiner
 from mooring.fusion import Fusion
 from mooring.fusion.base import rebuild
-from mooring.judge import judge
+from mooring.judge import examined
 from mooring.methods import track_of
 from mooring.prepare import equipped, prepare, server_of
 from mooring.store import encode, read_result, read_upload, strict_json, write_atomically
@@ -102,7 +102,7 @@ class Workbench:
         equipped(fusion, self.federation)
         server = server_of(self.experiment, self.federation, self.job, self.emit)
         complete = [self.completed(payload, fusion.needs) for payload in payloads]
-        judged = judge(fusion, complete, server, self.examiner)
+        judged = examined(fusion, complete, server, self.examiner)
         row = {
             "fusion": fusion.kind,
             "track": track_of(fusion),

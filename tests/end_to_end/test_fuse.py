@@ -96,7 +96,7 @@ def test_the_table_has_a_line_per_rule_and_says_what_was_fused(folder, cli):
     code, out, err = cli("fuse", str(folder), "--fusion", "class-expert,feature-ensemble", "--without", "0")
     assert code == 0, err
     assert all(heading in out for heading in TABLE)
-    assert "round 2, 4 of 5 clients, n = 1, training seed 1, split seed 1" in out
+    assert "round 1, 4 of 5 clients, n = 1, training seed 1, split seed 1" in out
 
 
 @pytest.mark.slow

@@ -5,13 +5,26 @@ import torch
 
 from mooring.client import run_client
 from mooring.errors import FusionError
-from mooring.fusion import FUSIONS
+from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil
+from mooring.fusion.distillation.study import Study
 from mooring.fusion.server import Server
 from mooring.models.network import PROTOTYPES
 from mooring.types import Payload
 from mooring.uploads import Prototypes
 
 SOUND = ["count-weighted", "class-expert", "calibrated"]
+SHORT = Study(steps=6, batch=16)
+QUICK = {  # what a rule promises does not depend on how long its student learns
+    "dense": Dense(lessons=2, generator_steps=3, generator_batch=8, study=SHORT),
+    "co-boosting": CoBoosting(lessons=2, generator_steps=3, generator_batch=8, study=SHORT),
+    "distil": Distil(count=64, study=SHORT),
+}
+
+
+def rule(kind):
+    return QUICK.get(kind) or FUSIONS[kind]()
+
+
 OF_MODELS = [kind for kind in FUSIONS if Prototypes() in FUSIONS[kind]().needs]
 OF_STATISTICS = [kind for kind in FUSIONS if not any(part.trained for part in FUSIONS[kind]().needs)]
 
@@ -39,14 +52,14 @@ def test_images(digits):
 
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_fusion_ignores_client_order(kind, server, uploads, test_images):
-    fusion = FUSIONS[kind]()
+    fusion = rule(kind)
     forward, backward = fusion(uploads, server), fusion(uploads[::-1], server)
     assert torch.equal(forward(test_images), backward(test_images))
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_fusion_is_deterministic_and_stays_in_eval_mode(kind, server, uploads, test_images):
-    predictor = FUSIONS[kind]()(uploads, server)
+    predictor = rule(kind)(uploads, server)
     predictor.train()
     assert not any(module.training for module in predictor.modules())
     whole = predictor(test_images)
@@ -59,13 +72,13 @@ def test_fusion_is_deterministic_and_stays_in_eval_mode(kind, server, uploads, t
 def test_identical_clients_equal_one_client(kind, server, uploads, test_images):
     one = uploads[0]
     copies = [Payload(k, one.round, one.samples, one.tensors) for k in range(4)]
-    fusion = FUSIONS[kind]()
+    fusion = rule(kind)
     torch.testing.assert_close(fusion(copies, server)(test_images), fusion([one], server)(test_images))
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_a_missing_client_is_no_trouble(kind, server, uploads, test_images):
-    scores = FUSIONS[kind]()(uploads[1:], server)(test_images)
+    scores = rule(kind)(uploads[1:], server)(test_images)
     assert torch.isfinite(scores).all()
 
 
@@ -76,7 +89,7 @@ def test_an_unseen_class_never_wins(kind, server, uploads, test_images):
         prototypes = upload.tensors[PROTOTYPES].clone()
         prototypes[8:] = 1e6
         loud.append(Payload(upload.client, upload.round, upload.samples, {**upload.tensors, PROTOTYPES: prototypes}))
-    scores = FUSIONS[kind]()(loud, server)(test_images)
+    scores = rule(kind)(loud, server)(test_images)
     assert torch.isfinite(scores).all()
     assert scores.argmax(1).max() < 8
 
@@ -85,7 +98,7 @@ def test_an_unseen_class_never_wins(kind, server, uploads, test_images):
 def test_a_clients_prototype_norm_buys_no_influence(kind, server, uploads, test_images):
     shrunk = uploads[0].tensors[PROTOTYPES] / 20
     other = [Payload(0, 0, uploads[0].samples, {**uploads[0].tensors, PROTOTYPES: shrunk}), *uploads[1:]]
-    fusion = FUSIONS[kind]()
+    fusion = rule(kind)
     torch.testing.assert_close(
         fusion(uploads, server)(test_images),
         fusion(other, server)(test_images),
@@ -106,12 +119,12 @@ def test_a_clients_prototype_norm_buys_no_influence(kind, server, uploads, test_
 def test_a_broken_upload_is_refused_by_client_and_tensor(kind, spoil, message, server, uploads):
     broken = Payload(1, 0, uploads[1].samples, spoil(dict(uploads[1].tensors)))
     with pytest.raises(FusionError, match=message):
-        FUSIONS[kind]()([uploads[0], broken, uploads[2]], server)
+        rule(kind)([uploads[0], broken, uploads[2]], server)
 
 
 @pytest.mark.parametrize("kind", OF_STATISTICS)
 def test_statistics_never_speak_for_an_unseen_class(kind, server, uploads, test_images):
-    scores = FUSIONS[kind]()(uploads, server)(test_images)
+    scores = rule(kind)(uploads, server)(test_images)
     assert torch.isfinite(scores).all()
     assert (scores[:, 8:].amax(1) < scores[:, :8].amin(1)).all()
     assert scores.argmax(1).max() < 8
@@ -134,14 +147,14 @@ def test_broken_statistics_are_refused_by_client_and_tensor(kind, which, spoil, 
     tensors = dict(uploads[1].tensors)
     broken = Payload(1, 0, uploads[1].samples, {**tensors, name: spoil(tensors[name])})
     with pytest.raises(FusionError, match=message):
-        FUSIONS[kind]()([uploads[0], broken, uploads[2]], server)
+        rule(kind)([uploads[0], broken, uploads[2]], server)
     with pytest.raises(FusionError, match=rf"client 1: tensor '{name}' is missing"):
-        FUSIONS[kind]()([Payload(1, 0, 18, {n: t for n, t in tensors.items() if n != name})], server)
+        rule(kind)([Payload(1, 0, 18, {n: t for n, t in tensors.items() if n != name})], server)
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_every_part_that_a_fusion_needs_is_missed(kind, server, uploads):
-    fusion = FUSIONS[kind]()
+    fusion = rule(kind)
     for part in fusion.needs:
         name = next(iter(part.expected(server.blueprint)))
         rest = {other: tensor for other, tensor in uploads[1].tensors.items() if other != name}
@@ -152,7 +165,7 @@ def test_every_part_that_a_fusion_needs_is_missed(kind, server, uploads):
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_nothing_uploaded_is_nothing_fused(kind, server):
     with pytest.raises(FusionError, match="nothing to fuse"):
-        FUSIONS[kind]()([], server)
+        rule(kind)([], server)
 
 
 def test_published_fusion_is_the_plain_mean_against_the_weighted_feature(server, uploads, test_images):

@@ -1,4 +1,7 @@
-"""Every method has a card that tells the truth about what it is, a picture, and a row in the index."""
+"""Every method has a card that tells the truth about what it is, and a row in the index.
+
+Methods of the notes show their course in a picture; baselines say whose they are, what differs, and what they upload.
+"""
 
 import re
 import shlex
@@ -8,13 +11,17 @@ from xml.etree import ElementTree
 import pytest
 
 from mooring import METHODS, load
-from mooring.methods import alignment, fafi, public_bank, sound
+from mooring.conductor import prepare
+from mooring.methods import alignment, baselines, fafi, public_bank, sound, statistics
 
 HOME = Path(__file__).parents[2]
 CARDS = HOME / "docs" / "methods"
 INDEX = (CARDS / "README.md").read_text("utf-8")
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
+BASELINES = {**baselines.BASELINES, **statistics.STATISTICS}
 every_method = pytest.mark.parametrize("name", METHODS)
+every_method_of_the_notes = pytest.mark.parametrize("name", [name for name in METHODS if name not in BASELINES])
+every_baseline = pytest.mark.parametrize("name", BASELINES)
 
 
 def card(name):
@@ -25,22 +32,32 @@ def blocks(name, info):
     return "".join(found["text"] for found in FENCE.finditer(card(name)) if found["info"] == info)
 
 
+def paragraph(name, title):
+    """What the card says under this title, without its full stop."""
+    [text] = re.findall(rf"^\*\*{title}\.\*\* ((?:.+\n)+)", card(name), re.MULTILINE)
+    return " ".join(text.split()).rstrip(".")
+
+
+def index_row(name):
+    [row] = [line for line in INDEX.splitlines() if line.startswith(f"| [`{name}`]({name}.md) |")]
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
 def test_no_card_or_picture_without_a_method():
     assert {path.stem for path in CARDS.glob("*.md")} - {"README"} == set(METHODS)
-    assert {path.stem for path in (CARDS / "img").iterdir()} == set(METHODS)
+    assert {path.stem for path in (CARDS / "img").iterdir()} == set(METHODS) - set(BASELINES)
 
 
 @every_method
-def test_a_card_shows_its_picture_its_equation_and_the_command_behind_it(name):
+def test_a_card_has_a_title_and_an_equation(name):
     assert card(name).startswith(f"# {name}\n")
-    assert f"](img/{name}.svg)" in card(name)
     assert "$$" in card(name)
-    assert f"python docs/make_methods.py {name}\n" in blocks(name, "text")
 
 
 @every_method
 def test_the_composition_on_the_card_is_the_method(name):
-    names = {**vars(fafi), **vars(public_bank), **vars(sound), **vars(alignment)}
+    modules = (fafi, public_bank, sound, alignment, baselines, statistics)
+    names = {key: value for module in modules for key, value in vars(module).items()}
     assert eval(f"{{{blocks(name, 'python entry')}}}", names) == {name: METHODS[name]}
 
 
@@ -53,7 +70,13 @@ def test_every_setting_on_a_card_is_accepted(name):
             assert load(file, [word for word in words if "=" in word])
 
 
-@every_method
+@every_method_of_the_notes
+def test_a_card_shows_its_picture_and_the_command_behind_it(name):
+    assert f"](img/{name}.svg)" in card(name)
+    assert f"python docs/make_methods.py {name}\n" in blocks(name, "text")
+
+
+@every_method_of_the_notes
 def test_a_picture_is_well_formed_small_and_says_where_it_comes_from(name):
     data = (CARDS / "img" / f"{name}.svg").read_bytes()
     assert len(data) < 60_000
@@ -61,10 +84,34 @@ def test_a_picture_is_well_formed_small_and_says_where_it_comes_from(name):
     assert re.search(rf"\b{name}  \|  seed 1, n = 1  \|  fingerprint [0-9a-f]{{8}}  \|  final ", text)
 
 
-@every_method
+@every_method_of_the_notes
 def test_the_index_has_one_row_for_the_method_with_the_accuracy_of_its_picture(name):
-    [row] = [line for line in INDEX.splitlines() if line.startswith(f"| [`{name}`]({name}.md) |")]
     picture = (CARDS / "img" / f"{name}.svg").read_text("utf-8")
     [accuracy] = re.findall(r"final [a-z, ]+ (\d\.\d{3})<", picture)
-    assert row.split("|")[-2].strip() == accuracy
+    assert index_row(name)[-1] == accuracy
     assert accuracy in card(name)
+
+
+@every_baseline
+def test_a_baseline_names_its_paper_its_deviation_and_its_track(name):
+    assert re.search(r"\((19|20)\d\d\), \*", paragraph(name, "Paper"))  # authors (year), *title*
+    assert paragraph(name, "Deviation")
+    assert paragraph(name, "Track") == METHODS[name].track
+
+
+@every_baseline
+def test_a_baseline_tells_how_many_bytes_a_client_uploads(name):
+    _, job = prepare(load(overrides=[f"method={name}"])[0])
+    tensors = [tensor for part in job.needs for tensor in part.expected(job.blueprint).values()]
+    nbytes = f"{sum(tensor.nbytes for tensor in tensors):,}"
+    assert f" {nbytes} bytes on the digits" in paragraph(name, "Payload")
+    assert index_row(name)[-3] == nbytes
+
+
+@every_baseline
+def test_the_index_has_one_row_for_the_baseline_with_fusion_and_accuracy_of_its_card(name):
+    said = r"^\*\*On the digits\*\* \(seed 1, n = 1\): final fused accuracy \*\*(\d\.\d{3})\*\* \(fingerprint \w{8}\)"
+    [accuracy] = re.findall(said, card(name), re.MULTILINE)
+    assert index_row(name)[-1] == accuracy
+    assert index_row(name)[2] == f"`{METHODS[name].fusion.kind}`"
+    assert f"mooring run method={name} seed=1 training.snapshots=last\n" in blocks(name, "text")

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from scipy.optimize import minimize_scalar
 from sklearn.neighbors import NearestCentroid
-from untrained import LABELS, NEEDS, PLAN, changed, network_of, upload_of
+from untrained import NEEDS, PLAN, changed, network_of
 
 from mooring.client import run_client
 from mooring.errors import FusionError
@@ -18,26 +18,6 @@ from mooring.models.network import PROTOTYPES
 from mooring.seeds import generator
 from mooring.uploads.class_means import CLASS_MEANS
 from mooring.uploads.label_counts import LABEL_COUNTS
-
-
-@pytest.fixture(scope="module")
-def shards(shard_of):
-    return [shard_of(labels, each) for labels, each in LABELS]
-
-
-@pytest.fixture(scope="module")
-def uploads(shards):
-    return [upload_of(PLAN, shard, k) for k, shard in enumerate(shards)]
-
-
-@pytest.fixture(scope="module")
-def server(digits):
-    return Server(PLAN, validation=digits.select(torch.arange(-400, -200)))
-
-
-@pytest.fixture(scope="module")
-def images(digits):
-    return digits.images[-100:]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from scipy.optimize import linear_sum_assignment
 from torch import nn
-from untrained import COMBINING, LABELS, MERGING, PLAN, changed, network_of, upload_of
+from untrained import COMBINING, MERGING, PLAN, changed, network_of, upload_of
 
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, Fisher, OptimalTransport, ParameterAverage, RegMean
@@ -28,26 +28,6 @@ from mooring.uploads.grams import GRAM, Grams, layers, prototype_inputs, rows
 from mooring.uploads.triangle import unpack
 
 DEEP = replace(PLAN, backbone=ResNet8(0.5))
-
-
-@pytest.fixture(scope="module")
-def shards(shard_of):
-    return [shard_of(labels, each) for labels, each in LABELS]
-
-
-@pytest.fixture(scope="module")
-def uploads(shards):
-    return [upload_of(PLAN, shard, k) for k, shard in enumerate(shards)]
-
-
-@pytest.fixture(scope="module")
-def server(digits):
-    return Server(PLAN, validation=digits.select(torch.arange(-400, -200)))
-
-
-@pytest.fixture(scope="module")
-def images(digits):
-    return digits.images[-100:]
 
 
 @pytest.mark.parametrize("head", HEADS)

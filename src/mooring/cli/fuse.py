@@ -21,7 +21,9 @@ def fuse(
     ] = "feature-ensemble,count-weighted,class-expert",
     clients: Annotated[str | None, typer.Option(help="Only these clients, e.g. 0,2-4.")] = None,
     without: Annotated[str | None, typer.Option(help="All but these clients, e.g. 1.")] = None,
-    at_round: Annotated[int | None, typer.Option("--round", help="A round that was kept; else the last.")] = None,
+    at_round: Annotated[
+        int | None, typer.Option("--round", help="A round that was kept, from 0; else the last.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Fuse the uploads of a run by other rules: nothing is trained again.

@@ -46,7 +46,7 @@ def fusions(json: AsJson = False) -> None:
     for kind, rule in FUSIONS.items():
         uploads = ", ".join(sorted(words(type(part).__name__) for part in rule().needs))
         asks = "".join(f" and {images} images" for images in sorted(rule().asks))
-        about = (getmodule(rule).__doc__ or "").strip()  # type: ignore[union-attr]
+        about = (getmodule(rule).__doc__ or "").strip()
         rows.append({"fusion": kind, "uploads": uploads, "server": asks.removeprefix(" and "), "about": about})
     if json:
         print_json(rows)

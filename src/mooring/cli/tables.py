@@ -64,7 +64,7 @@ def fusions_table(run: str, rows: list[dict[str, Any]], delivered: int) -> None:
     first = rows[0]
     who = f"{len(first['clients'])} of {delivered} clients" if len(first["clients"]) < delivered else "all clients"
     seeds = f"training seed {first['seeds']['training']}, split seed {first['seeds']['split']}"
-    text = f"{first['method']}: test set, round {first['round'] + 1}, {who}, n = 1, {seeds}"
+    text = f"{first['method']}: test set, round {first['round']}, {who}, n = 1, {seeds}"
     console.print(f"\n[dim]{text}[/dim]", highlight=False)
     console.print(f"kept in: {run}/fusions", soft_wrap=True, highlight=False, markup=False)
 

@@ -17,6 +17,7 @@ from mooring.data.partition import PARTITIONERS, Partitioner
 from mooring.engines import ENGINES, Engine
 from mooring.errors import ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
+from mooring.fusion.distillation.supplies import SUPPLIES, Supply
 from mooring.losses import LOSSES, LossTerm
 from mooring.losses.feature_bank import wants
 from mooring.methods import METHODS, Method
@@ -40,6 +41,7 @@ SLOTS: dict[type, Slot] = {
     When: Slot("kind", WHENS),
     FeatureMap: Slot("kind", FEATURE_MAPS),
     Fusion: Slot("kind", FUSIONS),
+    Supply: Slot("kind", SUPPLIES),
     Engine: Slot("kind", ENGINES),
 }
 SHORT = {  # top-level names for parts of the method that are often changed

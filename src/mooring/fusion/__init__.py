@@ -5,6 +5,8 @@ from mooring.fusion.base import Fusion
 from mooring.fusion.calibrated import Calibrated
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.count_weighted import CountWeighted
+from mooring.fusion.distillation.dense import CoBoosting, Dense
+from mooring.fusion.distillation.distil import Distil
 from mooring.fusion.feature_ensemble import FeatureEnsemble
 from mooring.fusion.fisher import Fisher
 from mooring.fusion.gaussian_head import GaussianHead
@@ -17,20 +19,28 @@ from mooring.fusion.parameter_average import ParameterAverage
 from mooring.fusion.regmean import RegMean
 
 FUSIONS: dict[str, type[Fusion]] = {
+    # as published
+    "feature-ensemble": FeatureEnsemble,
+    "iffi": Iffi,
+    "output-ensemble": OutputEnsemble,
+    # sound under skew
+    "count-weighted": CountWeighted,
+    "class-expert": ClassExpert,
+    "nearest-prototype": NearestPrototype,
+    "calibrated": Calibrated,
+    # one network by merging parameters
+    "parameter-average": ParameterAverage,
+    "ot": OptimalTransport,
+    "fisher": Fisher,
+    "regmean": RegMean,
+    # one network by training at the server
+    "dense": Dense,
+    "co-boosting": CoBoosting,
+    "distil": Distil,
+    # statistics that add up
     "analytic": Analytic,
     "gaussian-head": GaussianHead,
     "mixture": Mixture,
-    "class-expert": ClassExpert,
-    "feature-ensemble": FeatureEnsemble,
-    "count-weighted": CountWeighted,
-    "calibrated": Calibrated,
-    "fisher": Fisher,
-    "iffi": Iffi,
-    "nearest-prototype": NearestPrototype,
-    "ot": OptimalTransport,
-    "output-ensemble": OutputEnsemble,
-    "parameter-average": ParameterAverage,
-    "regmean": RegMean,
 }
 
 __all__ = [
@@ -38,7 +48,10 @@ __all__ = [
     "Analytic",
     "Calibrated",
     "ClassExpert",
+    "CoBoosting",
     "CountWeighted",
+    "Dense",
+    "Distil",
     "FeatureEnsemble",
     "Fisher",
     "Fusion",

@@ -1,0 +1,64 @@
+"""Any fusion in one network: as good as its teacher, as cheap as one client."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from mooring.fusion.base import Fusion, Images, received
+from mooring.fusion.class_expert import ClassExpert
+from mooring.fusion.distillation.study import Student, Study, first_student, one_thread
+from mooring.fusion.distillation.supplies import GaussianPixels, Supply
+from mooring.fusion.merged import Merged
+from mooring.fusion.server import Server
+from mooring.seeds import generator
+from mooring.types import Count, Event, Payload
+from mooring.uploads import Parts
+
+BATCH = 512
+TELL = 50  # steps between two reports of progress
+
+
+@dataclass(frozen=True)
+class Distil(Fusion):
+    """A student of the blueprint learns softmax(s teacher(x)) on images that somebody supplies (Hinton et al. 2015).
+
+    It starts at the average of the clients' networks where they upload them: from there it has less far to go, and its
+    batch norms begin with statistics of real images.
+    """
+
+    kind: ClassVar[str] = "distil"
+    teacher: Fusion = ClassExpert()
+    images: Supply = field(default_factory=GaussianPixels)
+    count: Count = 4000
+    study: Study = field(default_factory=Study)
+
+    @property
+    def needs(self) -> Parts:
+        return self.teacher.needs | self.images.needs
+
+    @property
+    def asks(self) -> frozenset[Images]:
+        return self.teacher.asks | self.images.asks
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+        uploads = received(payloads, self.needs, server.blueprint)
+        with one_thread():
+            rng = generator(server.seed, self.kind)
+            images = self.images(uploads, server, self.count, rng)
+            scores = scores_of(self.teacher(uploads, server), images)
+            scores = self.study.scale(scores) * scores
+            student = Student(first_student(uploads, server), self.study)
+            for step in range(self.study.steps):
+                chosen = torch.randint(len(images), (self.study.batch,), generator=rng)
+                student.learn(images[chosen], scores[chosen])
+                if step % TELL == 0:
+                    server.emit(Event("server", {"what": self.kind, "step": step, "steps": self.study.steps}))
+        return Merged(student.network.state_dict(), server.blueprint)
+
+
+def scores_of(teacher: nn.Module, images: Tensor) -> Tensor:
+    with torch.no_grad():
+        return torch.cat([teacher(batch) for batch in images.split(BATCH)])
