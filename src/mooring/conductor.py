@@ -12,21 +12,20 @@ import torch
 
 from mooring.bank import build_bank
 from mooring.client import ClientJob
-from mooring.config import Experiment, as_yaml
-from mooring.data.clients import Federation, federate
+from mooring.config import Experiment, as_yaml, load
+from mooring.data.clients import Federation
 from mooring.doctor.forecast import all_facts, foresee
 from mooring.engines.memory import keep_freed_memory
-from mooring.errors import DataError, FusionError, StoreError
+from mooring.errors import FusionError, MooringError, StoreError
 from mooring.evaluate import Examiner, Metrics
-from mooring.fusion import FeatureEnsemble, Fusion
-from mooring.fusion.server import Server
+from mooring.fusion import FeatureEnsemble
 from mooring.judge import judge
-from mooring.models.network import Blueprint
-from mooring.store import FORMAT, RunStore, finished, opened, read_upload
+from mooring.prepare import prepare, server_of
+from mooring.store import FORMAT, RunStore, finished, found_uploads, opened, read_events, read_upload
 from mooring.types import Emit, Event
+from mooring.vault import Vault
 
 RUNS = Path("runs")
-USUAL_PUBLIC_RATIO = 0.1  # note 1
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda", "lambda_star", "train_accuracy")
 REPORTED = ("balanced_accuracy", "macro_f1", "calibration_error", "per_class_accuracy", "confusion")
 
@@ -43,9 +42,13 @@ def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False
     keep_freed_memory()  # evaluation is twice as fast
     federation, job = prepare(experiment)
     examiner = Examiner(experiment.data, federation.train.classes)
-    with opened(folder, as_yaml(experiment.tree())) as store:
-        conductor = Conductor(experiment, federation, job, examiner, store, emit)
+    going_on = not again and interrupted(folder, experiment)
+    with opened(folder, as_yaml(experiment.tree()), going_on) as store:
+        vault = Vault(folder, experiment.fingerprint())
+        conductor = Conductor(experiment, federation, job, examiner, store, vault, emit)
         conductor.equip()
+        if going_on:
+            conductor.recall()
         conductor.conduct()
         result = conductor.result(monotonic() - began)
         store.finish(result)
@@ -73,64 +76,25 @@ def unchanged(result: dict[str, Any], experiment: Experiment, folder: Path) -> d
     return result
 
 
+def interrupted(folder: Path, experiment: Experiment) -> bool:
+    """Is this very experiment waiting here to go on? Another one that waits is not thrown away."""
+    if not (folder / "state").is_dir():
+        return False
+    try:
+        [waiting] = load(folder / "experiment.yaml")
+    except MooringError:
+        return False
+    if waiting.fingerprint() != experiment.fingerprint():
+        raise StoreError(
+            f"out={folder}: holds an interrupted run of another experiment ({waiting.name}, "
+            f"fingerprint {waiting.fingerprint()[:8]})",
+            "choose another folder with out=..., or repeat with --again to replace it",
+        )
+    return True
+
+
 def folder_of(experiment: Experiment) -> Path:
     return Path(experiment.out) if experiment.out else RUNS / experiment.title
-
-
-def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
-    """Who holds what, and what everybody will be asked to do; a bank is built when the run begins."""
-    source, method = experiment.data, experiment.method
-    asks = method.fusion.asks if method.fusion else frozenset()
-    wanted = method.bank is not None or "public" in asks
-    usual = USUAL_PUBLIC_RATIO if wanted and source.public is None else 0.0
-    ratio = usual if source.public_ratio is None else source.public_ratio
-    federation = federate(source, experiment.partition, experiment.split_seed, ratio)
-    if method.bank is not None and federation.public is None:
-        raise DataError(
-            f"data.public_ratio={ratio}: the feature bank of {experiment.name} has no public images",
-            f"set data.public_ratio={USUAL_PUBLIC_RATIO} or data.public.source=...",
-        )
-    if method.fusion:
-        equipped(method.fusion, federation)
-    if method.shards == "pooled":
-        federation = federation.pooled()
-    return federation, job_of(experiment, federation)
-
-
-def equipped(fusion: Fusion, federation: Federation) -> None:
-    """Does the server hold the images that the rule asks for?"""
-    remedies = {
-        "public": f"set data.public_ratio={USUAL_PUBLIC_RATIO} or data.public.source=...",
-        "validation": "set data.validation=0.1",
-    }
-    held = {"public": federation.public, "validation": federation.validation}
-    for images in sorted(fusion.asks):
-        if held[images] is None:
-            raise FusionError(f"fusion={fusion.kind}: needs {images} images and this run has none", remedies[images])
-
-
-def server_of(experiment: Experiment, federation: Federation, job: ClientJob, emit: Emit) -> Server:
-    return Server(job.blueprint, experiment.seed, federation.public, federation.validation, emit)
-
-
-def job_of(experiment: Experiment, federation: Federation) -> ClientJob:
-    """The work order of all clients; a model that cannot be built is refused before anybody trains."""
-    source, method = experiment.data, experiment.method
-    blueprint = Blueprint(
-        experiment.model,
-        method.client.head,
-        federation.train.shape,
-        len(federation.train.classes),
-        source.mean,
-        source.std,
-    )
-    network = blueprint.build(torch.Generator())
-    if method.client.align is not None and method.client.align.anchor is not None:
-        method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
-    needs = (method.fusion or FeatureEnsemble()).needs  # without a fusion: what it takes to judge a client alone
-    for part in needs:
-        part.expected(blueprint)  # a part that cannot be made, such as one of a missing file
-    return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)
 
 
 @dataclass
@@ -142,6 +106,7 @@ class Conductor:
     job: ClientJob
     examiner: Examiner
     store: RunStore
+    vault: Vault
     emit: Emit
     absent: dict[int, str] = field(default_factory=dict)  # clients that deliver nothing (more), and why
     failed: bool = False
@@ -155,12 +120,27 @@ class Conductor:
         if bank is not None and public is not None:
             self.job = replace(self.job, bank=build_bank(bank, public, self.job, self.note))
 
+    def recall(self) -> None:
+        """What an interrupted run has already done: uploads that a state relies on, and the rounds before them."""
+        records = list(found_uploads(self.store.folder))
+        for record in records:
+            self.vault.delivered(record["client"], record["round"], record["sha256"])
+        vouched = {client: self.vault.vouched(client) for client in range(self.federation.clients)}
+        for record in records:
+            if vouched.get(record["client"], {}).get(record["round"]) == record["sha256"]:
+                self.uploads[record["round"], record["client"]] = record
+        for event in read_events(self.store.folder):
+            if event["event"] == "round":
+                self.records[event["round"], event["client"]] = event
+
     def conduct(self) -> None:
         self.note(Event("partition", self.federation.summary()))
         for finding in foresee(self.job, all_facts(self.job, self.federation)):
             self.note(Event("forecast", asdict(finding)))
-        for payload in self.experiment.engine.collect(self.job, self.federation, self.note):
-            self.uploads[payload.round, payload.client] = self.store.save_upload(payload)
+        for payload in self.experiment.engine.collect(self.job, self.federation, self.note, self.vault):
+            record = self.store.save_upload(payload)
+            self.uploads[payload.round, payload.client] = record
+            self.vault.delivered(payload.client, payload.round, str(record["sha256"]))
             self.fuse_ready()
         self.fuse_ready()
 

@@ -66,6 +66,35 @@ def encode(payload: Payload) -> bytes:
     return save(dict(payload.tensors), {"mooring": json.dumps({"format": FORMAT, **facts_of(payload)})})
 
 
+def discard_states(folder: Path) -> int:
+    """Remove the states of a run; how many bytes that were."""
+    states = [path for path in (folder / "state").glob("*") if path.is_file()]
+    nbytes = sum(path.stat().st_size for path in states)
+    shutil.rmtree(folder / "state", ignore_errors=True)
+    return nbytes
+
+
+def found_uploads(folder: Path) -> Iterator[dict[str, Any]]:
+    """What `result.json` would say of every upload that is there and can be read."""
+    for path in sorted((folder / "uploads").glob("round-*/client-*.safetensors")):
+        try:
+            data = path.read_bytes()
+            facts = json.loads(metadata(data)["mooring"])
+            yield {name: facts[name] for name in ("client", "round", "samples")} | {
+                "bytes": len(data),
+                "sha256": sha256(data).hexdigest(),
+            }
+        except (OSError, ValueError, KeyError):
+            continue
+
+
+def metadata(data: bytes) -> dict[str, str]:
+    """The words in the header of a safetensors file."""
+    size = int.from_bytes(data[:8], "little")
+    words: dict[str, str] = json.loads(data[8 : 8 + size])["__metadata__"]
+    return words
+
+
 def read_upload(folder: Path, record: Mapping[str, Any]) -> Payload:
     """Read an upload again; refused if it is not what was written."""
     path = upload_path(folder, record["client"], record["round"])
@@ -79,20 +108,23 @@ def read_upload(folder: Path, record: Mapping[str, Any]) -> Payload:
 
 
 @contextmanager
-def opened(folder: Path, experiment_yaml: str) -> Iterator[RunStore]:
-    """A fresh run folder, locked for as long as the block lasts. What was in it of an earlier run is removed."""
+def opened(folder: Path, experiment_yaml: str, going_on: bool = False) -> Iterator[RunStore]:
+    """A run folder, locked for as long as the block lasts; what was in it is removed unless the run goes on."""
     with locked(folder):
         ours = (folder / "experiment.yaml").exists()
         foreign = [path.name for path in folder.iterdir() if path.name != ".lock"]
         if foreign and not ours:
             raise StoreError(f"out={folder}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
-        for name in ("events.jsonl", "result.json"):
-            (folder / name).unlink(missing_ok=True)
-        for name in ("uploads", "fusions"):
-            shutil.rmtree(folder / name, ignore_errors=True)
+        if not going_on:
+            for name in ("events.jsonl", "result.json"):
+                (folder / name).unlink(missing_ok=True)
+            for name in ("uploads", "fusions", "state"):
+                shutil.rmtree(folder / name, ignore_errors=True)
         write_atomically(folder / "experiment.yaml", experiment_yaml.encode())
         write_atomically(folder / "environment.json", (strict_json(environment(), indent=1) + "\n").encode())
         with (folder / "events.jsonl").open("a", encoding="utf-8") as events:
+            if events.tell():
+                events.write("\n")  # the last line may have been cut off by a crash
             yield RunStore(folder, events)
 
 
@@ -160,7 +192,7 @@ def read_events(folder: Path) -> list[dict[str, Any]]:
     for line in lines:
         try:
             events.append(json.loads(line))
-        except ValueError:
+        except ValueError:  # empty, or cut off
             continue
     return events
 

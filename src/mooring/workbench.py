@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from mooring.client import ClientJob
-from mooring.conductor import equipped, prepare, server_of
 from mooring.config import Experiment, load
 from mooring.config.tree import to_tree
 from mooring.data.clients import Federation
@@ -20,6 +19,7 @@ from mooring.fusion import Fusion
 from mooring.fusion.base import rebuild
 from mooring.judge import examined
 from mooring.methods import track_of
+from mooring.prepare import equipped, prepare, server_of
 from mooring.store import encode, read_result, read_upload, strict_json, write_atomically
 from mooring.types import Emit, Payload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from mooring import METHODS, load
-from mooring.conductor import prepare
 from mooring.methods import alignment, baselines, fafi, public_bank, sound, statistics
+from mooring.prepare import prepare
 
 HOME = Path(__file__).parents[2]
 CARDS = HOME / "docs" / "methods"

@@ -69,8 +69,8 @@ def partition(
     experiment = experiments(settings)[0]
     from rich.console import Console
 
-    from mooring.conductor import prepare
     from mooring.data.partition import export as write
+    from mooring.prepare import prepare
 
     federation, _ = prepare(experiment)
     if export is not None:

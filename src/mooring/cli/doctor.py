@@ -59,8 +59,8 @@ def before(settings: list[str] | None, json: bool) -> None:
     from dataclasses import asdict, replace
 
     from mooring.bank import stand_in
-    from mooring.conductor import prepare
     from mooring.doctor.forecast import forecast
+    from mooring.prepare import prepare
 
     told: list[dict[str, Any]] = []
     for experiment in experiments(settings):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from mooring.config import Experiment
 
 FAILED = 3  # exit code of a run that ended with less than all clients
+INTERRUPTED = 130  # by Ctrl-C
 
 
 def run(
@@ -23,20 +24,41 @@ def run(
     Several methods run one after the other on the same partition: mooring run method=v4,v7
     """
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
+    conduct_all(apart(chosen), again, quiet, json)
+
+
+def resume(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of an interrupted run.")],
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Go on with a run that was interrupted: it ends as if nothing had happened, to the byte."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from mooring.config import load
+
+    conduct_all([replace(load(Path(run) / "experiment.yaml")[0], out=run)], False, quiet, json)
+
+
+def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) -> None:
     from mooring.cli.progress import watching
     from mooring.conductor import folder_of
     from mooring.conductor import run as conduct
     from mooring.store import finished
 
-    chosen = apart(chosen)
     outcomes: list[tuple[str, dict[str, Any]]] = []
     for experiment in chosen:
         folder = folder_of(experiment)
         earlier = None if again else finished(folder, experiment.fingerprint())
         if earlier is not None and not (quiet or json):
             typer.echo(f"{experiment.name}: finished earlier, nothing was run; --again repeats it", err=True)
-        with watching(experiment, silent=quiet or json or earlier is not None) as emit:
-            outcomes.append((str(folder), conduct(experiment, emit, again)))
+        try:
+            with watching(experiment, silent=quiet or json or earlier is not None) as emit:
+                outcomes.append((str(folder), conduct(experiment, emit, again)))
+        except KeyboardInterrupt:
+            typer.echo(f"interrupted; go on with: mooring resume {folder}", err=True)
+            raise typer.Exit(INTERRUPTED) from None
     if json:
         results = [{"folder": folder, **result} for folder, result in outcomes]
         print_json(results[0] if len(results) == 1 else results)

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor
 
 from mooring.client.batches import batches, steps_per_epoch
+from mooring.client.checkpoint import FORGETFUL, Keeper, frozen, thawed
 from mooring.client.job import ClientJob
-from mooring.client.ledger import TERM, Ledger
+from mooring.client.ledger import TERM
+from mooring.client.position import Position
 from mooring.client.recipe import ClientRecipe, named
 from mooring.client.stages import Stage
 from mooring.client.state import ClientState
@@ -20,8 +22,11 @@ from mooring.uploads import extract
 TICK_SECONDS = 0.25
 
 
-def run_client(job: ClientJob, shard: ImageSet, client: int, emit: Emit) -> Iterator[Payload]:
-    """Train one client from start to end; yields its upload at every round that is kept.
+def run_client(
+    job: ClientJob, shard: ImageSet, client: int, emit: Emit, keeper: Keeper = FORGETFUL
+) -> Iterator[Payload]:
+    """Train one client to its end, from its start or from where `keeper` last saw it; yields its upload at every round
+    that is kept, and its state to the keeper once the upload is in safe hands.
 
     A client without images uploads nothing; one whose recipe has no terms trains nothing, and uploads at once.
     """
@@ -34,12 +39,18 @@ def run_client(job: ClientJob, shard: ImageSet, client: int, emit: Emit) -> Iter
     if not job.recipe.terms:
         yield uploaded(job, state, shard, facts, 0)
         return
-    for round_ in range(job.training.rounds):
-        began = monotonic()
-        record = train_round(job, state, shard, facts, round_, emit)
+    last = keeper.last()
+    if last is not None:
+        thawed(state, last)
+        emit(Event("resumed", {"client": client, "round": state.position.round, "step": state.step}))
+    while state.position.round < job.training.rounds:
+        round_, began = state.position.round, monotonic()
+        record = train_round(job, state, shard, facts, emit, keeper)
         emit(Event("round", {"client": client, "round": round_, **record, "seconds": monotonic() - began}))
         if round_ in job.kept():
             yield uploaded(job, state, shard, facts, round_)
+        state.position = Position(round_ + 1)
+        keeper.keep(frozen(state))
 
 
 def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, round_: int) -> Payload:
@@ -49,27 +60,38 @@ def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientF
 
 
 def train_round(
-    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, round_: int, emit: Emit
+    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: Keeper = FORGETFUL
 ) -> dict[str, object]:
-    """One round of epochs; the record of its last epoch."""
-    training = job.training
-    ledger = Ledger(facts.client)
-    progress, means, ticked = Progress(), {}, monotonic()
-    for epoch in range(training.local_epochs):
-        first_step = state.step
-        for chosen in batches(len(shard), training.batch_size, state.order):
-            progress = Progress(state.step, facts.steps, epoch, training.local_epochs, round_, training.rounds)
-            state.set_rate(job, progress)
-            values = train_step(job, state, shard.images[chosen], shard.labels[chosen], progress)
-            ledger.add(values)
-            state.step += 1
-            if monotonic() - ticked > TICK_SECONDS:
-                ticked = monotonic()
-                emit(Event("tick", _tick(facts, state, round_, values)))
-        means = ledger.close(round_, first_step)
-        emit(Event("epoch", {"client": facts.client, "round": round_, "epoch": epoch, **_epoch(means)}))
-    emit(Event("tick", {"client": facts.client, "round": round_, "step": state.step, "steps": facts.steps}))
-    return _record(job, state, facts, progress, means)
+    """What is left of a round; the record of its last epoch."""
+    training, at, means = job.training, state.position, {}
+    while at.epoch < training.local_epochs:
+        train_epoch(job, state, shard, facts, emit, keeper)
+        means = state.ledger.close(at.round, state.step - at.batch)
+        emit(Event("epoch", {"client": facts.client, "round": at.round, "epoch": at.epoch, **_epoch(means)}))
+        at.epoch, at.batch = at.epoch + 1, 0
+    emit(Event("tick", {"client": facts.client, "round": at.round, "step": state.step, "steps": facts.steps}))
+    end = Progress(state.step - 1, facts.steps, at.epoch - 1, training.local_epochs, at.round, training.rounds)
+    return _record(job, state, facts, end, means)
+
+
+def train_epoch(
+    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: Keeper
+) -> None:
+    """What is left of an epoch: its order is drawn again from where the stream stood when it began."""
+    training, at, ticked = job.training, state.position, monotonic()
+    state.epoch_start = state.order.get_state()
+    for chosen in batches(len(shard), training.batch_size, state.order)[at.batch :]:
+        progress = Progress(state.step, facts.steps, at.epoch, training.local_epochs, at.round, training.rounds)
+        state.set_rate(job, progress)
+        values = train_step(job, state, shard.images[chosen], shard.labels[chosen], progress)
+        state.ledger.add(values)
+        state.step += 1
+        at.batch += 1
+        if monotonic() - ticked > TICK_SECONDS:
+            ticked = monotonic()
+            emit(Event("tick", _tick(facts, state, at.round, values)))
+            if keeper.due():
+                keeper.keep(frozen(state))
 
 
 def train_step(

@@ -1,6 +1,6 @@
 """All that changes while a client trains, and how it starts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Generator, Tensor
@@ -8,7 +8,9 @@ from torch.nn.utils import clip_grad_norm_
 
 from mooring.anchors import Anchors
 from mooring.client.job import ClientJob
+from mooring.client.ledger import Ledger
 from mooring.client.memory import Memory
+from mooring.client.position import Position
 from mooring.client.recipe import Clipping
 from mooring.models.network import Network
 from mooring.schedules import at
@@ -27,6 +29,10 @@ class ClientState:
     optimizer: torch.optim.Optimizer
     order: Generator
     augment: Generator
+    weighting: Generator
+    ledger: Ledger
+    position: Position = field(default_factory=Position)
+    epoch_start: Tensor | None = None  # the order stream before it drew this epoch
     memory: Memory | None = None
     label_counts: Tensor | None = None  # (C,)
     step: int = 0
@@ -38,11 +44,12 @@ class ClientState:
         training, align = job.training, job.recipe.align
         groups = [_group(list(network.parameters()), training.lr, training.weight_decay)]
         anchors = balancer = None
+        weighting = generator(job.seed, "client", facts.client, "weighting")
         if align is not None:
             if align.anchor is not None:
                 anchors = align.anchor.build(network.prototypes.detach(), generator(job.seed, "anchors"))
                 network.head.moor(anchors(Progress()))
-            balancer = align.weight.start(facts, generator(job.seed, "client", facts.client, "weighting"))
+            balancer = align.weight.start(facts, weighting)
             own = list(balancer.parameters())
             groups += [_group(own, balancer.rate(training.lr), 0.0)] if own else []
         return cls(
@@ -52,6 +59,8 @@ class ClientState:
             torch.optim.SGD(groups, momentum=training.momentum),
             order=generator(job.seed, "client", facts.client, "order"),
             augment=generator(job.seed, "client", facts.client, "augment"),
+            weighting=weighting,
+            ledger=Ledger(facts.client),
             memory=Memory(job.recipe.memory, network.prototypes.shape[1]) if job.recipe.memory else None,
             label_counts=torch.tensor(facts.label_counts),
         )

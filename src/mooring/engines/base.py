@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Protocol
 
 from mooring.client import ClientJob
+from mooring.client.checkpoint import NO_VAULT, Vault
 from mooring.data.clients import Federation
 from mooring.types import Emit, Payload
 
@@ -13,5 +14,8 @@ class Engine(Protocol):
 
     kind: ClassVar[str]
 
-    def collect(self, job: ClientJob, federation: Federation, emit: Emit) -> Iterator[Payload]:
-        """Called once per run. A client that fails alone is an event `failed`; the others go on."""
+    def collect(self, job: ClientJob, federation: Federation, emit: Emit, vault: Vault = NO_VAULT) -> Iterator[Payload]:
+        """Called once per run; clients go on from the states in the vault.
+
+        A client that fails alone is an event `failed`; the others go on.
+        """

@@ -1,0 +1,125 @@
+"""A client's whole state as named tensors, and back: resumed or not, the same bytes."""
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+import torch
+from torch import Generator, Tensor
+
+from mooring.client.ledger import Row
+from mooring.client.position import Position
+from mooring.client.state import ClientState
+
+Tensors = Mapping[str, Tensor]
+
+
+class Keeper(Protocol):
+    """Who keeps a client's state in a safe place; the client knows nothing of disks."""
+
+    def last(self) -> Tensors | None:
+        """The state to go on from, if there is one."""
+        ...
+
+    def due(self) -> bool:
+        """Is it time to keep a state within a round?"""
+        ...
+
+    def keep(self, tensors: Tensors) -> None: ...
+
+
+class Vault(Protocol):
+    """Who keeps the states of all clients of a run."""
+
+    def last(self, client: int) -> Tensors | None: ...
+
+    def keep(self, client: int, tensors: Tensors) -> None: ...
+
+
+class NoVault:
+    """Nothing is kept: a run that is interrupted begins again."""
+
+    def last(self, client: int) -> Tensors | None:
+        return None
+
+    def keep(self, client: int, tensors: Tensors) -> None:
+        pass
+
+
+class Forgetful:
+    """Keeps nothing."""
+
+    def last(self) -> Tensors | None:
+        return None
+
+    def due(self) -> bool:
+        return False
+
+    def keep(self, tensors: Tensors) -> None:
+        pass
+
+
+FORGETFUL = Forgetful()
+NO_VAULT = NoVault()
+
+
+def frozen(state: ClientState) -> dict[str, Tensor]:
+    """Weights, momentum, balancer, memory, every random stream, the position, and what the epoch measured so far."""
+    at = state.position
+    tensors = {
+        "position": torch.tensor([at.round, at.epoch, at.batch, state.step]),
+        **{f"network.{name}": tensor for name, tensor in state.network.state_dict().items()},
+        **{f"momentum.{i}": buffer for i, buffer in momenta(state)},
+        **{f"stream.{name}": stream.get_state() for name, stream in streams(state).items()},
+    }
+    if at.batch and state.epoch_start is not None:  # the same images in the same order, once more
+        tensors["stream.order"] = state.epoch_start
+    if state.balancer is not None:
+        tensors |= {f"balancer.{name}": tensor for name, tensor in state.balancer.state_dict().items()}
+    if state.memory is not None:
+        memory = state.memory
+        tensors |= {"memory.features": memory.features, "memory.labels": memory.labels}
+        tensors |= {"memory.written": torch.tensor(memory.written)}
+    tensors |= {f"ledger.{i}.{'|'.join(names)}": values for i, (names, values) in enumerate(state.ledger.rows)}
+    return {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
+
+
+def thawed(state: ClientState, tensors: Tensors) -> ClientState:
+    """A state that has just been started, brought to where `tensors` were taken."""
+    round_, epoch, batch, state.step = tensors["position"].tolist()
+    state.position = Position(round_, epoch, batch)
+    state.network.load_state_dict(below("network.", tensors))
+    if state.balancer is not None:
+        state.balancer.load_state_dict(below("balancer.", tensors))
+    parameters = [p for group in state.optimizer.param_groups for p in group["params"]]
+    for i, buffer in below("momentum.", tensors).items():
+        state.optimizer.state[parameters[int(i)]]["momentum_buffer"] = buffer.clone()
+    for name, stream in streams(state).items():
+        stream.set_state(tensors[f"stream.{name}"])
+    if state.memory is not None:
+        state.memory.features.copy_(tensors["memory.features"])
+        state.memory.labels.copy_(tensors["memory.labels"])
+        state.memory.written = int(tensors["memory.written"])
+    rows = {int(name.partition(".")[0]): (name, values) for name, values in below("ledger.", tensors).items()}
+    state.ledger.rows = [row(*rows[i]) for i in sorted(rows)]
+    return state
+
+
+def row(name: str, values: Tensor) -> Row:
+    return tuple(name.partition(".")[2].split("|")), values
+
+
+def momenta(state: ClientState) -> Iterator[tuple[int, Tensor]]:
+    """The optimizer's buffers by the number of their parameter; a parameter that was never moved has none."""
+    parameters = [p for group in state.optimizer.param_groups for p in group["params"]]
+    for i, parameter in enumerate(parameters):
+        buffer = state.optimizer.state.get(parameter, {}).get("momentum_buffer")
+        if buffer is not None:
+            yield i, buffer
+
+
+def streams(state: ClientState) -> dict[str, Generator]:
+    return {"order": state.order, "augment": state.augment, "weighting": state.weighting}
+
+
+def below(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,70 @@
+"""A client that goes on from a kept state ends as if nothing had happened, to the byte."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import load, save
+
+from mooring.client import run_client
+from mooring.methods import METHODS
+
+TRAINED = [name for name, method in METHODS.items() if method.client.terms]
+
+
+class Notebook:
+    """Keeps every state as bytes; due at every tick it is asked."""
+
+    def __init__(self, last=None, due=False):
+        self.pages = []
+        self.first = last
+        self.always = due
+
+    def last(self):
+        return None if self.first is None else load(self.first)
+
+    def due(self):
+        return self.always
+
+    def keep(self, tensors):
+        self.pages.append(save(dict(tensors)))
+
+
+def same(one, other):
+    assert [p.round for p in one] == [p.round for p in other]
+    for a, b in zip(one, other, strict=True):
+        assert all(torch.equal(a.tensors[name], b.tensors[name]) for name in a.tensors)
+
+
+def records(events):
+    return [{k: v for k, v in e.fields.items() if k != "seconds"} for e in events if e.name == "round"]
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_from_a_round_boundary(name, make_job, shard_of):
+    job, shard = make_job(name, rounds=3), shard_of([0, 1, 5], 15)
+    events, again = [], []
+    notebook = Notebook()
+    whole = list(run_client(job, shard, 4, events.append, notebook))
+    assert len(notebook.pages) == 3
+    rest = list(run_client(job, shard, 4, again.append, Notebook(notebook.pages[0])))
+    same(whole[1:], rest)
+    assert records(events)[1:] == records(again)
+    assert list(run_client(job, shard, 4, again.append, Notebook(notebook.pages[-1]))) == []
+
+
+@pytest.mark.parametrize("name", ["v4", "v12", "random", "dwa", "hypergradient", "memory-bank", "v6"])
+def test_from_the_middle_of_an_epoch(name, make_job, shard_of, monkeypatch):
+    monkeypatch.setattr("mooring.client.loop.TICK_SECONDS", -1.0)  # every step is a tick
+    job, shard = make_job(name, rounds=2, local_epochs=2), shard_of([2, 3, 4, 5], 20)
+    job = replace(job, training=replace(job.training, batch_size=16))
+    events, again = [], []
+    notebook = Notebook(due=True)
+    whole = list(run_client(job, shard, 1, events.append, notebook))
+    steps = 5 * 2 * 2
+    assert len(notebook.pages) == steps + 2
+    for page in (0, 4, 5, 9, 12, steps - 1):
+        again.clear()
+        rest = list(run_client(job, shard, 1, again.append, Notebook(notebook.pages[page])))
+        same(whole[-len(rest) :], rest)
+        assert records(events)[-len(rest) :] == records(again)
