@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test lint science studies bench docs format clean
+.PHONY: help setup demo test lint science studies chaos bench docs format clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -28,7 +28,7 @@ lint: $(READY)   ## ruff, mypy --strict, and the layers of the house
 	$(BIN)/lint-imports
 
 science: $(READY)  ## what the notes claim, on many digits runs (about 20 minutes)
-	$(BIN)/python -m pytest -m slow -rP
+	$(BIN)/python -m pytest -m "slow and not chaos" -rP
 
 studies: $(READY)  ## the studies on the digits, and their pages (about an hour)
 	$(BIN)/python studies/note1.py digits
@@ -36,6 +36,9 @@ studies: $(READY)  ## the studies on the digits, and their pages (about an hour)
 	$(BIN)/python studies/note1.py write
 	$(BIN)/python studies/bench.py fusions
 	$(BIN)/python studies/bench.py write
+
+chaos: $(READY)  ## sixty kills at random moments, each resumed, byte for byte the same (about 15 minutes)
+	$(BIN)/python -m pytest -m chaos -s tests/faults
 
 bench: $(READY)  ## how much of a step is the model itself
 	$(BIN)/python benchmarks/steps.py

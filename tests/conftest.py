@@ -1,5 +1,6 @@
 """Small real things that many tests share."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import torch
 
 from mooring.bank import stand_in
+from mooring.cli import main
 from mooring.client import ClientJob, Training
 from mooring.data.digits import Digits
 from mooring.data.images import ImageSet
@@ -47,3 +49,21 @@ def shard_of(digits):
         return digits.select(torch.from_numpy(np.concatenate(chosen) if chosen else np.empty(0, np.int64)))
 
     return shard
+
+
+@pytest.fixture
+def cli(monkeypatch, capsys, tmp_path):
+    """Run the command line as a user does, in an empty folder; returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["mooring", *map(str, arguments)])
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run

@@ -22,8 +22,8 @@ from mooring.fusion import FeatureEnsemble
 from mooring.judge import judge
 from mooring.prepare import prepare, server_of
 from mooring.store import FORMAT, RunStore, finished, found_uploads, opened, read_events, read_upload
+from mooring.store.vault import Vault
 from mooring.types import Emit, Event
-from mooring.vault import Vault
 
 RUNS = Path("runs")
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda", "lambda_star", "train_accuracy")
@@ -83,7 +83,7 @@ def interrupted(folder: Path, experiment: Experiment) -> bool:
     try:
         [waiting] = load(folder / "experiment.yaml")
     except MooringError:
-        return False
+        return True  # damaged, and about to be written again; the states know themselves whose they are
     if waiting.fingerprint() != experiment.fingerprint():
         raise StoreError(
             f"out={folder}: holds an interrupted run of another experiment ({waiting.name}, "
@@ -126,6 +126,8 @@ class Conductor:
         for record in records:
             self.vault.delivered(record["client"], record["round"], record["sha256"])
         vouched = {client: self.vault.vouched(client) for client in range(self.federation.clients)}
+        for path in sorted(self.vault.damaged):
+            self.note(Event("damaged", {"file": str(path), "text": f"{path} is damaged; an earlier state is used"}))
         for record in records:
             if vouched.get(record["client"], {}).get(record["round"]) == record["sha256"]:
                 self.uploads[record["round"], record["client"]] = record

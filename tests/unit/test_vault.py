@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mooring.seeds import generator
-from mooring.vault import Vault
+from mooring.store.vault import Vault
 
 
 def state(number):

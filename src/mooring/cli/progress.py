@@ -13,7 +13,7 @@ from mooring.types import Emit, Event
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
-TROUBLES = ("starved", "failed", "forecast", "bank")
+TROUBLES = ("starved", "failed", "forecast", "bank", "damaged")
 MANY = 16  # clients beyond which one bar stands for all
 
 
@@ -155,7 +155,7 @@ def trouble(event: Event) -> str:
         where = "" if fields["client"] is None else f"client {fields['client']} "
         remedy = f" (try {fields['remedy']})" if fields["remedy"] else ""
         return f"warning: {where}{fields['text']}{remedy}"
-    if event.name == "bank":
+    if event.name in ("bank", "damaged"):
         return f"warning: {fields['text']}"
     if event.name == "failed":
         return f"warning: {fields['problem']}; {fields['remedy']}"

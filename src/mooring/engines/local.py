@@ -2,10 +2,8 @@
 
 import os
 import pickle
-import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 from typing import ClassVar
@@ -15,9 +13,10 @@ import torch
 from mooring.client import ClientJob, run_client
 from mooring.client.checkpoint import NO_VAULT, Tensors, Vault
 from mooring.data.clients import Federation
+from mooring.engines.interruption import patient
 from mooring.engines.memory import keep_freed_memory
 from mooring.engines.pool import Pool
-from mooring.engines.worker import failure
+from mooring.engines.worker import failure, lacks_memory, out_of_memory
 from mooring.errors import MooringError
 from mooring.types import Count, Emit, Payload, Positive
 
@@ -50,6 +49,10 @@ class Local:
                     yield from run_client(job, federation.shard(client), client, emit, keeper)
                 except MooringError as error:
                     emit(failure(client, error))
+                except (MemoryError, RuntimeError) as error:
+                    if not lacks_memory(error):
+                        raise
+                    emit(failure(client, out_of_memory(client)))
 
 
 class OnTheSpot:
@@ -73,23 +76,3 @@ class OnTheSpot:
         self.kept = monotonic()
         if self.interrupted.is_set():
             raise KeyboardInterrupt
-
-
-@contextmanager
-def patient() -> Iterator[threading.Event]:
-    """The first Ctrl-C is remembered until the state is safe, the second acts at once."""
-    interrupted = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupted
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def remember(*_: object) -> None:
-        interrupted.set()
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, remember)
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)

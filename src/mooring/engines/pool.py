@@ -2,9 +2,11 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask
+from threading import Event
 from types import ModuleType
 from typing import Any
 
@@ -14,11 +16,13 @@ from torch import multiprocessing
 from mooring.client import ClientJob
 from mooring.client.checkpoint import Vault
 from mooring.data.clients import Federation
-from mooring.engines.worker import failure, work
+from mooring.engines.interruption import patient
+from mooring.engines.worker import NO_MEMORY, failure, out_of_memory, work
 from mooring.errors import TrainingError
 from mooring.types import Emit, Payload
 
 LIVES = 3  # workers that may die over one client
+GLANCE_SECONDS = 0.2  # between two looks at the keyboard
 
 
 @dataclass
@@ -40,18 +44,20 @@ class Pool:
     waiting: list[int] = field(default_factory=list)
     deaths: dict[int, int] = field(default_factory=dict)
     workers: list[Worker] = field(default_factory=list)
+    interrupted: Event = field(default_factory=Event)
+    stopping: bool = False
 
     def collect(self, clients: list[int], workers: int) -> Iterator[Payload]:
         self.federation.train.images.share_memory_()
         self.federation.train.labels.share_memory_()
         self.waiting = list(clients)
         try:
-            for _ in range(workers):
-                self.hire()
-            yield from self.receive()
-        except KeyboardInterrupt:
-            yield from self.stop()
-            raise
+            with patient() as self.interrupted:
+                for _ in range(workers):
+                    self.hire()
+                yield from self.receive()
+            if self.interrupted.is_set():
+                raise KeyboardInterrupt  # and every state is safe
         finally:
             for worker in self.workers:
                 worker.process.kill()
@@ -63,7 +69,7 @@ class Pool:
         here, there = context.Pipe()
         arguments = (self.job, self.federation, self.vault, there, self.seconds)
         process = context.Process(target=work, args=arguments, daemon=True)
-        with without_main():
+        with without_main(), deaf_to_interrupts():
             process.start()
         there.close()  # the worker's end lives in the worker alone: when it dies, the pipe says so
         worker = Worker(process, here)
@@ -72,12 +78,18 @@ class Pool:
 
     def assign(self, worker: Worker) -> None:
         worker.client = self.waiting.pop(0) if self.waiting else None
-        worker.pipe.send(worker.client)  # None: go home
+        self.tell(worker, worker.client)  # None: go home
+
+    def tell(self, worker: Worker, what: object) -> None:
+        with suppress(OSError):  # it died: the end of its pipe comes next
+            worker.pipe.send(what)
 
     def receive(self) -> Iterator[Payload]:
-        """Messages of all workers until every client has ended."""
+        """Messages of all workers until every client has ended, or everybody has stopped after Ctrl-C."""
         while busy := {worker.pipe: worker for worker in self.workers if worker.client is not None}:
-            for pipe in wait(list(busy)):
+            if self.interrupted.is_set() and not self.stopping:
+                self.stop()
+            for pipe in wait(list(busy), GLANCE_SECONDS):
                 worker = busy[pipe]  # type: ignore[index]
                 try:
                     what, content = worker.pipe.recv()
@@ -114,18 +126,35 @@ class Pool:
         if self.deaths[client] < LIVES:
             self.waiting.insert(0, client)
         else:
-            reason = f"client {client}: {LIVES} workers died over it (exit code {worker.process.exitcode})"
-            self.emit(failure(client, TrainingError(reason, "lower engine.workers or look for a lack of memory")))
-        if self.waiting:
+            self.emit(failure(client, hopeless(client, worker.process.exitcode)))
+        if self.waiting and not self.stopping:
             self.hire()
 
-    def stop(self) -> Iterator[Payload]:
-        """Ask every worker for its state, and wait for it."""
+    def stop(self) -> None:
+        """Ask every worker for its state; nobody begins another client."""
+        self.stopping = True
         self.waiting.clear()
         for worker in self.workers:
             if worker.client is not None:
-                worker.pipe.send("stop")
-        yield from self.receive()
+                self.tell(worker, "stop")
+
+
+def hopeless(client: int, exit_code: int | None) -> TrainingError:
+    """Why nobody tries this client again."""
+    if exit_code == NO_MEMORY:
+        return out_of_memory(client)
+    died = f"client {client}: {LIVES} workers died over it, the last with exit code {exit_code}"
+    return TrainingError(died, "lower engine.workers, and look into the system's log for a lack of memory")
+
+
+@contextmanager
+def deaf_to_interrupts() -> Iterator[None]:
+    """Ctrl-C reaches the whole group: processes started here never hear it, and the parent decides what it means."""
+    before = pthread_sigmask(SIG_BLOCK, {SIGINT})
+    try:
+        yield
+    finally:
+        pthread_sigmask(SIG_SETMASK, before)
 
 
 @contextmanager

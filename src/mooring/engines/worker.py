@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from signal import SIG_IGN, SIGINT, signal
 from threading import Thread
 from time import monotonic, sleep
 from traceback import format_exc
@@ -15,11 +14,12 @@ from mooring.client import ClientJob, run_client
 from mooring.client.checkpoint import Tensors, Vault
 from mooring.data.clients import Federation
 from mooring.engines.memory import keep_freed_memory
-from mooring.errors import MooringError
+from mooring.errors import MooringError, TrainingError
 from mooring.types import Event
 
 Message = tuple[str, Any]  # what it is, its content
 WATCH_SECONDS = 1.0
+NO_MEMORY = 77  # exit code of a worker that ran out of it
 
 
 class Interrupted(Exception):  # noqa: N818
@@ -58,13 +58,12 @@ def asked_to_stop(home: Any) -> bool:
 
 
 def work(job: ClientJob, federation: Federation, vault: Vault, home: Any, seconds: float) -> None:
-    """Train the clients that come through `home` until None comes; send events, uploads, states and failures back."""
+    """Train the clients that come through `home`, until no client comes; all that happens is sent back."""
     leave_with_parent()
-    signal(SIGINT, SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
     torch.set_num_threads(1)  # one thread per worker: the same bytes for any number of workers
     keep_freed_memory()
     try:
-        while (client := home.recv()) is not None:
+        while isinstance(client := home.recv(), int):
             for message in train(job, federation, client, Sender(client, vault, home, seconds)):
                 home.send(message)
             home.send(("ended", client))
@@ -72,7 +71,9 @@ def work(job: ClientJob, federation: Federation, vault: Vault, home: Any, second
         home.send(("interrupted", None))
     except (EOFError, BrokenPipeError):
         os._exit(1)  # nobody is left to work for
-    except BaseException:
+    except BaseException as error:
+        if lacks_memory(error):
+            os._exit(NO_MEMORY)  # there may be more when the others are done
         home.send(("crash", format_exc()))
 
 
@@ -99,6 +100,15 @@ def train(job: ClientJob, federation: Federation, client: int, sender: Sender) -
             yield "upload", (payload.client, payload.round, payload.samples, save(dict(payload.tensors)))
     except MooringError as error:
         emit(failure(client, error))
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Torch has no type of its own for a CPU that has no memory left."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+def out_of_memory(client: int) -> TrainingError:
+    return TrainingError(f"client {client}: out of memory", "lower engine.workers or training.batch_size")
 
 
 def failure(client: int, error: MooringError) -> Event:

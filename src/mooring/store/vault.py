@@ -15,7 +15,9 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from mooring.errors import StoreError
-from mooring.store import metadata, write_atomically
+from mooring.store.files import write_atomically
+from mooring.store.folder import still_there
+from mooring.store.uploads import metadata
 
 FORMAT = 1
 DIGEST = 64  # hexadecimal digits
@@ -30,6 +32,7 @@ class Vault:
     folder: Path
     fingerprint: str
     uploads: dict[int, dict[int, str]] = field(default_factory=dict)  # client -> round -> SHA-256
+    damaged: set[Path] = field(default_factory=set)  # files that were met and are not what was written
 
     def delivered(self, client: int, round_: int, digest: str) -> None:
         """An upload is on disk: the states that follow rely on it."""
@@ -37,6 +40,7 @@ class Vault:
 
     def keep(self, client: int, tensors: Mapping[str, Tensor]) -> None:
         """The newest state takes the place of the one before; a crash leaves at least one of them whole."""
+        still_there(self.folder)
         facts = {"format": FORMAT, "fingerprint": self.fingerprint, "uploads": self.uploads.get(client, {})}
         body = save(dict(tensors), {"mooring": json.dumps({"client": client, **facts})})
         newest, before = self._paths(client)
@@ -67,6 +71,7 @@ class Vault:
             return None
         digest, body = data[:DIGEST], data[DIGEST:]
         if sha256(body).hexdigest().encode() != digest:
+            self.damaged.add(path)
             return None
         facts = json.loads(metadata(body)["mooring"])
         mine = (facts["client"], facts["format"], facts["fingerprint"]) == (client, FORMAT, self.fingerprint)

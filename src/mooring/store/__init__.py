@@ -1,0 +1,30 @@
+"""The run folder: the only code that writes results. Atomic, locked while in use, nothing pickled.
+
+experiment.yaml    the full configuration        events.jsonl    what happened, in order, append only
+environment.json   versions and machine          uploads/        one safetensors file per client and round
+result.json        the answer, strict JSON       fusions/        other fusions of the same uploads
+                                                 state/          what an interrupted run goes on from
+"""
+
+from mooring.store.files import strict_json, write_atomically
+from mooring.store.folder import RunStore, discard_states, locked, opened, still_there
+from mooring.store.reading import FORMAT, finished, read_events, read_result
+from mooring.store.uploads import encode, found_uploads, metadata, read_upload
+
+__all__ = [
+    "FORMAT",
+    "RunStore",
+    "discard_states",
+    "encode",
+    "finished",
+    "found_uploads",
+    "locked",
+    "metadata",
+    "opened",
+    "read_events",
+    "read_result",
+    "read_upload",
+    "still_there",
+    "strict_json",
+    "write_atomically",
+]

@@ -1,0 +1,48 @@
+"""Many kills at random moments (`make chaos`): whatever is killed, whenever, the bytes are the same."""
+
+import random
+import signal
+import time
+
+import pytest
+from disturbance import same, started, torment, undisturbed, wait_for_states
+
+KILLS = 60
+METHODS = ("v12", "memory-bank", "v6", "v9")  # learned lambda, memory, public bank and stages, entropy
+LONGER = ["training.rounds=4", "training.local_epochs=3"]
+
+
+@pytest.mark.chaos
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_many_kills(method, tmp_path):
+    settings = [f"method={method}", *LONGER]
+    original = undisturbed(settings, tmp_path / "original")
+    rng, killed, attempt = random.Random(method), 0, 0
+    while killed < KILLS / len(METHODS):
+        folder = tmp_path / f"run-{attempt}"
+        here = torment(folder, settings, rng, kills=KILLS // len(METHODS), patience=8.0)
+        same(original, folder)
+        killed, attempt = killed + here, attempt + 1
+        print(f"{method}: {here} kills, byte-identical ({killed} in all)")
+
+
+@pytest.mark.chaos
+@pytest.mark.slow
+def test_the_second_ctrl_c_leaves_at_once(settings, original, tmp_path):
+    folder = tmp_path / "run"
+    process = started(folder, *settings, "training.rounds=20")
+    wait_for_states(folder, 1, process)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert time.monotonic() - began < 5
+
+
+def test_a_few_kills(settings, original, tmp_path):
+    folder = tmp_path / "run"
+    assert torment(folder, settings, random.Random(1), kills=3, patience=5.0) >= 1
+    same(original, folder)

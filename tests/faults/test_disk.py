@@ -1,0 +1,63 @@
+"""Trouble with the disk: a clear line, exit code 2, and nothing lost."""
+
+import errno
+import os
+import shutil
+import time
+
+import pytest
+from disturbance import same
+
+
+class Failing:
+    """Stands in for a function of `os` and fails from the n-th call on, as a disk does."""
+
+    def __init__(self, real, after, reason):
+        self.real = real
+        self.left = after
+        self.reason = reason
+
+    def __call__(self, *arguments):
+        self.left -= 1
+        if self.left < 0:
+            raise OSError(self.reason, os.strerror(self.reason))
+        return self.real(*arguments)
+
+
+@pytest.mark.parametrize(("after", "reason"), [(0, errno.EROFS), (9, errno.ENOSPC), (50, errno.ENOSPC)])
+def test_a_disk_that_is_full_or_read_only(after, reason, original, settings, tmp_path, cli, monkeypatch):
+    folder = tmp_path / "run"
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", Failing(os.fsync, after, reason))
+        code, _, err = cli("run", *settings, "engine.workers=1", f"out={folder}")
+    assert code == 2, err
+    assert f"cannot be written ({os.strerror(reason)})" in err.splitlines()[-1]
+    code, _, err = cli("run", *settings, "engine.workers=1", f"out={folder}")
+    assert code == 0, err
+    same(original, folder)
+
+
+def test_a_folder_removed_under_a_run(settings, tmp_path, cli, monkeypatch):
+    folder = tmp_path / "run"
+    from mooring.store import RunStore
+
+    real = RunStore.save_upload
+
+    def removed(store, payload):
+        shutil.rmtree(folder)
+        return real(store, payload)
+
+    with monkeypatch.context() as gone:
+        gone.setattr(RunStore, "save_upload", removed)
+        code, _, err = cli("run", *settings, "engine.workers=1", f"out={folder}")
+    assert code == 2
+    assert f"out={folder}: was removed while the run was using it" in err
+    assert not folder.exists()
+
+
+def test_a_clock_that_jumps(original, settings, tmp_path, cli, monkeypatch):
+    real, calls = time.time, iter(range(10**9))
+    monkeypatch.setattr("mooring.store.folder.time", lambda: real() + (-1) ** next(calls) * 1e8)
+    code, _, err = cli("run", *settings, "engine.workers=1", f"out={tmp_path / 'run'}")
+    assert code == 0, err
+    same(original, tmp_path / "run")
