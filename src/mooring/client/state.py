@@ -10,6 +10,7 @@ from mooring.anchors import Anchors
 from mooring.client.job import ClientJob
 from mooring.client.ledger import Ledger
 from mooring.client.memory import Memory
+from mooring.client.momentum import Group, Momentum
 from mooring.client.position import Position
 from mooring.client.recipe import Clipping
 from mooring.models.network import Network
@@ -26,7 +27,7 @@ class ClientState:
     network: Network
     anchors: Anchors | None
     balancer: Balancer | None
-    optimizer: torch.optim.Optimizer
+    optimizer: Momentum
     order: Generator
     augment: Generator
     weighting: Generator
@@ -42,7 +43,7 @@ class ClientState:
         """What all clients share (network, anchors), and what is this client's own (weighting, streams)."""
         network = job.blueprint.build(generator(job.seed, "network"))
         training, align = job.training, job.recipe.align
-        groups = [_group(list(network.parameters()), training.lr, training.weight_decay)]
+        groups = [Group(list(network.parameters()), training.lr, training.weight_decay)]
         anchors = balancer = None
         weighting = generator(job.seed, "client", facts.client, "weighting")
         if align is not None:
@@ -51,12 +52,12 @@ class ClientState:
                 network.head.moor(anchors(Progress()))
             balancer = align.weight.start(facts, weighting)
             own = list(balancer.parameters())
-            groups += [_group(own, balancer.rate(training.lr), 0.0)] if own else []
+            groups += [Group(own, balancer.rate(training.lr))] if own else []
         return cls(
             network,
             anchors,
             balancer,
-            torch.optim.SGD(groups, momentum=training.momentum),
+            Momentum(groups, training.momentum),
             order=generator(job.seed, "client", facts.client, "order"),
             augment=generator(job.seed, "client", facts.client, "augment"),
             weighting=weighting,
@@ -66,8 +67,9 @@ class ClientState:
         )
 
     def set_rate(self, job: ClientJob, progress: Progress) -> None:
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["base_lr"] * at(job.training.lr_schedule, progress)
+        share = at(job.training.lr_schedule, progress)
+        for group in self.optimizer.groups:
+            group.rate = group.lr * share
 
     def clip(self, style: Clipping, limit: float | None) -> Tensor:
         """Clip the gradients to norm `limit`, all together or group by group; the norm before, over everything."""
@@ -79,7 +81,3 @@ class ClientState:
         norms = [clip_grad_norm_(group, bound) for group in groups if group]
         norm: Tensor = torch.stack(norms).norm()
         return norm
-
-
-def _group(parameters: list[torch.nn.Parameter], lr: float, weight_decay: float) -> dict[str, object]:
-    return {"params": parameters, "lr": lr, "base_lr": lr, "weight_decay": weight_decay}

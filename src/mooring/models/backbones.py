@@ -50,7 +50,7 @@ def residual(
     def scaled(size: int) -> int:
         return max(1, round(width * size))
 
-    with torch.device("meta"):  # construction must not draw from the global generator
+    with torch.random.fork_rng(devices=[]):  # what construction draws is drawn again below, and nobody notices
         inputs = scaled(stem)
         layers: list[nn.Module] = [nn.Conv2d(channels, inputs, 3, 1, 1, bias=False), nn.BatchNorm2d(inputs), nn.ReLU()]
         for size, blocks, stride in stages:
@@ -58,7 +58,7 @@ def residual(
                 layers.append(Block(inputs, scaled(size), stride if block == 0 else 1))
                 inputs = scaled(size)
         layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
-    encoder = nn.Sequential(*layers).to_empty(device="cpu")
+    encoder = nn.Sequential(*layers)
     initialise(encoder, rng)
     return encoder, inputs
 
