@@ -168,6 +168,7 @@ class Conductor:
     def fuse(self, round_: int, clients: list[int]) -> None:
         """One snapshot: the fused predictor and every client by itself, on the official test set."""
         began = monotonic()
+        self.emit(Event("fusing", {"round": round_}))
         payloads = [self.store.load_upload(self.uploads[round_, client]) for client in clients]
         torch.set_num_threads(os.cpu_count() or 1)  # by now at most the last clients are still training
         fusion = self.experiment.method.fusion

@@ -121,6 +121,8 @@ class Bars:
         elif event.name == "server":
             share = fields["step"] / fields["steps"]
             self.progress.update(self.whole, facts=f"{fields['what']} {share:.0%}")
+        elif event.name == "fusing":
+            self.progress.update(self.whole, facts=f"fusing round {fields['round'] + 1}/{self.rounds}")
         elif event.name == "fused":
             self.accuracy = f"accuracy {fields['accuracy']:.3f} after round {fields['round'] + 1}"
             self._refresh()
