@@ -14,6 +14,7 @@ from mooring.errors import StoreError
 from mooring.store import read_result, strict_json
 
 PLAN = "sweep.yaml"
+PLAIN = ("method", "fusion")  # keys whose values speak for themselves
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,7 @@ def training_of(experiment: Experiment) -> str:
 
 def name_of(point: Point) -> str:
     """`v4-alpha0.05-seed1`: values, with the last word of a key where the value alone says little."""
-    words = [
-        str(value) if key in ("method", "fusion") else f"{key.split('.')[-1]}{value}" for key, value in point.items()
-    ]
+    words = [f"{'' if key in PLAIN else key.split('.')[-1]}{value}" for key, value in point.items()]
     return re.sub(r"[^\w.+-]+", "_", "-".join(words)) or "run"
 
 

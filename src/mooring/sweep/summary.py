@@ -64,4 +64,5 @@ def interval(std: float, n: int) -> float:
     """t(n - 1) std / sqrt(n): half the width of a confidence interval of a mean."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * std / n**0.5
+    t = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+    return t * std / float(n**0.5)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from mooring.conductor import run
@@ -18,7 +19,7 @@ from mooring.store import strict_json, write_atomically
 from mooring.workbench import fuse
 
 STOPPED = "stopped"
-_stopping = False
+_stopping = Event()
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,7 @@ def settle(path: Sequence[str]) -> None:
 
 def _stop(*_: object) -> None:
     """As Ctrl-C: the run saves its clients and stops; a second time leaves at once."""
-    global _stopping
-    _stopping = True
+    _stopping.set()
     handler = signal.getsignal(signal.SIGINT)
     if callable(handler):
         handler(signal.SIGINT, None)
@@ -53,7 +53,7 @@ def _stop(*_: object) -> None:
 
 def carry_out(task: Task, workers: int) -> dict[str, str]:
     """The outcome of each member by name: nothing to say, or why it failed."""
-    if _stopping:
+    if _stopping.is_set():
         return dict.fromkeys(task.names, STOPPED)
     try:
         experiment = built(task.tree, task.folder, workers)
@@ -66,7 +66,7 @@ def carry_out(task: Task, workers: int) -> dict[str, str]:
         return dict.fromkeys(task.names, f"{type(error).__name__}: {error}")
     outcomes = {task.name: "" if complete else "some clients failed"}
     for name, tree, file in task.others:
-        outcomes[name] = fused(tree, task.folder, Path(file)) if not _stopping else STOPPED
+        outcomes[name] = fused(tree, task.folder, Path(file)) if not _stopping.is_set() else STOPPED
     return outcomes
 
 
