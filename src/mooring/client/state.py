@@ -12,6 +12,7 @@ from mooring.client.ledger import Ledger
 from mooring.client.memory import Memory
 from mooring.client.position import Position
 from mooring.client.recipe import Clipping
+from mooring.client.spare import first_network
 from mooring.models.network import Network
 from mooring.schedules import at
 from mooring.seeds import generator
@@ -38,9 +39,12 @@ class ClientState:
     step: int = 0
 
     @classmethod
-    def start(cls, job: ClientJob, facts: ClientFacts) -> "ClientState":
-        """What all clients share (network, anchors), and what is this client's own (weighting, streams)."""
-        network = job.blueprint.build(generator(job.seed, "network"))
+    def start(cls, job: ClientJob, facts: ClientFacts, network: Network | None = None) -> "ClientState":
+        """What all clients share (network, anchors), and what is this client's own (weighting, streams).
+
+        A `network` that is given must be as it was built.
+        """
+        network = network or first_network(job)
         training, align = job.training, job.recipe.align
         groups = [_group(list(network.parameters()), training.lr, training.weight_decay)]
         anchors = balancer = None
