@@ -37,8 +37,8 @@ studies: $(READY)  ## the studies on the digits, and their pages (about an hour)
 	$(BIN)/python studies/bench.py fusions
 	$(BIN)/python studies/bench.py write
 
-bench: $(READY)  ## how much of a step is the model itself
-	$(BIN)/python benchmarks/steps.py
+bench: $(READY)  ## speed against its goals, into docs/performance.md (about 12 minutes)
+	$(BIN)/python -m benchmarks --write
 
 docs: $(READY)   ## draw the pictures of the method cards again (about 20 minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[report]'

@@ -1,0 +1,74 @@
+"""What a client costs beside its training: the same images among ever more clients."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from benchmarks.process import apart
+from benchmarks.table import Goal, Say, Table
+from mooring import load, run
+from mooring.data.fashion_mnist import FashionMnist
+from mooring.data.images import ImageSet
+from mooring.store import read_events
+
+IMAGES = 20_000
+CLIENTS = (5, 50, 500, 2_000)
+FEW = 10
+
+
+@dataclass(frozen=True)
+class FewTests(FashionMnist):
+    """Every client is judged alone on all test images: K x 10,000 passes that say nothing about the clients."""
+
+    def test(self) -> ImageSet:
+        return super().test().select(torch.arange(FEW))
+
+
+def measure(say: Say) -> Table:
+    rows: list[tuple[object, ...]] = []
+    times, peaks = [], []
+    for clients in CLIENTS:
+        seconds, memory, _ = apart(federated, clients)
+        times.append(seconds / IMAGES * 1e6)
+        peaks.append(memory)
+        rows.append((clients, IMAGES // clients, times[-1], times[-1] / times[0], memory, memory / peaks[0]))
+        say(f"{clients} clients: {times[-1]:.0f} us per sample, {memory:.0f} MB")
+    about = (
+        f"{IMAGES:,} Fashion-MNIST images in equal shares, one epoch in batches of 10 (so that every step is the same "
+        "work), the digits net on 28 x 28 pixels, `v12` with the fusion `parameter-average`, two workers. Time from "
+        "the first client's start until the last upload is on disk; memory of the parent is the peak of the whole run. "
+        f"The test set is cut to {FEW} images, because judging every client alone takes K times the test set."
+    )
+    columns = ("clients", "images each", "us per sample", "of K = 5", "parent MB", "of K = 5 ")
+    slow = "a client of ten images trains for one step, and start, upload and two files on disk cost about as much"
+    large = "the server holds all uploads while it fuses them: 80 kB x K"
+    goals = [
+        Goal(f"time per sample, worst of K <= {CLIENTS[-2]}", 1.3, max(times[:-1]) / times[0], True, slow),
+        Goal(f"time per sample, K = {CLIENTS[-1]}", 1.3, times[-1] / times[0], True, slow),
+        Goal("peak memory of the parent, worst K", 1.2, max(peaks) / peaks[0], True, large),
+    ]
+    return Table("Clients: five to two thousand", about, columns, rows, goals)
+
+
+def federated(clients: int) -> float:
+    """Seconds that the clients took; runs in a process of its own."""
+    with TemporaryDirectory() as folder:
+        (experiment,) = load(
+            overrides=[
+                *("data.source=fashion_mnist", "model.kind=digits_net", "method=v12", "fusion=parameter-average"),
+                *("partition.kind=iid", f"partition.clients={clients}", "engine.workers=2", f"out={folder}/run"),
+                *("training.batch_size=10", "training.rounds=1", "training.local_epochs=1"),
+            ]
+        )
+        run(replace(experiment, data=FewTests(limit=IMAGES)))
+        return clients_seconds(read_events(Path(folder) / "run"))
+
+
+def clients_seconds(events: list[dict[str, Any]]) -> float:
+    """From the first client's start until the server could fuse."""
+    start = next(event["time"] for event in events if event["event"] == "start")
+    fused = next(event for event in events if event["event"] == "fused")
+    return float(fused["time"] - fused["seconds"] - start)
