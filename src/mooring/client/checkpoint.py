@@ -1,6 +1,6 @@
 """A client's whole state as named tensors, and back: resumed or not, the same bytes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 import torch
@@ -68,7 +68,7 @@ def frozen(state: ClientState) -> dict[str, Tensor]:
     tensors = {
         **ended(state),
         **{f"network.{name}": tensor for name, tensor in state.network.state_dict().items()},
-        **{f"momentum.{i}": buffer for i, buffer in momenta(state)},
+        **{f"momentum.{i}": buffer for i, buffer in state.optimizer.buffers.items()},
         **{f"stream.{name}": stream.get_state() for name, stream in streams(state).items()},
     }
     if at.batch and state.epoch_start is not None:  # the same images in the same order, once more
@@ -98,9 +98,7 @@ def thawed(state: ClientState, tensors: Tensors) -> ClientState:
     state.network.load_state_dict(below("network.", tensors))
     if state.balancer is not None:
         state.balancer.load_state_dict(below("balancer.", tensors))
-    parameters = [p for group in state.optimizer.param_groups for p in group["params"]]
-    for i, buffer in below("momentum.", tensors).items():
-        state.optimizer.state[parameters[int(i)]]["momentum_buffer"] = buffer.clone()
+    state.optimizer.buffers = {int(i): buffer.clone() for i, buffer in below("momentum.", tensors).items()}
     for name, stream in streams(state).items():
         stream.set_state(tensors[f"stream.{name}"])
     if state.memory is not None:
@@ -114,15 +112,6 @@ def thawed(state: ClientState, tensors: Tensors) -> ClientState:
 
 def row(name: str, values: Tensor) -> Row:
     return tuple(name.partition(".")[2].split("|")), values
-
-
-def momenta(state: ClientState) -> Iterator[tuple[int, Tensor]]:
-    """The optimizer's buffers by the number of their parameter; a parameter that was never moved has none."""
-    parameters = [p for group in state.optimizer.param_groups for p in group["params"]]
-    for i, parameter in enumerate(parameters):
-        buffer = state.optimizer.state.get(parameter, {}).get("momentum_buffer")
-        if buffer is not None:
-            yield i, buffer
 
 
 def streams(state: ClientState) -> dict[str, Generator]:

@@ -108,7 +108,8 @@ def train_step(
 ) -> dict[str, Tensor]:
     """One step of encoder, prototypes and weighting together; returns what was measured on the way."""
     recipe, network = job.recipe, state.network
-    network.train(len(images) > 1)  # batch norm never sees a batch of one
+    if network.training != (len(images) > 1):
+        network.train(len(images) > 1)  # batch norm never sees a batch of one
     seen: View = network(recipe.views(images, job.mirror, state.augment))
     count = recipe.views.count
     views = tuple(map(View, seen.logits.chunk(count), seen.features.chunk(count)))

@@ -12,6 +12,7 @@ from mooring.client.ledger import Ledger
 from mooring.client.memory import Memory
 from mooring.client.position import Position
 from mooring.client.recipe import Clipping
+from mooring.client.sgd import Group, Sgd
 from mooring.client.spare import first_network
 from mooring.models.network import Network
 from mooring.schedules import at
@@ -27,7 +28,7 @@ class ClientState:
     network: Network
     anchors: Anchors | None
     balancer: Balancer | None
-    optimizer: torch.optim.Optimizer
+    optimizer: Sgd
     order: Generator
     augment: Generator
     weighting: Generator
@@ -46,7 +47,7 @@ class ClientState:
         """
         network = network or first_network(job)
         training, align = job.training, job.recipe.align
-        groups = [_group(list(network.parameters()), training.lr, training.weight_decay)]
+        groups = [Group(list(network.parameters()), training.lr, training.weight_decay)]
         anchors = balancer = None
         weighting = generator(job.seed, "client", facts.client, "weighting")
         if align is not None:
@@ -55,12 +56,12 @@ class ClientState:
                 network.head.moor(anchors(Progress()))
             balancer = align.weight.start(facts, weighting)
             own = list(balancer.parameters())
-            groups += [_group(own, balancer.rate(training.lr), 0.0)] if own else []
+            groups += [Group(own, balancer.rate(training.lr))] if own else []
         return cls(
             network,
             anchors,
             balancer,
-            torch.optim.SGD(groups, momentum=training.momentum),
+            Sgd(groups, training.momentum),
             order=generator(job.seed, "client", facts.client, "order"),
             augment=generator(job.seed, "client", facts.client, "augment"),
             weighting=weighting,
@@ -70,20 +71,15 @@ class ClientState:
         )
 
     def set_rate(self, job: ClientJob, progress: Progress) -> None:
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["base_lr"] * at(job.training.lr_schedule, progress)
+        self.optimizer.factor = at(job.training.lr_schedule, progress)
 
     def clip(self, style: Clipping, limit: float | None) -> Tensor:
         """Clip the gradients to norm `limit`, all together or group by group; the norm before, over everything."""
-        own = [] if self.balancer is None else list(self.balancer.parameters())
-        groups = [list(self.network.encoder.parameters()), list(self.network.head.parameters()), own]
-        if style == "joint":
-            groups = [[parameter for group in groups for parameter in group]]
+        groups = [self.optimizer.parameters]
+        if style == "per-group":
+            own = [] if self.balancer is None else list(self.balancer.parameters())
+            groups = [list(self.network.encoder.parameters()), list(self.network.head.parameters()), own]
         bound = float("inf") if limit is None else limit
         norms = [clip_grad_norm_(group, bound) for group in groups if group]
         norm: Tensor = torch.stack(norms).norm()
         return norm
-
-
-def _group(parameters: list[torch.nn.Parameter], lr: float, weight_decay: float) -> dict[str, object]:
-    return {"params": parameters, "lr": lr, "base_lr": lr, "weight_decay": weight_decay}
