@@ -30,14 +30,14 @@ within one run. Goals are stated beside what was measured, met or not.
 def main(arguments: list[str]) -> None:
     names = [name for name in arguments if name != "--write"] or list(BENCHMARKS)
     began, load = monotonic(), os.getloadavg()[0]
-    tables = []
+    parts = [INTRODUCTION, machine(load)]
     for name in names:
         print(f"{name} ...", flush=True)
-        tables.append(apart(measured, name).value)  # no benchmark inherits the memory or threads of another
-        print(tables[-1].markdown(), end="\n\n", flush=True)
-    if "--write" in arguments:
-        parts = [INTRODUCTION, machine(load), *(f"{table.markdown()}\n" for table in tables)]
-        PAGE.write_text("\n".join(parts), "utf-8")
+        table = apart(measured, name).value  # no benchmark inherits the memory or threads of another
+        print(table.markdown(), end="\n\n", flush=True)
+        parts.append(f"{table.markdown()}\n")
+        if "--write" in arguments:
+            PAGE.write_text("\n".join(parts), "utf-8")
     print(f"{(monotonic() - began) / 60:.1f} minutes", flush=True)
 
 

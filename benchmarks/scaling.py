@@ -13,7 +13,7 @@ from mooring.prepare import prepare
 from mooring.types import Event
 
 SIZES = (384, 240, 192, 144, 96)
-EPOCHS = 3
+EPOCHS = 2
 TURNS = 2
 
 
