@@ -75,8 +75,8 @@ def measure(say: Say) -> Table:
         f"{CLIENTS} clients of {EACH} colour images (32 x 32), ResNet-8, the losses and the learned lambda of `v12`, "
         f"{ROUNDS} rounds of one epoch in batches of {BATCH}, {TEST} test images, fused after every round. Naive: a "
         "DataLoader with per-image PIL transforms, evaluation on train and test after every epoch, deep copies, a "
-        "loss read out in every step, torch's own number of threads or one, whichever is faster here. Ours: two workers. "
-        "Both without start-up."
+        "loss read out in every step, torch's own number of threads or one, whichever is faster here. Ours: two "
+        "workers. Both without start-up."
     )
     rows: list[tuple[object, ...]] = [("naive", plain, 1.0), ("mooring", ours, plain / ours)]
     because = "most of either run is the same convolutions"

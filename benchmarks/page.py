@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -13,32 +14,47 @@ from mooring.store import environment
 
 BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "roofline": roofline.measure,
-    "scaling": scaling.measure,
-    "clients": clients.measure,
-    "fusions": fusions.measure,
     "startup": startup.measure,
     "naive": naive.measure,
+    "scaling": scaling.measure,
+    "fusions": fusions.measure,
+    "clients": clients.measure,
 }
 PAGE = Path(__file__).parents[1] / "docs/performance.md"
 INTRODUCTION = """# Performance
 
-Written by `make bench`. Cores were shared: only ratios within one table mean something, and they were measured in turns
-within one run. Goals are stated beside what was measured, met or not.
+Written by `make bench`; `python -m benchmarks NAME --write` measures one table again. Cores may be shared: only ratios
+within one table mean something, a load above the number of cores says that others were at work. Goals stand beside what
+was measured, met or not.
 """
 
 
 def main(arguments: list[str]) -> None:
+    """Measure the benchmarks named, or all; with --write their sections of the page are replaced, the others stay."""
     names = [name for name in arguments if name != "--write"] or list(BENCHMARKS)
-    began, load = monotonic(), os.getloadavg()[0]
-    parts = [INTRODUCTION, machine(load)]
+    began = monotonic()
     for name in names:
         print(f"{name} ...", flush=True)
-        table = apart(measured, name).value  # no benchmark inherits the memory or threads of another
-        print(table.markdown(), end="\n\n", flush=True)
-        parts.append(f"{table.markdown()}\n")
+        load = os.getloadavg()[0]
+        table: Table = apart(measured, name).value  # no benchmark inherits the memory or threads of another
+        text = f"{table.markdown()}\n\nLoad of the machine before and after: {load:.1f} and {os.getloadavg()[0]:.1f}."
+        print(text, end="\n\n", flush=True)
         if "--write" in arguments:
-            PAGE.write_text("\n".join(parts), "utf-8")
+            write(name, text)
     print(f"{(monotonic() - began) / 60:.1f} minutes", flush=True)
+
+
+def write(name: str, text: str, page: Path = PAGE) -> None:
+    """One section of the page, between marks that a reader does not see."""
+    kept = sections(page.read_text("utf-8")) if page.exists() else {}
+    kept[name] = text
+    marked = [f"<!-- {name} -->\n{kept[name].strip()}\n" for name in BENCHMARKS if name in kept]
+    page.write_text("\n".join([INTRODUCTION, machine(), *marked]), "utf-8")
+
+
+def sections(text: str) -> dict[str, str]:
+    _, *parts = re.split(r"<!-- (\w+) -->\n", text)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def measured(name: str) -> Table:
@@ -50,13 +66,13 @@ def measured(name: str) -> Table:
     return BENCHMARKS[name](say)
 
 
-def machine(load: float) -> str:
+def machine() -> str:
     """Cores, processor and versions; nothing that names a host or a path."""
     described = environment()
     versions = ", ".join(f"{package} {number}" for package, number in dict(described["packages"]).items())  # type: ignore[call-overload]
     return (
-        f"Machine: {described['cores']} cores, {processor()}, {described['system']} {described['machine']}; "
-        f"load {load:.1f} before the first benchmark.\nVersions: Python {described['python']}, {versions}.\n"
+        f"Machine: {described['cores']} cores, {processor()}, {described['system']} {described['machine']}.\n"
+        f"Versions: Python {described['python']}, {versions}.\n"
     )
 
 

@@ -30,12 +30,15 @@ def measure(say: Say) -> Table:
     bound = min(2.0, sum(SIZES) / max(SIZES))
     about = (
         f"Five clients of {', '.join(map(str, SIZES))} colour images (32 x 32), ResNet-8, `v12`, {EPOCHS} epochs, "
-        "longest client first, from the first client's start to the last upload; the start of workers is told below. "
+        "longest client first, from the first client's start to the last upload; the start of workers is told above. "
         f"In turns, medians of {TURNS}. No more than {bound:.2f} is possible."
     )
     goals = [
         Goal(
-            "two workers", 0.9 * bound, one / two, because="other work had a share of the two cores, see the load above"
+            "two workers",
+            0.9 * bound,
+            one / two,
+            because="other work had a share of the two cores, see the load below",
         )
     ]
     rows: list[tuple[object, ...]] = [(1, one, 1.0), (2, two, one / two)]

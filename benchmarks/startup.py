@@ -12,7 +12,7 @@ from benchmarks.table import Say, Table
 from mooring import load, run
 from mooring.types import Event
 
-TURNS = 3
+TURNS = 2
 
 
 class FirstStep(Exception):  # noqa: N818
