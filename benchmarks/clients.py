@@ -44,8 +44,8 @@ def measure(say: Say) -> Table:
         f"The test set is cut to {FEW} images, because judging every client alone takes K times the test set."
     )
     columns = ("clients", "images each", "us per sample", "of K = 5", "us by the clock", "parent MB", "of K = 5 ")
-    slow = "a client of ten images trains for one step, and start, upload and two files on disk cost about as much"
-    large = "the server holds all uploads while it fuses them: 80 kB x K"
+    slow = "every client pays for its start, its upload and two files, however little it trains"
+    large = "the server holds all uploads while it fuses them"
     goals = [
         Goal(f"time per sample, worst of K <= {CLIENTS[-2]}", 1.3, max(times[:-1]) / times[0], True, slow),
         Goal(f"time per sample, K = {CLIENTS[-1]}", 1.3, times[-1] / times[0], True, slow),
