@@ -40,8 +40,8 @@ studies: $(READY)  ## the studies on the digits, and their pages (about an hour)
 chaos: $(READY)  ## sixty kills at random moments, each resumed, byte for byte the same (about 15 minutes)
 	$(BIN)/python -m pytest -m chaos -s tests/faults
 
-bench: $(READY)  ## how much of a step is the model itself
-	$(BIN)/python benchmarks/steps.py
+bench: $(READY)  ## speed against its goals, into docs/performance.md (about 12 minutes)
+	$(BIN)/python -m benchmarks --write
 
 docs: $(READY)   ## draw the pictures of the method cards again (about 20 minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[report]'
