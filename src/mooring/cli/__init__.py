@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import clean, data, doctor, fuse, methods, run
+from mooring.cli import clean, data, doctor, fuse, methods, report, run
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -40,6 +40,7 @@ app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
 app.command("doctor")(doctor.doctor)
+app.command("report")(report.report)
 app.command("data")(data.data)
 app.command("partition")(data.partition)
 

@@ -1,0 +1,111 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const figures = JSON.parse(document.getElementById("figures").textContent);
+  const charts = [...document.querySelectorAll(".chart")];
+  const PRINT_WIDTH = 660;
+  let printing = false;
+
+  const themed = (value, colours) => {
+    if (typeof value === "string") return value[0] === "@" ? colours[value.slice(1)] ?? value : value;
+    if (Array.isArray(value)) return value.map((part) => themed(part, colours));
+    if (value && typeof value === "object")
+      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, themed(part, colours)]));
+    return value;
+  };
+
+  const palette = () => {
+    const style = getComputedStyle(root);
+    return Object.fromEntries(
+      ["paper", "soft", "rule", "ink", "dim", "accent"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
+    );
+  };
+
+  const draw = (chart) => {
+    if (!chart.offsetParent && !printing) return;
+    const colours = palette();
+    const { data, layout } = themed(figures[chart.dataset.figure], colours);
+    const width = printing ? PRINT_WIDTH : chart.clientWidth;
+    const entries = data.filter((trace) => trace.type !== "heatmap" && trace.showlegend !== false);
+    const longest = Math.max(0, ...entries.map((trace) => trace.name.length));
+    const rows = entries.length > 1 ? Math.ceil(entries.length / Math.max(1, Math.floor(width / (longest * 7 + 50)))) : 0;
+    const axis = { gridcolor: colours.rule, linecolor: colours.rule, tickcolor: colours.rule, automargin: true };
+    const height = (layout.height ?? 330) + 19 * rows;
+    const shown = {
+      ...layout,
+      width,
+      height,
+      showlegend: rows > 0,
+      legend: { orientation: "h", x: 0, y: -56 / (height - 90 - 19 * rows), yanchor: "top", font: { size: 12 } },
+      margin: { l: 56, r: 12, t: 10, b: 56 + 19 * rows },
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colours.ink },
+      hoverlabel: { bgcolor: colours.soft, bordercolor: colours.rule, font: { color: colours.ink } },
+      xaxis: { ...axis, ...layout.xaxis },
+      yaxis: { ...axis, ...layout.yaxis },
+    };
+    const tools = ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"];
+    Plotly.react(chart, data, shown, { displaylogo: false, modeBarButtonsToRemove: tools, responsive: false });
+  };
+  const drawAll = () => charts.forEach(draw);
+
+  const show = (run) => {
+    for (const section of document.querySelectorAll("section")) {
+      const select = section.querySelector(".choice select");
+      if (!select) continue;
+      if ([...select.options].some((option) => option.value === run)) select.value = run;
+      for (const figure of section.querySelectorAll("figure[data-of]"))
+        figure.hidden = figure.dataset.of !== "" && figure.dataset.of !== select.value;
+    }
+  };
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches(".choice select")) return;
+    show(event.target.value);
+    drawAll();
+  });
+
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  document.getElementById("theme").addEventListener("click", () => {
+    const now = root.dataset.theme ?? (dark.matches ? "dark" : "light");
+    root.dataset.theme = now === "dark" ? "light" : "dark";
+    drawAll();
+  });
+  dark.addEventListener("change", drawAll);
+
+  let before;
+  addEventListener("beforeprint", () => {
+    before = { theme: root.dataset.theme, folded: [...document.querySelectorAll("details:not([open])")] };
+    printing = true;
+    root.dataset.theme = "light";
+    before.folded.forEach((details) => (details.open = true));
+    drawAll();
+  });
+  addEventListener("afterprint", () => {
+    printing = false;
+    if (before.theme) root.dataset.theme = before.theme;
+    else delete root.dataset.theme;
+    before.folded.forEach((details) => (details.open = false));
+    drawAll();
+  });
+
+  let waiting;
+  let wide = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === wide || printing) return;
+    wide = innerWidth;
+    clearTimeout(waiting);
+    waiting = setTimeout(drawAll, 150);
+  });
+
+  const links = new Map([...document.querySelectorAll("nav .links a")].map((link) => [link.hash.slice(1), link]));
+  const watcher = new IntersectionObserver(
+    (seen) => seen.forEach((entry) => links.get(entry.target.id)?.classList.toggle("here", entry.isIntersecting)),
+    { rootMargin: "-20% 0px -70% 0px" },
+  );
+  document.querySelectorAll("section").forEach((section) => watcher.observe(section));
+
+  show("");
+  drawAll();
+  root.dataset.ready = "yes";
+})();
