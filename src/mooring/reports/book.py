@@ -139,7 +139,7 @@ def labelled(runs: list[Run]) -> tuple[Run, ...]:
 def _label(run: Run, varying: set[str], many_sweeps: bool) -> str:
     words = [run.sweep] if many_sweeps else []
     words.append(run.experiment.name)
-    words += [f"{key.rpartition('.')[2]} {run.factors[key]}" for key in run.factors if key in varying - {"method"}]
+    words += [f"{key.rpartition('.')[2]}={run.factors[key]}" for key in run.factors if key in varying - {"method"}]
     return " · ".join(words)
 
 

@@ -35,41 +35,55 @@ def single(group: Group) -> tuple[Card, ...]:
 
 
 def many(book: Book) -> tuple[Card, ...]:
-    best = max(book.groups, key=lambda group: average(group.values("accuracy")) or 0)
+    """Of several experiments; a study's sweeps are different problems, among which there is no best."""
     left = f"{len(book.unfinished)} not finished" if book.unfinished else "all finished"
+    counted = (
+        Card(str(len(book.runs)), "runs", left),
+        Card(str(len(book.groups)), "experiments", seeds(book)),
+    )
+    if book.kind == "study":
+        return counted
+    best = max(book.groups, key=lambda group: average(group.values("accuracy")) or 0)
     told = spread(best.values("accuracy"))
     return (
-        Card(str(len(book.runs)), "runs", left),
-        Card(str(len(book.groups)), "experiments", f"{min(n_of(book))} to {max(n_of(book))} seeds each"),
+        *counted,
         Card(shown(told), "best accuracy", f"{best.label}, n = {len(best.runs)}"),
         Card(size(average(run.upload_bytes for run in book.runs) or 0), "upload", "all clients of a run, mean"),
     )
 
 
-def n_of(book: Book) -> list[int]:
-    return [len(group.runs) for group in book.groups]
+def seeds(book: Book) -> str:
+    fewest, most = (best(len(group.runs) for group in book.groups) for best in (min, max))
+    return f"n = {most} each" if fewest == most else f"n = {fewest} to {most}"
 
 
 def verdicts(book: Book) -> tuple[Verdict, ...]:
-    """A study's claims first, then what the doctor says of every experiment."""
+    """A study's claims first, then what the doctor says: every ill experiment, and all others in one line."""
     claims = [
         Verdict(TONES[claim.verdict], claim.verdict, claim.claim, claim.reason or claim.measured)
         for claim in book.claims
     ]
-    return (*claims, *(examined(group) for group in book.groups))
+    ill = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
+    well = [group for group in book.groups if group not in ill]
+    return (*claims, *map(sick, ill), *healthy(well))
 
 
-def examined(group: Group) -> Verdict:
-    """Ill runs of a group, and the first thing that is wrong."""
+def sick(group: Group) -> Verdict:
+    """How many runs are ill, of what, and the first thing that is wrong."""
     ill = [run for run in group.runs if run.diagnosis.ill]
-    if not ill:
-        return Verdict("good", "nothing ill", f"{group.label}: the doctor finds nothing ill in {runs(len(group.runs))}")
     kinds = ", ".join(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill))
     first = next(finding for finding in ill[0].diagnosis.findings if finding.ill)
     where = "" if first.client is None else f"client {first.client} "
-    return Verdict(
-        "bad", "ill", f"{group.label}: {kinds} in {len(ill)} of {runs(len(group.runs))}", f"{where}{first.text}"
-    )
+    told = f"{group.label}: {kinds} in {len(ill)} of {runs(len(group.runs))}"
+    return Verdict("bad", "ill", told, f"{where}{first.text}")
+
+
+def healthy(groups: list[Group]) -> tuple[Verdict, ...]:
+    if not groups:
+        return ()
+    count = runs(sum(len(group.runs) for group in groups))
+    names = ", ".join(group.label for group in groups)
+    return (Verdict("good", "nothing ill", f"The doctor finds nothing ill in {count}", names),)
 
 
 def runs(count: int) -> str:

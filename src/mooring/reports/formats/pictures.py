@@ -110,7 +110,7 @@ def bars(figure: Bars) -> Any:
     for i, series in enumerate(figure.series):
         places = [place + (i - (len(figure.series) - 1) / 2) * thick for place in range(len(figure.names))]
         values = [value or 0.0 for value in series.values]
-        errors = [value or 0.0 for value in series.errors] or None
+        errors = [value or 0.0 for value in series.errors] if any(series.errors) else None
         axes.barh(places, values, thick, xerr=errors, color=colour(i, INK), ecolor=INK, label=series.name)
     axes.set_yticks(range(len(figure.names)), figure.names)
     axes.invert_yaxis()

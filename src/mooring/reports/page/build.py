@@ -8,13 +8,14 @@ from importlib.resources import files
 from string import Template
 
 from mooring.reports.extra import needed
-from mooring.reports.figure import Figure
+from mooring.reports.figure import Curves, Figure
 from mooring.reports.formats.csv import csv_text
 from mooring.reports.page.traces import plotly
 from mooring.reports.section import Card, Report, Section, Verdict
 from mooring.reports.table import Table, shown
 
-FEW_ROWS = 12  # a longer table is folded
+FEW_ROWS = 10  # a longer table is folded
+FEW_LINES = 6  # of a figure that fits into half a page
 
 
 def page(report: Report) -> str:
@@ -91,10 +92,16 @@ def choice(figures: tuple[Figure, ...]) -> str:
 def figure(told: Figure) -> str:
     of = f' <span class="of">{escape(told.of)}</span>' if told.of else ""
     return (
-        f'<figure data-of="{escape(told.of)}"><h3>{escape(told.title)}{of}</h3>'
+        f'<figure data-of="{escape(told.of)}"{wide(told)}><h3>{escape(told.title)}{of}</h3>'
         f'<div class="chart" data-figure="" role="img" aria-label="{escape(told.caption)}"></div>'
         f"<figcaption>{prose(told.caption)}</figcaption></figure>"
     )
+
+
+def wide(told: Figure) -> str:
+    """Many lines need the whole width."""
+    families = {line.family or line.name for line in told.lines} if isinstance(told, Curves) else set()
+    return ' class="wide"' if len(families) > FEW_LINES else ""
 
 
 def table(told: Table) -> str:
@@ -106,12 +113,12 @@ def table(told: Table) -> str:
     unfolded = " open" if len(told.rows) <= FEW_ROWS else ""
     count = "" if unfolded else f" <small>{len(told.rows)} rows</small>"
     return (
-        f'<details class="table"{unfolded}><summary>{escape(told.title)}{count}</summary>{link}'
+        f'<details class="table"{unfolded}><summary>{escape(told.title)}{count}{link}</summary>'
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}</details>'
     )
 
 
 def cell(value: object) -> str:
     kind = "text" if isinstance(value, str) else "number"
-    wide = " wide" if isinstance(value, str) and len(value) > 40 else ""
+    wide = " wide" if isinstance(value, str) and len(value) > 28 else ""
     return f'<td class="{kind}{wide}">{escape(shown(value))}</td>'

@@ -7,7 +7,7 @@
   let printing = false;
 
   const themed = (value, colours) => {
-    if (typeof value === "string") return value[0] === "@" ? colours[value.slice(1)] ?? value : value;
+    if (typeof value === "string") return colours[value] ?? value;
     if (Array.isArray(value)) return value.map((part) => themed(part, colours));
     if (value && typeof value === "object")
       return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, themed(part, colours)]));
@@ -16,33 +16,33 @@
 
   const palette = () => {
     const style = getComputedStyle(root);
-    return Object.fromEntries(
-      ["paper", "soft", "rule", "ink", "dim", "accent"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
-    );
+    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+    const named = ["soft", "rule", "ink", "accent"].map((name) => [`@${name}`, colour(name)]);
+    return Object.fromEntries([...named, ["#0072B2", colour("first")]]); // too dark on a dark page
   };
 
   const draw = (chart) => {
-    if (!chart.offsetParent && !printing) return;
+    if (chart.closest("[hidden]")) return;
     const colours = palette();
     const { data, layout } = themed(figures[chart.dataset.figure], colours);
     const width = printing ? PRINT_WIDTH : chart.clientWidth;
     const entries = data.filter((trace) => trace.type !== "heatmap" && trace.showlegend !== false);
     const longest = Math.max(0, ...entries.map((trace) => trace.name.length));
     const rows = entries.length > 1 ? Math.ceil(entries.length / Math.max(1, Math.floor(width / (longest * 7 + 50)))) : 0;
-    const axis = { gridcolor: colours.rule, linecolor: colours.rule, tickcolor: colours.rule, automargin: true };
-    const height = (layout.height ?? 330) + 19 * rows;
+    const axis = { gridcolor: colours["@rule"], linecolor: colours["@rule"], tickcolor: colours["@rule"], automargin: true };
+    const height = (layout.height ?? 330) + 23 * rows;
     const shown = {
       ...layout,
       width,
       height,
       showlegend: rows > 0,
-      legend: { orientation: "h", x: 0, y: -56 / (height - 90 - 19 * rows), yanchor: "top", font: { size: 12 } },
-      margin: { l: 56, r: 12, t: 10, b: 56 + 19 * rows },
+      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } },
+      margin: { l: 64, r: 12, t: 12 + 23 * rows, b: 48 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colours.ink },
-      hoverlabel: { bgcolor: colours.soft, bordercolor: colours.rule, font: { color: colours.ink } },
-      xaxis: { ...axis, ...layout.xaxis },
+      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colours["@ink"] },
+      hoverlabel: { bgcolor: colours["@soft"], bordercolor: colours["@rule"], font: { color: colours["@ink"] } },
+      xaxis: { ...axis, ...layout.xaxis, title: { standoff: 8, ...layout.xaxis.title } },
       yaxis: { ...axis, ...layout.yaxis },
     };
     const tools = ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"];

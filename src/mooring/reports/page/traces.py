@@ -32,7 +32,7 @@ def curves(figure: Curves) -> Json:
     rounds = sorted({x for line in figure.lines for x in line.x})
     step = max(1, ceil((rounds[-1] - rounds[0]) / 10)) if rounds else 1
     x = {"title": {"text": figure.x_title}, "tickformat": "d", "dtick": step, "zeroline": False}
-    y: Json = {"title": {"text": figure.y_title}, "type": figure.scale, "zeroline": False}
+    y: Json = {"title": {"text": figure.y_title, "standoff": 10}, "type": figure.scale, "zeroline": False}
     if figure.scale == "log":
         y |= {"exponentformat": "power", "minor": {"showgrid": False}, "dtick": log_step(figure)}
     return {"data": data, "layout": {"xaxis": x, "yaxis": y}}
@@ -92,7 +92,7 @@ def heat(figure: Heat) -> Json:
         "x": list(map(plain, figure.x)),
         "y": list(map(plain, figure.y)),
         "z": [short(row) for row in figure.values],
-        "colorscale": [[0, "@paper"], [1, "@accent"]],
+        "colorscale": [[0, "@soft"], [1, "@accent"]],
         "showscale": False,
         "xgap": 1,
         "ygap": 1,
@@ -121,7 +121,7 @@ def bars(figure: Bars) -> Json:
             across: short(series.values),
             "orientation": "h" if lying else "v",
             "marker": {"color": colour(i, INK)},
-            f"error_{across}": {"type": "data", "array": short(series.errors), "thickness": 1.2, "color": INK},
+            f"error_{across}": whiskers(series.errors),
             "showlegend": len(figure.series) > 1,
             "hovertemplate": f"{plain(series.name)}, %{{{along}}}: %{{{across}:.3f}}<extra></extra>",
         }
@@ -134,6 +134,12 @@ def bars(figure: Bars) -> Json:
         names["autorange"] = "reversed"
         layout["height"] = 120 + len(figure.names) * max(26, 14 * len(figure.series))
     return {"data": data, "layout": layout}
+
+
+def whiskers(errors: Values) -> Json:
+    if not any(error is not None for error in errors):
+        return {"visible": False}
+    return {"type": "data", "array": short(errors), "thickness": 1.2, "width": 3, "color": INK}
 
 
 DRAW: dict[type, Callable[[Any], Json]] = {Curves: curves, Heat: heat, Bars: bars}

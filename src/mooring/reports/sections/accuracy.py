@@ -19,7 +19,9 @@ METRICS = {
 def accuracy(book: Book) -> Section:
     if not book.runs:
         return Section("accuracy", "Accuracy", "")
-    figures: list[Figure] = [over_rounds(book)]
+    figures: list[Figure] = []
+    if any(len(snapshots(group)) > 1 for group in book.groups):
+        figures.append(over_rounds(book))
     if len(book.groups) > 1:
         figures.append(at_the_end(book))
     lead = "Accuracy of the fused predictor on the official test set; the final round counts, peaks do not."
@@ -28,7 +30,8 @@ def accuracy(book: Book) -> Section:
 
 
 def over_rounds(book: Book) -> Curves:
-    lines = [course(group, i) for i, group in enumerate(book.groups)]
+    """Experiments that kept several rounds; one that kept the last alone has no course."""
+    lines = [course(group, i) for i, group in enumerate(book.groups) if len(snapshots(group)) > 1]
     many = max(len(group.runs) for group in book.groups) > 1
     band = " The band is one standard deviation over seeds." if many else ""
     if len(book.groups) == 1 and any(group.first.alone for group in book.groups):

@@ -36,7 +36,7 @@ def costs(book: Book) -> Section:
             round(average(run.upload_bytes for run in group.runs) or 0),
             round(average(download_bytes(run) for run in group.runs) or 0),
             average(run.last.get("server_seconds") for run in group.runs),
-            average(passes(run) for run in group.runs),
+            whole(average(passes(run) for run in group.runs)),
             average(inference_flops(run) for run in group.runs),
             len(group.runs),
         )
@@ -59,3 +59,8 @@ def passes(run: Run) -> float | None:
 def inference_flops(run: Run) -> float | None:
     one, times = forward_flops(run), passes(run)
     return None if one is None or times is None else one * times
+
+
+def whole(value: float | None) -> float | int | None:
+    """A mean of equal counts is a count."""
+    return int(value) if value is not None and value == int(value) else value

@@ -4,8 +4,9 @@ from typing import Any
 
 from mooring.config.tree import to_tree
 from mooring.reports.book import Book, Group, Run
-from mooring.reports.figure import Bars, Series
+from mooring.reports.figure import Bars, Figure
 from mooring.reports.section import Section
+from mooring.reports.sections.side_by_side import side_by_side
 from mooring.reports.table import Table, average, spread
 
 Rule = tuple[str, str]  # name, which clients
@@ -32,7 +33,7 @@ def fusions(book: Book) -> Section:
     note = "(own) is the rule of the run itself. Passes: encoders that one prediction goes through."
     rows = tuple(row for group in groups for row in lines(group))
     table = Table("fusions", "Fusions of the same uploads", COLUMNS, rows, note)
-    return Section("fusions", "Fusions", lead, (bars(groups),), (table,))
+    return Section("fusions", "Fusions", lead, (figure(groups),), (table,))
 
 
 def rules(group: Group) -> dict[Rule, list[dict[str, Any]]]:
@@ -54,7 +55,8 @@ def own_rule(run: Run) -> dict[str, Any]:
 
 
 def name_of(row: dict[str, Any], last: int) -> str:
-    changed = ", ".join(f"{key}={value}" for key, value in row["settings"].items() if key in ("rule", "teacher"))
+    inner = [row["settings"].get(key) for key in ("rule", "teacher")]
+    changed = ", ".join(str(rule["kind"]) for rule in inner if rule)
     at = "" if row["round"] == last else f"round {row['round']}"
     extra = ", ".join(part for part in (changed, at) if part)
     return f"{row['fusion']} ({extra})" if extra else str(row["fusion"])
@@ -84,14 +86,14 @@ def lines(group: Group) -> list[tuple[Any, ...]]:
     ]
 
 
-def bars(groups: list[Group]) -> Bars:
+def figure(groups: list[Group]) -> Figure:
     """All clients only; drop-out studies are in the table."""
     found = [{rule: rows for (rule, clients), rows in rules(group).items() if clients == "all"} for group in groups]
     names = tuple(dict.fromkeys(rule for by_rule in found for rule in by_rule))
-    series = []
-    for group, by_rule in zip(groups, found, strict=True):
-        spreads = [spread(row["accuracy"] for row in by_rule.get(rule, [])) for rule in names]
-        means = tuple(None if value is None else value.mean for value in spreads)
-        series.append(Series(group.label, means, tuple(None if value is None else value.std for value in spreads)))
-    caption = "Final accuracy of the same trained clients under each rule, best first; whiskers over seeds."
-    return Bars("fusions", "Accuracy by fusion rule", caption, "test accuracy", names, tuple(series))
+    caption = "Final accuracy of the same trained clients under each rule, mean over seeds."
+    blank = Bars("fusions", "Accuracy by fusion rule", caption, "test accuracy", names, ())
+    rows = {
+        group.label: [spread(row["accuracy"] for row in by_rule.get(rule, [])) for rule in names]
+        for group, by_rule in zip(groups, found, strict=True)
+    }
+    return side_by_side(blank, rows, "fusion rule")

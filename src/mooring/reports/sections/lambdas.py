@@ -57,8 +57,8 @@ def traces(run: Run) -> Curves:
     lines += [*limits(run), *marks(run)]
     caption = (
         "Solid: the lambda that the weights felt; dashed: lambda*, where the rule would come to rest. "
-        "Dotted lines are the cap of a guard and the limit that SGD can follow; a diamond is where the doctor dates "
-        f"a finding.{left_out(run)}"
+        "In the colour of the text, dotted: the cap of the guard; dashed: the limit that SGD can follow; a diamond is "
+        f"where the doctor dates a finding.{left_out(run)}"
     )
     return Curves("lambda", "Lambda of every client", caption, "round", "lambda", tuple(lines), "log", run.title)
 
@@ -84,7 +84,7 @@ def limits(run: Run) -> list[Line]:
     if setting.mean_squared and setting.lr and setting.momentum is not None and setting.classes and setting.dimension:
         limit = stability_limit(setting.lr, setting.momentum, setting.classes, setting.dimension)
         if max((moment.felt or 0 for moment in moments(run)), default=0) > limit / 100:
-            found.append(Line("SGD limit", rounds, (limit,) * len(rounds), INK, "dotted"))
+            found.append(Line("SGD limit", rounds, (limit,) * len(rounds), INK, "dashed"))
     return found
 
 

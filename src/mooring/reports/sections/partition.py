@@ -16,10 +16,11 @@ def partition(book: Book) -> Section:
 
 def heat(run: Run) -> Heat:
     told = run.result["partition"]
+    entropy = sum(told["entropy"]) / max(len(told["entropy"]), 1)
     caption = (
         f"Images of each class at each client: {told['samples']:,} in all, "
-        f"size variation {told['size_variation']:.2f}, mean entropy {sum(told['entropy']) / max(len(told['entropy']), 1):.2f} bits, overlap {told['overlap']:.2f} "
-        "(1: no image is at two clients). Empty columns in a row are classes that this client never sees."
+        f"size variation {told['size_variation']:.2f}, mean entropy {entropy:.2f} bits, overlap {told['overlap']:.2f} (1: no image is at two clients). "
+        "An empty cell is a class that this client never sees."
     )
     return Heat(
         "partition",
@@ -45,7 +46,7 @@ def overview(book: Book) -> Table:
         rows.append(
             (
                 digest[:8],
-                runs[0].experiment.partition.kind,
+                kind(runs[0]),
                 runs[0].result["seeds"]["split"],
                 told["clients"],
                 told["samples"],
@@ -69,6 +70,13 @@ def overview(book: Book) -> Table:
         "runs",
     )
     return Table("partitions", "Partitions", columns, tuple(rows))
+
+
+def kind(run: Run) -> str:
+    """The partitioner and its own settings."""
+    tree = run.experiment.tree()["partition"]
+    own = [f"{key}={value}" for key, value in tree.items() if key not in ("kind", "clients", "seed") and value]
+    return " ".join([tree["kind"], *own])
 
 
 def clients(runs: list[Run]) -> Table:
