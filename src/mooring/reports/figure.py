@@ -5,7 +5,9 @@ from typing import Literal
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
 INK = -1  # the colour of text, for what belongs to nobody
+SHORT_NAME = 4
 
+Scale = Literal["linear", "log"]
 Style = Literal["solid", "dashed", "dotted", "marks"]
 Values = tuple[float | None, ...]
 
@@ -33,7 +35,7 @@ class Curves:
     x_title: str
     y_title: str
     lines: tuple[Line, ...]
-    scale: Literal["linear", "log"] = "linear"
+    scale: Scale = "linear"
     of: str = ""  # the run it shows; empty: all of them
 
 
@@ -85,6 +87,17 @@ def style(index: int) -> Style:
     """Beyond seven lines the colours come again, in another dash."""
     styles: tuple[Style, ...] = ("solid", "dashed", "dotted")
     return styles[index // len(OKABE_ITO) % len(styles)]
+
+
+def lying(names: tuple[str, ...]) -> bool:
+    """Names too long to stand beside each other."""
+    return max(map(len, names), default=0) > SHORT_NAME
+
+
+def fitting(lines: tuple[Line, ...]) -> Scale:
+    """Logarithmic where values span more than a decade."""
+    values = [y for line in lines for y in positive(line.y) if y is not None]
+    return "log" if values and max(values) > 10 * min(values) else "linear"
 
 
 def positive(values: Values) -> Values:

@@ -4,6 +4,7 @@
   const figures = JSON.parse(document.getElementById("figures").textContent);
   const charts = [...document.querySelectorAll(".chart")];
   const PRINT_WIDTH = 660;
+  const NARROW_CELL = 20; // pixels, too few for a number
   let printing = false;
 
   const themed = (value, colours) => {
@@ -45,6 +46,12 @@
       xaxis: { ...axis, ...layout.xaxis, title: { standoff: 8, ...layout.xaxis.title } },
       yaxis: { ...axis, ...layout.yaxis },
     };
+    for (const trace of data.filter((trace) => trace.texttemplate)) {
+      const labels = 7 * Math.max(...trace.y.map((name) => name.length));
+      if ((width - labels - 70) / trace.x.length < NARROW_CELL) delete trace.texttemplate;
+    }
+    if (chart.dataset.width !== String(width)) Plotly.purge(chart); // else the legend keeps the room it had
+    chart.dataset.width = width;
     const tools = ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"];
     Plotly.react(chart, data, shown, { displaylogo: false, modeBarButtonsToRemove: tools, responsive: false });
   };
@@ -75,7 +82,7 @@
 
   let before;
   addEventListener("beforeprint", () => {
-    before = { theme: root.dataset.theme, folded: [...document.querySelectorAll("details:not([open])")] };
+    before = { theme: root.dataset.theme, folded: [...document.querySelectorAll("details.table:not([open])")] };
     printing = true;
     root.dataset.theme = "light";
     before.folded.forEach((details) => (details.open = true));

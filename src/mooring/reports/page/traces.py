@@ -4,12 +4,11 @@ from collections.abc import Callable
 from math import ceil
 from typing import Any
 
-from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, Values, colour
+from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, Values, colour, lying
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "marks": "solid"}
 FEW_POINTS = 30
 FEW_CELLS = 26  # columns that still have room for a number
-LONG_NAME = 4
 INK = "@ink"
 
 Json = dict[str, Any]
@@ -39,10 +38,12 @@ def curves(figure: Curves) -> Json:
 
 
 def log_step(figure: Curves) -> str | int:
-    """A tick per decade, fewer over many decades; over less than two also at 2 and 5."""
+    """A tick per decade, fewer over many decades; over less than two also at 2 and 5, over less than one at all."""
     values = [y for line in figure.lines for y in line.y if y is not None and y > 0]
     ratio = max(values) / min(values) if values else 1
     decades = len(f"{ratio:.0f}")
+    if ratio < 10:
+        return "D1"
     return "D2" if decades <= 2 else max(1, ceil(decades / 7))
 
 
@@ -111,15 +112,15 @@ def heat(figure: Heat) -> Json:
 
 def bars(figure: Bars) -> Json:
     """Upright where names are short, lying where they are not."""
-    lying = max(map(len, figure.names), default=0) > LONG_NAME
-    along, across = ("y", "x") if lying else ("x", "y")
+    flat = lying(figure.names)
+    along, across = ("y", "x") if flat else ("x", "y")
     data = [
         {
             "type": "bar",
             "name": series.name,
             along: list(map(plain, figure.names)),
             across: short(series.values),
-            "orientation": "h" if lying else "v",
+            "orientation": "h" if flat else "v",
             "marker": {"color": colour(i, INK)},
             f"error_{across}": whiskers(series.errors),
             "showlegend": len(figure.series) > 1,
@@ -130,7 +131,7 @@ def bars(figure: Bars) -> Json:
     names: Json = {"type": "category", "automargin": True, "showgrid": False}
     values: Json = {"title": {"text": figure.y_title}, "rangemode": "tozero", "zeroline": False}
     layout: Json = {f"{along}axis": names, f"{across}axis": values, "bargap": 0.3}
-    if lying:
+    if flat:
         names["autorange"] = "reversed"
         layout["height"] = 120 + len(figure.names) * max(26, 14 * len(figure.series))
     return {"data": data, "layout": layout}

@@ -19,7 +19,8 @@ def heat(run: Run) -> Heat:
     entropy = sum(told["entropy"]) / max(len(told["entropy"]), 1)
     caption = (
         f"Images of each class at each client: {told['samples']:,} in all, "
-        f"size variation {told['size_variation']:.2f}, mean entropy {entropy:.2f} bits, overlap {told['overlap']:.2f} (1: no image is at two clients). "
+        f"size variation {told['size_variation']:.2f}, mean entropy {entropy:.2f} bits, "
+        f"overlap {told['overlap']:.2f} (1: no image is at two clients). "
         "An empty cell is a class that this client never sees."
     )
     return Heat(

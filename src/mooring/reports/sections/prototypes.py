@@ -3,7 +3,7 @@
 from mooring.doctor.fusion_checks import shares_by_class
 from mooring.doctor.history import Patient
 from mooring.reports.book import Book, Run
-from mooring.reports.figure import Curves, Heat, Line
+from mooring.reports.figure import Curves, Heat, Line, fitting
 from mooring.reports.names import class_names
 from mooring.reports.section import Section
 from mooring.reports.sections.clients import drawn, left_out
@@ -55,7 +55,7 @@ def norms(run: Run) -> Curves:
         for patient in drawn(run)
     )
     caption = f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{left_out(run)}"
-    return Curves("norms", "Prototype norms", caption, "round", "mean norm", lines, "log", run.title)
+    return Curves("norms", "Prototype norms", caption, "round", "mean norm", lines, fitting(lines), run.title)
 
 
 def shares(run: Run) -> Curves:
