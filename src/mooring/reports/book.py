@@ -147,7 +147,7 @@ def _told_apart(runs: list[Run]) -> list[Run]:
     """Different experiments never share a label: where they would, the first fingerprint of each is added."""
     identities: dict[str, dict[str, str]] = {}
     for run in runs:
-        identities.setdefault(run.label, {}).setdefault(identity(run.experiment), run.fingerprint)
+        identities.setdefault(run.label, {}).setdefault(identity(run.experiment), run.experiment.fingerprint()[:8])
     return [
         replace(run, label=f"{run.label} ({identities[run.label][identity(run.experiment)]})")
         if len(identities[run.label]) > 1

@@ -1,19 +1,20 @@
 """A workbook: one sheet per table, and one per course with its data and a native chart beside it."""
 
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from mooring.reports.extra import needed
-from mooring.reports.figure import INK, Curves, Line, colour
+from mooring.reports.figure import Curves, Line, colour
 from mooring.reports.section import Report
-from mooring.reports.table import Cell, Table
+from mooring.reports.table import Cell, Table, shown
 from mooring.store import write_atomically
 
 LONGEST_NAME = 31  # of a sheet
 FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))
 WIDEST = 48
-DASHES = {"solid": "solid", "dashed": "dash", "dotted": "sysDot", "marks": "solid"}
+DASHES = {"solid": "solid", "dashed": "dash", "dotted": "sysDot"}
 
 
 def write_excel(report: Report, out: Path) -> None:
@@ -23,9 +24,10 @@ def write_excel(report: Report, out: Path) -> None:
         fill(sheet(book, table.title), table.flat())
     for figure in report.figures:
         if isinstance(figure, Curves):
+            courses = replace(figure, lines=tuple(line for line in figure.lines if line.style != "marks"))
             place = sheet(book, f"{figure.slug} {figure.of}".strip())
-            fill(place, wide(figure))
-            place.add_chart(chart(place, figure), f"{letter(len(figure.lines) + 3)}2")
+            fill(place, wide(courses))
+            place.add_chart(chart(place, courses), f"{letter(len(courses.lines) + 3)}2")
     data = BytesIO()
     book.save(data)
     write_atomically(out, data.getvalue())
@@ -50,12 +52,20 @@ def fill(place: Any, table: Table) -> None:
             cell = place.cell(row, column, value)
             if isinstance(value, str):
                 cell.data_type = "s"
+            if isinstance(value, float):
+                cell.number_format = "0.0000" if number_is_plain(value) else "0.00E+00"
             if row == 1:
                 cell.font = bold
     place.freeze_panes = "A2"
+    place.page_setup.orientation, place.page_setup.fitToHeight = "landscape", 0
+    place.sheet_properties.pageSetUpPr.fitToPage = True
     for column, name in enumerate(table.columns, 1):
-        longest = max([len(name), *(len(str(row[column - 1])) for row in table.rows)])
+        longest = max([len(name), *(len(shown(row[column - 1])) for row in table.rows)])
         place.column_dimensions[letter(column)].width = min(longest, WIDEST) + 2
+
+
+def number_is_plain(value: float) -> bool:
+    return value == 0 or 1e-3 <= abs(value) < 1e5
 
 
 def letter(column: int) -> str:
@@ -77,6 +87,7 @@ def chart(place: Any, figure: Curves) -> Any:
     drawn.width, drawn.height = 22, 12
     drawn.x_axis.title, drawn.y_axis.title = figure.x_title, figure.y_title
     drawn.x_axis.delete = drawn.y_axis.delete = False
+    drawn.x_axis.majorUnit = max(1, (place.max_row - 2) // 10)
     if figure.scale == "log":
         drawn.y_axis.scaling.logBase = 10
         drawn.y_axis.crosses = "min"
@@ -97,9 +108,7 @@ def styled(series: Any, line: Line) -> None:
     series.graphicalProperties.line.dashStyle = DASHES[line.style]
     series.graphicalProperties.line.width = 19050
     series.smooth = False
-    series.marker.symbol = "diamond" if line.style == "marks" else "circle" if line.style == "solid" else "none"
-    series.marker.size = 8 if line.colour == INK else 5
+    series.marker.symbol = "circle" if line.style == "solid" else "none"
+    series.marker.size = 5
     series.marker.graphicalProperties.solidFill = shade
     series.marker.graphicalProperties.line.solidFill = shade
-    if line.style == "marks":
-        series.graphicalProperties.line.noFill = True

@@ -11,6 +11,7 @@ WIDE = 60  # characters beyond which a column breaks its lines
 PREAMBLE = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}
 \usepackage[T1]{fontenc}
+\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
 \usepackage[margin=2cm]{geometry}
 \usepackage{booktabs,graphicx,longtable}
 \newsavebox{\fitted}
@@ -70,7 +71,7 @@ def table(told: Table) -> str:
 
 def column(cells: tuple[Cell, ...]) -> str:
     """Text to the left, numbers to the right, essays in a box."""
-    if any(isinstance(cell, str) and len(cell) > WIDE for cell in cells):
+    if any(isinstance(cell, str) and len(cell) > WIDE and " " in cell for cell in cells):
         return "p{7cm}"
     return "l" if any(isinstance(cell, str) for cell in cells) else "r"
 

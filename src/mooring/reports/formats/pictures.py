@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.reports.extra import needed
-from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, colour
+from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, colour, lying
 from mooring.reports.section import Report
 from mooring.store import write_atomically
 
@@ -82,9 +82,8 @@ def course(axes: Any, line: Line, label: str) -> None:
     marker = "D" if line.style == "marks" else "o" if line.style == "solid" and len(line.x) <= 30 else None
     face = "none" if line.style == "marks" else shade
     size = 6.0 if line.style == "marks" else 2.5
-    axes.plot(
-        line.x, y, DASHES[line.style], color=shade, marker=marker, mfc=face, markersize=size, linewidth=1.2, label=label
-    )
+    look = {"linestyle": DASHES[line.style], "linewidth": 1.2, "marker": marker, "markersize": size, "mfc": face}
+    axes.plot(line.x, y, color=shade, label=label, **look)
     if line.band is not None:
         low, high = ([float("nan") if value is None else value for value in side] for side in line.band)
         axes.fill_between(line.x, low, high, color=shade, alpha=0.15, linewidth=0)
@@ -95,7 +94,8 @@ def heat(figure: Heat) -> Any:
     values = [[float("nan") if value is None else value for value in row] for row in figure.values]
     image = axes.imshow(values or [[float("nan")]], cmap="Blues", aspect="auto")
     axes.grid(False)
-    axes.set_xticks(range(len(figure.x)), figure.x)
+    tilt = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if lying(figure.x) else {}
+    axes.set_xticks(range(len(figure.x)), figure.x, **tilt)
     axes.set_yticks(range(len(figure.y)), figure.y)
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title)
