@@ -111,3 +111,20 @@ def study_folder(sweep_folder, tmp_path_factory):
     study = {"study": "5", "title": "Five </script>", "note": "note 5", "scale": "quick", "sweeps": ["pull"]}
     (folder / "study.json").write_text(json.dumps({**study, "verdicts": verdicts, "tables": tables}))
     return folder
+
+
+def chromium_path():
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    return chromium_path() or pytest.skip("no Chromium on this machine")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """A page that was not opened in a browser was not tested: say so, loudly."""
+    if chromium_path() is None:
+        notice = "NO CHROMIUM FOUND: the report page was not tested in a browser (apt-get install chromium)"
+        terminalreporter.write_line(notice, red=True, bold=True)

@@ -148,6 +148,18 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
+def in_use(folder: Path) -> bool:
+    """Is a process working in this folder right now?"""
+    try:
+        with (folder / ".lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def finished(folder: Path, fingerprint: str) -> dict[str, Any] | None:
     """The result in this folder if it is the complete result of this very experiment."""
     path = folder / "result.json"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import clean, data, doctor, fuse, methods, report, run
+from mooring.cli import clean, data, doctor, fuse, methods, report, run, watch
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -34,6 +34,7 @@ def about(
 
 app.command("run")(run.run)
 app.command("resume")(run.resume)
+app.command("watch")(watch.watch)
 app.command("clean")(clean.clean)
 app.command("fuse")(fuse.fuse)
 app.command("methods")(methods.methods)
