@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from report_folders import SHORT, relabelled
 
 from mooring import load, run
 from mooring.bank import stand_in
 from mooring.client import ClientJob, Training
-from mooring.config import as_yaml
-from mooring.config.tree import read_file
 from mooring.data.digits import Digits
 from mooring.data.images import ImageSet
 from mooring.methods import METHODS
@@ -58,8 +57,7 @@ def shard_of(digits):
 def v12_run(tmp_path_factory):
     """A small real run of V12: two rounds of one epoch on a few digits; read it, do not write into it."""
     folder = tmp_path_factory.mktemp("runs") / "v12"
-    short = ["training.rounds=2", "training.local_epochs=1", "data.limit=300", "engine.workers=1"]
-    [experiment] = load(overrides=["method=v12", f"out={folder}", *short])
+    [experiment] = load(overrides=["method=v12", f"out={folder}", *SHORT])
     run(experiment)
     return folder
 
@@ -70,7 +68,7 @@ def sweep_folder(v12_run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweeps") / "pull"
     accuracies = {("v7", 1): 0.5, ("v7", 2): 0.7, ("v12", 1): 0.2, ("v12", 2): 0.6}
     for (method, seed), accuracy in accuracies.items():
-        relabelled(v12_run, folder / "runs" / f"{method}-{seed}", method, seed, accuracy)
+        relabelled(v12_run, folder / "runs" / f"{method}-{seed}", [f"method={method}", f"seed={seed}"], accuracy)
     failed = folder / "runs" / "v12-3"
     failed.mkdir()
     shutil.copy(v12_run / "experiment.yaml", failed)
@@ -81,20 +79,6 @@ def sweep_folder(v12_run, tmp_path_factory):
         "\n".join(["run,method,seed,accuracy,status", *rows, "v12-3,v12,3,,failed"]) + "\n"
     )
     return folder
-
-
-def relabelled(run_folder, copy, method, seed, accuracy):
-    """A copy that says it was another experiment, with another accuracy."""
-    shutil.copytree(run_folder, copy)
-    tree = read_file(copy / "experiment.yaml")
-    short = ["training.rounds=2", "training.local_epochs=1", "data.limit=300"]
-    [experiment] = load(overrides=[f"method={method}", f"seed={seed}", f"out={tree['out']}", *short])
-    (copy / "experiment.yaml").write_text(as_yaml(experiment.tree()))
-    result = json.loads((copy / "result.json").read_text())
-    result |= {"accuracy": accuracy, "method": method, "fingerprint": experiment.fingerprint()}
-    result["seeds"] = {"training": seed, "split": seed}
-    result["rounds"][-1]["accuracy"] = accuracy
-    (copy / "result.json").write_text(json.dumps(result))
 
 
 @pytest.fixture(scope="session")

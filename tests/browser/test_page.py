@@ -165,7 +165,9 @@ def test_it_prints_in_light_on_paper_width(page):
     page.wait_for_timeout(100)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
-    widths = page.evaluate("[...document.querySelectorAll('figure:not([hidden]) .chart')].map((c) => c._fullLayout.width)")
+    widths = page.evaluate(
+        "[...document.querySelectorAll('figure:not([hidden]) .chart')].map((c) => c._fullLayout.width)"
+    )
     assert max(widths) <= 660
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") is None

@@ -6,6 +6,7 @@ from math import sqrt
 
 import pytest
 import torch
+from report_folders import relabelled
 
 from mooring.errors import MooringError
 from mooring.reports.compose import compose
@@ -186,6 +187,23 @@ def test_experiments_of_one_name_and_different_settings_are_told_apart(v12_run, 
     assert len(gather(tmp_path).groups) == 2
 
 
+def test_a_sweep_over_two_factors_is_shown_as_papers_do(v12_run, tmp_path):
+    accuracies = {("v7", "0.05"): 0.5, ("v7", "0.5"): 0.9, ("v12", "0.05"): 0.2, ("v12", "0.5"): 0.4}
+    rows = []
+    for (method, alpha), accuracy in accuracies.items():
+        name = f"{method}-{alpha}"
+        relabelled(v12_run, tmp_path / "runs" / name, [f"method={method}", f"partition.alpha={alpha}"], accuracy)
+        rows.append(f"{name},{method},{alpha}")
+    (tmp_path / "sweep.yaml").write_text("factors: {method: [v7, v12], partition.alpha: [0.05, 0.5]}")
+    (tmp_path / "results.csv").write_text("\n".join(["run,method,partition.alpha", *rows]))
+    report = compose(gather(tmp_path))
+    assert table(report, "by-partition-alpha") == [
+        {"experiment": "v7", "alpha=0.05": Spread(0.5), "alpha=0.5": Spread(0.9)},
+        {"experiment": "v12", "alpha=0.05": Spread(0.2), "alpha=0.5": Spread(0.4)},
+    ]
+    assert gather(tmp_path).groups[0].label == "v7 · alpha=0.05"
+
+
 def test_a_column_of_spreads_becomes_two_for_machines():
     flat = Table("t", "T", ("name", "accuracy"), (("a", Spread(0.5, 0.1)), ("b", None))).flat()
     assert flat.columns == ("name", "accuracy", "accuracy std")
@@ -219,6 +237,14 @@ def test_a_spread_of_nothing_is_nothing():
 def test_only_few_clients_are_drawn_and_the_rest_is_told(run_report):
     for figure in run_report.figures:
         assert not isinstance(figure, Curves) or len({line.family or line.name for line in figure.lines}) <= 24
+
+
+def test_a_damaged_round_is_told(v12_run, tmp_path):
+    shutil.copytree(v12_run, tmp_path / "run")
+    events = tmp_path / "run" / "events.jsonl"
+    events.write_text(events.read_text().replace('"seconds"', '"sec"'))
+    with pytest.raises(MooringError, match="a round is damaged"):
+        gather(tmp_path / "run")
 
 
 def damaged(folder, name, text):

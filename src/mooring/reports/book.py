@@ -7,7 +7,7 @@ from typing import Any
 
 from mooring.config import Experiment
 from mooring.doctor import Diagnosis, History
-from mooring.reports.table import Table
+from mooring.reports.table import Table, average
 
 SEEDS = ("seed", "partition.seed")
 MOST_SHOWN = 12  # runs whose clients are drawn one by one
@@ -46,9 +46,9 @@ class Run:
         return final
 
     @property
-    def alone(self) -> list[float]:
-        """Accuracy of the clients' own models at the end."""
-        return [row["accuracy"] for row in self.last["clients"] if row["accuracy"] is not None]
+    def alone(self) -> float | None:
+        """Mean accuracy of the clients' own models at the end."""
+        return average(row["accuracy"] for row in self.last["clients"])
 
     @property
     def upload_bytes(self) -> int:
@@ -125,21 +125,21 @@ class Book:
 
 def labelled(runs: list[Run]) -> tuple[Run, ...]:
     """Runs that know what sets their group apart: the method, and the factors that vary."""
-    varying = {
-        key
-        for run in runs
-        for key in run.factors
-        if key not in SEEDS and len({other.factors.get(key) for other in runs}) > 1
-    }
-    sweeps = {run.sweep for run in runs}
-    named = [replace(run, label=_label(run, varying, len(sweeps) > 1)) for run in runs]
+    apart, sweeps = varying(runs) - {"method"}, {run.sweep for run in runs}
+    named = [replace(run, label=_label(run, apart, len(sweeps) > 1)) for run in runs]
     return tuple(_told_apart(named))
 
 
-def _label(run: Run, varying: set[str], many_sweeps: bool) -> str:
+def varying(runs: list[Run]) -> set[str]:
+    """The factors that take more than one value; seeds are no factors."""
+    keys = {key for run in runs for key in run.factors if key not in SEEDS}
+    return {key for key in keys if len({run.factors.get(key) for run in runs}) > 1}
+
+
+def _label(run: Run, factors: set[str], many_sweeps: bool) -> str:
     words = [run.sweep] if many_sweeps else []
     words.append(run.experiment.name)
-    words += [f"{key.rpartition('.')[2]}={run.factors[key]}" for key in run.factors if key in varying - {"method"}]
+    words += [f"{key.rpartition('.')[2]}={run.factors[key]}" for key in run.factors if key in factors]
     return " · ".join(words)
 
 

@@ -2,7 +2,6 @@
 
 from mooring.reports.book import Book, Group
 from mooring.reports.section import Card, Verdict
-from mooring.reports.sections.accuracy import mean_alone
 from mooring.reports.sizes import size
 from mooring.reports.table import average, shown, spread
 
@@ -24,10 +23,9 @@ def cards(book: Book) -> tuple[Card, ...]:
 
 def single(group: Group) -> tuple[Card, ...]:
     run = group.first
-    alone = mean_alone(run)
     return (
         Card(f"{run.result['accuracy']:.3f}", "test accuracy", f"round {run.last['round']}, n = 1, seed {run.seed}"),
-        Card(shown(alone), "clients alone", "mean of their own models"),
+        Card(shown(run.alone), "clients alone", "mean of their own models"),
         Card(size(run.upload_bytes), "upload", f"all {len(run.last['clients'])} clients, once"),
         Card(f"{sum(run.seconds.values()):.0f} s", "client time", "all clients together"),
         Card(run.fingerprint, "fingerprint", run.result["dataset"]),

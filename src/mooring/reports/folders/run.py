@@ -12,7 +12,22 @@ from mooring.reports.folders.json_file import read_json
 from mooring.store import read_events, read_result
 
 AGAIN = "repeat the run with --again"
-NEEDED = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error", "confusion", "partition", "uploads")
+NEEDED = (
+    "accuracy",
+    "balanced_accuracy",
+    "macro_f1",
+    "calibration_error",
+    "per_class_accuracy",
+    "confusion",
+    "rounds",
+    "clients",
+    "partition",
+    "uploads",
+    "dataset",
+    "data_sha256",
+    "fingerprint",
+    "seeds",
+)
 
 
 def run_book(folder: Path) -> Book:
@@ -30,13 +45,10 @@ def read_run(folder: Path, factors: dict[str, str], sweep: str) -> Run:
         raise StoreError(f"{folder / 'result.json'}: {missing[0]} is missing", AGAIN)
     history = read_history(folder)
     (experiment,) = load(folder / "experiment.yaml")
-    rounds = {
-        (event["client"], event["round"]): event for event in read_events(folder) if event.get("event") == "round"
-    }
-    seconds: dict[int, float] = {}
-    for (client, _), event in rounds.items():
-        seconds[client] = seconds.get(client, 0.0) + event["seconds"]
-    terms = {client: rounds[client, at]["terms"] for client, at in sorted(rounds)}
+    try:
+        seconds, terms = training_of(folder)
+    except (KeyError, TypeError, AttributeError):
+        raise StoreError(f"{folder / 'events.jsonl'}: a round is damaged", AGAIN) from None
     return Run(
         folder.name,
         experiment,
@@ -50,6 +62,17 @@ def read_run(folder: Path, factors: dict[str, str], sweep: str) -> Run:
         factors,
         sweep,
     )
+
+
+def training_of(folder: Path) -> tuple[dict[int, float], dict[int, dict[str, float]]]:
+    """Every client's seconds over all rounds, and the parts of its L_b in the last one."""
+    rounds = {
+        (event["client"], event["round"]): event for event in read_events(folder) if event.get("event") == "round"
+    }
+    seconds: dict[int, float] = {}
+    for (client, _), event in rounds.items():
+        seconds[client] = seconds.get(client, 0.0) + event["seconds"]
+    return seconds, {client: rounds[client, at]["terms"] for client, at in sorted(rounds)}
 
 
 def read_environment(folder: Path) -> dict[str, Any]:

@@ -1,11 +1,10 @@
 """How good is the fused predictor, over rounds and at the end?"""
 
-from statistics import fmean
-
-from mooring.reports.book import Book, Group, Run
+from mooring.reports.book import Book, Group
 from mooring.reports.figure import Bars, Curves, Figure, Line, Series, style
 from mooring.reports.section import Section
 from mooring.reports.sections.baseline import comparison
+from mooring.reports.sections.factors import pivots
 from mooring.reports.table import Spread, Table, average, spread
 
 METRICS = {
@@ -24,8 +23,10 @@ def accuracy(book: Book) -> Section:
         figures.append(over_rounds(book))
     if len(book.groups) > 1:
         figures.append(at_the_end(book))
+    by_factor = pivots(book)
+    figures += [figure for figure, _ in by_factor]
     lead = "Accuracy of the fused predictor on the official test set; the final round counts, peaks do not."
-    tables = (results(book), *comparison(book), rounds(book))
+    tables = (results(book), *(table for _, table in by_factor), *comparison(book), rounds(book))
     return Section("accuracy", "Accuracy", lead, tuple(figures), tables)
 
 
@@ -34,7 +35,7 @@ def over_rounds(book: Book) -> Curves:
     lines = [course(group, i) for i, group in enumerate(book.groups) if len(snapshots(group)) > 1]
     many = max(len(group.runs) for group in book.groups) > 1
     band = " The band is one standard deviation over seeds." if many else ""
-    if len(book.groups) == 1 and any(group.first.alone for group in book.groups):
+    if len(book.groups) == 1 and book.groups[0].first.alone is not None:
         lines.append(alone(book.groups[0]))
         band += " The dashed line is the mean of the clients alone: fusing should lift the solid line above it."
     caption = f"What a server would get if it fused after each round.{band}"
@@ -84,7 +85,7 @@ def results(book: Book) -> Table:
         (
             group.label,
             *(spread(group.values(name)) for name in METRICS),
-            spread([mean_alone(run) for run in group.runs]),
+            spread(run.alone for run in group.runs),
             len(group.runs),
             group.seeds,
             group.fingerprints,
@@ -102,7 +103,3 @@ def rounds(book: Book) -> Table:
         for at, values in snapshots(group).items()
     ]
     return Table("accuracy-rounds", "Accuracy by round", ("experiment", "round", "accuracy", "n"), tuple(rows))
-
-
-def mean_alone(run: Run) -> float | None:
-    return fmean(run.alone) if run.alone else None
