@@ -22,12 +22,16 @@ def cards(book: Book) -> tuple[Card, ...]:
 
 
 def single(group: Group) -> tuple[Card, ...]:
+    """Of one run; what it does not have is left out."""
     run = group.first
+    alone = [] if run.alone is None else [Card(shown(run.alone), "clients alone", "mean of their own models")]
+    seconds = sum(run.seconds.values())
+    time = [Card(f"{seconds:.0f} s", "client time", "all clients together")] if run.seconds else []
     return (
         Card(f"{run.result['accuracy']:.3f}", "test accuracy", f"round {run.last['round']}, n = 1, seed {run.seed}"),
-        Card(shown(run.alone), "clients alone", "mean of their own models"),
+        *alone,
         Card(size(run.upload_bytes), "upload", f"all {len(run.last['clients'])} clients, once"),
-        Card(f"{sum(run.seconds.values()):.0f} s", "client time", "all clients together"),
+        *time,
         Card(run.fingerprint, "fingerprint", run.result["dataset"]),
     )
 

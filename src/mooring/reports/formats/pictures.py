@@ -92,7 +92,7 @@ def course(axes: Any, line: Line, label: str) -> None:
 def heat(figure: Heat) -> Any:
     drawn, axes = canvas(0.8 + 0.34 * max(len(figure.x), 6), 0.7 + 0.28 * max(len(figure.y), 4))
     values = [[float("nan") if value is None else value for value in row] for row in figure.values]
-    image = axes.imshow(values or [[float("nan")]], cmap="Blues", aspect="auto")
+    image = axes.imshow(values or [[float("nan")]], cmap="Blues", aspect="auto", vmin=0)
     axes.grid(False)
     tilt = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if lying(figure.x) else {}
     axes.set_xticks(range(len(figure.x)), figure.x, **tilt)

@@ -95,6 +95,7 @@ def heat(figure: Heat) -> Json:
         "z": [short(row) for row in figure.values],
         "colorscale": [[0, "@soft"], [1, "@accent"]],
         "showscale": False,
+        "zmin": 0,  # a share of .20 beside one of .21 must not look like nothing beside all
         "xgap": 1,
         "ygap": 1,
         "hovertemplate": f"{figure.y_title} %{{y}}, {figure.x_title} %{{x}}: %{{z:.4g}}<extra></extra>",

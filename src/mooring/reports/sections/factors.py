@@ -11,14 +11,16 @@ Rows = dict[str, list[Spread | None]]
 def pivots(book: Book) -> list[tuple[Figure, Table]]:
     """Final accuracy by every factor but the first, for each sweep that varies several."""
     found = []
-    for sweep in dict.fromkeys(run.sweep for run in book.runs):
+    sweeps = dict.fromkeys(run.sweep for run in book.runs)
+    for sweep in sweeps:
         runs = [run for run in book.runs if run.sweep == sweep]
         keys = [key for key in runs[0].factors if key in varying(runs)]
-        found += [pivot(runs, key, [other for other in keys if other != key]) for key in keys[1:]]
+        where = f" in {sweep}" if len(sweeps) > 1 else ""
+        found += [pivot(runs, key, [other for other in keys if other != key], where) for key in keys[1:]]
     return found
 
 
-def pivot(runs: list[Run], key: str, others: list[str]) -> tuple[Figure, Table]:
+def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Figure, Table]:
     values = tuple(dict.fromkeys(run.factors[key] for run in runs if key in run.factors))
     rows: Rows = {}
     for label in dict.fromkeys(rest(run, others) for run in runs):
@@ -27,7 +29,6 @@ def pivot(runs: list[Run], key: str, others: list[str]) -> tuple[Figure, Table]:
     name = key.rpartition(".")[2]
     slug = "-".join(part for part in (runs[0].sweep, key.replace(".", "-")) if part)
     caption = f"Final accuracy, mean over seeds, for every value of {key}."
-    where = f" in {runs[0].sweep}" if runs[0].sweep else ""
     blank = Bars(f"by-{slug}", f"Accuracy by {name}{where}", caption, "test accuracy", values, ())
     cells = tuple((label, *row) for label, row in rows.items())
     columns = ("experiment", *(f"{name}={value}" for value in values))
