@@ -72,8 +72,10 @@ def shown_charts(page):
 
 
 def drawn(chart):
-    """How many marks a chart has: points, bars or cells."""
-    return chart.locator(".scatterlayer .trace, .barlayer .point, .heatmaplayer image").count()
+    """Scrolled to, a chart has marks: lines, bars or cells."""
+    chart.scroll_into_view_if_needed()
+    chart.locator(".scatterlayer .trace, .barlayer .point, .heatmaplayer image").first.wait_for(state="attached")
+    return True
 
 
 def test_it_opens_without_a_word_and_without_a_request(page, heard, address):
@@ -95,6 +97,7 @@ def test_headline_and_verdicts_come_first(page):
 
 def test_the_legend_hides_and_shows_a_family_of_lines(page):
     chart = page.locator("#lambda figure:not([hidden]) .chart").last
+    assert drawn(chart)
     faded = ".legend .traces[style*='opacity: 0.5']"
     assert chart.locator(faded).count() == 0
     before = chart.locator(".scatterlayer .trace").count()
@@ -137,6 +140,7 @@ def paper(page):
 
 
 def tick(page):
+    assert drawn(shown_charts(page).first)
     return page.evaluate("getComputedStyle(document.querySelector('.xtick text')).fill")
 
 
@@ -154,10 +158,11 @@ def test_dark_mode_follows_the_system_and_the_button(page):
 @pytest.mark.parametrize("width", [375, 768, 1200])
 def test_nothing_scrolls_sideways(page, width):
     page.set_viewport_size({"width": width, "height": 800})
-    page.wait_for_timeout(400)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    wide = "[...document.querySelectorAll('.chart svg.main-svg')].map((svg) => svg.getBoundingClientRect().right)"
-    assert max(page.evaluate(wide)) <= width + 1
+    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
+    chart = shown_charts(page).first
+    assert drawn(chart)
+    fits = f"(chart) => chart.querySelector('svg.main-svg').getBoundingClientRect().right <= {width}"
+    page.wait_for_function(fits, arg=chart.element_handle())
 
 
 def test_it_prints_in_light_on_paper_width(page):

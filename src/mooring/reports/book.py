@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from mooring.config import Experiment
 from mooring.doctor import Diagnosis, History
@@ -102,7 +102,7 @@ class Claim:
 class Book:
     """Everything that was found in a folder."""
 
-    kind: str  # run, sweep, study
+    kind: Literal["run", "sweep", "study"]
     title: str
     runs: tuple[Run, ...]
     unfinished: tuple[tuple[str, str], ...] = ()  # (name, why)

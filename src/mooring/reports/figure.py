@@ -41,7 +41,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Heat:
-    """A matrix of values; `texts` are written into the cells."""
+    """A matrix of values, its rows from top to bottom."""
 
     slug: str
     title: str

@@ -1,11 +1,11 @@
 """What a reader sees first: a handful of numbers and the verdicts."""
 
-from mooring.reports.book import Book, Group
-from mooring.reports.section import Card, Verdict
+from mooring.reports.book import Book, Claim, Group
+from mooring.reports.section import Card, Tone, Verdict
 from mooring.reports.sizes import size
 from mooring.reports.table import average, shown, spread
 
-TONES = {"confirmed": "good", "not confirmed": "bad", "cannot be seen at this scale": "open"}
+TONES: dict[str, Tone] = {"confirmed": "good", "not confirmed": "bad", "cannot be seen at this scale": "open"}
 
 
 def cards(book: Book) -> tuple[Card, ...]:
@@ -61,13 +61,16 @@ def seeds(book: Book) -> str:
 
 def verdicts(book: Book) -> tuple[Verdict, ...]:
     """A study's claims first, then what the doctor says: every ill experiment, and all others in one line."""
-    claims = [
-        Verdict(TONES[claim.verdict], claim.verdict, claim.claim, claim.reason or claim.measured)
-        for claim in book.claims
-    ]
     ill = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
     well = [group for group in book.groups if group not in ill]
-    return (*claims, *map(sick, ill), *healthy(well))
+    return (*map(judged, book.claims), *map(sick, ill), *healthy(well))
+
+
+def judged(claim: Claim) -> Verdict:
+    documented = f"documented {claim.documented}" if claim.documented else ""
+    measured = f"measured {claim.measured}" if claim.measured else ""
+    detail = " · ".join(part for part in (documented, measured, claim.reason) if part)
+    return Verdict(TONES[claim.verdict], claim.verdict, claim.claim, detail)
 
 
 def sick(group: Group) -> Verdict:

@@ -1,9 +1,12 @@
 """What a report is made of, before anybody decides how it looks."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from mooring.reports.figure import Figure
 from mooring.reports.table import Table
+
+Tone = Literal["good", "bad", "open"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Card:
 class Verdict:
     """One line of judgement at the top; `tone` chooses its badge."""
 
-    tone: str  # good, bad, open
+    tone: Tone
     badge: str
     text: str
     detail: str = ""

@@ -4,6 +4,7 @@
   const figures = JSON.parse(document.getElementById("figures").textContent);
   const charts = [...document.querySelectorAll(".chart")];
   const PRINT_WIDTH = 660;
+  const USUAL_HEIGHT = 330;
   const NARROW_CELL = 20; // pixels, too few for a number
   let printing = false;
 
@@ -25,13 +26,16 @@
   const draw = (chart) => {
     if (chart.closest("[hidden]")) return;
     const colours = palette();
+    const state = `${colours["@ink"]} ${printing || chart.clientWidth}`;
+    if (chart.dataset.state === state) return;
+    chart.dataset.state = state;
     const { data, layout } = themed(figures[chart.dataset.figure], colours);
     const width = printing ? PRINT_WIDTH : chart.clientWidth;
     const entries = data.filter((trace) => trace.type !== "heatmap" && trace.showlegend !== false);
     const longest = Math.max(0, ...entries.map((trace) => trace.name.length));
     const rows = entries.length > 1 ? Math.ceil(entries.length / Math.max(1, Math.floor(width / (longest * 7 + 50)))) : 0;
     const axis = { gridcolor: colours["@rule"], linecolor: colours["@rule"], tickcolor: colours["@rule"], automargin: true };
-    const height = (layout.height ?? 330) + 23 * rows;
+    const height = (layout.height ?? USUAL_HEIGHT) + 23 * rows;
     const shown = {
       ...layout,
       width,
@@ -55,7 +59,22 @@
     const tools = ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"];
     Plotly.react(chart, data, shown, { displaylogo: false, modeBarButtonsToRemove: tools, responsive: false });
   };
-  const drawAll = () => charts.forEach(draw);
+  const near = new Set(); // charts that are on the screen or soon will be
+  const drawNear = () => (printing ? charts : near).forEach(draw);
+  const approach = new IntersectionObserver(
+    (seen) =>
+      seen.forEach(({ target, isIntersecting }) => {
+        if (!isIntersecting) return near.delete(target);
+        near.add(target);
+        draw(target);
+      }),
+    { rootMargin: "800px 0px" },
+  );
+  const waitForAll = () =>
+    charts.forEach((chart) => {
+      chart.style.minHeight = `${figures[chart.dataset.figure].layout.height ?? USUAL_HEIGHT}px`;
+      approach.observe(chart);
+    });
 
   const show = (run) => {
     for (const section of document.querySelectorAll("section")) {
@@ -69,16 +88,16 @@
   document.addEventListener("change", (event) => {
     if (!event.target.matches(".choice select")) return;
     show(event.target.value);
-    drawAll();
+    drawNear();
   });
 
   const dark = matchMedia("(prefers-color-scheme: dark)");
   document.getElementById("theme").addEventListener("click", () => {
     const now = root.dataset.theme ?? (dark.matches ? "dark" : "light");
     root.dataset.theme = now === "dark" ? "light" : "dark";
-    drawAll();
+    drawNear();
   });
-  dark.addEventListener("change", drawAll);
+  dark.addEventListener("change", drawNear);
 
   let before;
   addEventListener("beforeprint", () => {
@@ -86,14 +105,14 @@
     printing = true;
     root.dataset.theme = "light";
     before.folded.forEach((details) => (details.open = true));
-    drawAll();
+    drawNear();
   });
   addEventListener("afterprint", () => {
     printing = false;
     if (before.theme) root.dataset.theme = before.theme;
     else delete root.dataset.theme;
     before.folded.forEach((details) => (details.open = false));
-    drawAll();
+    drawNear();
   });
 
   let waiting;
@@ -102,7 +121,7 @@
     if (innerWidth === wide || printing) return;
     wide = innerWidth;
     clearTimeout(waiting);
-    waiting = setTimeout(drawAll, 150);
+    waiting = setTimeout(drawNear, 150);
   });
 
   const links = new Map([...document.querySelectorAll("nav .links a")].map((link) => [link.hash.slice(1), link]));
@@ -113,6 +132,6 @@
   document.querySelectorAll("section").forEach((section) => watcher.observe(section));
 
   show("");
-  drawAll();
+  waitForAll();
   root.dataset.ready = "yes";
 })();

@@ -51,7 +51,7 @@ def trace(line: Line, entry: str, listed: bool) -> Json:
     shade = colour(line.colour, INK)
     drawn: Json = {
         "type": "scatter",
-        "name": entry,
+        "name": plain(entry),
         "x": short(line.x),
         "y": short(line.y),
         "legendgroup": entry,
@@ -96,6 +96,7 @@ def heat(figure: Heat) -> Json:
         "colorscale": [[0, "@soft"], [1, "@accent"]],
         "showscale": False,
         "zmin": 0,  # a share of .20 beside one of .21 must not look like nothing beside all
+        "zmax": max((value or 0 for row in figure.values for value in row), default=0) or 1,
         "xgap": 1,
         "ygap": 1,
         "hovertemplate": f"{figure.y_title} %{{y}}, {figure.x_title} %{{x}}: %{{z:.4g}}<extra></extra>",
@@ -118,7 +119,7 @@ def bars(figure: Bars) -> Json:
     data = [
         {
             "type": "bar",
-            "name": series.name,
+            "name": plain(series.name),
             along: list(map(plain, figure.names)),
             across: short(series.values),
             "orientation": "h" if flat else "v",
