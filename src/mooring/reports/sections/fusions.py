@@ -13,6 +13,7 @@ Rule = tuple[str, str]  # name, which clients
 COLUMNS = (
     "experiment",
     "fusion",
+    "track",
     "clients",
     "accuracy",
     "balanced",
@@ -50,8 +51,8 @@ def rules(group: Group) -> dict[Rule, list[dict[str, Any]]]:
 
 def own_rule(run: Run) -> dict[str, Any]:
     fusion = run.experiment.method.fusion
-    costs = {"upload_bytes": run.upload_bytes, "fusion": fusion.kind if fusion else "none"}
-    return {**run.last, **costs, "settings": to_tree(fusion)}
+    name = {"fusion": fusion.kind if fusion else "none", "track": run.experiment.method.track}
+    return {**run.last, **name, "upload_bytes": run.upload_bytes, "settings": to_tree(fusion)}
 
 
 def name_of(row: dict[str, Any], last: int) -> str:
@@ -72,6 +73,7 @@ def lines(group: Group) -> list[tuple[Any, ...]]:
         (
             group.label,
             rule,
+            rows[0].get("track"),
             clients,
             *(
                 spread(row[name] for row in rows)
@@ -90,7 +92,10 @@ def figure(groups: list[Group]) -> Figure:
     """All clients only; drop-out studies are in the table."""
     found = [{rule: rows for (rule, clients), rows in rules(group).items() if clients == "all"} for group in groups]
     names = tuple(dict.fromkeys(rule for by_rule in found for rule in by_rule))
-    caption = "Final accuracy of the same trained clients under each rule, mean over seeds."
+    caption = (
+        "Final accuracy of the same clients under each rule, mean over seeds. Compare within a track, which the table "
+        "names: rules over statistics use no trained model."
+    )
     blank = Bars("fusions", "Accuracy by fusion rule", caption, "test accuracy", names, ())
     rows = {
         group.label: [spread(row["accuracy"] for row in by_rule.get(rule, [])) for rule in names]
