@@ -1,7 +1,7 @@
 """Figures as plotly's JSON. Colours that depend on the theme are named (`@ink`) and filled in by the page."""
 
 from collections.abc import Callable
-from math import ceil
+from math import ceil, floor, log10
 from typing import Any
 
 from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, Values, colour, lying
@@ -33,18 +33,20 @@ def curves(figure: Curves) -> Json:
     x = {"title": {"text": figure.x_title}, "tickformat": "d", "dtick": step, "zeroline": False}
     y: Json = {"title": {"text": figure.y_title, "standoff": 10}, "type": figure.scale, "zeroline": False}
     if figure.scale == "log":
-        y |= {"exponentformat": "power", "minor": {"showgrid": False}, "dtick": log_step(figure)}
+        y |= {"exponentformat": "power", "minor": {"showgrid": False}} | log_ticks(figure)
     return {"data": data, "layout": {"xaxis": x, "yaxis": y}}
 
 
-def log_step(figure: Curves) -> str | int:
-    """A tick per decade, fewer over many decades; over less than two also at 2 and 5, over less than one at all."""
+def log_ticks(figure: Curves) -> Json:
+    """A tick per decade, fewer over many decades; over less than two, written out at 1, 2 and 5."""
     values = [y for line in figure.lines for y in line.y if y is not None and y > 0]
-    ratio = max(values) / min(values) if values else 1
-    decades = len(f"{ratio:.0f}")
-    if ratio < 10:
-        return "D1"
-    return "D2" if decades <= 2 else max(1, ceil(decades / 7))
+    if not values:
+        return {}
+    low, high = floor(log10(min(values))), ceil(log10(max(values)))
+    if max(values) > 100 * min(values):
+        return {"dtick": max(1, ceil((high - low) / 7))}
+    ticks = [float(f"{digit}e{decade}") for decade in range(low, high + 1) for digit in (1, 2, 5)]
+    return {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
 
 
 def trace(line: Line, entry: str, listed: bool) -> Json:
