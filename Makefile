@@ -12,7 +12,7 @@ setup: $(READY)  ## create .venv and install (only when something changed)
 
 $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,report]'
 	@touch $@
 
 demo: $(READY)   ## five clients, Dirichlet alpha 0.05, V4 and V7 on the embedded digits
@@ -44,7 +44,6 @@ bench: $(READY)  ## speed against its goals, into docs/performance.md (about 12 
 	$(BIN)/python -m benchmarks --write
 
 docs: $(READY)   ## draw the pictures of the method cards again (about 20 minutes)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[report]'
 	$(BIN)/python docs/make_methods.py
 
 format: $(READY) ## let ruff rewrite what it can

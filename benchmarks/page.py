@@ -10,7 +10,7 @@ from time import monotonic
 from benchmarks import clients, fusions, naive, roofline, scaling, startup
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
-from mooring.store import environment
+from mooring.store.environment import environment
 
 BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "roofline": roofline.measure,
