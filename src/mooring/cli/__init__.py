@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import clean, data, doctor, fuse, methods, run
+from mooring.cli import clean, data, doctor, fetch, fuse, methods, run
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -40,8 +40,12 @@ app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
 app.command("doctor")(doctor.doctor)
-app.command("data")(data.data)
 app.command("partition")(data.partition)
+
+sources = typer.Typer(invoke_without_command=True, help=data.data.__doc__)
+sources.callback()(data.data)
+sources.command("fetch")(fetch.fetch)
+app.add_typer(sources, name="data")
 
 
 def main() -> None:
