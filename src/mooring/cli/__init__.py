@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import clean, data, doctor, fetch, fuse, importing, methods, run
+from mooring.cli import clean, data, doctor, fetch, fuse, importing, methods, run, track
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -41,6 +41,7 @@ app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
 app.command("doctor")(doctor.doctor)
+app.command("track")(track.track)
 app.command("partition")(data.partition)
 
 sources = typer.Typer(invoke_without_command=True, help=data.data.__doc__)
