@@ -11,6 +11,7 @@ from mooring.doctor import examine
 from mooring.doctor.read_log import read_log
 from mooring.doctor.read_run import read_run
 from mooring.importing import import_log
+from mooring import report
 from mooring.store import read_events, read_result
 
 FULL = str(
@@ -172,3 +173,10 @@ def test_mistakes_are_told_in_one_line(v11, cli):
         assert told in err
         assert len(err.splitlines()) == 1
     assert [path.name for path in Path("full").iterdir() if path.name != ".lock"] == ["thing"]
+
+
+def test_an_imported_run_has_a_report(v11, tmp_path):
+    [(folder, _)] = import_log(v11, tmp_path / "run")
+    page = report(folder).read_text("utf-8")
+    assert "v11-linear" in page
+    assert "0.330" in page

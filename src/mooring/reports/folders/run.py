@@ -71,8 +71,9 @@ def training_of(folder: Path) -> tuple[dict[int, float], dict[int, dict[str, flo
     }
     seconds: dict[int, float] = {}
     for (client, _), event in rounds.items():
-        seconds[client] = seconds.get(client, 0.0) + event["seconds"]
-    return seconds, {client: rounds[client, at]["terms"] for client, at in sorted(rounds)}
+        if event.get("seconds") is not None:  # a log of the published code does not say
+            seconds[client] = seconds.get(client, 0.0) + event["seconds"]
+    return seconds, {client: rounds[client, at].get("terms") or {} for client, at in sorted(rounds)}
 
 
 def read_environment(folder: Path) -> dict[str, Any]:
