@@ -46,7 +46,7 @@ def read_run(folder: Path, factors: dict[str, str], sweep: str) -> Run:
     history = read_history(folder)
     (experiment,) = load(folder / "experiment.yaml")
     try:
-        seconds, terms = training_of(folder)
+        seconds, terms = ({}, {}) if result.get("imported") else training_of(folder)  # a log does not say
     except (KeyError, TypeError, AttributeError):
         raise StoreError(f"{folder / 'events.jsonl'}: a round is damaged", AGAIN) from None
     return Run(
@@ -71,9 +71,8 @@ def training_of(folder: Path) -> tuple[dict[int, float], dict[int, dict[str, flo
     }
     seconds: dict[int, float] = {}
     for (client, _), event in rounds.items():
-        if event.get("seconds") is not None:  # a log of the published code does not say
-            seconds[client] = seconds.get(client, 0.0) + event["seconds"]
-    return seconds, {client: rounds[client, at].get("terms") or {} for client, at in sorted(rounds)}
+        seconds[client] = seconds.get(client, 0.0) + event["seconds"]
+    return seconds, {client: rounds[client, at]["terms"] for client, at in sorted(rounds)}
 
 
 def read_environment(folder: Path) -> dict[str, Any]:
