@@ -80,7 +80,7 @@ def frozen(state: ClientState) -> dict[str, Tensor]:
         tensors |= {"memory.features": memory.features, "memory.labels": memory.labels}
         tensors |= {"memory.written": torch.tensor(memory.written)}
     tensors |= {f"ledger.{i}.{'|'.join(names)}": values for i, (names, values) in enumerate(state.ledger.rows)}
-    return {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
+    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
 
 
 def ended(state: ClientState) -> dict[str, Tensor]:
@@ -99,7 +99,8 @@ def thawed(state: ClientState, tensors: Tensors) -> ClientState:
     if state.balancer is not None:
         state.balancer.load_state_dict(below("balancer.", tensors))
     for g, group in enumerate(state.optimizer.groups):
-        group.velocity = {int(i): v.clone() for i, v in below(f"velocity.{g}.", tensors).items()}
+        kept = below(f"velocity.{g}.", tensors)
+        group.velocity = {int(i): state.device.take(v.clone()) for i, v in kept.items()}
     for name, stream in streams(state).items():
         stream.set_state(tensors[f"stream.{name}"])
     if state.memory is not None:
@@ -107,7 +108,7 @@ def thawed(state: ClientState, tensors: Tensors) -> ClientState:
         state.memory.labels.copy_(tensors["memory.labels"])
         state.memory.written = int(tensors["memory.written"])
     rows = {int(name.partition(".")[0]): (name, values) for name, values in below("ledger.", tensors).items()}
-    state.ledger.rows = [row(*rows[i]) for i in sorted(rows)]
+    state.ledger.rows = [row(name, state.device.take(values)) for _, (name, values) in sorted(rows.items())]
     return state
 
 

@@ -21,7 +21,9 @@ class Ledger:
         self.rows: list[Row] = []
 
     def add(self, values: Mapping[str, Tensor]) -> None:
-        self.rows.append((tuple(values), torch.stack([value.detach() for value in values.values()])))
+        device = next(iter(values.values())).device  # a lambda that follows a schedule lives on the CPU
+        scalars = [value.detach().to(device) for value in values.values()]
+        self.rows.append((tuple(values), torch.stack(scalars)))
 
     def close(self, round_: int, first_step: int) -> dict[str, float]:
         """Means over the last stage of the epoch, and `last_*` for the final step; empties the ledger."""

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from mooring.client.batches import batches, steps_per_epoch
 from mooring.client.checkpoint import FORGETFUL, Keeper, ended, frozen, thawed
+from mooring.client.device import CPU, Device
 from mooring.client.job import ClientJob
 from mooring.client.ledger import TERM
 from mooring.client.position import Position
@@ -24,7 +25,7 @@ TICK_SECONDS = 0.25
 
 
 def run_client(
-    job: ClientJob, shard: ImageSet, client: int, emit: Emit, keeper: Keeper = FORGETFUL
+    job: ClientJob, shard: ImageSet, client: int, emit: Emit, keeper: Keeper = FORGETFUL, device: Device = CPU
 ) -> Iterator[Payload]:
     """Train one client to its end, from its start or from where `keeper` last saw it; yields its upload at every round
     that is kept, and its state to the keeper once the upload is in safe hands.
@@ -36,7 +37,7 @@ def run_client(
         emit(Event("starved", {"client": client, "reason": "no images: nothing to train on, nothing uploaded"}))
         return
     with lent(job) as network:
-        state = ClientState.start(job, facts, network)
+        state = ClientState.start(job, facts, network, device)
         emit(Event("start", _started(job, state, facts)))
         if job.recipe.terms:
             yield from train_rounds(job, state, shard, facts, emit, keeper)
@@ -64,7 +65,8 @@ def train_rounds(
 
 def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, round_: int) -> Payload:
     """Exactly what the fusion needs of this client as it is now."""
-    tensors = extract(job.needs, state.network.eval(), shard)
+    tensors = extract(job.needs, state.network.eval().cpu(), shard)
+    state.network.to(state.device.name)
     return Payload(facts.client, round_, facts.samples, finite(tensors, facts.client, round_))
 
 
@@ -92,7 +94,8 @@ def train_epoch(
     for chosen in batches(len(shard), training.batch_size, state.order)[at.batch :]:
         progress = Progress(state.step, facts.steps, at.epoch, training.local_epochs, at.round, training.rounds)
         state.set_rate(job, progress)
-        values = train_step(job, state, shard.images[chosen], shard.labels[chosen], progress)
+        images, labels = map(state.device.take, (shard.images[chosen], shard.labels[chosen]))
+        values = train_step(job, state, images, labels, progress)
         state.ledger.add(values)
         state.step += 1
         at.batch += 1
@@ -110,12 +113,14 @@ def train_step(
     recipe, network = job.recipe, state.network
     if network.training != (len(images) > 1):
         network.train(len(images) > 1)  # batch norm never sees a batch of one
-    seen: View = network(recipe.views(images, job.mirror, state.augment))
+    with state.device.autocast():
+        half: View = network(recipe.views(images, job.mirror, state.augment))
+    seen = View(half.logits.float(), half.features.float())
     count = recipe.views.count
     views = tuple(map(View, seen.logits.chunk(count), seen.features.chunk(count)))
-    anchors = state.anchors(progress) if state.anchors else None
+    anchors = state.anchors_at(progress)
     memory = state.memory.bank() if state.memory else None
-    step = Step(labels, views, network.prototypes, anchors, progress, job.bank, memory, state.label_counts)
+    step = Step(labels, views, network.prototypes, anchors, progress, state.bank, memory, state.label_counts)
 
     stage = recipe.stage(progress)
     loss, measured = whole_loss(recipe, state, step, seen.features) if stage is None else stage_loss(stage, step)
@@ -188,7 +193,7 @@ def _started(job: ClientJob, state: ClientState, facts: ClientFacts) -> dict[str
     }
     if job.recipe.align is not None and state.anchors is not None:  # a pull to anchors can be measured without data
         prototypes = state.network.prototypes.detach()
-        first = Step(torch.empty(0), (), prototypes, state.anchors(Progress()), Progress())
+        first = Step(torch.empty(0), (), prototypes, state.anchors_at(Progress()), Progress())
         started["align_loss"] = job.recipe.align.term(first).item()
     return started
 

@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from mooring.anchors import Anchors
+from mooring.client.device import CPU, Device
 from mooring.client.job import ClientJob
 from mooring.client.ledger import Ledger
 from mooring.client.memory import Memory
@@ -17,7 +18,7 @@ from mooring.client.spare import first_network
 from mooring.models.network import Network
 from mooring.schedules import at
 from mooring.seeds import generator
-from mooring.types import ClientFacts, Progress
+from mooring.types import ClientFacts, FeatureBank, Progress
 from mooring.weighting import Balancer
 
 
@@ -37,26 +38,31 @@ class ClientState:
     epoch_start: Tensor | None = None  # the order stream before it drew this epoch
     memory: Memory | None = None
     label_counts: Tensor | None = None  # (C,)
+    bank: FeatureBank | None = None
+    device: Device = CPU
     step: int = 0
 
     @classmethod
-    def start(cls, job: ClientJob, facts: ClientFacts, network: Network | None = None) -> "ClientState":
+    def start(
+        cls, job: ClientJob, facts: ClientFacts, network: Network | None = None, device: Device = CPU
+    ) -> "ClientState":
         """What all clients share (network, anchors), and what is this client's own (weighting, streams).
 
         A `network` that is given must be as it was built.
         """
         network = network or first_network(job)
         training, align = job.training, job.recipe.align
-        groups = [Group(list(network.parameters()), training.lr, training.weight_decay)]
         anchors = balancer = None
         weighting = generator(job.seed, "client", facts.client, "weighting")
         if align is not None:
             if align.anchor is not None:
-                anchors = align.anchor.build(network.prototypes.detach(), generator(job.seed, "anchors"))
+                anchors = align.anchor.build(network.prototypes.detach().cpu(), generator(job.seed, "anchors"))
                 network.head.moor(anchors(Progress()))
-            balancer = align.weight.start(facts, weighting)
-            own = list(balancer.parameters())
-            groups += [Group(own, balancer.rate(training.lr))] if own else []
+            balancer = align.weight.start(facts, weighting).to(device.name)
+        network.to(device.name)
+        groups = [Group(list(network.parameters()), training.lr, training.weight_decay)]
+        if balancer is not None and (own := list(balancer.parameters())):
+            groups.append(Group(own, balancer.rate(training.lr)))
         return cls(
             network,
             anchors,
@@ -66,9 +72,14 @@ class ClientState:
             augment=generator(job.seed, "client", facts.client, "augment"),
             weighting=weighting,
             ledger=Ledger(facts.client),
-            memory=Memory(job.recipe.memory, network.prototypes.shape[1]) if job.recipe.memory else None,
-            label_counts=torch.tensor(facts.label_counts),
+            memory=Memory(job.recipe.memory, network.prototypes.shape[1], device) if job.recipe.memory else None,
+            label_counts=device.take(torch.tensor(facts.label_counts)),
+            bank=None if job.bank is None else placed(job.bank, device),
+            device=device,
         )
+
+    def anchors_at(self, progress: Progress) -> Tensor | None:
+        return None if self.anchors is None else self.device.take(self.anchors(progress))
 
     def set_rate(self, job: ClientJob, progress: Progress) -> None:
         share = at(job.training.lr_schedule, progress)
@@ -85,3 +96,8 @@ class ClientState:
         norms = [clip_grad_norm_(group, bound) for group in groups if group]
         norm: Tensor = torch.stack(norms).norm()
         return norm
+
+
+def placed(bank: FeatureBank, device: Device) -> FeatureBank:
+    labels = None if bank.labels is None else device.take(bank.labels)
+    return FeatureBank(device.take(bank.features), labels)

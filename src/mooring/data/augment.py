@@ -46,12 +46,12 @@ class Augment:
     def _crop(self, images: Tensor, mirror: bool, rng: Generator) -> Tensor:
         """A random box of `crop`..1 of the area, resampled to full size, mirrored with probability `flip`."""
         count = len(images)
-        area, ratio, left, top, turn = torch.rand(5, count, generator=rng)
+        area, ratio, left, top, turn = torch.rand(5, count, generator=rng).to(images.device)
         area = self.crop + (1 - self.crop) * area
         most = (-area.log()).clamp(max=log(ASPECT))  # a box of nearly the whole area must be nearly square to fit
         stretch = torch.exp((ratio - 0.5) * most)
         width, height = area.sqrt() * stretch, area.sqrt() / stretch  # relative to the image
-        theta = torch.zeros(count, 2, 3)
+        theta = images.new_zeros(count, 2, 3)
         theta[:, 0, 0] = torch.where(turn < self.flip * mirror, -width, width)
         theta[:, 1, 1] = height
         theta[:, 0, 2] = (2 * left - 1) * (1 - width)
@@ -62,22 +62,23 @@ class Augment:
     def _colour(self, images: Tensor, rng: Generator) -> Tensor:
         """x -> clamp(contrast * brightness * (M x - mean) + brightness * mean), M saturation, hue and grey in YIQ."""
         count, channels = images.shape[:2]
-        brightness, contrast, saturation, hue, jittered, grey = torch.rand(6, count, generator=rng)
+        draws = torch.rand(6, count, generator=rng).to(images.device)
+        brightness, contrast, saturation, hue, jittered, grey = draws
         on = jittered < self.jitter
 
         def around_one(draw: Tensor, spread: float) -> Tensor:
-            return torch.where(on, (1 + spread * (2 * draw - 1)).clamp(min=0), torch.ones(()))
+            return torch.where(on, (1 + spread * (2 * draw - 1)).clamp(min=0), images.new_ones(()))
 
         brighter = around_one(brightness, self.brightness)[:, None, None, None]
         steeper = around_one(contrast, self.contrast)[:, None, None, None]
         if channels == 3:
             colourful = around_one(saturation, self.saturation) * (grey >= self.grey)
-            angle = torch.where(on, 2 * pi * self.hue * (2 * hue - 1), torch.zeros(()))
+            angle = torch.where(on, 2 * pi * self.hue * (2 * hue - 1), images.new_zeros(()))
             images = self._turn(images, colourful, angle)
         luma = (
             images.mean(1, keepdim=True)
             if channels != 3
-            else images.mul(torch.tensor(LUMA)[:, None, None]).sum(1, keepdim=True)
+            else images.mul(images.new_tensor(LUMA)[:, None, None]).sum(1, keepdim=True)
         )
         mean = luma.mean((2, 3), keepdim=True)
         return (brighter * (steeper * (images - mean) + mean)).clamp_(0, 1)
@@ -86,10 +87,11 @@ class Augment:
     def _turn(images: Tensor, colourful: Tensor, angle: Tensor) -> Tensor:
         """Scale the chroma by `colourful` and turn it by `angle`, the luma kept."""
         count, _, height, width = images.shape
-        turn = torch.zeros(count, 3, 3)
+        turn = images.new_zeros(count, 3, 3)
         turn[:, 0, 0] = 1
         turn[:, 1, 1] = turn[:, 2, 2] = colourful * angle.cos()
         turn[:, 1, 2] = -colourful * angle.sin()
         turn[:, 2, 1] = colourful * angle.sin()
-        turned: Tensor = (RGB @ turn @ YIQ).bmm(images.flatten(2))
+        to_rgb, to_yiq = RGB.to(images.device), YIQ.to(images.device)
+        turned: Tensor = (to_rgb @ turn @ to_yiq).bmm(images.flatten(2))
         return turned.view(count, 3, height, width)

@@ -6,18 +6,19 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import monotonic
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 
 from mooring.client import ClientJob, run_client
 from mooring.client.checkpoint import NO_VAULT, Tensors, Vault
+from mooring.client.device import CPU, Device, gpu
 from mooring.data.clients import Federation
 from mooring.engines.interruption import patient
 from mooring.engines.memory import keep_freed_memory
 from mooring.engines.pool import Pool
 from mooring.engines.worker import failure, lacks_memory, out_of_memory
-from mooring.errors import MooringError
+from mooring.errors import ConfigError, MooringError
 from mooring.types import Count, Emit, Payload, Positive
 
 
@@ -28,17 +29,25 @@ class Local:
     kind: ClassVar[str] = "local"
     workers: Count | None = None
     save_minutes: Positive = 5.0  # between states within a round; one is saved after every round anyway
+    device: Literal["auto", "cpu", "cuda"] = "auto"  # auto: the GPUs if there are any, shared by the workers
 
     def collect(self, job: ClientJob, federation: Federation, emit: Emit, vault: Vault = NO_VAULT) -> Iterator[Payload]:
         sizes = federation.partition.sizes
         clients = sorted(range(federation.clients), key=lambda client: -sizes[client])  # longest first
         workers = min(self.workers or os.cpu_count() or 1, len(clients))
+        devices = devices_for(self.device)
         if workers == 1 or b"__main__" in pickle.dumps(job):  # a part written in the user's script lives only here
-            return self._here(job, federation, clients, emit, vault)
-        return Pool(job, federation, vault, emit, 60 * self.save_minutes).collect(clients, workers)
+            return self._here(job, federation, clients, emit, vault, devices[0])
+        return Pool(job, federation, vault, emit, 60 * self.save_minutes, devices).collect(clients, workers)
 
     def _here(
-        self, job: ClientJob, federation: Federation, clients: list[int], emit: Emit, vault: Vault
+        self,
+        job: ClientJob,
+        federation: Federation,
+        clients: list[int],
+        emit: Emit,
+        vault: Vault,
+        device: Device,
     ) -> Iterator[Payload]:
         torch.set_num_threads(1)
         keep_freed_memory()
@@ -46,13 +55,21 @@ class Local:
             for client in clients:
                 keeper = OnTheSpot(client, vault, 60 * self.save_minutes, interrupted)
                 try:
-                    yield from run_client(job, federation.shard(client), client, emit, keeper)
+                    yield from run_client(job, federation.shard(client), client, emit, keeper, device)
                 except MooringError as error:
                     emit(failure(client, error))
                 except (MemoryError, RuntimeError) as error:
                     if not lacks_memory(error):
                         raise
                     emit(failure(client, out_of_memory(client)))
+
+
+def devices_for(wanted: str) -> list[Device]:
+    """The devices that workers take in turns: several clients share a GPU when there are more workers than GPUs."""
+    found = torch.cuda.device_count() if wanted != "cpu" else 0
+    if wanted == "cuda" and not found:
+        raise ConfigError(["engine.device=cuda: this machine has no GPU that torch can use; set engine.device=auto"])
+    return [gpu(number) for number in range(found)] or [CPU]
 
 
 class OnTheSpot:

@@ -1,7 +1,7 @@
 """A pool of worker processes, each behind a pipe of its own: no lock is shared, so none can be left behind."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -15,6 +15,7 @@ from torch import multiprocessing
 
 from mooring.client import ClientJob
 from mooring.client.checkpoint import Vault
+from mooring.client.device import CPU, Device
 from mooring.data.clients import Federation
 from mooring.engines.interruption import patient
 from mooring.engines.worker import NO_MEMORY, failure, out_of_memory, work
@@ -41,6 +42,8 @@ class Pool:
     vault: Vault
     emit: Emit
     seconds: float  # between states within a round
+    devices: Sequence[Device] = (CPU,)
+    hired: int = 0
     waiting: list[int] = field(default_factory=list)
     deaths: dict[int, int] = field(default_factory=dict)
     workers: list[Worker] = field(default_factory=list)
@@ -67,7 +70,9 @@ class Pool:
         """One more worker, with the next client that waits."""
         context = multiprocessing.get_context("spawn")
         here, there = context.Pipe()
-        arguments = (self.job, self.federation, self.vault, there, self.seconds)
+        device = self.devices[self.hired % len(self.devices)]
+        self.hired += 1
+        arguments = (self.job, self.federation, self.vault, there, self.seconds, device)
         process = context.Process(target=work, args=arguments, daemon=True)
         with without_main(), deaf_to_interrupts():
             process.start()

@@ -12,6 +12,7 @@ from safetensors.torch import save
 
 from mooring.client import ClientJob, run_client
 from mooring.client.checkpoint import Tensors, Vault
+from mooring.client.device import Device
 from mooring.data.clients import Federation
 from mooring.engines.memory import keep_freed_memory
 from mooring.errors import MooringError, TrainingError
@@ -57,14 +58,14 @@ def asked_to_stop(home: Any) -> bool:
     return bool(home.poll())
 
 
-def work(job: ClientJob, federation: Federation, vault: Vault, home: Any, seconds: float) -> None:
+def work(job: ClientJob, federation: Federation, vault: Vault, home: Any, seconds: float, device: Device) -> None:
     """Train the clients that come through `home`, until no client comes; all that happens is sent back."""
     leave_with_parent()
     torch.set_num_threads(1)  # one thread per worker: the same bytes for any number of workers
     keep_freed_memory()
     try:
         while isinstance(client := home.recv(), int):
-            for message in train(job, federation, client, Sender(client, vault, home, seconds)):
+            for message in train(job, federation, client, Sender(client, vault, home, seconds), device):
                 home.send(message)
             home.send(("ended", client))
     except Interrupted:
@@ -89,14 +90,14 @@ def leave_with_parent() -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def train(job: ClientJob, federation: Federation, client: int, sender: Sender) -> Iterator[Message]:
+def train(job: ClientJob, federation: Federation, client: int, sender: Sender, device: Device) -> Iterator[Message]:
     """One client's messages: its uploads as safetensors bytes, and its failure if it fails by itself."""
 
     def emit(event: Event) -> None:
         sender.home.send(("event", event))
 
     try:
-        for payload in run_client(job, federation.shard(client), client, emit, sender):
+        for payload in run_client(job, federation.shard(client), client, emit, sender, device):
             yield "upload", (payload.client, payload.round, payload.samples, save(dict(payload.tensors)))
     except MooringError as error:
         emit(failure(client, error))

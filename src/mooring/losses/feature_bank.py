@@ -42,7 +42,7 @@ class BankContrast:
     def __call__(self, step: Step) -> Tensor:
         features, labels = views_of(step)
         bank = offered(step.bank, "public bank").features
-        stranger = torch.zeros(len(features), len(bank), dtype=torch.bool)
+        stranger = torch.zeros(len(features), len(bank), dtype=torch.bool, device=features.device)
         return contrast(features, labels, bank, stranger, ~stranger, self.temperature)
 
 

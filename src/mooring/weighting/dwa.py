@@ -49,8 +49,8 @@ class DynamicAverageBalancer(Balancer):
         epoch = progress.round * progress.local_epochs + progress.epoch
         if epoch != int(self.epoch):
             self.past = torch.stack([self.past[1], self.sums / self.count])
-            self.sums, self.count = torch.zeros(2), torch.zeros(())
-            self.epoch = torch.tensor(epoch)
+            self.sums, self.count = torch.zeros_like(self.sums), torch.zeros_like(self.count)
+            self.epoch = torch.full_like(self.epoch, epoch)
         self.sums = self.sums + torch.stack([losses.local, losses.align]).detach()
         self.count = self.count + 1
         rates = (self.past[1] / self.past[0]).nan_to_num(1.0, 1.0)

@@ -1,0 +1,60 @@
+"""Clients on other devices, without one: the meta device refuses every tensor that was forgotten on the CPU."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from mooring.client import run_client
+from mooring.client.device import CPU, Device
+from mooring.client.loop import facts_of, train_step
+from mooring.client.state import ClientState
+from mooring.methods import METHODS
+from mooring.models.network import Blueprint
+from mooring.types import Progress
+
+ELSEWHERE = Device("meta")
+TRAINED = [name for name, method in METHODS.items() if method.client.terms and name != "dwa"]  # dwa asks for a number
+
+
+@pytest.mark.parametrize("method", TRAINED)
+def test_a_step_leaves_nothing_on_the_cpu(method, make_job, shard_of):
+    job, shard = make_job(method, rounds=10), shard_of(range(10), 2)
+    state = ClientState.start(job, facts_of(job, shard.label_counts(), 0), None, ELSEWHERE)
+    images, labels = map(ELSEWHERE.take, (shard.images, shard.labels))
+    for progress in (Progress(0, 100, 0, 5, 0, 10), Progress(60, 100, 3, 5, 6, 10)):  # stages, and after them
+        measured = train_step(job, state, images, labels, progress)
+        state.ledger.add(measured)
+    assert all(parameter.is_meta for parameter in state.network.parameters())
+    assert all(v.is_meta for group in state.optimizer.groups for v in group.velocity.values())
+
+
+def test_colours_too(make_job):
+    job = make_job("v12")
+    coloured = replace(job.blueprint, shape=(3, 16, 16), mean=(0.5,), std=(0.25,))
+    assert isinstance(coloured, Blueprint)
+    job = replace(job, blueprint=coloured)
+    state = ClientState.start(job, facts_of(job, (2,) * 10, 0), None, ELSEWHERE)
+    images, labels = torch.zeros(4, 3, 16, 16, dtype=torch.uint8), torch.zeros(4, dtype=torch.int64)
+    train_step(job, state, ELSEWHERE.take(images), ELSEWHERE.take(labels), Progress(0, 10))
+
+
+def test_bfloat16_learns_nearly_the_same(make_job, shard_of):
+    job, shard = make_job("v7", local_epochs=3), shard_of(range(10), 10)
+    exact, half = (
+        list(run_client(job, shard, 0, lambda _: None, device=device))[-1].tensors
+        for device in (CPU, Device("cpu", half=True))
+    )
+    assert exact.keys() == half.keys()
+    assert all(tensor.dtype == half[name].dtype for name, tensor in exact.items())
+    p, q = exact["head.prototypes"].flatten(), half["head.prototypes"].flatten()
+    assert not torch.equal(p, q)
+    assert torch.cosine_similarity(p, q, 0) > 0.99
+
+
+def test_a_gpu_that_is_not_there_is_refused(cli):
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    code, _, err = cli("run", "engine.device=cuda")
+    assert code == 2
+    assert "engine.device=cuda: this machine has no GPU that torch can use; set engine.device=auto" in err
