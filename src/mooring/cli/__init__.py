@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import clean, data, doctor, fuse, methods, run, sweep
+from mooring.cli import clean, data, doctor, fuse, methods, report, run, sweep, watch
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -34,6 +34,7 @@ def about(
 
 app.command("run")(run.run)
 app.command("resume")(run.resume)
+app.command("watch")(watch.watch)
 app.command("clean")(clean.clean)
 app.command("fuse")(fuse.fuse)
 app.command("sweep")(sweep.sweep)
@@ -41,6 +42,7 @@ app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
 app.command("doctor")(doctor.doctor)
+app.command("report")(report.report)
 app.command("data")(data.data)
 app.command("partition")(data.partition)
 

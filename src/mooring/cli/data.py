@@ -27,8 +27,8 @@ def data(
     from rich.console import Console
     from rich.table import Table
 
-    from mooring.cli.tables import size
     from mooring.data.catalogue import survey
+    from mooring.reports.sizes import size
 
     infos = survey(root)
     if json:

@@ -7,7 +7,7 @@ result.json        the answer, strict JSON       fusions/        other fusions o
 """
 
 from mooring.store.files import strict_json, write_atomically
-from mooring.store.folder import RunStore, discard_states, locked, opened, still_there
+from mooring.store.folder import RunStore, discard_states, in_use, locked, opened, still_there
 from mooring.store.reading import FORMAT, finished, read_events, read_result
 from mooring.store.uploads import encode, found_uploads, metadata, read_upload
 
@@ -18,6 +18,7 @@ __all__ = [
     "encode",
     "finished",
     "found_uploads",
+    "in_use",
     "locked",
     "metadata",
     "opened",
