@@ -3,17 +3,19 @@
 The same files are read on GitHub, so nothing in them is written for the site alone.
 """
 
+from __future__ import annotations
+
 import re
 from fnmatch import fnmatch
 from html import unescape
 from os.path import normpath, relpath
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from latex2mathml.converter import convert
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
+if TYPE_CHECKING:  # the nav is tested without MkDocs
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 HOME = Path(__file__).parents[1]
 GUESTS = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}  # pages that live outside docs/
@@ -23,6 +25,8 @@ MATHS = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', r
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
+    from mkdocs.structure.files import File
+
     for name, uri in GUESTS.items():
         files.append(File.generated(config, uri, abs_src_path=str(HOME / name)))
     pages = [file.src_uri for file in files.documentation_pages()]
@@ -65,6 +69,8 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Links lead to pages of the site; what has no page there (source files) keeps its text alone."""
+    if page.parent is None:
+        page.meta["hide"] = ["navigation"]  # a page without neighbours needs no list of them
     [name] = [name for name, uri in GUESTS.items() if uri == page.file.src_uri] or [f"docs/{page.file.src_uri}"]
 
     def led(link: re.Match[str]) -> str:
@@ -77,11 +83,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         there = relpath(uri, PurePosixPath(page.file.src_uri).parent)
         return f"{link['mark']}[{link['text']}]({there}{link['anchor'] or ''})"
 
-    return LINK.sub(led, markdown)
+    return LINK.sub(led, markdown).replace("```python entry", "```python")
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Equations as MathML, which browsers draw themselves."""
+    from latex2mathml.converter import convert
 
     def drawn(found: re.Match[str]) -> str:
         display = "block" if found[1] == "div" else "inline"
