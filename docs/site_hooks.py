@@ -44,22 +44,27 @@ def expanded(nav: list[Any], pages: list[str]) -> list[Any]:
         return found
 
     def walk(entry: Any) -> list[Any]:
-        if isinstance(entry, list):
-            return [found for part in entry for found in walk(part)]
-        if isinstance(entry, dict):
-            [(title, content)] = entry.items()
-            whole = content if isinstance(content, str) and "*" not in content else walk(content)
-            return [{title: whole}] if whole else []
-        return taken(entry) if "*" in entry else [entry]
+        match entry:
+            case dict():
+                [(title, content)] = entry.items()
+                found = walk(content)
+                return [{title: content if found == [content] else found}] if found else []
+            case list():
+                return [found for part in entry for found in walk(part)]
+            case _:
+                return taken(entry) if "*" in entry else [entry]
 
     return walk(nav)
 
 
 def named(nav: Any) -> list[str]:
-    if isinstance(nav, str):
-        return [nav]
-    parts = nav.values() if isinstance(nav, dict) else nav
-    return [page for part in parts for page in named(part)]
+    match nav:
+        case dict():
+            return named([*nav.values()])
+        case list():
+            return [page for part in nav for page in named(part)]
+        case _:
+            return [nav]
 
 
 def natural(name: str) -> list[tuple[int, str]]:
