@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
+from mooring import report
 from mooring.config import load
 from mooring.doctor import examine
 from mooring.doctor.read_log import read_log
@@ -172,3 +173,10 @@ def test_mistakes_are_told_in_one_line(v11, cli):
         assert told in err
         assert len(err.splitlines()) == 1
     assert [path.name for path in Path("full").iterdir() if path.name != ".lock"] == ["thing"]
+
+
+def test_an_imported_run_has_a_report(v11, tmp_path):
+    [(folder, _)] = import_log(v11, tmp_path / "run")
+    page = report(folder).read_text("utf-8")
+    assert "v11-linear" in page
+    assert "0.330" in page

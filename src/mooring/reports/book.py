@@ -37,7 +37,7 @@ class Run:
 
     @property
     def fingerprint(self) -> str:
-        return str(self.result["fingerprint"])[:8]
+        return "imported" if self.result.get("imported") else str(self.result["fingerprint"])[:8]
 
     @property
     def last(self) -> dict[str, Any]:
@@ -51,8 +51,10 @@ class Run:
         return average(row["accuracy"] for row in self.last["clients"])
 
     @property
-    def upload_bytes(self) -> int:
-        """All clients, for the final snapshot: the one upload of one-shot learning."""
+    def upload_bytes(self) -> int | None:
+        """All clients, for the final snapshot: the one upload of one-shot learning; a log does not say."""
+        if not self.result["uploads"]:
+            return None
         at = self.last["round"]
         return sum(int(upload["bytes"]) for upload in self.result["uploads"] if upload["round"] == at)
 

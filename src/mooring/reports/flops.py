@@ -15,7 +15,7 @@ BACKWARD = 3  # forward and backward together, in forwards
 def forward_flops(run: Run) -> int | None:
     """One image through one client's network; unknown without the data's shape, or where nothing is trained."""
     seen = look(run.experiment.data)
-    if seen is None or not run.experiment.method.client.terms:
+    if seen is None or run.result["confusion"] is None or not run.experiment.method.client.terms:
         return None
     experiment = run.experiment
     return count(

@@ -27,10 +27,12 @@ def single(group: Group) -> tuple[Card, ...]:
     alone = [] if run.alone is None else [Card(shown(run.alone), "clients alone", "mean of their own models")]
     seconds = sum(run.seconds.values())
     time = [Card(f"{seconds:.0f} s", "client time", "all clients together")] if run.seconds else []
+    clients = f"all {len(run.last['clients'])} clients, once"
+    upload = [] if run.upload_bytes is None else [Card(size(run.upload_bytes), "upload", clients)]
     return (
         Card(f"{run.result['accuracy']:.3f}", "test accuracy", f"round {run.last['round']}, n = 1, seed {run.seed}"),
         *alone,
-        Card(size(run.upload_bytes), "upload", f"all {len(run.last['clients'])} clients, once"),
+        *upload,
         *time,
         Card(run.fingerprint, "fingerprint", run.result["dataset"]),
     )

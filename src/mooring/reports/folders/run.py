@@ -46,7 +46,7 @@ def read_run(folder: Path, factors: dict[str, str], sweep: str) -> Run:
     history = read_history(folder)
     (experiment,) = load(folder / "experiment.yaml")
     try:
-        seconds, terms = training_of(folder)
+        seconds, terms = ({}, {}) if result.get("imported") else training_of(folder)  # a log does not say
     except (KeyError, TypeError, AttributeError):
         raise StoreError(f"{folder / 'events.jsonl'}: a round is damaged", AGAIN) from None
     return Run(

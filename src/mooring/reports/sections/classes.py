@@ -1,5 +1,7 @@
 """Which classes are recognised, and what are the others taken for?"""
 
+from dataclasses import replace
+
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Bars, Heat
 from mooring.reports.names import class_names
@@ -9,6 +11,7 @@ from mooring.reports.table import Spread, Table, spread
 
 
 def classes(book: Book) -> Section:
+    book = replace(book, runs=tuple(run for run in book.runs if run.result["confusion"] is not None))
     if not book.runs:
         return Section("classes", "Classes", "")
     names = max((class_names(run) for run in book.runs), key=len)

@@ -33,7 +33,7 @@ def costs(book: Book) -> Section:
             average(sum(run.seconds.values()) if run.seconds else None for run in group.runs),
             average(max(run.seconds.values(), default=None) for run in group.runs),
             average(training_flops(run) for run in group.runs),
-            round(average(run.upload_bytes for run in group.runs) or 0),
+            whole(average(run.upload_bytes for run in group.runs)),
             round(average(download_bytes(run) for run in group.runs) or 0),
             average(run.last.get("server_seconds") for run in group.runs),
             whole(average(passes(run) for run in group.runs)),
@@ -53,7 +53,8 @@ def download_bytes(run: Run) -> int:
 
 def passes(run: Run) -> float | None:
     """Encoders per prediction; a run that fuses nothing has one model per client."""
-    return float(run.last["passes"]) if run.experiment.method.fusion else 1.0
+    told = run.last["passes"] if run.experiment.method.fusion else 1.0
+    return None if told is None else float(told)
 
 
 def inference_flops(run: Run) -> float | None:

@@ -1,5 +1,7 @@
 """Who holds what: "alpha" names different problems, the realised numbers do not."""
 
+from dataclasses import replace
+
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Heat
 from mooring.reports.names import class_names
@@ -8,6 +10,7 @@ from mooring.reports.table import Table
 
 
 def partition(book: Book) -> Section:
+    book = replace(book, runs=tuple(run for run in book.runs if run.result["partition"].get("label_counts")))
     runs = list({run.result["partition"]["sha256"]: run for run in reversed(book.shown)}.values())[::-1]
     lead = "How the training images lie at the clients, as it really came out."
     tables = (overview(book), clients(runs)) if runs else ()
