@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test lint science studies chaos trackers bench docs format clean
+.PHONY: help setup demo test lint science studies chaos trackers bench docs pictures format clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -47,7 +47,11 @@ trackers: $(READY)  ## the tests of `mooring track`, with the real TensorBoard a
 bench: $(READY)  ## speed against its goals, into docs/performance.md (about 12 minutes)
 	$(BIN)/python -m benchmarks --write
 
-docs: $(READY)   ## draw the pictures of the method cards again (about 20 minutes)
+docs: $(READY)   ## the documentation site, into site/ (python -m http.server -d site shows it)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+pictures: $(READY)  ## draw the pictures of the method cards again (about 20 minutes)
 	$(BIN)/python docs/make_methods.py
 
 format: $(READY) ## let ruff rewrite what it can

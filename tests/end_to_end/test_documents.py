@@ -23,6 +23,7 @@ from mooring.weighting.sigma import Sigma
 
 HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
+TUTORIAL = HOME / "docs/tutorial.md"  # one story: its commands run one after the other, in one folder
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 SHORTENED = {"run": QUICK, "sweep": (*QUICK, "data.limit=300", "seed=1", "partition.alpha=0.5")}
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
@@ -79,13 +80,33 @@ def words(command):
     return rest
 
 
-@pytest.mark.parametrize(("document", "command"), each(lambda d: [c for c in commands(d) if not c.startswith("make ")]))
-def test_every_command_runs(document, command, cli, desk):
+def to_run(document):
+    return [command for command in commands(document) if not command.startswith("make ")]
+
+
+@pytest.fixture
+def typed(cli):
+    """A command as the reader types it, shortened."""
+
+    def run(command):
+        arguments = words(command)
+        code, out, err = cli(*arguments, *SHORTENED.get(arguments[0], ()))
+        assert code == 0, f"{command}: {err}"
+        assert out
+
+    return run
+
+
+@pytest.mark.parametrize(("document", "command"), each(lambda d: [] if d == TUTORIAL else to_run(d)))
+def test_every_command_runs(document, command, typed, desk):
     desk(document)
-    arguments = words(command)
-    code, out, err = cli(*arguments, *SHORTENED.get(arguments[0], ()))
-    assert code == 0, err
-    assert out
+    typed(command)
+
+
+def test_the_tutorial_runs_from_top_to_bottom(typed, desk):
+    desk(TUTORIAL)
+    for command in to_run(TUTORIAL):
+        typed(command)
 
 
 @pytest.mark.parametrize(("document", "example"), each(told))

@@ -1,0 +1,59 @@
+"""The documentation site: the nav names every page once, the API page every public name, and strict mode is content."""
+
+import re
+import runpy
+import subprocess
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import yaml
+
+import mooring
+import mooring.sweep
+
+HOME = Path(__file__).parents[2]
+SETTINGS = yaml.safe_load((HOME / "mkdocs.yml").read_text("utf-8"))
+HOOKS = runpy.run_path(str(HOME / "docs/site_hooks.py"))
+PAGES = [path.relative_to(HOME / "docs").as_posix() for path in HOME.glob("docs/**/*.md")] + [*HOOKS["GUESTS"].values()]
+
+
+def test_the_nav_names_every_page_once_and_no_other():
+    nav = HOOKS["expanded"](SETTINGS["nav"], PAGES)
+    assert Counter(HOOKS["named"](nav)) == Counter(PAGES)
+
+
+def test_a_pattern_takes_what_nobody_names_in_natural_order_and_vanishes_without_a_page():
+    nav = ["v7.md", {"Versions": "v*.md"}, {"None": "x*.md"}, "*.md"]
+    pages = ["v10.md", "v9.md", "v7.md", "v9-constant.md", "a.md", "studies/1.md"]
+    told = ["v7.md", {"Versions": ["v9.md", "v9-constant.md", "v10.md"]}, "a.md"]
+    assert HOOKS["expanded"](nav, pages) == told
+
+
+def test_pages_outside_the_folder_exist():
+    assert all((HOME / name).exists() for name in HOOKS["MOVED"])
+
+
+def test_the_site_fetches_nothing_from_elsewhere():
+    assert SETTINGS["theme"]["font"] is False
+    assert "http" not in (HOME / "mkdocs.yml").read_text("utf-8") + (HOME / "docs/site.css").read_text("utf-8")
+
+
+def test_the_api_page_has_every_public_name():
+    page = (HOME / "docs/api.md").read_text("utf-8")
+    told = set(re.findall(r"(?:^:::|heading:) (\S+)$", page, re.MULTILINE))
+    public = {f"{module.__name__}.{name}" for module in (mooring, mooring.sweep) for name in module.__all__}
+    assert public - told == set()
+
+
+@pytest.mark.skipif(not find_spec("mkdocstrings"), reason="needs the extra docs; `make docs` builds it too")
+def test_the_site_builds_in_strict_mode(tmp_path):
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path]
+    built = subprocess.run(words, cwd=HOME, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    for page in tmp_path.glob("**/*.html"):
+        text = page.read_text("utf-8")
+        assert "```" not in text, page
+        assert 'class="arithmatex"' not in text, page
