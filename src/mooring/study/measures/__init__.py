@@ -1,0 +1,11 @@
+"""Measures: from a run to one number."""
+
+from mooring.study.measures.base import Measure
+from mooring.study.measures.client import Client
+from mooring.study.measures.fused import Fused
+from mooring.study.measures.since import Since
+from mooring.study.measures.switch import Switch
+
+MEASURES: dict[str, type[Measure]] = {"fused": Fused, "client": Client, "since": Since, "switch": Switch}
+
+__all__ = ["MEASURES", "Client", "Fused", "Measure", "Since", "Switch"]
