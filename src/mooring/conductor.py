@@ -30,8 +30,13 @@ TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda", "lambda_star", "tra
 REPORTED = ("balanced_accuracy", "macro_f1", "calibration_error", "per_class_accuracy", "confusion")
 
 
-def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False) -> dict[str, Any]:
-    """Run an experiment and return its result; a finished one is returned at once unless `again`."""
+def run(
+    experiment: Experiment, emit: Emit = lambda _: None, again: bool = False, threads: int | None = None
+) -> dict[str, Any]:
+    """Run an experiment and return its result; a finished one is returned at once unless `again`.
+
+    `threads` of this process while it fuses and evaluates; without it, one per core.
+    """
     folder = folder_of(experiment)
     if not again:
         result = finished(folder, experiment.fingerprint())
@@ -45,7 +50,7 @@ def run(experiment: Experiment, emit: Emit = lambda _: None, again: bool = False
     going_on = not again and interrupted(folder, experiment)
     with opened(folder, as_yaml(experiment.tree()), going_on) as store:
         vault = Vault(folder, experiment.fingerprint())
-        conductor = Conductor(experiment, federation, job, examiner, store, vault, emit)
+        conductor = Conductor(experiment, federation, job, examiner, store, vault, emit, threads or os.cpu_count() or 1)
         conductor.equip()
         if going_on:
             conductor.recall()
@@ -108,6 +113,7 @@ class Conductor:
     store: RunStore
     vault: Vault
     emit: Emit
+    threads: int
     absent: dict[int, str] = field(default_factory=dict)  # clients that deliver nothing (more), and why
     failed: bool = False
     records: dict[tuple[int, int], Mapping[str, Any]] = field(default_factory=dict)  # (round, client)
@@ -170,7 +176,7 @@ class Conductor:
         began = monotonic()
         self.emit(Event("fusing", {"round": round_}))
         payloads = [self.store.load_upload(self.uploads[round_, client]) for client in clients]
-        torch.set_num_threads(os.cpu_count() or 1)  # by now at most the last clients are still training
+        torch.set_num_threads(self.threads)  # by now at most the last clients are still training
         fusion = self.experiment.method.fusion
         server = server_of(self.experiment, self.federation, self.job, self.note)
         judged = judge(fusion or FeatureEnsemble(), payloads, server, self.examiner)

@@ -16,6 +16,7 @@ from mooring.config.parse import SHORT, SLOTS
 from mooring.config.tree import kind_of
 from mooring.data.augment import Augment
 from mooring.data.digits import Digits
+from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.study import Study
 from mooring.methods import METHODS, Method, alignment
 from mooring.weighting.sigma import Sigma
@@ -138,6 +139,7 @@ PLAIN = {
     "sigma.": Sigma,
     "bank.": Bank,
     "stages.0.": Stage,
+    "imagination.": Imagination,
     "study.": Study,
 }
 

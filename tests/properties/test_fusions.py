@@ -1,11 +1,14 @@
 """Promises that every fusion keeps."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from mooring.client import run_client
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil
+from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.study import Study
 from mooring.fusion.server import Server
 from mooring.models.network import PROTOTYPES
@@ -14,9 +17,10 @@ from mooring.uploads import Prototypes
 
 SOUND = ["count-weighted", "class-expert", "calibrated"]
 SHORT = Study(steps=6, batch=16)
+BRIEF = Imagination(steps=3, batch=8)
 QUICK = {  # what a rule promises does not depend on how long its student learns
-    "dense": Dense(lessons=2, generator_steps=3, generator_batch=8, study=SHORT),
-    "co-boosting": CoBoosting(lessons=2, generator_steps=3, generator_batch=8, study=SHORT),
+    "dense": Dense(lessons=2, imagination=BRIEF, study=SHORT),
+    "co-boosting": CoBoosting(lessons=2, imagination=replace(BRIEF, hardness=1.0), study=SHORT),
     "distil": Distil(count=64, study=SHORT),
 }
 

@@ -1,5 +1,7 @@
 """Fusions that train at the server: their losses by hand, and students that agree with their teachers."""
 
+from functools import cache
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -11,8 +13,9 @@ from mooring.data.digits import Digits
 from mooring.data.partition import Dirichlet
 from mooring.errors import FusionError
 from mooring.fusion import ClassExpert, CoBoosting, Dense, Distil
-from mooring.fusion.distillation.dense import contrasted, steps_in
 from mooring.fusion.distillation.image_generator import ImageGenerator
+from mooring.fusion.distillation.imagination import Imagination
+from mooring.fusion.distillation.lessons import contrasted, steps_in
 from mooring.fusion.distillation.losses import boundary_divergence, hard_cross_entropy, statistics_gap
 from mooring.fusion.distillation.study import Study
 from mooring.fusion.distillation.supplies import GaussianPixels, PublicImages
@@ -20,21 +23,35 @@ from mooring.fusion.server import Server
 from mooring.seeds import generator
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
-ENOUGH = 0.9  # of all validation images; settings were chosen on this very split, other splits gave dense .864 and .889
+ENOUGH = 0.9  # of all validation images
+UNSEEN = 0.85  # by a student that saw no image: dense has .894, .875, .889 of 21, 22, 23, where nothing was tuned
+FRESH = [21, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (22, 23))]
 
 
 @pytest.fixture(scope="module")
-def federation():
-    return federate(Digits(validation=0.25), Dirichlet(clients=5, alpha=0.5), 1)
+def school(make_job):
+    """Five ordinary classifiers after twenty epochs on a split, the server's validation images, and the split."""
+
+    @cache
+    def opened(seed, public_ratio=0.0):
+        federation = federate(Digits(validation=0.25), Dirichlet(clients=5, alpha=0.5), seed, public_ratio)
+        needs = frozenset({Encoder(), Prototypes(), LabelCounts()}) | GaussianPixels().needs
+        job = make_job("ensemble", seed=seed, needs=needs, local_epochs=20)
+        uploads = [p for k in range(5) for p in run_client(job, federation.shard(k), k, lambda _: None)]
+        server = Server(job.blueprint, seed, validation=federation.validation, public=federation.public)
+        return uploads, server, federation
+
+    return opened
 
 
 @pytest.fixture(scope="module")
-def classroom(federation, make_job):
-    """Five ordinary classifiers after twenty epochs, and the server's validation images."""
-    needs = frozenset({Encoder(), Prototypes(), LabelCounts()}) | GaussianPixels().needs
-    job = make_job("ensemble", needs=needs, local_epochs=20)
-    uploads = [p for k in range(5) for p in run_client(job, federation.shard(k), k, lambda _: None)]
-    return uploads, Server(job.blueprint, 1, validation=federation.validation)
+def classroom(school):
+    return school(21)[:2]
+
+
+@pytest.fixture(scope="module")
+def federation(school):
+    return school(21)[2]
 
 
 def agreement(student, teacher, images):
@@ -42,11 +59,12 @@ def agreement(student, teacher, images):
         return (student(images).argmax(1) == teacher(images).argmax(1)).float().mean().item()
 
 
+@pytest.mark.parametrize("seed", FRESH)
 @pytest.mark.parametrize("rule", [Dense(), pytest.param(CoBoosting(), marks=pytest.mark.slow)], ids=lambda r: r.kind)
-def test_a_student_that_saw_no_image_agrees_with_its_teacher(rule, classroom):
-    uploads, server = classroom
+def test_a_student_that_saw_no_image_agrees_with_its_teacher(rule, seed, school):
+    uploads, server, _ = school(seed)
     student, teacher = rule.taught(uploads, server)
-    assert agreement(student, teacher, server.validation.images) >= ENOUGH
+    assert agreement(student, teacher, server.validation.images) >= UNSEEN
 
 
 def test_a_student_of_gaussian_pixels_agrees_with_its_teacher(classroom):
@@ -55,10 +73,10 @@ def test_a_student_of_gaussian_pixels_agrees_with_its_teacher(classroom):
     assert agreement(student, ClassExpert()(uploads, server), server.validation.images) >= ENOUGH
 
 
-def test_a_student_of_public_images_agrees_with_its_teacher(classroom, federation):
-    uploads, server = classroom
-    public = Server(server.blueprint, 1, public=federation.train)  # as good as public images can be
-    student = Distil(images=PublicImages(), study=Study(steps=300))(uploads, public)
+def test_a_student_of_public_images_agrees_with_its_teacher(school):
+    """A quarter of the training images is nobody's: held out before the others are dealt to the clients."""
+    uploads, server, _ = school(21, public_ratio=0.25)
+    student = Distil(images=PublicImages(), study=Study(steps=300))(uploads, server)
     assert agreement(student, ClassExpert()(uploads, server), server.validation.images) >= ENOUGH
 
 
@@ -71,8 +89,8 @@ def test_without_public_images_there_is_nothing_to_learn_from(classroom):
 
 def test_co_boosting_weighs_its_clients_and_dense_does_not(classroom):
     uploads, server = classroom
-    short = {"lessons": 2, "generator_steps": 5, "study": Study(steps=4)}
-    plain, boosted = (rule(**short).teacher(uploads, server).weights for rule in (Dense, CoBoosting))
+    short = {"lessons": 2, "imagination": Imagination(steps=5), "study": Study(steps=4)}
+    plain, boosted = (rule(**short).taught(uploads, server)[1].weights for rule in (Dense, CoBoosting))
     torch.testing.assert_close(plain, torch.full((5,), 0.2))
     assert boosted.std() > 0
     assert boosted.sum().item() == pytest.approx(1)

@@ -2,6 +2,7 @@
 
 from mooring.config.experiment import Experiment
 from mooring.config.parse import load, load_fusions, named_method, parse
+from mooring.config.plan import Plan, load_plan
 from mooring.config.tree import as_yaml
 
-__all__ = ["Experiment", "as_yaml", "load", "load_fusions", "named_method", "parse"]
+__all__ = ["Experiment", "Plan", "as_yaml", "load", "load_fusions", "load_plan", "named_method", "parse"]

@@ -5,7 +5,8 @@ from mooring.fusion.base import Fusion
 from mooring.fusion.calibrated import Calibrated
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.count_weighted import CountWeighted
-from mooring.fusion.distillation.dense import CoBoosting, Dense
+from mooring.fusion.distillation.co_boosting import CoBoosting
+from mooring.fusion.distillation.dense import Dense
 from mooring.fusion.distillation.distil import Distil
 from mooring.fusion.feature_ensemble import FeatureEnsemble
 from mooring.fusion.fisher import Fisher

@@ -1,0 +1,130 @@
+"""A sweep before it runs: what all its runs share, and what varies."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from mooring.config.experiment import Experiment
+from mooring.config.parse import parse
+from mooring.config.tree import Tree, merge, nested, read, read_file, read_overrides
+from mooring.errors import ConfigError
+
+RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+FILE_KEYS = ("experiment", "settings", "factors", "baseline")
+PLAIN = str | int | float | bool | None
+Point = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every combination of the factors' values, on top of `experiment` and `settings`.
+
+    `baseline`, such as `method=v4`: the value that the other values of its factor are compared with.
+    """
+
+    settings: tuple[str, ...] = ()
+    factors: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    baseline: str | None = None
+    experiment: Tree = field(default_factory=dict)
+
+    def points(self) -> list[Point]:
+        return [dict(zip(self.factors, values, strict=True)) for values in product(*self.factors.values())]
+
+    def tree_at(self, point: Point) -> Tree:
+        tree: Tree = merge(self.experiment, read_overrides(self.settings))
+        for key, value in point.items():
+            tree = merge(tree, nested(key.split("."), value))
+        return tree
+
+    def experiment_at(self, point: Point) -> Experiment:
+        experiments = parse(self.tree_at(point))
+        if len(experiments) > 1:
+            raise ConfigError(["method: several methods are a factor of a sweep; write them under factors"])
+        return experiments[0]
+
+    def tree(self) -> Tree:
+        """What `sweep.yaml` says; reading it again gives this plan."""
+        return {
+            "experiment": self.experiment,
+            "settings": list(self.settings),
+            "factors": {key: list(values) for key, values in self.factors.items()},
+            "baseline": self.baseline,
+        }
+
+
+def load_plan(file: Path | None = None, words: Iterable[str] = (), baseline: str | None = None) -> Plan:
+    """A sweep file or an experiment file, and `key=value` words; a word with several values is a factor."""
+    tree = read_file(file) if file else {}
+    plan = plan_of(tree, str(file)) if "factors" in tree else Plan(experiment=tree)
+    settings, factors = list(plan.settings), dict(plan.factors)
+    for word in words:
+        key, _, text = word.partition("=")
+        values = values_of(text, key)
+        if len(values) > 1:
+            factors[key] = values
+        else:
+            factors.pop(key, None)
+            settings.append(word)
+    chosen = Plan(tuple(settings), factors, baseline or plan.baseline, plan.experiment)
+    check(chosen)
+    return chosen
+
+
+def plan_of(tree: Tree, origin: str) -> Plan:
+    """A sweep file's own words, checked."""
+    problems = [f"{origin}: {key}: unknown; valid: {', '.join(FILE_KEYS)}" for key in tree if key not in FILE_KEYS]
+    settings, factors = tree.get("settings") or [], tree.get("factors") or {}
+    if not (isinstance(settings, list) and all(isinstance(word, str) for word in settings)):
+        problems.append(f"{origin}: settings: must be a list of key=value words")
+    if not (isinstance(factors, dict) and all(isinstance(values, list) and values for values in factors.values())):
+        problems.append(f"{origin}: factors: must map keys to lists of values, for example seed: [1, 2, 3]")
+    if problems:
+        raise ConfigError(problems)
+    experiment = tree.get("experiment") or {}
+    if isinstance(experiment, str):
+        experiment = read_file(Path(origin).parent / experiment)
+    return Plan(tuple(settings), {k: tuple(v) for k, v in factors.items()}, tree.get("baseline"), experiment)
+
+
+def check(plan: Plan) -> None:
+    """Every mistake of every run, before anything runs."""
+    problems: dict[str, None] = {}
+    if any(key == "out" for key in plan.factors):
+        problems["out: cannot vary; a sweep has one folder"] = None
+    for point in plan.points():
+        try:
+            plan.experiment_at(point)
+        except ConfigError as error:
+            problems |= dict.fromkeys(error.problems)
+    if plan.baseline is not None:
+        key, _, text = plan.baseline.partition("=")
+        if read(text, key) not in plan.factors.get(key, ()):
+            varied = ", ".join(f"{k}={v}" for k, values in plan.factors.items() for v in values)
+            problems[f"baseline={plan.baseline}: is no value of a factor; valid: {varied}"] = None
+    if problems:
+        raise ConfigError(problems)
+
+
+def values_of(text: str, key: str) -> tuple[Any, ...]:
+    """`1..3` -> 1, 2, 3;  `a,b` -> a, b;  commas within brackets belong to one value."""
+    span = RANGE.fullmatch(text.strip())
+    if span:
+        first, last = map(int, span.groups())
+        if last < first:
+            raise ConfigError([f"{key}={text}: runs backwards; write {last}..{first}"])
+        return tuple(range(first, last + 1))
+    return tuple(read(part, key) for part in parts_of(text)) or (None,)
+
+
+def parts_of(text: str) -> Iterator[str]:
+    depth, start = 0, 0
+    for i, letter in enumerate(text):
+        depth += (letter in "[{") - (letter in "]}")
+        if letter == "," and depth == 0:
+            yield text[start:i]
+            start = i + 1
+    if text[start:].strip():
+        yield text[start:]

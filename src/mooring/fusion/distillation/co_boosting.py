@@ -1,0 +1,84 @@
+"""Co-Boosting: images and ensemble make each other better."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from mooring.fusion.base import Fusion, received
+from mooring.fusion.distillation.imagination import Imagination
+from mooring.fusion.distillation.lessons import contrasted, teach
+from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
+from mooring.fusion.distillation.losses import hard_cross_entropy
+from mooring.fusion.distillation.study import Student, Study, first_student, one_thread
+from mooring.fusion.merged import Merged
+from mooring.fusion.server import Server
+from mooring.models.network import Network
+from mooring.seeds import generator
+from mooring.types import Count, Payload, Positive
+from mooring.uploads import Encoder, Parts, Prototypes
+
+AGREED = 1e-3  # a gradient below this is rounding: teacher and student agree, and there is nowhere to go
+
+
+@dataclass(frozen=True)
+class CoBoosting(Fusion):
+    """DENSE whose images and ensemble improve each other, t(x) = sum_k w_k logits_k(x) (Dai et al. 2024).
+
+    hard:     (1 - p_y) CE(t(x), y) while images are imagined
+    moved:    x + perturbation * g / max|g|, g = grad_x KL(t(x) || s(x))
+    ensemble: w <- normalise(w - reweighting/K (g - mean(g))), g = sign(grad_w (1 - p_y) CE(t(x), y)), in every lesson
+
+    Deviations: those of `Dense`; images move to where student and ensemble differ, not along a random direction of the
+    ensemble's output, and along the gradient, not along its sign, so that rounding cannot decide where they go; weights
+    move relative to each other and never below zero.
+    """
+
+    kind: ClassVar[str] = "co-boosting"
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
+    lessons: Count = 10
+    imagination: Imagination = field(default_factory=lambda: Imagination(hardness=1.0))
+    perturbation: Positive = 8 / 255
+    reweighting: Positive = 0.05
+    study: Study = field(default_factory=lambda: Study(steps=800, sharpness=2.0))
+
+    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+        return self.taught(payloads, server)[0]
+
+    def taught(self, payloads: Sequence[Payload], server: Server) -> tuple[Merged, LogitEnsemble]:
+        """Student and teacher, the ensemble with its final weights."""
+        uploads, blueprint = received(payloads, self.needs, server.blueprint), server.blueprint
+        with one_thread():
+            rng = generator(server.seed, self.kind)
+            teacher, student = LogitEnsemble(uploads, blueprint), Student(first_student(uploads, server), self.study)
+
+            def boosted() -> Tensor:
+                labels = torch.randint(blueprint.classes, (self.imagination.batch,), generator=rng)
+                images = self.imagination(teacher, student.network, labels, rng)
+                teacher.weights.copy_(self.reweighted(teacher, images[-len(labels) :], labels))
+                return self.moved(contrasted(images, rng), teacher, student.network)
+
+            teach(student, teacher, boosted, self.lessons, server, rng)
+        return Merged(student.network.state_dict(), blueprint), teacher
+
+    def moved(self, images: Tensor, teacher: LogitEnsemble, student: Network) -> Tensor:
+        """No pixel moves further than `perturbation`."""
+        student.eval()
+        x = images.clone().requires_grad_()
+        t, s = teacher(x).log_softmax(1), student(x).logits.log_softmax(1)
+        [g] = torch.autograd.grad((t.exp() * (t - s)).sum(), x)
+        largest = g.abs().amax((1, 2, 3), keepdim=True).clamp(min=AGREED)
+        return (images + self.perturbation * g / largest).clamp(0, 1)
+
+    def reweighted(self, teacher: LogitEnsemble, images: Tensor, labels: Tensor) -> Tensor:
+        """w after one step, (K,)"""
+        with torch.no_grad():
+            logits = torch.stack([network(images).logits for network in teacher.networks()])  # (K, B, C)
+        w = teacher.weights.clone().requires_grad_()
+        loss = hard_cross_entropy(torch.einsum("k,kbc->bc", w, logits), labels, self.imagination.hardness)
+        [gradient] = torch.autograd.grad(loss, w)
+        g = gradient.sign()
+        moved = (teacher.weights - self.reweighting / len(w) * (g - g.mean())).clamp(min=0)
+        return moved / moved.sum()

@@ -1,0 +1,56 @@
+"""Images that a generator makes up, because the clients' networks remember what they have seen."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+from mooring.fusion.distillation.image_generator import ImageGenerator
+from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
+from mooring.fusion.distillation.losses import boundary_divergence, hard_cross_entropy, mean_gap, statistics_gaps
+from mooring.models.network import Network
+from mooring.types import Count, NonNegative, Positive
+
+LATENT, WIDTH = 64, 16
+BETAS = (0.5, 0.999)  # of Adam, as generators are trained
+EVERY = 5  # steps between two batches that are kept for the student
+
+
+@dataclass(frozen=True)
+class Imagination:
+    """x = G(z), where G and z minimise for wanted labels y (Zhang et al. 2022)
+
+    (1 - p_y)^hardness CE(t(x), y) + statistics * BN(x) - divergence * [argmax t != argmax s] KL(t(x) || s(x))
+
+    t the ensemble, p its soft-max, s the student; BN compares what every batch norm of every client sees with what it
+    remembers of real images. Deviations: BN is a mean over all layers, z is learned too, and images of the whole course
+    are kept.
+    """
+
+    steps: Count = 30
+    batch: Count = 64
+    lr: Positive = 1e-2
+    statistics: NonNegative = 0.1
+    divergence: NonNegative = 3.0
+    hardness: NonNegative = 0.0  # 0 is DENSE's cross entropy, 1 Co-Boosting's
+
+    def __call__(self, teacher: LogitEnsemble, student: Network, labels: Tensor, rng: Generator) -> Tensor:
+        """A new generator learns to please the ensemble; images of its course, the last batch last."""
+        imagine = ImageGenerator(LATENT, WIDTH, student.blueprint.shape, rng)
+        z = torch.randn(len(labels), LATENT, generator=rng).requires_grad_()
+        optimizer = torch.optim.Adam([*imagine.parameters(), z], self.lr, BETAS)
+        student.eval().requires_grad_(False)
+        kept = []
+        for step in range(self.steps):
+            with statistics_gaps(teacher) as gaps:
+                images = imagine(z)
+                scores = teacher(images)
+            loss = hard_cross_entropy(scores, labels, self.hardness) + self.statistics * mean_gap(gaps)
+            loss = loss - self.divergence * boundary_divergence(scores, student(images).logits)
+            if step % EVERY == 0 or step == self.steps - 1:
+                kept.append(images.detach())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        student.requires_grad_(True)
+        return torch.cat(kept)

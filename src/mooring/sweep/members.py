@@ -1,0 +1,83 @@
+"""The runs of a sweep: what varies, where each lies, what came out."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from mooring.config import Experiment, load_plan
+from mooring.config.plan import Plan, Point
+from mooring.errors import StoreError
+from mooring.store import read_result, strict_json
+
+PLAN = "sweep.yaml"
+PLAIN = ("method", "fusion")  # keys whose values speak for themselves
+
+
+@dataclass(frozen=True)
+class Member:
+    """One point of a sweep. Where only the fusion differs, several members share the run of the first."""
+
+    name: str
+    factors: Point
+    folder: Path  # of the run that trained it
+    experiment: Experiment
+    trains: bool  # or is fused from what another has trained
+
+    @property
+    def fused_file(self) -> Path:
+        return self.folder.parents[1] / "fused" / f"{self.name}.json"
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """What came out, once it has: `result.json`, or what `mooring fuse` says."""
+        if not self.trains:
+            return json.loads(self.fused_file.read_text("utf-8")) if self.fused_file.exists() else None
+        if not (self.folder / "result.json").exists():
+            return None
+        result = read_result(self.folder)
+        return result if result["fingerprint"] == self.experiment.fingerprint() else None
+
+
+def members(out: Path) -> list[Member]:
+    """The members of the sweep in this folder, in the order of its plan."""
+    if not (out / PLAN).exists():
+        raise StoreError(f"{out}: holds no {PLAN}", "name the folder of a sweep")
+    return list(members_of(load_plan(out / PLAN), out))
+
+
+def members_of(plan: Plan, out: Path) -> Iterator[Member]:
+    trained: dict[str, Path] = {}
+    names: set[str] = set()
+    for point in plan.points():
+        name = unique(name_of(point), names)
+        experiment = plan.experiment_at(point)
+        folder = out / "runs" / name
+        place = trained.setdefault(training_of(experiment), folder)
+        yield Member(name, point, place, replace(experiment, out=str(place)), place == folder)
+
+
+def training_of(experiment: Experiment) -> str:
+    """A hash of all that influences training: two members that share it differ only in how the server fuses."""
+    tree = experiment.tree()
+    fusion = experiment.method.fusion
+    asks = sorted(fusion.asks) if fusion else None  # images held back for the server are missing in training
+    trained = {key: value for key, value in tree.items() if key not in ("engine", "out")}
+    trained["method"] = {key: value for key, value in tree["method"].items() if key not in ("fusion", "name")}
+    return sha256(strict_json([trained, asks, fusion is None]).encode()).hexdigest()
+
+
+def name_of(point: Point) -> str:
+    """`v4-alpha0.05-seed1`: values, with the last word of a key where the value alone says little."""
+    words = [f"{'' if key in PLAIN else key.split('.')[-1]}{value}" for key, value in point.items()]
+    return re.sub(r"[^\w.+-]+", "_", "-".join(words)) or "run"
+
+
+def unique(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "+"
+    taken.add(name)
+    return name

@@ -1,0 +1,54 @@
+"""One tidy table of all runs, and one of their means: the same bytes whenever the same runs have ended."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from mooring.config.plan import Plan
+from mooring.store import write_atomically
+from mooring.sweep.members import Member
+from mooring.sweep.summary import summary_rows
+
+METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
+COSTS = ("upload_bytes", "download_bytes")
+Row = dict[str, Any]
+
+
+def write_tables(plan: Plan, every: Sequence[Member], failures: dict[str, str], out: Path) -> None:
+    rows = [row_of(member, failures.get(member.name, "")) for member in every]
+    write_atomically(out / "results.csv", as_csv(rows))
+    write_atomically(out / "summary.csv", as_csv(summary_rows(rows, list(plan.factors), plan.baseline)))
+
+
+def row_of(member: Member, failure: str) -> Row:
+    """Every factor and every figure of one run; no times, which are never the same twice."""
+    result = member.result
+    row: Row = {"run": member.name, **member.factors}
+    if result is None:
+        return row | dict.fromkeys((*METRICS, "validation_accuracy", *COSTS)) | {"status": failure or "not finished"}
+    uploads = result.get("uploads")
+    return {
+        **row,
+        **{name: result[name] for name in METRICS},
+        "validation_accuracy": result.get("validation_accuracy"),
+        "upload_bytes": result["upload_bytes"] if uploads is None else last_bytes(uploads),
+        "download_bytes": result.get("download_bytes", 0),
+        "status": failure or ("finished" if result.get("complete", True) else "some clients failed"),
+    }
+
+
+def last_bytes(uploads: Sequence[Row]) -> int:
+    """What all clients sent after the last round: the one upload that one-shot means."""
+    last = max(upload["round"] for upload in uploads)
+    return sum(upload["bytes"] for upload in uploads if upload["round"] == last)
+
+
+def as_csv(rows: Iterable[Row]) -> bytes:
+    rows = list(rows)
+    text = StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
