@@ -20,12 +20,14 @@ Setting = str | int | float
 
 @dataclass(frozen=True)
 class Scale:
-    """On what a study runs: `key=value` settings of every run, more of them by sweep, and the seeds."""
+    """On what a study runs: `key=value` settings of every run, more of them by sweep, the seeds, and the sweeps that
+    would take too long here."""
 
     about: str
     settings: tuple[str, ...]
     seeds: Annotated[tuple[int, ...], MinLen(1)]
     sweeps: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,10 @@ def problems(study: Study) -> Iterator[str]:
         for group in groups:
             name, wanted = parsed(group)
             factors = sweeps[name].factors if name in sweeps else {}
-            if name not in sweeps or any(
-                value not in map(str, factors.get(key, ())) for key, value in wanted.items()
-            ):
+            if name not in sweeps or any(value not in map(str, factors.get(key, ())) for key, value in wanted.items()):
                 yield f"{who}: asks for {group!r}, and no sweep runs that"
     ids = [claim.id for claim in study.claims]
     yield from (f"claim {id_}: is there twice" for id_ in sorted({id_ for id_ in ids if ids.count(id_) > 1}))
     for scale in (study.scales.quick, study.scales.cpu, study.scales.full):
-        yield from (f"scale: there is no sweep {name!r}" for name in sorted(scale.sweeps.keys() - sweeps.keys()))
+        unknown = {*scale.sweeps, *scale.left_out} - sweeps.keys()
+        yield from (f"scale: there is no sweep {name!r}" for name in sorted(unknown))

@@ -42,4 +42,15 @@ AT: dict[At, Callable[[Sequence[float]], float]] = {
     "fall": fall,
     "wobble": wobble,
 }
+WORDS: dict[At, str] = {
+    "first": "first round",
+    "last": "last round",
+    "peak": "largest ever",
+    "lowest": "smallest ever",
+    "mean": "mean over rounds",
+    "growth": "last / first round",
+    "swell": "largest / first round",
+    "fall": "share lost after the peak",
+    "wobble": "mean change per round, second half",
+}
 OVER: dict[Over, Callable[[Sequence[float]], float]] = {"mean": fmean, "median": median, "max": max, "min": min}

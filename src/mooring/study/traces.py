@@ -27,7 +27,8 @@ DERIVED: dict[str, Callable[[Record], float | None]] = {
 def value_of(record: Record, field: str) -> float | None:
     """None where the record does not hold the field, or held no finite number."""
     if field not in DERIVED:
-        return record.get(field, record.get("terms", {}).get(field))
+        value: float | None = record.get(field, record.get("terms", {}).get(field))
+        return value
     try:
         return DERIVED[field](record)
     except (KeyError, TypeError):

@@ -31,7 +31,7 @@ class Below:
             return missing(*self.groups())
         measured = f"{told(low.values())} against {told(high.values())}; difference {told(gaps)}"
         mean, fewer = fmean(gaps), sum(gap < 0 for gap in gaps)
-        counted = f"{self.lower} is below {self.higher} in {fewer} of {len(gaps)} seeds"
+        counted = f"lower in {fewer} of {len(gaps)} seeds"
         if mean < -self.noise and fewer == len(gaps):
             return Verdict(CONFIRMED, measured, counted)
         if mean >= self.noise or not fewer:

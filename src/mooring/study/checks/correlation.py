@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from mooring.study.checks.base import CONFIRMED, REFUTED, UNSEEN, Verdict, missing
 from mooring.study.evidence import Evidence, Run
-from mooring.study.measures import Client, Fused
+from mooring.study.measures import Measure
 from mooring.study.ranks import spearman
 from mooring.study.samples import told
 
@@ -18,8 +18,8 @@ class Correlation:
 
     kind: ClassVar[str] = "correlation"
     of: str
-    x: Client
-    y: Client | None = None  # None: the fused accuracy, over rounds
+    x: Measure
+    y: Measure
     across: Literal["clients", "rounds"] = "clients"
     sign: Literal[-1, 1] = 1
     strength: float = 0.5
@@ -32,8 +32,7 @@ class Correlation:
         rhos = [rho for rho in found if rho is not None]
         if not rhos:
             return missing(self.of)
-        shown = "fused accuracy" if self.y is None else self.y.field
-        measured = f"rank correlation of {self.x.field} and {shown} over {self.across}: {told(rhos)}"
+        measured = f"rank correlation of {self.x} and {self.y} over {self.across}: {told(rhos)}"
         right = sum(self.sign * rho > 0 for rho in rhos)
         reason = f"{'positive' if self.sign > 0 else 'negative'} in {right} of {len(rhos)} seeds"
         if self.sign * fmean(rhos) <= 0:
@@ -44,8 +43,8 @@ class Correlation:
 
     def of_run(self, run: Run) -> float | None:
         if self.across == "rounds":
-            x, y = self.x.series(run), (self.y or Fused()).series(run)
+            x, y = self.x.series(run), self.y.series(run)
         else:
-            x, y = self.x.by_client(run), self.y.by_client(run) if self.y else {}
+            x, y = self.x.by_client(run), self.y.by_client(run)
         common = sorted(x.keys() & y.keys())
         return spearman([x[key] for key in common], [y[key] for key in common])

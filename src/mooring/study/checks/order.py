@@ -29,8 +29,9 @@ class Order:
         if empty:
             return missing(*empty)
         measured = "; ".join(f"{group}: {told(numbers.values())}" for group, numbers in samples.items())
-        pairs = [Below(low, high, self.measure, self.noise)(evidence) for high, low in pairwise(self.highest)]
-        reason = "; ".join(pair.reason for pair in pairs)
-        answers = {pair.verdict for pair in pairs}
+        pairs = {(low, high): Below(low, high, self.measure, self.noise) for high, low in pairwise(self.highest)}
+        verdicts = {pair: check(evidence) for pair, check in pairs.items()}
+        reason = "; ".join(f"{low} against {high}: {verdict.reason}" for (low, high), verdict in verdicts.items())
+        answers = {verdict.verdict for verdict in verdicts.values()}
         worst = next(answer for answer in (REFUTED, UNSEEN, CONFIRMED) if answer in answers)
         return Verdict(worst, measured, reason)

@@ -35,7 +35,5 @@ class Within:
         return Verdict(verdict, measured, reason if verdict != UNSEEN else f"{reason}: it depends on the seed")
 
     def rule(self) -> str:
-        bounds = [f"at least {self.low:g}"] * (self.low is not None) + [f"at most {self.high:g}"] * (
-            self.high is not None
-        )
-        return " and ".join(bounds)
+        bounds = {"at least": self.low, "at most": self.high}
+        return " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mooring.study.evidence import Run
-from mooring.study.series import AT, OVER, At, Over
+from mooring.study.series import AT, OVER, WORDS, At, Over
 
 
 @dataclass(frozen=True)
@@ -37,4 +37,4 @@ class Client:
 
     def __str__(self) -> str:
         who = f"{self.over} over clients" if self.client is None else f"client {self.client}"
-        return f"{self.field} ({self.at}, {who})"
+        return f"{self.field} ({WORDS[self.at]}, {who})"

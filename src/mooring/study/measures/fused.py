@@ -24,6 +24,9 @@ class Fused:
     def series(self, run: Run) -> dict[int, float]:
         return dict(sorted(run.fused.items()))
 
+    def by_client(self, run: Run) -> dict[int, float]:
+        return {}
+
     def __str__(self) -> str:
         if self.round is not None:
             return f"fused accuracy after round {self.round}"

@@ -30,5 +30,8 @@ class Switch:
     def series(self, run: Run) -> dict[int, float]:
         return {}
 
+    def by_client(self, run: Run) -> dict[int, float]:
+        return {}
+
     def __str__(self) -> str:
         return "change of the bank loss at the switch from stage 1 to stage 2"

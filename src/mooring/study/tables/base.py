@@ -13,7 +13,9 @@ class Table(Protocol):
     """Documented beside measured."""
 
     kind: ClassVar[str]
-    title: str
+
+    @property
+    def title(self) -> str: ...
 
     def __call__(self, evidence: Evidence) -> "Printed": ...
 

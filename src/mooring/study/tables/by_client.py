@@ -31,7 +31,8 @@ class ByClient:
         ours = [[str(k), *(short(column[k]) if k in column else "-" for column in columns)] for k in clients]
         blank_note, blank_ours = ["-"] * len(self.note), ["-"] * (1 + len(self.measured))
         rows = [
-            (*map(str, note or blank_note), *(measured or blank_ours)) for note, measured in zip_longest(self.rows, ours)
+            (*map(str, note or blank_note), *(measured or blank_ours))
+            for note, measured in zip_longest(self.rows, ours)
         ]
         heads = [*(f"{name} (note)" for name in self.note), "client (measured)"]
         heads += [f"{name} (measured)" for name in self.measured]
