@@ -9,9 +9,10 @@ from mooring.cli.arguments import AsJson, print_json
 from mooring.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
-    from mooring.study.plan import ScaleName
+    from mooring.study.plan import ScaleName, Study
 
 STUDIES = Path("studies-out")
+OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
 INTERRUPTED = 130
 
 
@@ -19,7 +20,9 @@ def study(
     number: Annotated[str | None, typer.Argument(help="Which note, 1 to 5; without it, the list of them.")] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[scale=quick|cpu|full] [KEY=VALUE]", help="The scale, out=..., data.root=..."),
+        typer.Argument(
+            metavar="[scale=quick|cpu|full] [seeds=1,2,3] [KEY=VALUE]", help="Also out=... and data.root=..."
+        ),
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the verdicts.")] = False,
@@ -36,8 +39,7 @@ def study(
         for key, file in plans().items():
             typer.echo(f"{key}  {load_study(file).title}")
         return
-    chosen = load_study(plan(number))
-    scale, out, rest = read(settings or [], number)
+    chosen, scale, out, rest = read(load_study(plan(number)), settings or [])
     from mooring.cli.study_tables import verdicts_table, watching_sweep
     from mooring.study.conduct import conduct
 
@@ -54,17 +56,23 @@ def study(
         typer.echo(str(path))
 
 
-def read(settings: list[str], number: str) -> "tuple[ScaleName, Path, list[str]]":
-    """The scale, the folder, and what is left for every run."""
-    from mooring.study.plan import ScaleName
+def read(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":
+    """The study with the seeds asked for, its scale, the folder, and what is left for every run."""
+    from mooring.study.plan import ScaleName, seeded
 
-    named = dict(word.split("=", 1) for word in settings if word.startswith(("scale=", "out=")))
+    ours = [word for word in settings if word.partition("=")[0] in OURS]
+    named = dict(word.split("=", 1) for word in ours if "=" in word)
+    valid = get_args(ScaleName)
     scale = named.get("scale", "quick")
-    for valid in get_args(ScaleName):
-        if scale == valid:
-            rest = [word for word in settings if not word.startswith(("scale=", "out="))]
-            return valid, Path(named.get("out", STUDIES / f"{number}-{scale}")), rest
-    raise ConfigError([f"scale={scale}: unknown; {nearest(scale, get_args(ScaleName))}"])
+    if scale not in valid:
+        raise ConfigError([f"scale={scale}: unknown; {nearest(scale, valid)}"])
+    if "seeds" in named:
+        seeds = named["seeds"].split(",")
+        if not all(seed.strip().isdigit() for seed in seeds):
+            raise ConfigError([f"seeds={named['seeds']}: must be whole numbers with commas, for example seeds=1,2"])
+        study = seeded(study, valid[valid.index(scale)], tuple(int(seed) for seed in seeds))
+    out = Path(named.get("out", STUDIES / f"{study.number}-{scale}"))
+    return study, valid[valid.index(scale)], out, [word for word in settings if word not in ours]
 
 
 def reported(out: Path) -> list[Path]:

@@ -29,7 +29,7 @@ def conduct(
     for name, plan in planned.items():
         with watch(name, plan, out / name) as emit:
             runs[name] = gather(sweep(plan, out / name, workers, emit))
-    told = findings(study, scale, [*chosen.settings, *settings], Evidence(runs))
+    told = findings(study, scale, settings, Evidence(runs))
     write_atomically(out / "study.json", (strict_json(told, indent=1) + "\n").encode())
     write_atomically(out / "study.md", page(told).encode())
     return told
@@ -54,7 +54,8 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
         "about": study.about,
         "scale": scale,
         "scale_about": chosen.about,
-        "settings": list(settings),
+        "command": " ".join(["mooring study", str(study.number), f"scale={scale}", *settings]),
+        "settings": [*chosen.settings, *settings],
         "seeds": list(chosen.seeds),
         "sweeps": [part.name for part in study.sweeps if part.name not in chosen.left_out],
         "verdicts": [decided(claim, evidence) for claim in study.claims],

@@ -22,7 +22,7 @@ def lines(told: Mapping[str, Any]) -> Iterator[str]:
     counts = Counter(row["verdict"] for row in told["verdicts"])
     yield f"# Study {told['study']}: {told['title']}\n"
     yield fill(told["about"], WIDTH) + "\n"
-    yield f"```text\nmooring study {told['study']} scale={told['scale']}\n```\n"
+    yield f"```text\n{told['command']}\n```\n"
     seeds = ", ".join(map(str, told["seeds"]))
     scale = (
         f"Scale `{told['scale']}`: {told['scale_about']} Seeds {seeds}: each has its own partition, the same for all "

@@ -1,7 +1,7 @@
 """A study as its file says it: scales, sweeps, tables, and claims with the rules that decide them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -82,6 +82,12 @@ def load_study(file: Path) -> Study:
     if found:
         raise ConfigError(found)
     return study
+
+
+def seeded(study: Study, scale: ScaleName, seeds: tuple[int, ...]) -> Study:
+    """The study with other seeds at this scale."""
+    chosen: Scale = replace(getattr(study.scales, scale), seeds=seeds)
+    return replace(study, scales=replace(study.scales, **{scale: chosen}))
 
 
 def problems(study: Study) -> Iterator[str]:
