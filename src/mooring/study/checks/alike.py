@@ -29,7 +29,7 @@ class Alike:
         gaps = differences(first, second)
         if not gaps:
             return missing(*self.groups())
-        measured = f"{told(first.values())} and {told(second.values())}; difference {told(gaps)}"
+        measured = f"{self.measure}: {told(first.values())} and {told(second.values())}; difference {told(gaps)}"
         close = sum(abs(gap) <= self.margin for gap in gaps)
         reason = f"within {self.margin:g} of each other in {close} of {len(gaps)} seeds"
         if close == len(gaps):

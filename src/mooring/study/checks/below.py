@@ -29,7 +29,7 @@ class Below:
         gaps = differences(low, high)
         if not gaps:
             return missing(*self.groups())
-        measured = f"{told(low.values())} against {told(high.values())}; difference {told(gaps)}"
+        measured = f"{self.measure}: {told(low.values())} against {told(high.values())}; difference {told(gaps)}"
         mean, fewer = fmean(gaps), sum(gap < 0 for gap in gaps)
         counted = f"lower in {fewer} of {len(gaps)} seeds"
         if mean < -self.noise and fewer == len(gaps):

@@ -25,10 +25,11 @@ class Order:
 
     def __call__(self, evidence: Evidence) -> Verdict:
         samples = {group: sample(evidence, group, self.measure) for group in self.highest}
-        empty = [group for group, numbers in samples.items() if not numbers]
+        empty = [group for group, found in samples.items() if not found]
         if empty:
             return missing(*empty)
-        measured = "; ".join(f"{group}: {told(numbers.values())}" for group, numbers in samples.items())
+        numbers = ", ".join(f"{told(found.values())} for {group}" for group, found in samples.items())
+        measured = f"{self.measure}: {numbers}"
         pairs = {(low, high): Below(low, high, self.measure, self.noise) for high, low in pairwise(self.highest)}
         verdicts = {pair: check(evidence) for pair, check in pairs.items()}
         reason = "; ".join(f"{low} against {high}: {verdict.reason}" for (low, high), verdict in verdicts.items())

@@ -32,7 +32,8 @@ class Trend:
         gaps = [differences(low, high) for low, high in zip(samples[::2], samples[1::2], strict=True)]
         if not all(gaps):
             return missing(*(group for group, numbers in zip(self.groups(), samples, strict=True) if not numbers))
-        measured = "; ".join(f"{value:g}: {told(gap)}" for value, gap in zip(self.values, gaps, strict=True))
+        told_gaps = "; ".join(f"{value:g}: {told(gap)}" for value, gap in zip(self.values, gaps, strict=True))
+        measured = f"difference in {self.measure} by {self.along}: {told_gaps}"
         means = [fmean(gap) for gap in gaps]
         spread = max((stdev(gap) for gap in gaps if len(gap) > 1), default=0.0)
         widening = means[0] - means[-1]
