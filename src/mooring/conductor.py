@@ -185,6 +185,8 @@ class Conductor:
         own = {client: alone.accuracy for client, alone in judged.alone.items()}
         rows = [{"client": client, **self.traced(round_, client), "accuracy": own.get(client)} for client in clients]
         cost = {"server_seconds": judged.server_seconds, "passes": judged.passes}
+        if judged.validation is not None:
+            metrics["validation_accuracy"] = judged.validation
         self.fused[round_] = {"round": round_, **metrics, **cost, "clients": rows}
         self.note(Event("fused", {"round": round_, "accuracy": metrics["accuracy"], "seconds": monotonic() - began}))
 
@@ -206,6 +208,7 @@ class Conductor:
             "fingerprint": experiment.fingerprint(),
             "seeds": {"training": experiment.seed, "split": experiment.split_seed},
             "accuracy": last["accuracy"],
+            "validation_accuracy": last.get("validation_accuracy"),
             **{name: last[name] for name in REPORTED},
             "rounds": [self.fused[round_] for round_ in sorted(self.fused)],
             "clients": self.federation.clients,

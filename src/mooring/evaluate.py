@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mooring.data.images import Source
+from mooring.data.images import ImageSet, Source
 from mooring.errors import DataError
 from mooring.fusion.ensemble import Ensemble
 
@@ -53,6 +53,13 @@ class Examiner:
         own = [torch.cat(logits) for logits in zip(*(logits for _, logits in passes), strict=True)]
         alone = [measure(logits, self._test.labels) for logits in own]
         return fused, dict(zip(ensemble.clients, alone, strict=True))
+
+
+def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> float:
+    """On images that are no test images: what a search may look at."""
+    with torch.inference_mode():
+        scores = torch.cat([predictor(batch) for batch in images.images.split(BATCH)])
+    return float((scores.argmax(1) == images.labels).double().mean())
 
 
 def measure(scores: Tensor, labels: Tensor) -> Metrics:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 
-from mooring.evaluate import Examiner, Metrics
+from mooring.evaluate import Examiner, Metrics, accuracy_on
 from mooring.fusion import FeatureEnsemble, Fusion
 from mooring.fusion.ensemble import Ensemble
 from mooring.fusion.server import Server
@@ -19,6 +19,7 @@ class Judgement:
     alone: dict[int, Metrics]  # of each client whose upload holds a whole model
     server_seconds: float  # from uploads to predictor
     passes: int  # through an encoder, for one prediction
+    validation: float | None = None  # accuracy on the server's validation images, if it has any
 
 
 def judge(fusion: Fusion, payloads: Sequence[Payload], server: Server, examiner: Examiner) -> Judgement:
@@ -35,7 +36,8 @@ def examined(fusion: Fusion, payloads: Sequence[Payload], server: Server, examin
     began = monotonic()
     predictor = fusion(payloads, server)
     seconds = monotonic() - began
+    chosen_by = None if server.validation is None else accuracy_on(predictor, server.validation)
     if isinstance(predictor, Ensemble):
         fused, own = examiner.examine_with_members(predictor)
-        return Judgement(fused, own, seconds, len(predictor.members))
-    return Judgement(examiner.examine(predictor), {}, seconds, 1)
+        return Judgement(fused, own, seconds, len(predictor.members), chosen_by)
+    return Judgement(examiner.examine(predictor), {}, seconds, 1, chosen_by)

@@ -112,6 +112,7 @@ class Workbench:
             "round": payloads[0].round if payloads else None,
             "clients": [payload.client for payload in payloads],
             **asdict(judged.metrics),
+            "validation_accuracy": judged.validation,
             "upload_bytes": sum(len(encode(payload)) for payload in complete),
             "server_seconds": judged.server_seconds,
             "passes": judged.passes,

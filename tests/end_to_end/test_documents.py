@@ -24,6 +24,7 @@ from mooring.weighting.sigma import Sigma
 HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
+SHORTENED = {"run": QUICK, "sweep": (*QUICK, "data.limit=300", "seed=1", "partition.alpha=0.5")}
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
 
 
@@ -82,7 +83,7 @@ def words(command):
 def test_every_command_runs(document, command, cli, desk):
     desk(document)
     arguments = words(command)
-    code, out, err = cli(*arguments, *(QUICK if arguments[0] == "run" else ()))
+    code, out, err = cli(*arguments, *SHORTENED.get(arguments[0], ()))
     assert code == 0, err
     assert out
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import clean, data, doctor, fuse, methods, run, study
+from mooring.cli import clean, data, doctor, fuse, methods, run, study, sweep
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ app.command("run")(run.run)
 app.command("resume")(run.resume)
 app.command("clean")(clean.clean)
 app.command("fuse")(fuse.fuse)
+app.command("sweep")(sweep.sweep)
 app.command("study")(study.study)
 app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)

@@ -1,5 +1,6 @@
 """`mooring study`: a lab note run again, and each of its claims decided."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -40,11 +41,12 @@ def study(
             typer.echo(f"{key}  {load_study(file).title}")
         return
     chosen, scale, out, rest = read(load_study(plan(number)), settings or [])
-    from mooring.cli.study_tables import verdicts_table, watching_sweep
+    from mooring.cli.overview import overview
+    from mooring.cli.study_tables import verdicts_table
     from mooring.study.conduct import conduct
 
     try:
-        told = conduct(chosen, scale, rest, out, watching_sweep(quiet or json), workers)
+        told = conduct(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers)
     except KeyboardInterrupt:
         typer.echo("interrupted; the same command goes on where it was", err=True)
         raise typer.Exit(INTERRUPTED) from None

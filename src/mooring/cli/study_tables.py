@@ -1,42 +1,13 @@
-"""A study in the terminal: how far it is, and what it found."""
+"""What a study found, in the terminal."""
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from mooring.config.plan import Plan
-from mooring.types import Emit, Event
-
 COLOURS = {"confirmed": "green", "not confirmed": "red"}
-
-
-def watching_sweep(silent: bool) -> Callable[[str, Plan, Path], AbstractContextManager[Emit]]:
-    """One line per run that ends."""
-
-    @contextmanager
-    def watch(name: str, plan: Plan, out: Path) -> Iterator[Emit]:
-        ended = 0
-        runs = len(plan.points())
-
-        def show(event: Event) -> None:
-            nonlocal ended
-            if event.name == "sweep":
-                ended = int(str(event.fields["finished"]))
-            if event.name != "member":
-                return
-            ended += 1
-            problem = f": {event.fields['reason']}" if event.fields["reason"] else ""
-            print(f"{name} {ended}/{runs}: {event.fields['name']}{problem}", file=sys.stderr, flush=True)
-
-        yield (lambda _: None) if silent else show
-
-    return watch
 
 
 def verdicts_table(told: Mapping[str, Any]) -> None:

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from mooring.config.experiment import Experiment
 from mooring.config.parse import parse
+from mooring.config.search import Search, as_tree, search_of
 from mooring.config.tree import Tree, merge, nested, read, read_file, read_overrides
 from mooring.errors import ConfigError
 
 RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
-FILE_KEYS = ("experiment", "settings", "factors", "baseline")
-PLAIN = str | int | float | bool | None
+FILE_KEYS = ("experiment", "settings", "factors", "baseline", "search")
 Point = dict[str, Any]
 
 
@@ -29,9 +29,19 @@ class Plan:
     factors: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     baseline: str | None = None
     experiment: Tree = field(default_factory=dict)
+    search: Search | None = None
+    trials: tuple[Point, ...] = ()  # of the search so far
 
     def points(self) -> list[Point]:
-        return [dict(zip(self.factors, values, strict=True)) for values in product(*self.factors.values())]
+        grid = [dict(zip(self.factors, values, strict=True)) for values in product(*self.factors.values())]
+        if self.search is None:
+            return grid
+        return [trial | point for trial in self.trials for point in grid]
+
+    @property
+    def varied(self) -> list[str]:
+        """What distinguishes one run from another, searched settings first."""
+        return [*(self.search.space if self.search else ()), *self.factors]
 
     def tree_at(self, point: Point) -> Tree:
         tree: Tree = merge(self.experiment, read_overrides(self.settings))
@@ -52,13 +62,14 @@ class Plan:
             "settings": list(self.settings),
             "factors": {key: list(values) for key, values in self.factors.items()},
             "baseline": self.baseline,
+            "search": as_tree(self.search),
         }
 
 
 def load_plan(file: Path | None = None, words: Iterable[str] = (), baseline: str | None = None) -> Plan:
     """A sweep file or an experiment file, and `key=value` words; a word with several values is a factor."""
     tree = read_file(file) if file else {}
-    plan = plan_of(tree, str(file)) if "factors" in tree else Plan(experiment=tree)
+    plan = plan_of(tree, str(file)) if {"factors", "search"} & tree.keys() else Plan(experiment=tree)
     settings, factors = list(plan.settings), dict(plan.factors)
     for word in words:
         key, _, text = word.partition("=")
@@ -68,7 +79,7 @@ def load_plan(file: Path | None = None, words: Iterable[str] = (), baseline: str
         else:
             factors.pop(key, None)
             settings.append(word)
-    chosen = Plan(tuple(settings), factors, baseline or plan.baseline, plan.experiment)
+    chosen = Plan(tuple(settings), factors, baseline or plan.baseline, plan.experiment, plan.search)
     check(chosen)
     return chosen
 
@@ -86,7 +97,8 @@ def plan_of(tree: Tree, origin: str) -> Plan:
     experiment = tree.get("experiment") or {}
     if isinstance(experiment, str):
         experiment = read_file(Path(origin).parent / experiment)
-    return Plan(tuple(settings), {k: tuple(v) for k, v in factors.items()}, tree.get("baseline"), experiment)
+    varied = {key: tuple(values) for key, values in factors.items()}
+    return Plan(tuple(settings), varied, tree.get("baseline"), experiment, search_of(tree.get("search"), origin))
 
 
 def check(plan: Plan) -> None:
@@ -94,9 +106,13 @@ def check(plan: Plan) -> None:
     problems: dict[str, None] = {}
     if any(key == "out" for key in plan.factors):
         problems["out: cannot vary; a sweep has one folder"] = None
-    for point in plan.points():
+    first = {} if plan.search is None else plan.search.drawn()[0]
+    grid = replace(plan, search=None).points()
+    for point in grid:
         try:
-            plan.experiment_at(point)
+            experiment = plan.experiment_at(first | point)
+            if plan.search is not None and not experiment.data.validation:
+                problems["search: needs validation images to judge by; set data.validation=0.1"] = None
         except ConfigError as error:
             problems |= dict.fromkeys(error.problems)
     if plan.baseline is not None:

@@ -14,7 +14,7 @@ from mooring.study.plan import Claim, Scale, ScaleName, Study
 from mooring.sweep import Plan, sweep
 from mooring.types import Emit
 
-Watch = Callable[[str, Plan, Path], AbstractContextManager[Emit]]  # who follows the sweep of this name
+Watch = Callable[[Plan, Path], AbstractContextManager[Emit]]  # who follows a sweep
 
 
 def conduct(
@@ -27,7 +27,7 @@ def conduct(
         check(plan)
     runs: dict[str, tuple[Run, ...]] = {part.name: () for part in study.sweeps}
     for name, plan in planned.items():
-        with watch(name, plan, out / name) as emit:
+        with watch(plan, out / name) as emit:
             runs[name] = gather(sweep(plan, out / name, workers, emit))
     told = findings(study, scale, settings, Evidence(runs))
     write_atomically(out / "study.json", (strict_json(told, indent=1) + "\n").encode())

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mooring.config import as_yaml
-from mooring.config.plan import Plan
+from mooring.config.plan import Plan, Point
 from mooring.errors import StoreError
 from mooring.store import locked, write_atomically
 from mooring.sweep.members import PLAN, Member, members_of
 from mooring.sweep.pool import outcomes
+from mooring.sweep.search import searched
+from mooring.sweep.summary import mean_validation
 from mooring.sweep.tables import write_tables
 from mooring.sweep.worker import STOPPED, Task, cores
 from mooring.types import Emit, Event
@@ -19,10 +21,10 @@ def sweep(plan: Plan, out: Path, workers: int | None = None, emit: Emit = lambda
 
     A member that fails is an event and a line of the table; the others go on. Interrupted, the same call goes on.
     """
-    every = list(members_of(plan, out))
-    with locked(out):
-        claim(plan, out)
-        failures: dict[str, str] = {}
+    failures: dict[str, str] = {}
+
+    def conduct(chosen: Plan) -> None:
+        every = list(members_of(chosen, out))
         tasks = unfinished(every)
         emit(Event("sweep", {"runs": len(every), "finished": len(every) - sum(len(task.names) for task in tasks)}))
         for outcome in outcomes(tasks, workers or cores()):
@@ -33,6 +35,18 @@ def sweep(plan: Plan, out: Path, workers: int | None = None, emit: Emit = lambda
                 if reason:
                     failures[name] = reason
                 emit(Event("member", {"name": name, "reason": reason}))
+
+    def score(chosen: Plan, trial: Point) -> float | None:
+        results = [m.result for m in members_of(chosen, out) if trial.items() <= m.factors.items()]
+        return mean_validation([None if result is None else result["validation_accuracy"] for result in results])
+
+    with locked(out):
+        claim(plan, out)
+        if plan.search is None:
+            conduct(plan)
+        else:
+            plan = searched(plan, out, conduct, score)
+        every = list(members_of(plan, out))
         write_tables(plan, every, failures, out)
     return every
 

@@ -12,6 +12,7 @@ from mooring.config import Experiment, load_plan
 from mooring.config.plan import Plan, Point
 from mooring.errors import StoreError
 from mooring.store import read_result, strict_json
+from mooring.sweep.search import read_trials
 
 PLAN = "sweep.yaml"
 PLAIN = ("method", "fusion")  # keys whose values speak for themselves
@@ -46,7 +47,8 @@ def members(out: Path) -> list[Member]:
     """The members of the sweep in this folder, in the order of its plan."""
     if not (out / PLAN).exists():
         raise StoreError(f"{out}: holds no {PLAN}", "name the folder of a sweep")
-    return list(members_of(load_plan(out / PLAN), out))
+    plan = load_plan(out / PLAN)
+    return list(members_of(replace(plan, trials=read_trials(out)), out))
 
 
 def members_of(plan: Plan, out: Path) -> Iterator[Member]:
@@ -72,8 +74,13 @@ def training_of(experiment: Experiment) -> str:
 
 def name_of(point: Point) -> str:
     """`v4-alpha0.05-seed1`: values, with the last word of a key where the value alone says little."""
-    words = [f"{'' if key in PLAIN else key.split('.')[-1]}{value}" for key, value in point.items()]
+    words = [f"{'' if key in PLAIN else key.split('.')[-1]}{short(value)}" for key, value in point.items()]
     return re.sub(r"[^\w.+-]+", "_", "-".join(words)) or "run"
+
+
+def short(value: Any) -> str:
+    """A number that was drawn has more digits than a name needs."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def unique(name: str, taken: set[str]) -> str:

@@ -19,13 +19,20 @@ def summary_rows(rows: Sequence[Row], factors: Sequence[str], baseline: str | No
     for row in rows:
         groups.setdefault(tuple(row[factor] for factor in kept), []).append(row)
     return [
-        {**dict(zip(kept, key, strict=True)), **spread(accuracies(group)), **against(group, rows, factors, baseline)}
+        {
+            **dict(zip(kept, key, strict=True)),
+            "validation": mean_validation([row["validation_accuracy"] for row in group]),
+            **spread([row["accuracy"] for row in group if row["accuracy"] is not None]),
+            **against(group, rows, factors, baseline),
+        }
         for key, group in groups.items()
     ]
 
 
-def accuracies(rows: Sequence[Row]) -> list[float]:
-    return [row["accuracy"] for row in rows if row["accuracy"] is not None]
+def mean_validation(values: Sequence[float | None]) -> float | None:
+    """What a search goes by: none if one of the runs has none."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known and len(known) == len(values) else None
 
 
 def spread(values: Sequence[float]) -> Row:

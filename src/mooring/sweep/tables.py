@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.config.plan import Plan
+from mooring.errors import StoreError
 from mooring.store import write_atomically
 from mooring.sweep.members import Member
 from mooring.sweep.summary import summary_rows
@@ -19,7 +20,7 @@ Row = dict[str, Any]
 def write_tables(plan: Plan, every: Sequence[Member], failures: dict[str, str], out: Path) -> None:
     rows = [row_of(member, failures.get(member.name, "")) for member in every]
     write_atomically(out / "results.csv", as_csv(rows))
-    write_atomically(out / "summary.csv", as_csv(summary_rows(rows, list(plan.factors), plan.baseline)))
+    write_atomically(out / "summary.csv", as_csv(summary_rows(rows, plan.varied, plan.baseline)))
 
 
 def row_of(member: Member, failure: str) -> Row:
@@ -52,3 +53,23 @@ def as_csv(rows: Iterable[Row]) -> bytes:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue().encode()
+
+
+def read_table(path: Path) -> list[Row]:
+    """A table as it was written: numbers are numbers, and nothing is None."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror})", "name the folder of a finished sweep") from None
+    return [{key: value_of(text) for key, text in row.items()} for row in csv.DictReader(lines)]
+
+
+def value_of(text: str) -> Any:
+    if text == "":
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,121 @@
+"""How far a sweep is: a bar for all of it, one for each run that is going on, and what ended last."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from mooring.types import Emit, Event
+
+if TYPE_CHECKING:
+    from mooring.config import Plan
+    from mooring.sweep import Member
+
+
+@contextmanager
+def overview(plan: "Plan", out: Path, silent: bool) -> Iterator[Emit]:
+    """An emitter that shows what happens for as long as the block lasts."""
+    if silent:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        with Overview(plan, out) as shown:
+            yield shown.show
+    else:
+        yield Lines(plan, out).show
+
+
+def all_members(plan: "Plan", out: Path) -> "dict[str, Member]":
+    """By name; a search knows its runs only as it goes."""
+    from mooring.sweep.members import members_of
+    from mooring.sweep.search import read_trials
+
+    return {member.name: member for member in members_of(replace(plan, trials=read_trials(out)), out)}
+
+
+def ending(member: "Member", reason: str) -> str:
+    """One line about a run that has ended."""
+    result = member.result
+    said = reason or ("" if result is None else f"accuracy {result['accuracy']:.3f}")
+    return f"{member.name}: {said}"
+
+
+class Lines:
+    """For logs and pipes: a line per run that ends."""
+
+    def __init__(self, plan: "Plan", out: Path) -> None:
+        self.plan, self.out = plan, out
+        self.members: dict[str, Member] = {}
+
+    def show(self, event: Event) -> None:
+        fields: Any = event.fields
+        if event.name == "sweep":
+            self.members = all_members(self.plan, self.out)
+        if event.name == "sweep" and fields["finished"]:
+            print(f"{fields['finished']} of {fields['runs']} runs finished earlier", file=sys.stderr, flush=True)
+        elif event.name == "member":
+            print(ending(self.members[fields["name"]], fields["reason"]), file=sys.stderr, flush=True)
+
+
+class Overview:
+    """For people: bars that fit any terminal, because only runs that are going on have one."""
+
+    def __init__(self, plan: "Plan", out: Path) -> None:
+        self.plan, self.out = plan, out
+        self.members: dict[str, Member] = {}
+        self.ended: set[str] = set()
+        self.tasks: dict[str, TaskID] = {}
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[unit]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+        self.whole = self.progress.add_task("[bold]sweep", total=None, unit="runs")
+
+    def __enter__(self) -> "Overview":
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for task in self.tasks.values():
+            self.progress.remove_task(task)
+        self.progress.stop()
+
+    def show(self, event: Event) -> None:
+        fields: Any = event.fields
+        if event.name == "sweep":
+            self.members = all_members(self.plan, self.out)
+            self.ended = {name for name, member in self.members.items() if member.result is not None}
+            self.progress.update(self.whole, total=len(self.members), completed=len(self.ended))
+        elif event.name == "glance":
+            self._glance()
+        elif event.name == "member":
+            name = fields["name"]
+            self.ended.add(name)
+            self.progress.console.print(ending(self.members[name], fields["reason"]), highlight=False, markup=False)
+            if name in self.tasks:
+                self.progress.remove_task(self.tasks.pop(name))
+            self.progress.update(self.whole, completed=len(self.ended))
+
+    def _glance(self) -> None:
+        """Runs that have begun: how many of their clients' rounds are done."""
+        from mooring.store import read_events
+
+        for name, member in self.members.items():
+            if name in self.ended or not member.trains or not (member.folder / "events.jsonl").exists():
+                continue
+            events = read_events(member.folder)
+            rounds = {(event["client"], event["round"]) for event in events if event["event"] == "round"}
+            clients = [sum(map(bool, event["sizes"])) for event in events if event["event"] == "partition"]
+            if clients and name not in self.tasks:
+                total = clients[0] * member.experiment.training.rounds
+                self.tasks[name] = self.progress.add_task(f"  {name}", total=total, unit="rounds of clients")
+            if clients:
+                self.progress.update(self.tasks[name], completed=len(rounds))

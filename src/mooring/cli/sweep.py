@@ -1,0 +1,69 @@
+"""`mooring sweep`: many runs, one table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mooring.cli.arguments import AsJson, print_json
+
+if TYPE_CHECKING:
+    from mooring.config import Plan
+
+SWEEPS = Path("sweeps")
+FAILED = 3  # exit code of a sweep that ended with less than all runs
+INTERRUPTED = 130
+
+
+def sweep(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILE] KEY=VALUE[,VALUE...]",
+            help="A sweep or experiment file, then settings; one with several values (v4,v7 or 1..3) is a factor.",
+        ),
+    ],
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="Compare with this value of a factor, such as method=v4.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Run every combination of the factors, and compare: mooring sweep method=v4,v7 partition.alpha=0.05,0.5 seed=1..3
+
+    Runs that differ only in `fusion` share their training. Interrupted, the same command goes on.
+    """
+    plan, out = read(words, baseline)
+    from mooring.cli.overview import overview
+    from mooring.cli.sweep_tables import summary_table
+    from mooring.sweep import sweep as conduct
+    from mooring.sweep.tables import read_table
+
+    try:
+        with overview(plan, out, silent=quiet or json) as emit:
+            conduct(plan, out, workers, emit)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; the same command goes on where it was", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    rows = read_table(out / "results.csv")
+    failures = {row["run"]: row["status"] for row in rows if row["status"] != "finished"}
+    if json:
+        print_json({"folder": str(out), "results": rows, "summary": read_table(out / "summary.csv")})
+    else:
+        summary_table(plan, read_table(out / "summary.csv"), failures, out)
+    if failures:
+        raise typer.Exit(FAILED)
+
+
+def read(words: list[str], baseline: str | None) -> "tuple[Plan, Path]":
+    """The plan, and the folder that `out=` names; without it, one named after the plan."""
+    from hashlib import sha256
+
+    from mooring.config import as_yaml, load_plan
+
+    file = Path(words[0]) if words and "=" not in words[0] else None
+    rest = words[1:] if file else words
+    named = [word.removeprefix("out=") for word in rest if word.startswith("out=")]
+    plan = load_plan(file, [word for word in rest if not word.startswith("out=")], baseline)
+    return plan, Path(named[-1]) if named else SWEEPS / sha256(as_yaml(plan.tree()).encode()).hexdigest()[:8]

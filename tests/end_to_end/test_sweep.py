@@ -1,0 +1,54 @@
+"""Many runs, one table: shared training, isolated failures, searches, and what a user sees."""
+
+import json
+
+import pytest
+
+from mooring.sweep.tables import read_table
+
+SMALL = ["data.limit=300", "training.rounds=1", "training.local_epochs=1", "partition.clients=3"]
+
+
+def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
+    words = ["sweep", "fusion=feature-ensemble,class-expert", "seed=1..2", *SMALL, f"out={tmp_path / 's'}"]
+    code, out, err = cli(*words, "--baseline", "fusion=feature-ensemble")
+    assert code == 0, err
+    assert "class-expert" in out
+    assert "95 % interval" in out
+    assert len(list((tmp_path / "s/runs").iterdir())) == 2
+    assert [row["status"] for row in read_table(tmp_path / "s/results.csv")] == ["finished"] * 4
+    before = (tmp_path / "s/results.csv").read_bytes()
+    code, out, err = cli(*words, "--baseline", "fusion=feature-ensemble")
+    assert code == 0
+    assert "4 of 4 runs finished earlier" in err
+    assert (tmp_path / "s/results.csv").read_bytes() == before
+    code, _, err = cli("sweep", "seed=1..2", *SMALL, f"out={tmp_path / 's'}")
+    assert code == 2
+    assert "holds another sweep" in err
+
+
+def test_a_failure_stays_alone_and_is_told(cli, tmp_path):
+    words = ["training.lr=0.05,1e6", "training.clip=null", "weight.kind=fixed", *SMALL]
+    code, out, _ = cli("sweep", *words, f"out={tmp_path / 's'}", "--json")
+    assert code == 3
+    told = json.loads(out)
+    good, bad = told["results"]
+    assert good["status"] == "finished"
+    assert bad["status"] != "finished"
+    assert bad["accuracy"] is None
+
+
+@pytest.mark.parametrize("kind", ["random", "tpe"])
+def test_a_search_goes_by_validation_accuracy(kind, cli, tmp_path):
+    if kind == "tpe":
+        pytest.importorskip("optuna", reason="Optuna is an extra: pip install 'mooring[search]'")
+    (tmp_path / "search.yaml").write_text(
+        f"settings: [data.validation=0.2, {', '.join(SMALL)}]\n"
+        f"search: {{kind: {kind}, trials: 2, space: {{training.lr: {{low: 0.01, high: 0.1, log: true}}}}}}\n"
+    )
+    code, out, err = cli("sweep", "search.yaml", f"out={tmp_path / 's'}", "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert len(told["results"]) == 2
+    assert all(0 <= row["validation_accuracy"] <= 1 for row in told["results"])
+    assert len({row["training.lr"] for row in told["results"]}) == 2

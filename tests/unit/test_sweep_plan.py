@@ -1,0 +1,143 @@
+"""What a sweep is made of, before anything runs."""
+
+import statistics
+
+import pytest
+from scipy import stats
+
+from mooring.config import load_plan
+from mooring.config.plan import values_of
+from mooring.errors import ConfigError
+from mooring.sweep.members import members_of
+from mooring.sweep.summary import difference, summary_rows
+
+
+def test_words_with_several_values_are_factors():
+    plan = load_plan(None, ["method=v4,v7", "partition.alpha=0.05,0.5", "seed=1..3", "training.rounds=2"])
+    assert plan.factors == {"method": ("v4", "v7"), "partition.alpha": (0.05, 0.5), "seed": (1, 2, 3)}
+    assert plan.settings == ("training.rounds=2",)
+    assert len(plan.points()) == 12
+    experiment = plan.experiment_at({"method": "v7", "partition.alpha": 0.5, "seed": 3})
+    assert (experiment.name, experiment.partition.alpha, experiment.seed, experiment.training.rounds) == (
+        "v7",
+        0.5,
+        3,
+        2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1..3", (1, 2, 3)),
+        ("-1..1", (-1, 0, 1)),
+        ("v4,v7", ("v4", "v7")),
+        ("[1,2],[3]", ([1, 2], [3])),
+        ("[1,2]", ([1, 2],)),
+        ("0.5", (0.5,)),
+        ("", (None,)),
+    ],
+)
+def test_values(text, values):
+    assert values_of(text, "key") == values
+
+
+def test_a_file_says_the_same_and_is_read_again(tmp_path):
+    path = tmp_path / "sweep.yaml"
+    path.write_text("settings: [training.rounds=2]\nfactors: {method: [v4, v7], seed: [1, 2]}\nbaseline: method=v4\n")
+    plan = load_plan(path)
+    assert plan == load_plan(None, ["training.rounds=2", "method=v4,v7", "seed=1,2"], "method=v4")
+    assert load_plan(path, ["seed=7"]).factors == {"method": ("v4", "v7")}  # a word on top of the file
+
+
+def test_where_only_the_fusion_differs_training_is_shared(tmp_path):
+    plan = load_plan(None, ["method=v4,v7", "fusion=feature-ensemble,class-expert", "seed=1..2"])
+    every = list(members_of(plan, tmp_path))
+    assert len(every) == 8
+    assert sum(member.trains for member in every) == 4
+    assert every[0].name == "v4-feature-ensemble-seed1"
+    assert every[2].name == "v4-class-expert-seed1"
+    assert every[2].folder == every[0].folder == tmp_path / "runs/v4-feature-ensemble-seed1"
+
+
+def test_methods_that_train_differently_do_not_share(tmp_path):
+    plan = load_plan(None, ["method=v7,fedavg-1", "seed=1..2"])
+    assert all(member.trains for member in members_of(plan, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["methd=v4,v7"], "did you mean 'method'?"),
+        (["seed=3..1"], "runs backwards; write 1..3"),
+        (["method=v4,v99"], "method=v99: unknown"),
+        (["out=a,b", "method=v4"], "out: cannot vary"),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(words, told):
+    with pytest.raises(ConfigError, match=told):
+        load_plan(None, words)
+
+
+def test_a_baseline_must_be_a_value_of_a_factor():
+    with pytest.raises(ConfigError, match=r"baseline=method=v9: is no value of a factor; valid: method=v4, method=v7"):
+        load_plan(None, ["method=v4,v7"], "method=v9")
+
+
+def row(method, alpha, seed, accuracy):
+    return {"method": method, "partition.alpha": alpha, "seed": seed, "accuracy": accuracy, "validation_accuracy": None}
+
+
+def test_means_and_paired_differences_by_hand():
+    v4, v7 = [0.50, 0.61, 0.55], [0.58, 0.63, 0.64]
+    rows = [row("v4", 0.5, s, a) for s, a in enumerate(v4)] + [row("v7", 0.5, s, a) for s, a in enumerate(v7)]
+    base, other = summary_rows(rows, ["method", "partition.alpha", "seed"], "method=v4")
+    assert (base["n"], base["difference"]) == (3, 0)
+    assert other["mean"] == pytest.approx(statistics.mean(v7))
+    assert other["std"] == pytest.approx(statistics.stdev(v7))
+    differences = [b - a for a, b in zip(v4, v7, strict=True)]
+    low, high = stats.t.interval(0.95, 2, statistics.mean(differences), stats.sem(differences))
+    assert (other["difference"], other["low"], other["high"]) == pytest.approx(
+        (statistics.mean(differences), low, high)
+    )
+
+
+def test_a_failed_run_is_missing_in_its_pair_and_nowhere_else():
+    rows = [row("v4", 0.5, 1, 0.5), row("v4", 0.5, 2, None), row("v7", 0.5, 1, 0.6), row("v7", 0.5, 2, 0.7)]
+    base, other = summary_rows(rows, ["method", "partition.alpha", "seed"], "method=v4")
+    assert (base["n"], other["n"], other["pairs"]) == (1, 2, 1)
+    assert other["difference"] == pytest.approx(0.1)
+    assert other["low"] is None  # one pair has no spread
+    assert difference([]) == {"difference": None, "pairs": 0, "low": None, "high": None}
+
+
+SEARCH = """
+settings: [data.validation=0.2, training.rounds=1, training.local_epochs=1]
+factors: {seed: [1, 2]}
+search: {trials: 3, space: {training.lr: {low: 0.01, high: 0.1, log: true}, method: [v4, v7]}}
+"""
+
+
+def test_a_random_search_draws_the_same_trials_again(tmp_path):
+    (tmp_path / "search.yaml").write_text(SEARCH)
+    plan = load_plan(tmp_path / "search.yaml")
+    trials = plan.search.drawn()
+    assert len(trials) == 3
+    assert trials == load_plan(tmp_path / "search.yaml").search.drawn()
+    assert all(0.01 <= trial["training.lr"] <= 0.1 and trial["method"] in ("v4", "v7") for trial in trials)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("data.validation=0.2", "training.momentum=0.9", "needs validation images to judge by"),
+        ("trials: 3", "trials: 0", "search.trials=0: must be a whole number above 0"),
+        ("low: 0.01", "low: 1", "low must be below high"),
+        ("trials: 3", "trials: 3, kind: grid", "search.kind=grid: unknown; valid: random, tpe"),
+        ("training.lr", "training.lrr", "did you mean 'lr'?"),
+    ],
+)
+def test_mistakes_in_a_search(old, new, told, tmp_path):
+    (tmp_path / "search.yaml").write_text(SEARCH.replace(old, new))
+    with pytest.raises(ConfigError, match=told.replace("?", r"\?")):
+        load_plan(tmp_path / "search.yaml")
