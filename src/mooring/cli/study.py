@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 STUDIES = Path("studies-out")
 OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
+FAILED = 3  # exit code of a study that ended with less than all runs
 INTERRUPTED = 130
 
 
@@ -52,10 +53,13 @@ def study(
         raise typer.Exit(INTERRUPTED) from None
     if json:
         print_json({"folder": str(out), **told})
-        return
-    verdicts_table(told)
-    for path in (out / "study.md", *reported(out)):
-        typer.echo(str(path))
+    else:
+        verdicts_table(told)
+        for path in (out / "study.md", *reported(out)):
+            typer.echo(str(path))
+    if told["missing"]:
+        typer.echo(f"warning: {len(told['missing'])} runs did not finish; the same command tries again", err=True)
+        raise typer.Exit(FAILED)
 
 
 def read(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":

@@ -25,11 +25,14 @@ def conduct(
     planned = dict(plans(study, chosen, settings))
     for plan in planned.values():
         check(plan)
+    missing: list[str] = []
     runs: dict[str, tuple[Run, ...]] = {part.name: () for part in study.sweeps}
     for name, plan in planned.items():
         with watch(plan, out / name) as emit:
-            runs[name] = gather(sweep(plan, out / name, workers, emit))
-    told = findings(study, scale, settings, Evidence(runs))
+            members = sweep(plan, out / name, workers, emit)
+        runs[name] = gather(members)
+        missing += [f"{name}/{member.name}" for member in members if member.result is None]
+    told = findings(study, scale, settings, Evidence(runs)) | {"missing": missing}
     write_atomically(out / "study.json", (strict_json(told, indent=1) + "\n").encode())
     write_atomically(out / "study.md", page(told).encode())
     return told

@@ -29,6 +29,8 @@ def lines(told: Mapping[str, Any]) -> Iterator[str]:
     )
     yield fill(scale + READING, WIDTH) + "\n"
     yield f"Of {len(told['verdicts'])} claims: {', '.join(f'{n} {verdict}' for verdict, n in counts.most_common())}.\n"
+    if told["missing"]:
+        yield fill(f"**Not finished, and missing below:** {', '.join(told['missing'])}.", WIDTH) + "\n"
     yield "## Claims\n"
     yield from table(("claim", "the note says", "measured", "verdict", "why"), map(row_of, told["verdicts"]))
     for part in told["tables"]:
