@@ -50,6 +50,7 @@ def plans(study: Study, scale: Scale, settings: Sequence[str]) -> Iterator[tuple
 def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: Evidence) -> dict[str, Any]:
     """Every claim with its verdict, every table, every run."""
     chosen: Scale = getattr(study.scales, scale)
+    seeds = ",".join(map(str, chosen.seeds))
     return {
         "study": study.number,
         "title": study.title,
@@ -57,7 +58,7 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
         "about": study.about,
         "scale": scale,
         "scale_about": chosen.about,
-        "command": " ".join(["mooring study", str(study.number), f"scale={scale}", *settings]),
+        "command": " ".join(["mooring study", str(study.number), f"scale={scale}", f"seeds={seeds}", *settings]),
         "settings": [*chosen.settings, *settings],
         "seeds": list(chosen.seeds),
         "sweeps": [part.name for part in study.sweeps if part.name not in chosen.left_out],
