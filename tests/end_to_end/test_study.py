@@ -31,3 +31,11 @@ def test_the_list_and_the_mistakes(cli):
     code, _, err = cli("study", "5", "trainig.rounds=2")
     assert code == 2
     assert "did you mean 'training'" in err
+
+
+def test_data_that_is_not_there_is_told_once(cli, tmp_path):
+    code, _, err = cli("study", "5", "scale=cpu", f"data.root={tmp_path}")
+    assert code == 2
+    assert err.startswith("error: ")
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "studies-out").exists()

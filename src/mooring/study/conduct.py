@@ -25,6 +25,7 @@ def conduct(
     planned = dict(plans(study, chosen, settings))
     for plan in planned.values():
         check(plan)
+    require_data(next(iter(planned.values())))
     missing: list[str] = []
     runs: dict[str, tuple[Run, ...]] = {part.name: () for part in study.sweeps}
     for name, plan in planned.items():
@@ -36,6 +37,11 @@ def conduct(
     write_atomically(out / "study.json", (strict_json(told, indent=1) + "\n").encode())
     write_atomically(out / "study.md", page(told).encode())
     return told
+
+
+def require_data(plan: Plan) -> None:
+    """Data that is not there is told once, before anything runs."""
+    plan.experiment_at(plan.points()[0]).data.train()
 
 
 def plans(study: Study, scale: Scale, settings: Sequence[str]) -> Iterator[tuple[str, Plan]]:
