@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test lint science studies chaos bench docs format clean
+.PHONY: help setup demo test lint science studies chaos trackers bench docs format clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -12,7 +12,7 @@ setup: $(READY)  ## create .venv and install (only when something changed)
 
 $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,report]'
 	@touch $@
 
 demo: $(READY)   ## five clients, Dirichlet alpha 0.05, V4 and V7 on the embedded digits
@@ -38,11 +38,14 @@ studies: $(READY)  ## the studies on the digits, and their pages (about an hour)
 chaos: $(READY)  ## sixty kills at random moments, each resumed, byte for byte the same (about 15 minutes)
 	$(BIN)/python -m pytest -m chaos -s tests/faults
 
-bench: $(READY)  ## how much of a step is the model itself
-	$(BIN)/python benchmarks/steps.py
+trackers: $(READY)  ## the tests of `mooring track`, with the real TensorBoard and MLflow (two minutes to install)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[track]'
+	$(BIN)/python -m pytest -rs tests/unit/test_track.py
+
+bench: $(READY)  ## speed against its goals, into docs/performance.md (about 12 minutes)
+	$(BIN)/python -m benchmarks --write
 
 docs: $(READY)   ## draw the pictures of the method cards again (about 20 minutes)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[report]'
 	$(BIN)/python docs/make_methods.py
 
 format: $(READY) ## let ruff rewrite what it can

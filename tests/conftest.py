@@ -1,12 +1,16 @@
 """Small real things that many tests share."""
 
+import json
+import shutil
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from report_folders import SHORT, relabelled
 
+from mooring import load, run
 from mooring.bank import stand_in
 from mooring.cli import main
 from mooring.client import ClientJob, Training
@@ -67,3 +71,64 @@ def cli(monkeypatch, capsys, tmp_path):
         return code, out, err
 
     return run
+
+
+@pytest.fixture(scope="session")
+def v12_run(tmp_path_factory):
+    """A small real run of V12: two rounds of one epoch on a few digits; read it, do not write into it."""
+    folder = tmp_path_factory.mktemp("runs") / "v12"
+    [experiment] = load(overrides=["method=v12", f"out={folder}", *SHORT])
+    run(experiment)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sweep_folder(v12_run, tmp_path_factory):
+    """Two methods, two seeds, one run that failed: copies of one run with accuracies that can be added up by hand."""
+    folder = tmp_path_factory.mktemp("sweeps") / "pull"
+    accuracies = {("v7", 1): 0.5, ("v7", 2): 0.7, ("v12", 1): 0.2, ("v12", 2): 0.6}
+    for (method, seed), accuracy in accuracies.items():
+        relabelled(v12_run, folder / "runs" / f"{method}-{seed}", [f"method={method}", f"seed={seed}"], accuracy)
+    failed = folder / "runs" / "v12-3"
+    failed.mkdir()
+    shutil.copy(v12_run / "experiment.yaml", failed)
+    factors = {"method": ["v7", "v12"], "seed": [1, 2, 3]}
+    (folder / "sweep.yaml").write_text(json.dumps({"settings": [], "factors": factors, "baseline": "method=v7"}))
+    rows = [f"{method}-{seed},{method},{seed},{value},finished" for (method, seed), value in accuracies.items()]
+    (folder / "results.csv").write_text(
+        "\n".join(["run,method,seed,accuracy,status", *rows, "v12-3,v12,3,,failed"]) + "\n"
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def study_folder(sweep_folder, tmp_path_factory):
+    """A study of one sweep, with a verdict of each kind and names that try to be markup."""
+    folder = tmp_path_factory.mktemp("studies") / "five"
+    shutil.copytree(sweep_folder, folder / "pull")
+    verdicts = [
+        {"id": "5.1", "claim": "lambda <b>runs</b> away", "verdict": "confirmed", "documented": "204658", "where": "3"},
+        {"id": "5.2", "claim": "sigma & co", "verdict": "not confirmed", "reason": "100% not"},
+        {"id": "5.3", "claim": "50 rounds", "verdict": "cannot be seen at this scale"},
+    ]
+    tables = [{"title": "Of <client> 3", "columns": ["round", "=measured"], "rows": [[0, 12.04], [9, "=1+1"]]}]
+    study = {"study": "5", "title": "Five </script>", "note": "note 5", "scale": "quick", "sweeps": ["pull"]}
+    (folder / "study.json").write_text(json.dumps({**study, "verdicts": verdicts, "tables": tables}))
+    return folder
+
+
+def chromium_path():
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    return chromium_path() or pytest.skip("no Chromium on this machine")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """A page that was not opened in a browser was not tested: say so, loudly."""
+    if chromium_path() is None:
+        notice = "NO CHROMIUM FOUND: the report page was not tested in a browser (apt-get install chromium)"
+        terminalreporter.write_line(notice, red=True, bold=True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mooring.config import Experiment, load, load_fusions, parse
     from mooring.errors import MooringError
     from mooring.methods import METHODS, Method
+    from mooring.reports import report
     from mooring.workbench import fuse
 
 _ROOMS = {
@@ -26,6 +27,7 @@ _ROOMS = {
     "load": "mooring.config",
     "load_fusions": "mooring.config",
     "parse": "mooring.config",
+    "report": "mooring.reports",
     "run": "mooring.conductor",
 }
 
@@ -41,6 +43,7 @@ __all__ = [
     "load",
     "load_fusions",
     "parse",
+    "report",
     "run",
 ]
 

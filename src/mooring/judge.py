@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 
+from torch import Generator
+
 from mooring.evaluate import Examiner, Metrics, accuracy_on
 from mooring.fusion import FeatureEnsemble, Fusion
 from mooring.fusion.ensemble import Ensemble
@@ -27,8 +29,17 @@ def judge(fusion: Fusion, payloads: Sequence[Payload], server: Server, examiner:
     judged = examined(fusion, payloads, server, examiner)
     if judged.alone or not FeatureEnsemble.needs <= fusion.needs:
         return judged
-    _, own = examiner.examine_with_members(FeatureEnsemble()(payloads, server))
-    return replace(judged, alone=own)
+    return replace(judged, alone=alone(payloads, server, examiner))
+
+
+def alone(payloads: Sequence[Payload], server: Server, examiner: Examiner) -> dict[int, Metrics]:
+    """Every client by itself, one after the other in the same network: memory does not grow with their number."""
+    network = server.blueprint.build(Generator()).requires_grad_(False).eval()
+    names, own = list(network.state_dict()), {}
+    for payload in sorted(payloads, key=lambda payload: payload.client):
+        network.load_state_dict({name: payload.tensors[name] for name in names})
+        own[payload.client] = examiner.examine(lambda images: network(images).logits)
+    return own
 
 
 def examined(fusion: Fusion, payloads: Sequence[Payload], server: Server, examiner: Examiner) -> Judgement:

@@ -60,6 +60,10 @@ class Workbench:
         """Refused if the data is no longer what the clients trained on."""
         keep_freed_memory()
         result = read_result(folder)
+        if result.get("imported"):
+            raise StoreError(
+                f"{folder}: was imported from {result['log']}, which holds no uploads", "fuse a run made here"
+            )
         (experiment,) = load(folder / "experiment.yaml")
         federation, job = prepare(experiment)
         if (federation.digest(), federation.summary()["sha256"]) != (

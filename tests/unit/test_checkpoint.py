@@ -51,6 +51,7 @@ def test_from_a_round_boundary(name, make_job, shard_of):
     same(whole[1:], rest)
     assert records(events)[1:] == records(again)
     assert list(run_client(job, shard, 4, again.append, Notebook(notebook.pages[-1]))) == []
+    assert load(notebook.pages[-1]).keys() == {"position"}  # nobody would read the rest
 
 
 @pytest.mark.parametrize("name", ["v4", "v12", "random", "dwa", "hypergradient", "memory-bank", "v6"])

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import clean, data, doctor, fuse, methods, run, study, sweep
+from mooring.cli import clean, data, doctor, fetch, fuse, importing, methods, report, run, study, sweep, track, watch
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -34,16 +34,24 @@ def about(
 
 app.command("run")(run.run)
 app.command("resume")(run.resume)
+app.command("watch")(watch.watch)
 app.command("clean")(clean.clean)
 app.command("fuse")(fuse.fuse)
 app.command("sweep")(sweep.sweep)
 app.command("study")(study.study)
+app.command("import")(importing.import_)
 app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
 app.command("doctor")(doctor.doctor)
-app.command("data")(data.data)
+app.command("report")(report.report)
+app.command("track")(track.track)
 app.command("partition")(data.partition)
+
+sources = typer.Typer(invoke_without_command=True, help=data.data.__doc__)
+sources.callback()(data.data)
+sources.command("fetch")(fetch.fetch)
+app.add_typer(sources, name="data")
 
 
 def main() -> None:

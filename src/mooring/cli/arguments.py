@@ -15,6 +15,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Argument(metavar="[FILE] [KEY=VALUE]", help="A YAML file, then overrides such as method=v7 seed=3."),
 ]
+Root = Annotated[str | None, typer.Option(help="Where data sets are; default MOORING_DATA or ~/.cache/mooring.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, Settings, experiments, print_json
+from mooring.cli.arguments import AsJson, Root, Settings, experiments, print_json
+from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,18 +18,17 @@ MOST_COLUMNS = 20  # classes that still fit a terminal as one column each
 SHADES = 6
 
 
-def data(
-    root: Annotated[
-        str | None, typer.Option(help="Where data sets are; default MOORING_DATA or ~/.cache/mooring.")
-    ] = None,
-    json: AsJson = False,
-) -> None:
-    """List every data source: found or missing, counts, classes, size."""
+def data(context: typer.Context, root: Root = None, json: AsJson = False) -> None:
+    """List every data source: found or missing, counts, classes, size. `mooring data fetch NAME` downloads one."""
+    if context.invoked_subcommand is not None:
+        if root is not None or json:
+            raise ConfigError([f"options of {context.invoked_subcommand!r}: must stand behind it"])
+        return
     from rich.console import Console
     from rich.table import Table
 
-    from mooring.cli.tables import size
     from mooring.data.catalogue import survey
+    from mooring.reports.sizes import size
 
     infos = survey(root)
     if json:

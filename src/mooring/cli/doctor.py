@@ -136,8 +136,8 @@ def show_forecast(name: str, found: "Forecast") -> None:
     """The table of clients, then what it means."""
     from rich.table import Table
 
-    from mooring.cli.tables import size
     from mooring.doctor.finding import number
+    from mooring.reports.sizes import size
 
     screen = console()
     screen.print(f"[bold]{name}[/bold], before it runs")

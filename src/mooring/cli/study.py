@@ -44,6 +44,7 @@ def study(
     chosen, scale, out, rest = read(load_study(plan(number)), settings or [])
     from mooring.cli.overview import overview
     from mooring.cli.study_tables import verdicts_table
+    from mooring.reports import report
     from mooring.study.conduct import conduct
 
     try:
@@ -55,8 +56,8 @@ def study(
         print_json({"folder": str(out), **told})
     else:
         verdicts_table(told)
-        for path in (out / "study.md", *reported(out)):
-            typer.echo(str(path))
+        typer.echo(str(out / "study.md"))
+        typer.echo(str(report(out)))
     if told["missing"]:
         typer.echo(f"warning: {len(told['missing'])} runs did not finish; the same command tries again", err=True)
         raise typer.Exit(FAILED)
@@ -79,13 +80,3 @@ def read(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, 
         study = seeded(study, valid[valid.index(scale)], tuple(int(seed) for seed in seeds))
     out = Path(named.get("out", STUDIES / f"{study.number}-{scale}"))
     return study, valid[valid.index(scale)], out, [word for word in settings if word not in ours]
-
-
-def reported(out: Path) -> list[Path]:
-    """The report page of the study, where reports are installed."""
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    if find_spec("mooring.report") is None:
-        return []
-    return [Path(import_module("mooring.report").report(out))]

@@ -6,6 +6,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from mooring.reports.sizes import size
+
 TRACKS = ("trained from scratch", "frozen encoder", "statistics only")
 
 
@@ -79,12 +81,3 @@ def upload_bytes(result: dict[str, Any]) -> int:
     """What all clients send for the last round: the one upload of one-shot learning."""
     last = result["rounds"][-1]["round"]
     return sum(int(upload["bytes"]) for upload in result["uploads"] if upload["round"] == last)
-
-
-def size(nbytes: float) -> str:
-    """Bytes as people say them: 46.1 kB, 138 MB."""
-    units = ["B", "kB", "MB", "GB"]
-    while nbytes >= 1000 and len(units) > 1:
-        nbytes /= 1000
-        units.pop(0)
-    return f"{nbytes:.0f} {units[0]}" if nbytes >= 100 or units[0] == "B" else f"{nbytes:.1f} {units[0]}"

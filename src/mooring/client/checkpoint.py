@@ -66,7 +66,7 @@ def frozen(state: ClientState) -> dict[str, Tensor]:
     """Weights, momentum, balancer, memory, every random stream, the position, and what the epoch measured so far."""
     at = state.position
     tensors = {
-        "position": torch.tensor([at.round, at.epoch, at.batch, state.step]),
+        **ended(state),
         **{f"network.{name}": tensor for name, tensor in state.network.state_dict().items()},
         **{f"velocity.{g}.{i}": v for g, group in enumerate(state.optimizer.groups) for i, v in group.velocity.items()},
         **{f"stream.{name}": stream.get_state() for name, stream in streams(state).items()},
@@ -83,10 +83,18 @@ def frozen(state: ClientState) -> dict[str, Tensor]:
     return {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
 
 
+def ended(state: ClientState) -> dict[str, Tensor]:
+    """All that a client needs that will never train again: where it stands."""
+    at = state.position
+    return {"position": torch.tensor([at.round, at.epoch, at.batch, state.step])}
+
+
 def thawed(state: ClientState, tensors: Tensors) -> ClientState:
     """A state that has just been started, brought to where `tensors` were taken."""
     round_, epoch, batch, state.step = tensors["position"].tolist()
     state.position = Position(round_, epoch, batch)
+    if tensors.keys() == {"position"}:
+        return state
     state.network.load_state_dict(below("network.", tensors))
     if state.balancer is not None:
         state.balancer.load_state_dict(below("balancer.", tensors))

@@ -7,11 +7,12 @@ import torch
 from torch import Tensor
 
 from mooring.client.batches import batches, steps_per_epoch
-from mooring.client.checkpoint import FORGETFUL, Keeper, frozen, thawed
+from mooring.client.checkpoint import FORGETFUL, Keeper, ended, frozen, thawed
 from mooring.client.job import ClientJob
 from mooring.client.ledger import TERM
 from mooring.client.position import Position
 from mooring.client.recipe import ClientRecipe, named
+from mooring.client.spare import lent
 from mooring.client.stages import Stage
 from mooring.client.state import ClientState
 from mooring.data.images import ImageSet
@@ -35,12 +36,20 @@ def run_client(
     if not facts.samples:
         emit(Event("starved", {"client": client, "reason": "no images: nothing to train on, nothing uploaded"}))
         return
-    state = ClientState.start(job, facts)
-    emit(Event("start", _started(job, state, facts)))
-    if not job.recipe.terms:
-        yield uploaded(job, state, shard, facts, 0)
-        return
-    last = keeper.last()
+    with lent(job) as network:
+        state = ClientState.start(job, facts, network)
+        emit(Event("start", _started(job, state, facts)))
+        if job.recipe.terms:
+            yield from train_rounds(job, state, shard, facts, emit, keeper)
+        else:
+            yield uploaded(job, state, shard, facts, 0)
+
+
+def train_rounds(
+    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: Keeper
+) -> Iterator[Payload]:
+    """All rounds that are left, from where `keeper` last saw the client."""
+    client, last = facts.client, keeper.last()
     if last is not None:
         thawed(state, last)
         emit(Event("resumed", {"client": client, "round": state.position.round, "step": state.step}))
@@ -51,7 +60,7 @@ def run_client(
         if round_ in job.kept():
             yield uploaded(job, state, shard, facts, round_)
         state.position = Position(round_ + 1)
-        keeper.keep(frozen(state))
+        keeper.keep(frozen(state) if state.position.round < job.training.rounds else ended(state))
 
 
 def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, round_: int) -> Payload:
@@ -100,7 +109,8 @@ def train_step(
 ) -> dict[str, Tensor]:
     """One step of encoder, prototypes and weighting together; returns what was measured on the way."""
     recipe, network = job.recipe, state.network
-    network.train(len(images) > 1)  # batch norm never sees a batch of one
+    if network.training != (len(images) > 1):
+        network.train(len(images) > 1)  # batch norm never sees a batch of one
     seen: View = network(recipe.views(images, job.mirror, state.augment))
     count = recipe.views.count
     views = tuple(map(View, seen.logits.chunk(count), seen.features.chunk(count)))

@@ -28,10 +28,12 @@ class Momentum:
     groups: list[Group]
     momentum: float
 
+    def __post_init__(self) -> None:
+        self.parameters = [parameter for group in self.groups for parameter in group.parameters]
+
     def zero_grad(self) -> None:
-        for group in self.groups:
-            for parameter in group.parameters:
-                parameter.grad = None
+        for parameter in self.parameters:
+            parameter.grad = None
 
     @torch.no_grad()
     def step(self) -> None:

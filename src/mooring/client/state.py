@@ -13,6 +13,7 @@ from mooring.client.memory import Memory
 from mooring.client.momentum import Group, Momentum
 from mooring.client.position import Position
 from mooring.client.recipe import Clipping
+from mooring.client.spare import first_network
 from mooring.models.network import Network
 from mooring.schedules import at
 from mooring.seeds import generator
@@ -39,9 +40,12 @@ class ClientState:
     step: int = 0
 
     @classmethod
-    def start(cls, job: ClientJob, facts: ClientFacts) -> "ClientState":
-        """What all clients share (network, anchors), and what is this client's own (weighting, streams)."""
-        network = job.blueprint.build(generator(job.seed, "network"))
+    def start(cls, job: ClientJob, facts: ClientFacts, network: Network | None = None) -> "ClientState":
+        """What all clients share (network, anchors), and what is this client's own (weighting, streams).
+
+        A `network` that is given must be as it was built.
+        """
+        network = network or first_network(job)
         training, align = job.training, job.recipe.align
         groups = [Group(list(network.parameters()), training.lr, training.weight_decay)]
         anchors = balancer = None
@@ -73,10 +77,10 @@ class ClientState:
 
     def clip(self, style: Clipping, limit: float | None) -> Tensor:
         """Clip the gradients to norm `limit`, all together or group by group; the norm before, over everything."""
-        own = [] if self.balancer is None else list(self.balancer.parameters())
-        groups = [list(self.network.encoder.parameters()), list(self.network.head.parameters()), own]
-        if style == "joint":
-            groups = [[parameter for group in groups for parameter in group]]
+        groups = [self.optimizer.parameters]
+        if style == "per-group":
+            own = [] if self.balancer is None else list(self.balancer.parameters())
+            groups = [list(self.network.encoder.parameters()), list(self.network.head.parameters()), own]
         bound = float("inf") if limit is None else limit
         norms = [clip_grad_norm_(group, bound) for group in groups if group]
         norm: Tensor = torch.stack(norms).norm()

@@ -32,6 +32,8 @@ NAMES_100 = """
 CLASSES_10, CLASSES_100 = tuple(NAMES_10.split()), tuple(NAMES_100.split())
 FILES_10 = (*(f"data_batch_{batch}" for batch in range(1, 6)), "test_batch")
 FILES_100 = ("train", "test")
+GET_10 = "run `mooring data fetch cifar10`, unpack the official cifar-10-python.tar.gz"
+GET_100 = "run `mooring data fetch cifar100`, unpack the official cifar-100-python.tar.gz"
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Cifar10(Source):
         return _overview(self._files(), len(CLASSES_10))
 
     def _files(self) -> tuple[Path, ...]:
-        return find(self.root, FILES_10, ("cifar-10-batches-py", "."), "unpack the official cifar-10-python.tar.gz")
+        return find(self.root, FILES_10, ("cifar-10-batches-py", "."), GET_10)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Cifar100(Source):
         return _overview(self._files(), len(CLASSES_100))
 
     def _files(self) -> tuple[Path, ...]:
-        return find(self.root, FILES_100, ("cifar-100-python", "."), "unpack the official cifar-100-python.tar.gz")
+        return find(self.root, FILES_100, ("cifar-100-python", "."), GET_100)
 
 
 def _overview(files: tuple[Path, ...], classes: int) -> Overview:

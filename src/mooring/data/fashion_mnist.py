@@ -22,7 +22,7 @@ from mooring.errors import DataError
 CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
 SIDE = 28
 FOLDERS = ("fashion-mnist", ".", "/usr/share/datasets/fashion-mnist")  # the last is where Debian's package puts them
-GET = "install Debian's package (apt-get install dataset-fashion-mnist) or fetch the four official *-ubyte.gz files"
+GET = "run `mooring data fetch fashion_mnist`, or install Debian's package (apt-get install dataset-fashion-mnist)"
 BYTES = 8  # IDX type code of unsigned bytes
 
 

@@ -15,7 +15,7 @@ from mooring.errors import DataError
 CLASSES = tuple("0123456789")
 SHAPE = (32, 32, 3)
 FILES = ("train_32x32.mat", "test_32x32.mat")
-GET = "fetch the official train_32x32.mat and test_32x32.mat (cropped digits)"
+GET = "run `mooring data fetch svhn` for the official train_32x32.mat and test_32x32.mat (cropped digits)"
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,35 @@
 """A run folder as a history: from its events, its result and its configuration."""
 
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mooring.config import Experiment, parse
 from mooring.config.tree import read_file
 from mooring.doctor.history import History, Moment, Patient, Setting
+from mooring.doctor.read_log import read_log
 from mooring.errors import StoreError
 from mooring.fusion import FeatureEnsemble, Iffi
 from mooring.losses import MeanSquared, SupCon
-from mooring.store import read_events, read_result
+from mooring.store import LOG, read_events, read_result
 
 
 def read_run(folder: Path) -> History:
     """Refused if the folder holds no finished run."""
     result = read_result(folder)
+    if result.get("imported"):
+        return read_imported(folder, str(result.get("log")))
     try:
         return history_of(folder, result)
     except (KeyError, TypeError, IndexError, AttributeError, StopIteration):
         raise StoreError(f"{folder}: its result or events are damaged", "repeat the run with --again") from None
+
+
+def read_imported(folder: Path, log: str) -> History:
+    """The log that the folder was made of is in it: its doctor is the doctor of logs."""
+    history, *_ = read_log(folder / LOG)
+    return replace(history, title=str(folder), remarks=(f"imported from {log}", *history.remarks))
 
 
 def history_of(folder: Path, result: dict[str, Any]) -> History:

@@ -4,20 +4,25 @@ experiment.yaml    the full configuration        events.jsonl    what happened, 
 environment.json   versions and machine          uploads/        one safetensors file per client and round
 result.json        the answer, strict JSON       fusions/        other fusions of the same uploads
                                                  state/          what an interrupted run goes on from
+                                                 imported.log    the log that an imported run was made of
 """
 
 from mooring.store.files import strict_json, write_atomically
-from mooring.store.folder import RunStore, discard_states, locked, opened, still_there
+from mooring.store.folder import RunStore, discard_states, in_use, locked, opened, still_there
+from mooring.store.imported import LOG, Imported, write_imported
 from mooring.store.reading import FORMAT, finished, read_events, read_result
 from mooring.store.uploads import encode, found_uploads, metadata, read_upload
 
 __all__ = [
     "FORMAT",
+    "LOG",
+    "Imported",
     "RunStore",
     "discard_states",
     "encode",
     "finished",
     "found_uploads",
+    "in_use",
     "locked",
     "metadata",
     "opened",
@@ -27,4 +32,5 @@ __all__ = [
     "still_there",
     "strict_json",
     "write_atomically",
+    "write_imported",
 ]

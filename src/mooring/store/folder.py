@@ -82,6 +82,18 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
+def in_use(folder: Path) -> bool:
+    """Is a process working in this folder right now?"""
+    try:
+        with (folder / ".lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def still_there(folder: Path) -> None:
     """A folder that was removed under a run is not silently made again, half of it missing."""
     if not folder.is_dir():

@@ -20,6 +20,10 @@ def finished(folder: Path, fingerprint: str) -> dict[str, Any] | None:
             f"out={folder}: cannot be read ({error.strerror})", "choose another folder with out=..."
         ) from None
     result = read_result(folder)
+    if result.get("imported"):
+        raise StoreError(
+            f"out={folder}: was imported from {result.get('log')}, not run here", "choose another folder with out=..."
+        )
     if result.get("fingerprint") != fingerprint:
         raise StoreError(
             f"out={folder}: holds the result of another experiment ({result.get('method')}, "

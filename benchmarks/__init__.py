@@ -1,0 +1,1 @@
+"""How fast it is, measured side by side on the machine at hand: `make bench`."""

@@ -1,0 +1,75 @@
+"""What a client costs beside its training: the same images among ever more clients."""
+
+from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+import torch
+
+from benchmarks.process import apart, cpu_seconds
+from benchmarks.table import Goal, Say, Table
+from mooring import load, run
+from mooring.data.fashion_mnist import FashionMnist
+from mooring.data.images import ImageSet
+from mooring.types import Event
+
+IMAGES = 20_000
+CLIENTS = (5, 50, 500, 2_000)
+FEW = 10
+
+
+@dataclass(frozen=True)
+class FewTests(FashionMnist):
+    """Every client is judged alone on all test images: K x 10,000 passes that say nothing about the clients."""
+
+    def test(self) -> ImageSet:
+        return super().test().select(torch.arange(FEW))
+
+
+def measure(say: Say) -> Table:
+    rows: list[tuple[object, ...]] = []
+    times, peaks = [], []
+    for clients in CLIENTS:
+        (wall, cpu), memory, _ = apart(federated, clients)
+        times.append(cpu / IMAGES * 1e6)
+        peaks.append(memory)
+        each, clock = IMAGES // clients, wall / IMAGES * 1e6
+        rows.append((clients, each, times[-1], times[-1] / times[0], clock, memory, memory / peaks[0]))
+        say(f"{clients} clients: {times[-1]:.0f} us per sample, {memory:.0f} MB")
+    about = (
+        f"{IMAGES:,} Fashion-MNIST images in equal shares, one epoch in batches of 10 (so that every step is the same "
+        "work), the digits net on 28 x 28 pixels, `v12` with the fusion `parameter-average`, two workers. "
+        "Processor time of parent and workers from the first client's start to the last client's end, because the "
+        "clock also counts what others do on the same cores; memory of the parent is the peak of the whole run. "
+        f"The test set is cut to {FEW} images, because judging every client alone takes K times the test set."
+    )
+    columns = ("clients", "images each", "us per sample", "of K = 5", "us by the clock", "parent MB", "of K = 5 ")
+    slow = "every client pays for its start, its upload and two files, however little it trains"
+    large = "the server holds all uploads while it fuses them"
+    goals = [
+        Goal(f"time per sample, worst of K <= {CLIENTS[-2]}", 1.3, max(times[:-1]) / times[0], True, slow),
+        Goal(f"time per sample, K = {CLIENTS[-1]}", 1.3, times[-1] / times[0], True, slow),
+        Goal("peak memory of the parent, worst K", 1.2, max(peaks) / peaks[0], True, large),
+    ]
+    return Table("Clients: five to two thousand", about, columns, rows, goals)
+
+
+def federated(clients: int) -> tuple[float, float]:
+    """Seconds by the clock and of processor time that the clients took; runs in a process of its own."""
+    marks: list[tuple[float, float]] = []
+
+    def watch(event: Event) -> None:
+        if event.name == "round" or (event.name == "start" and not marks):
+            marks.append((monotonic(), cpu_seconds()))
+
+    with TemporaryDirectory() as folder:
+        (experiment,) = load(
+            overrides=[
+                *("data.source=fashion_mnist", "model.kind=digits_net", "method=v12", "fusion=parameter-average"),
+                *("partition.kind=iid", f"partition.clients={clients}", "engine.workers=2", f"out={folder}/run"),
+                *("training.batch_size=10", "training.rounds=1", "training.local_epochs=1"),
+            ]
+        )
+        run(replace(experiment, data=FewTests(limit=IMAGES)), watch)
+    (began, before), *_, (ended, after) = marks
+    return ended - began, after - before

@@ -1,0 +1,63 @@
+"""What the server pays for each rule."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import torch
+
+from benchmarks.process import apart
+from benchmarks.table import Say, Table
+from mooring import load, run
+from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion
+from mooring.fusion.server import Server
+from mooring.prepare import server_of
+from mooring.store import encode
+from mooring.types import Payload
+from mooring.workbench import Workbench
+
+LESSONS = 10
+RULES: dict[str, Fusion] = {kind: rule() for kind, rule in FUSIONS.items()} | {
+    f"{rule.kind}, one lesson of {LESSONS}": replace(
+        rule, lessons=1, study=replace(rule.study, steps=rule.study.steps // LESSONS)
+    )
+    for rule in (Dense(), CoBoosting())
+}
+SHORTENED = ("dense", "co-boosting")  # minutes in full
+
+
+def measure(say: Say) -> Table:
+    torch.set_num_threads(1)
+    rows: list[tuple[object, ...]] = []
+    with TemporaryDirectory() as folder:
+        bench = trained(folder)
+        server = server_of(bench.experiment, bench.federation, bench.job, lambda _: None)
+        uploads = bench.uploads(0)
+        for name, rule in RULES.items():
+            if name in SHORTENED:
+                continue
+            payloads = [bench.completed(payload, rule.needs) for payload in uploads]
+            seconds, _, growth = apart(fused, rule, payloads, server, start="fork")
+            rows.append((name, seconds, growth, sum(len(encode(payload)) for payload in payloads) / 2**20))
+            say(f"{name}: {seconds:.2f} s")
+    about = "Ten clients on the digits, from checked uploads to the predictor, on one core; memory beyond the uploads."
+    return Table("Fusion: time and memory of every rule", about, ("fusion", "seconds", "MB", "uploaded MB"), rows)
+
+
+def trained(folder: str) -> Workbench:
+    (experiment,) = load(
+        overrides=[
+            *("method=v4", "partition.clients=10", "partition.alpha=0.5", "training.rounds=1"),
+            *("training.local_epochs=1", "data.validation=0.1", "data.public_ratio=0.1", f"out={folder}/run"),
+        ]
+    )
+    run(experiment)
+    torch.set_num_threads(1)
+    return Workbench.open(Path(folder) / "run")
+
+
+def fused(rule: Fusion, payloads: list[Payload], server: Server) -> float:
+    began = perf_counter()
+    rule(payloads, server)
+    return perf_counter() - began

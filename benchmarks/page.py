@@ -1,0 +1,86 @@
+"""All benchmarks, and the page they are written to."""
+
+import os
+import platform
+import re
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+from benchmarks import clients, fusions, naive, roofline, scaling, startup
+from benchmarks.process import apart
+from benchmarks.table import Say, Table
+from mooring.store.environment import environment
+
+BENCHMARKS: dict[str, Callable[[Say], Table]] = {
+    "roofline": roofline.measure,
+    "startup": startup.measure,
+    "naive": naive.measure,
+    "scaling": scaling.measure,
+    "fusions": fusions.measure,
+    "clients": clients.measure,
+}
+PAGE = Path(__file__).parents[1] / "docs/performance.md"
+INTRODUCTION = """# Performance
+
+Written by `make bench`; `python -m benchmarks NAME --write` measures one table again. Cores may be shared: only ratios
+within one table mean something, a load above the number of cores says that others were at work. Goals stand beside what
+was measured, met or not.
+"""
+
+
+def main(arguments: list[str]) -> None:
+    """Measure the benchmarks named, or all; with --write their sections of the page are replaced, the others stay."""
+    names = [name for name in arguments if name != "--write"] or list(BENCHMARKS)
+    began = monotonic()
+    for name in names:
+        print(f"{name} ...", flush=True)
+        load = os.getloadavg()[0]
+        table: Table = apart(measured, name).value  # no benchmark inherits the memory or threads of another
+        text = f"{table.markdown()}\n\nLoad of the machine before and after: {load:.1f} and {os.getloadavg()[0]:.1f}."
+        print(text, end="\n\n", flush=True)
+        if "--write" in arguments:
+            write(name, text)
+    print(f"{(monotonic() - began) / 60:.1f} minutes", flush=True)
+
+
+def write(name: str, text: str, page: Path = PAGE) -> None:
+    """One section of the page, between marks that a reader does not see."""
+    kept = sections(page.read_text("utf-8")) if page.exists() else {}
+    kept[name] = text
+    marked = [f"<!-- {name} -->\n{kept[name].strip()}\n" for name in BENCHMARKS if name in kept]
+    page.write_text("\n".join([INTRODUCTION, machine(), *marked]), "utf-8")
+
+
+def sections(text: str) -> dict[str, str]:
+    _, *parts = re.split(r"<!-- (\w+) -->\n", text)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def measured(name: str) -> Table:
+    began = monotonic()
+
+    def say(line: str) -> None:
+        print(f"  {monotonic() - began:5.0f} s  {line}", flush=True)
+
+    return BENCHMARKS[name](say)
+
+
+def machine() -> str:
+    """Cores, processor and versions; nothing that names a host or a path."""
+    described = environment()
+    versions = ", ".join(f"{package} {number}" for package, number in dict(described["packages"]).items())  # type: ignore[call-overload]
+    return (
+        f"Machine: {described['cores']} cores, {processor()}, {described['system']} {described['machine']}.\n"
+        f"Versions: Python {described['python']}, {versions}.\n"
+    )
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown processor"
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown processor"
+    )

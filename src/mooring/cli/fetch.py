@@ -1,0 +1,90 @@
+"""`mooring data fetch`: a public data set from its official address to where runs look for it."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mooring.cli.arguments import Root
+from mooring.errors import ConfigError, DataError, nearest
+
+if TYPE_CHECKING:
+    from mooring.types import Emit, Event
+
+STEP = 0.1  # share of a file between two lines
+
+
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="cifar10, cifar100, fashion_mnist or svhn.")],
+    root: Root = None,
+) -> None:
+    """Download a public data set, verified by its checksum; an interrupted download goes on where it was."""
+    from mooring.data.catalogue import survey
+    from mooring.fetch import OFFICIAL
+    from mooring.fetch import fetch as bring
+
+    if name not in OFFICIAL:
+        raise ConfigError([f"{name!r}: is no public data set; {nearest(name, OFFICIAL)}"])
+    with watching() as emit:
+        folder = bring(OFFICIAL[name], root, emit)
+    (info,) = (info for info in survey(root) if info.name == name)
+    if not info.found:
+        raise DataError(info.note)
+    typer.echo(f"{name}: {info.train:,} training and {info.test:,} test images, {folder}")
+    where = "" if root is None else f" data.root={root}"
+    typer.echo(f"use it: mooring run data.source={name}{where}")
+
+
+@contextmanager
+def watching() -> Iterator["Emit"]:
+    """A bar in a terminal, some lines elsewhere."""
+    if not sys.stderr.isatty():
+        yield Lines().show
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        tasks: dict[str, Any] = {}
+
+        def show(event: "Event") -> None:
+            fields: Any = event.fields
+            if fields["file"] not in tasks:
+                tasks[fields["file"]] = progress.add_task(fields["file"], total=None)
+            progress.update(tasks[fields["file"]], completed=fields["done"], total=fields["total"])
+
+        yield show
+
+
+class Lines:
+    """For logs and pipes: a line at every tenth of a file, on standard error."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, float] = {}
+
+    def show(self, event: "Event") -> None:
+        from mooring.reports.sizes import size
+
+        fields: Any = event.fields
+        file, done, total = fields["file"], fields["done"], fields["total"]
+        if event.name == "continued":
+            print(f"{file}: goes on at {size(done)}", file=sys.stderr, flush=True)
+        elif total is not None and (done == total or done / total >= self.told.get(file, 0.0) + STEP):
+            self.told[file] = done / total
+            print(f"{file}: {size(done)} of {size(total)}", file=sys.stderr, flush=True)

@@ -1,0 +1,123 @@
+"""One file from its address to its final name: continued where it stopped, and verified before it gets that name."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
+from io import FileIO
+from pathlib import Path
+from time import sleep
+
+from mooring.errors import DataError
+from mooring.fetch.public_set import Remote
+from mooring.fetch.response import Response, asked
+from mooring.types import Emit, Event
+
+Pauses = tuple[float, ...]
+PAUSES: Pauses = (1.0, 5.0)  # seconds before a broken connection is tried again
+AGAIN = "repeat the command: it goes on where it was"
+
+
+def download(remote: Remote, path: Path, emit: Emit, pauses: Pauses = PAUSES) -> None:
+    """Bring a file to `path`; until it is whole and verified it is `<path>.part`. Done at once if it is there."""
+    if path.is_file() and md5_of(path) == remote.md5:
+        return
+    part = path.with_name(f"{path.name}.part")
+    with appending(part) as file:
+        if length(file):
+            receive(remote, file, emit, pauses)
+            if md5_of(part) != remote.md5:  # the beginning was of something else
+                file.truncate(0)
+        if not length(file):
+            receive(remote, file, emit, pauses)
+        found = md5_of(part)
+        if found != remote.md5:
+            file.truncate(0)
+            raise DataError(
+                f"{remote.url}: what arrived has the checksum {found}, not {remote.md5}",
+                f"try again later; if it stays so, the file has changed there: put the official one at {path}",
+            )
+        os.fsync(file.fileno())
+        part.replace(path)
+
+
+def receive(remote: Remote, file: FileIO, emit: Emit, pauses: Pauses) -> None:
+    """All that is still missing, in as many connections as it takes and patience allows."""
+    for pause in (*pauses, None):
+        try:
+            transfer(remote, file, emit)
+            return
+        except ConnectionError as error:
+            if pause is None:
+                raise DataError(f"{remote.url}: {error}, after {length(file):,} bytes", AGAIN) from error
+            sleep(pause)
+
+
+def transfer(remote: Remote, file: FileIO, emit: Emit) -> None:
+    """One connection; a server that does not continue starts over."""
+    with asked(remote.url, length(file)) as response:
+        if response.start != length(file):
+            file.truncate(0)
+            if response.start:
+                raise ConnectionError(f"the server answers from byte {response.start:,}, which was not asked for")
+        if response.start:
+            emit(Event("continued", {"file": remote.place, "done": response.start, "total": response.total}))
+        check_room(file, response)
+        for block in response.blocks():
+            append(file, block)
+            emit(Event("download", {"file": remote.place, "done": length(file), "total": response.total}))
+        if response.total is not None and length(file) < response.total:
+            raise ConnectionError("the connection ended early")
+
+
+def check_room(file: FileIO, response: Response) -> None:
+    """A disk that is too small is told before an hour of download, not after."""
+    needed = 0 if response.total is None else response.total - length(file)
+    free = shutil.disk_usage(str(file.name)).free
+    if needed > free:
+        raise DataError(
+            f"{file.name}: {needed:,} bytes are still to come and {free:,} are free",
+            "free some space or choose another --root",
+        )
+
+
+def append(file: FileIO, block: bytes) -> None:
+    rest = memoryview(block)
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+    except OSError as error:
+        raise DataError(
+            f"{file.name}: cannot be written ({error.strerror})", f"free some space, then {AGAIN}"
+        ) from error
+
+
+@contextmanager
+def appending(part: Path) -> Iterator[FileIO]:
+    """The unfinished file, for this process alone."""
+    try:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        file = FileIO(part, "a")
+    except OSError as error:
+        raise DataError(f"{part}: cannot be written ({error.strerror})", "choose another folder with --root") from error
+    with file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except OSError as error:
+            raise DataError(f"{part}: is being fetched by another process", "wait for it") from error
+        try:
+            yield file
+        finally:
+            if not length(file):
+                part.unlink(missing_ok=True)
+
+
+def length(file: FileIO) -> int:
+    return os.fstat(file.fileno()).st_size
+
+
+def md5_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()

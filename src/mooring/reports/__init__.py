@@ -1,0 +1,22 @@
+"""Reports on runs, sweeps and studies: one page for people, tables and figures for papers. Reads only."""
+
+from pathlib import Path
+
+from mooring.errors import ConfigError, nearest
+
+
+def report(folder: Path | str, format: str = "html", out: Path | str | None = None) -> Path:  # noqa: A002
+    """Write the report on a folder and return where it is; by default inside the folder."""
+    from mooring.reports.compose import compose
+    from mooring.reports.folders import gather
+    from mooring.reports.formats import FORMATS
+
+    if format not in FORMATS:
+        raise ConfigError([f"format={format}: unknown; {nearest(format, FORMATS)}"])
+    chosen = FORMATS[format]
+    path = Path(folder) / chosen.name if out is None else Path(out)
+    chosen.write(compose(gather(Path(folder))), path)
+    return path
+
+
+__all__ = ["report"]

@@ -1,0 +1,162 @@
+"""What is reported on: runs, in groups that differ by their seed alone."""
+
+import json
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from mooring.config import Experiment
+from mooring.doctor import Diagnosis, History
+from mooring.reports.table import Table, average
+
+SEEDS = ("seed", "partition.seed")
+MOST_SHOWN = 12  # runs whose clients are drawn one by one
+MOST_CLIENTS = 20  # clients that are drawn in one figure
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run folder, read."""
+
+    name: str
+    experiment: Experiment
+    result: dict[str, Any]
+    history: History
+    diagnosis: Diagnosis
+    environment: dict[str, Any]
+    seconds: dict[int, float]  # client -> of its whole training
+    terms: dict[int, dict[str, float]]  # client -> the parts of L_b at the end
+    fusions: tuple[dict[str, Any], ...]
+    factors: dict[str, str] = field(default_factory=dict)  # of the sweep it belongs to
+    sweep: str = ""
+    label: str = ""  # of its group
+
+    @property
+    def seed(self) -> int:
+        return self.experiment.seed
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.result["fingerprint"])[:8]
+
+    @property
+    def last(self) -> dict[str, Any]:
+        """The final snapshot."""
+        final: dict[str, Any] = self.result["rounds"][-1]
+        return final
+
+    @property
+    def alone(self) -> float | None:
+        """Mean accuracy of the clients' own models at the end."""
+        return average(row["accuracy"] for row in self.last["clients"])
+
+    @property
+    def upload_bytes(self) -> int:
+        """All clients, for the final snapshot: the one upload of one-shot learning."""
+        at = self.last["round"]
+        return sum(int(upload["bytes"]) for upload in self.result["uploads"] if upload["round"] == at)
+
+    @property
+    def title(self) -> str:
+        return f"{self.label}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs of one experiment under several seeds."""
+
+    label: str
+    runs: tuple[Run, ...]
+
+    @property
+    def first(self) -> Run:
+        return self.runs[0]
+
+    @property
+    def seeds(self) -> str:
+        return ", ".join(str(run.seed) for run in self.runs)
+
+    @property
+    def fingerprints(self) -> str:
+        return ", ".join(run.fingerprint for run in self.runs)
+
+    def values(self, name: str) -> list[float]:
+        """A number of every run's result."""
+        return [run.result[name] for run in self.runs]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a study found out about a sentence of its note."""
+
+    id: str
+    claim: str
+    where: str
+    documented: str
+    measured: str
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Book:
+    """Everything that was found in a folder."""
+
+    kind: Literal["run", "sweep", "study"]
+    title: str
+    runs: tuple[Run, ...]
+    unfinished: tuple[tuple[str, str], ...] = ()  # (name, why)
+    baselines: dict[str, str] = field(default_factory=dict)  # sweep -> factor=value to compare with
+    claims: tuple[Claim, ...] = ()
+    tables: tuple[Table, ...] = ()  # a study's own
+    subtitle: str = ""
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        labels = dict.fromkeys(run.label for run in self.runs)
+        by_label = {label: [run for run in self.runs if run.label == label] for label in labels}
+        return tuple(Group(label, tuple(sorted(runs, key=lambda r: r.seed))) for label, runs in by_label.items())
+
+    @property
+    def shown(self) -> tuple[Run, ...]:
+        """The first seed of every group: whose clients are drawn one by one."""
+        return tuple(group.first for group in self.groups[:MOST_SHOWN])
+
+
+def labelled(runs: list[Run]) -> tuple[Run, ...]:
+    """Runs that know what sets their group apart: the method, and the factors that vary."""
+    apart, sweeps = varying(runs) - {"method"}, {run.sweep for run in runs}
+    named = [replace(run, label=_label(run, apart, len(sweeps) > 1)) for run in runs]
+    return tuple(_told_apart(named))
+
+
+def varying(runs: list[Run]) -> set[str]:
+    """The factors that take more than one value; seeds are no factors."""
+    keys = {key for run in runs for key in run.factors if key not in SEEDS}
+    return {key for key in keys if len({run.factors.get(key) for run in runs}) > 1}
+
+
+def _label(run: Run, factors: set[str], many_sweeps: bool) -> str:
+    words = [run.sweep] if many_sweeps else []
+    words.append(run.experiment.name)
+    words += [f"{key.rpartition('.')[2]}={run.factors[key]}" for key in run.factors if key in factors]
+    return " · ".join(words)
+
+
+def _told_apart(runs: list[Run]) -> list[Run]:
+    """Different experiments never share a label: where they would, the first fingerprint of each is added."""
+    identities: dict[str, dict[str, str]] = {}
+    for run in runs:
+        identities.setdefault(run.label, {}).setdefault(identity(run.experiment), run.experiment.fingerprint()[:8])
+    return [
+        replace(run, label=f"{run.label} ({identities[run.label][identity(run.experiment)]})")
+        if len(identities[run.label]) > 1
+        else run
+        for run in runs
+    ]
+
+
+def identity(experiment: Experiment) -> str:
+    """The same for runs that differ by their seeds alone."""
+    tree = {key: value for key, value in experiment.tree().items() if key not in ("seed", "engine", "out")}
+    return json.dumps(tree | {"partition": tree["partition"] | {"seed": None}}, sort_keys=True)

@@ -1,0 +1,14 @@
+"""Libraries of the `report` extra, imported when they are needed and not before."""
+
+from importlib import import_module
+from typing import Any
+
+from mooring.errors import MooringError
+
+
+def needed(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise MooringError(f"{package}: is not installed", "pip install 'mooring[report]'") from None

@@ -1,0 +1,31 @@
+"""The formats of a report, in one visible place: each writes to a path and says where."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mooring.reports.formats.csv import write_csv
+from mooring.reports.formats.excel import write_excel
+from mooring.reports.formats.html import write_html
+from mooring.reports.formats.latex import write_latex
+from mooring.reports.formats.markdown import write_markdown
+from mooring.reports.formats.pictures import write_figures
+from mooring.reports.section import Report
+
+
+@dataclass(frozen=True)
+class Format:
+    """What it is called by default, and who writes it."""
+
+    name: str
+    write: Callable[[Report, Path], None]
+
+
+FORMATS: dict[str, Format] = {
+    "html": Format("report.html", write_html),
+    "csv": Format("report-csv", write_csv),
+    "markdown": Format("report.md", write_markdown),
+    "latex": Format("report.tex", write_latex),
+    "excel": Format("report.xlsx", write_excel),
+    "figures": Format("report-figures", write_figures),
+}

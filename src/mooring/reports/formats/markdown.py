@@ -1,0 +1,41 @@
+"""Markdown: headline, verdicts, and every table."""
+
+import re
+from pathlib import Path
+
+from mooring.reports.section import Report, Section
+from mooring.reports.table import Table, shown
+from mooring.store import write_atomically
+
+
+def write_markdown(report: Report, out: Path) -> None:
+    write_atomically(out, markdown(report).encode())
+
+
+def markdown(report: Report) -> str:
+    head = [f"# {inline(report.title)}", inline(report.subtitle)]
+    cards = [
+        f"- **{inline(c.value)}** {inline(c.label)}{f' ({inline(c.detail)})' if c.detail else ''}" for c in report.cards
+    ]
+    verdicts = [
+        f"- **{v.badge}**: {inline(v.text)}{f' ({inline(v.detail)})' if v.detail else ''}" for v in report.verdicts
+    ]
+    parts = [*head, "\n".join(cards), "\n".join(verdicts), *map(section, report.sections)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def section(told: Section) -> str:
+    texts = [f"### {inline(title)}\n\n```yaml\n{text.rstrip()}\n```" for title, text in told.texts]
+    return "\n\n".join([f"## {told.title}", told.lead, *map(table, told.tables), *texts])
+
+
+def table(told: Table) -> str:
+    rows = [told.columns, ["---"] * len(told.columns), *([shown(cell) for cell in row] for row in told.rows)]
+    lines = ["| " + " | ".join(map(inline, row)) + " |" for row in rows]
+    note = ["", inline(told.note)] if told.note else []
+    return "\n".join([f"### {inline(told.title)}", "", *lines, *note])
+
+
+def inline(text: str) -> str:
+    """Text that is neither markup nor a new cell."""
+    return re.sub(r"([\\|*_<>`\[\]])", r"\\\1", text).replace("\n", " ")

@@ -1,0 +1,95 @@
+"""What a reader sees first: a handful of numbers and the verdicts."""
+
+from mooring.reports.book import Book, Claim, Group
+from mooring.reports.section import Card, Tone, Verdict
+from mooring.reports.sizes import size
+from mooring.reports.table import average, shown, spread
+
+TONES: dict[str, Tone] = {"confirmed": "good", "not confirmed": "bad", "cannot be seen at this scale": "open"}
+
+
+def cards(book: Book) -> tuple[Card, ...]:
+    claims = tuple(
+        Card(str(sum(claim.verdict == verdict for claim in book.claims)), verdict, f"of {len(book.claims)} claims")
+        for verdict in TONES
+        if book.claims
+    )
+    if not book.groups:
+        return claims
+    if len(book.groups) == 1 and len(book.runs) == 1:
+        return (*claims, *single(book.groups[0]))
+    return (*claims, *many(book))
+
+
+def single(group: Group) -> tuple[Card, ...]:
+    """Of one run; what it does not have is left out."""
+    run = group.first
+    alone = [] if run.alone is None else [Card(shown(run.alone), "clients alone", "mean of their own models")]
+    seconds = sum(run.seconds.values())
+    time = [Card(f"{seconds:.0f} s", "client time", "all clients together")] if run.seconds else []
+    return (
+        Card(f"{run.result['accuracy']:.3f}", "test accuracy", f"round {run.last['round']}, n = 1, seed {run.seed}"),
+        *alone,
+        Card(size(run.upload_bytes), "upload", f"all {len(run.last['clients'])} clients, once"),
+        *time,
+        Card(run.fingerprint, "fingerprint", run.result["dataset"]),
+    )
+
+
+def many(book: Book) -> tuple[Card, ...]:
+    """Of several experiments; a study's sweeps are different problems, among which there is no best."""
+    left = f"{len(book.unfinished)} not finished" if book.unfinished else "all finished"
+    counted = (
+        Card(str(len(book.runs)), "runs", left),
+        Card(str(len(book.groups)), "experiments", seeds(book)),
+    )
+    if book.kind == "study":
+        return counted
+    best = max(book.groups, key=lambda group: average(group.values("accuracy")) or 0)
+    told = spread(best.values("accuracy"))
+    return (
+        *counted,
+        Card(shown(told), "best accuracy", f"{best.label}, n = {len(best.runs)}"),
+        Card(size(average(run.upload_bytes for run in book.runs) or 0), "upload", "all clients of a run, mean"),
+    )
+
+
+def seeds(book: Book) -> str:
+    fewest, most = (best(len(group.runs) for group in book.groups) for best in (min, max))
+    return f"n = {most} each" if fewest == most else f"n = {fewest} to {most}"
+
+
+def verdicts(book: Book) -> tuple[Verdict, ...]:
+    """A study's claims first, then what the doctor says: every ill experiment, and all others in one line."""
+    ill = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
+    well = [group for group in book.groups if group not in ill]
+    return (*map(judged, book.claims), *map(sick, ill), *healthy(well))
+
+
+def judged(claim: Claim) -> Verdict:
+    documented = f"documented {claim.documented}" if claim.documented else ""
+    measured = f"measured {claim.measured}" if claim.measured else ""
+    detail = " · ".join(part for part in (documented, measured, claim.reason) if part)
+    return Verdict(TONES[claim.verdict], claim.verdict, claim.claim, detail)
+
+
+def sick(group: Group) -> Verdict:
+    """How many runs are ill, of what, and the first thing that is wrong."""
+    ill = [run for run in group.runs if run.diagnosis.ill]
+    kinds = ", ".join(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill))
+    first = next(finding for finding in ill[0].diagnosis.findings if finding.ill)
+    where = "" if first.client is None else f"client {first.client} "
+    told = f"{group.label}: {kinds} in {len(ill)} of {runs(len(group.runs))}"
+    return Verdict("bad", "ill", told, f"{where}{first.text}")
+
+
+def healthy(groups: list[Group]) -> tuple[Verdict, ...]:
+    if not groups:
+        return ()
+    count = runs(sum(len(group.runs) for group in groups))
+    names = ", ".join(group.label for group in groups)
+    return (Verdict("good", "nothing ill", f"The doctor finds nothing ill in {count}", names),)
+
+
+def runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"

@@ -1,0 +1,63 @@
+"""What a report is made of, before anybody decides how it looks."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from mooring.reports.figure import Figure
+from mooring.reports.table import Table
+
+Tone = Literal["good", "bad", "open"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One question: a sentence, the figures, the tables, and texts to be shown as they are."""
+
+    slug: str
+    title: str
+    lead: str
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()  # (title, text)
+
+    @property
+    def empty(self) -> bool:
+        return not (self.figures or self.tables or self.texts)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A headline number, and what it is."""
+
+    value: str
+    label: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One line of judgement at the top; `tone` chooses its badge."""
+
+    tone: Tone
+    badge: str
+    text: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything, in the order in which it is read."""
+
+    title: str
+    subtitle: str
+    cards: tuple[Card, ...]
+    verdicts: tuple[Verdict, ...]
+    sections: tuple[Section, ...]
+
+    @property
+    def tables(self) -> list[Table]:
+        return [table for section in self.sections for table in section.tables]
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [figure for section in self.sections for figure in section.figures]

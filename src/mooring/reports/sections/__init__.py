@@ -1,0 +1,33 @@
+"""The sections of a report, in the order in which they are read; each is a function of the book."""
+
+from collections.abc import Callable
+
+from mooring.reports.book import Book
+from mooring.reports.section import Section
+from mooring.reports.sections.accuracy import accuracy
+from mooring.reports.sections.classes import classes
+from mooring.reports.sections.costs import costs
+from mooring.reports.sections.documented import documented
+from mooring.reports.sections.findings import findings
+from mooring.reports.sections.fusions import fusions
+from mooring.reports.sections.lambdas import lambdas
+from mooring.reports.sections.losses import losses
+from mooring.reports.sections.partition import partition
+from mooring.reports.sections.prototypes import prototypes
+from mooring.reports.sections.setup import setup
+
+SECTIONS: tuple[Callable[[Book], Section], ...] = (
+    accuracy,
+    lambdas,
+    losses,
+    prototypes,
+    partition,
+    classes,
+    fusions,
+    costs,
+    findings,
+    documented,
+    setup,
+)
+
+__all__ = ["SECTIONS"]

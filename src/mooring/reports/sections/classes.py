@@ -1,0 +1,42 @@
+"""Which classes are recognised, and what are the others taken for?"""
+
+from mooring.reports.book import Book, Run
+from mooring.reports.figure import Bars, Heat
+from mooring.reports.names import class_names
+from mooring.reports.section import Section
+from mooring.reports.sections.side_by_side import side_by_side
+from mooring.reports.table import Spread, Table, spread
+
+
+def classes(book: Book) -> Section:
+    if not book.runs:
+        return Section("classes", "Classes", "")
+    names = max((class_names(run) for run in book.runs), key=len)
+    found = {group.label: [spread(column) for column in by_class(list(group.runs))] for group in book.groups}
+    caption = "Share of each class's test images that is recognised, mean over seeds; what is empty is never named."
+    blank = Bars("per-class", "Accuracy by class", caption, "accuracy", names, ())
+    figures = (side_by_side(blank, found, "class"), *(confusion(run) for run in book.shown))
+    lead = "An accuracy of one half can be all classes half right, or half the classes never named."
+    return Section("classes", "Classes", lead, figures, (table(found, names),))
+
+
+def by_class(runs: list[Run]) -> list[tuple[float | None, ...]]:
+    return list(zip(*(run.result["per_class_accuracy"] for run in runs), strict=True))
+
+
+def confusion(run: Run) -> Heat:
+    counts = run.result["confusion"]
+    rows = tuple(tuple(count / sum(row) if sum(row) else None for count in row) for row in counts)
+    names = class_names(run)
+    caption = (
+        "Each row adds up to 1: of the images of a class, the share that is taken for each class. "
+        "A full column is a class that swallows others."
+    )
+    return Heat("confusion", "Confusion", caption, "predicted class", "true class", names, names, rows, run.title)
+
+
+def table(found: dict[str, list[Spread | None]], names: tuple[str, ...]) -> Table:
+    rows = [
+        (name, *(column[i] if i < len(column) else None for column in found.values())) for i, name in enumerate(names)
+    ]
+    return Table("per-class", "Accuracy by class", ("class", *found), tuple(rows))

@@ -1,0 +1,42 @@
+"""A sweep over two factors or more, as papers show it: methods down, values across."""
+
+from mooring.reports.book import SEEDS, Book, Run, varying
+from mooring.reports.figure import Bars, Figure
+from mooring.reports.sections.side_by_side import side_by_side
+from mooring.reports.table import Spread, Table, spread
+
+Rows = dict[str, list[Spread | None]]
+
+
+def pivots(book: Book) -> list[tuple[Figure, Table]]:
+    """Final accuracy by every factor but the first, for each sweep that varies several."""
+    found = []
+    sweeps = dict.fromkeys(run.sweep for run in book.runs)
+    for sweep in sweeps:
+        runs = [run for run in book.runs if run.sweep == sweep]
+        keys = [key for key in runs[0].factors if key in varying(runs)]
+        where = f" in {sweep}" if len(sweeps) > 1 else ""
+        found += [pivot(runs, key, [other for other in keys if other != key], where) for key in keys[1:]]
+    return found
+
+
+def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Figure, Table]:
+    values = tuple(dict.fromkeys(run.factors[key] for run in runs if key in run.factors))
+    rows: Rows = {}
+    for label in dict.fromkeys(rest(run, others) for run in runs):
+        same = [run for run in runs if rest(run, others) == label]
+        rows[label] = [spread(run.result["accuracy"] for run in same if run.factors.get(key) == v) for v in values]
+    name = key.rpartition(".")[2]
+    slug = "-".join(part for part in (runs[0].sweep, key.replace(".", "-")) if part)
+    caption = f"Final accuracy, mean over seeds, for every value of {key}."
+    blank = Bars(f"by-{slug}", f"Accuracy by {name}{where}", caption, "test accuracy", values, ())
+    cells = tuple((label, *row) for label, row in rows.items())
+    columns = ("experiment", *(f"{name}={value}" for value in values))
+    table = Table(f"by-{slug}", blank.title, columns, cells, "Test set, last round; mean ± standard deviation.")
+    return side_by_side(blank, rows, name), table
+
+
+def rest(run: Run, keys: list[str]) -> str:
+    """What sets a row apart from the others."""
+    told = {key: value for key, value in run.factors.items() if key in keys and key not in SEEDS}
+    return " · ".join(v if key == "method" else f"{key.rpartition('.')[2]}={v}" for key, v in told.items())

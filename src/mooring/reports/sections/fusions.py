@@ -1,0 +1,104 @@
+"""The same uploads under other fusion rules."""
+
+from typing import Any
+
+from mooring.config.tree import to_tree
+from mooring.reports.book import Book, Group, Run
+from mooring.reports.figure import Bars, Figure
+from mooring.reports.section import Section
+from mooring.reports.sections.side_by_side import side_by_side
+from mooring.reports.table import Table, average, spread
+
+Rule = tuple[str, str]  # name, which clients
+COLUMNS = (
+    "experiment",
+    "fusion",
+    "track",
+    "clients",
+    "accuracy",
+    "balanced",
+    "macro F1",
+    "ECE",
+    "upload bytes",
+    "server seconds",
+    "passes",
+    "n",
+)
+
+
+def fusions(book: Book) -> Section:
+    groups = [group for group in book.groups if any(run.fusions for run in group.runs)]
+    if not groups:
+        return Section("fusions", "Fusions", "")
+    lead = "How the server fuses is a choice of its own; nothing was trained again for these."
+    note = "(own) is the rule of the run itself. Passes: encoders that one prediction goes through."
+    rows = tuple(row for group in groups for row in lines(group))
+    table = Table("fusions", "Fusions of the same uploads", COLUMNS, rows, note)
+    return Section("fusions", "Fusions", lead, (figure(groups),), (table,))
+
+
+def rules(group: Group) -> dict[Rule, list[dict[str, Any]]]:
+    """Every rule under which uploads of this group were fused, the best first."""
+    found: dict[Rule, list[dict[str, Any]]] = {}
+    for run in group.runs:
+        own = own_rule(run)
+        found.setdefault((f"{own['fusion']} (own)", "all"), []).append(own)
+        for row in run.fusions:
+            if row["settings"] != own["settings"] or row["round"] != own["round"] or who(run, row) != "all":
+                found.setdefault((name_of(row, own["round"]), who(run, row)), []).append(row)
+    return dict(sorted(found.items(), key=lambda item: -(average(row["accuracy"] for row in item[1]) or 0)))
+
+
+def own_rule(run: Run) -> dict[str, Any]:
+    fusion = run.experiment.method.fusion
+    name = {"fusion": fusion.kind if fusion else "none", "track": run.experiment.method.track}
+    return {**run.last, **name, "upload_bytes": run.upload_bytes, "settings": to_tree(fusion)}
+
+
+def name_of(row: dict[str, Any], last: int) -> str:
+    inner = [row["settings"].get(key) for key in ("rule", "teacher")]
+    changed = ", ".join(str(rule["kind"]) for rule in inner if rule)
+    at = "" if row["round"] == last else f"round {row['round']}"
+    extra = ", ".join(part for part in (changed, at) if part)
+    return f"{row['fusion']} ({extra})" if extra else str(row["fusion"])
+
+
+def who(run: Run, row: dict[str, Any]) -> str:
+    delivered = [client["client"] for client in run.last["clients"]]
+    return "all" if row["clients"] == delivered else ", ".join(map(str, row["clients"]))
+
+
+def lines(group: Group) -> list[tuple[Any, ...]]:
+    return [
+        (
+            group.label,
+            rule,
+            rows[0].get("track"),
+            clients,
+            *(
+                spread(row[name] for row in rows)
+                for name in ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
+            ),
+            round(average(row["upload_bytes"] for row in rows) or 0),
+            average(row["server_seconds"] for row in rows),
+            round(average(row["passes"] for row in rows) or 0),
+            len(rows),
+        )
+        for (rule, clients), rows in rules(group).items()
+    ]
+
+
+def figure(groups: list[Group]) -> Figure:
+    """All clients only; drop-out studies are in the table."""
+    found = [{rule: rows for (rule, clients), rows in rules(group).items() if clients == "all"} for group in groups]
+    names = tuple(dict.fromkeys(rule for by_rule in found for rule in by_rule))
+    caption = (
+        "Final accuracy of the same clients under each rule, mean over seeds. Compare within a track, which the table "
+        "names: rules over statistics use no trained model."
+    )
+    blank = Bars("fusions", "Accuracy by fusion rule", caption, "test accuracy", names, ())
+    rows = {
+        group.label: [spread(row["accuracy"] for row in by_rule.get(rule, [])) for rule in names]
+        for group, by_rule in zip(groups, found, strict=True)
+    }
+    return side_by_side(blank, rows, "fusion rule")

@@ -1,0 +1,113 @@
+"""How long are the clients' prototypes, and whose are the global ones?"""
+
+from mooring.doctor.fusion_checks import shares_by_class
+from mooring.doctor.history import Patient
+from mooring.reports.book import Book, Run
+from mooring.reports.figure import Curves, Heat, Line, fitting
+from mooring.reports.names import class_names
+from mooring.reports.section import Section
+from mooring.reports.sections.clients import drawn, left_out
+from mooring.reports.table import Table
+
+Norms = dict[int, tuple[float, ...]]  # client -> one per class
+
+
+def prototypes(book: Book) -> Section:
+    runs = [run for run in book.shown if norms_by_round(run)]
+    figures = tuple(figure for run in runs for figure in (norms(run), shares(run), by_class(run)))
+    lead = (
+        "Where prototypes are averaged as they are, a client speaks for the global prototypes in proportion to the "
+        "norm of its own: |P_kc| / sum_j |P_jc|."
+    )
+    return Section("prototypes", "Prototypes", lead, figures, (table(runs),) if runs else ())
+
+
+def norms_by_round(run: Run) -> dict[int, Norms]:
+    found: dict[int, Norms] = {}
+    for patient in run.history.patients:
+        for moment in patient.moments:
+            if moment.norms:
+                found.setdefault(moment.round, {})[patient.client] = moment.norms
+    return dict(sorted(found.items()))
+
+
+def share(norms: Norms, client: int) -> float | None:
+    """Of all global prototypes together: the mean over classes of |P_kc| / sum_j |P_jc|."""
+    if client not in norms or any(sum(column) <= 0 for column in zip(*norms.values(), strict=True)):
+        return None
+    own = shares_by_class(norms)[client]
+    return sum(own) / len(own)
+
+
+def data_share(run: Run, patient: Patient) -> float:
+    return (patient.samples or 0) / max(sum(other.samples or 0 for other in run.history.patients), 1)
+
+
+def norms(run: Run) -> Curves:
+    at = norms_by_round(run)
+    lines = tuple(
+        Line(
+            f"client {patient.client}",
+            tuple(map(float, at)),
+            tuple(mean(at[round_].get(patient.client)) for round_ in at),
+            patient.client,
+        )
+        for patient in drawn(run)
+    )
+    caption = f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{left_out(run)}"
+    return Curves("norms", "Prototype norms", caption, "round", "mean norm", lines, fitting(lines), run.title)
+
+
+def shares(run: Run) -> Curves:
+    at = norms_by_round(run)
+    rounds = tuple(map(float, at))
+    lines: list[Line] = []
+    for patient in drawn(run):
+        name = f"client {patient.client}"
+        spoken = tuple(share(at[round_], patient.client) for round_ in at)
+        fair = (data_share(run, patient),) * len(rounds)
+        lines += [
+            Line(name, rounds, spoken, patient.client, family=name),
+            Line(f"{name}, share of images", rounds, fair, patient.client, "dashed", family=name),
+        ]
+    caption = (
+        "Solid: share of the global prototypes; dashed: share of all images. "
+        f"Far apart, a few speak for all.{left_out(run)}"
+    )
+    return Curves("shares", "Share of the global prototypes", caption, "round", "share", tuple(lines), of=run.title)
+
+
+def by_class(run: Run) -> Heat:
+    """The last round, client by class."""
+    last = list(norms_by_round(run).values())[-1]
+    last = {patient.client: last[patient.client] for patient in drawn(run) if patient.client in last}
+    found = shares_by_class(last) if all(sum(column) > 0 for column in zip(*last.values(), strict=True)) else {}
+    names = class_names(run)
+    return Heat(
+        "class-shares",
+        "Share by class",
+        "Whose prototype is it, class by class, after the last round? Each column adds up to 1.",
+        "class",
+        "client",
+        names,
+        tuple(str(client) for client in found),
+        tuple(tuple(row) for row in found.values()),
+        run.title,
+    )
+
+
+def table(runs: list[Run]) -> Table:
+    rows = []
+    for run in runs:
+        last = list(norms_by_round(run).values())[-1]
+        rows += [
+            (run.title, p.client, mean(last.get(p.client)), share(last, p.client), data_share(run, p))
+            for p in run.history.patients
+            if p.client in last
+        ]
+    columns = ("run", "client", "mean norm", "share of prototypes", "share of images")
+    return Table("prototypes", "Prototypes after the last round", columns, tuple(rows))
+
+
+def mean(values: tuple[float, ...] | None) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,89 @@
+"""Everything it takes to do it again: configuration, environment, fingerprints."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mooring.config import as_yaml
+from mooring.reports.book import Book, Run
+from mooring.reports.section import Section
+from mooring.reports.table import Cell, Table
+
+ABSENT = "(absent)"
+
+
+def setup(book: Book) -> Section:
+    tables = (*unfinished(book), *runs(book), *settings(book), *environment(book))
+    texts = tuple((f"experiment.yaml of {run.title}", as_yaml(run.experiment.tree())) for run in book.shown)
+    lead = (
+        "The fingerprint is a hash of everything that can change a result; `mooring run` takes each experiment.yaml "
+        "as it is."
+    )
+    return Section("setup", "Setup", lead, tables=tables, texts=texts)
+
+
+def unfinished(book: Book) -> tuple[Table, ...]:
+    if not book.unfinished:
+        return ()
+    return (Table("unfinished", "Not finished, and not counted", ("run", "why"), book.unfinished),)
+
+
+def runs(book: Book) -> tuple[Table, ...]:
+    rows = tuple(
+        (
+            run.name,
+            run.label,
+            run.result["seeds"]["training"],
+            run.result["seeds"]["split"],
+            run.result["accuracy"],
+            str(run.result["fingerprint"]),
+            str(run.result["partition"]["sha256"])[:16],
+            str(run.result["data_sha256"])[:16],
+            "yes" if run.result.get("complete") else "no",
+        )
+        for run in book.runs
+    )
+    columns = ("run", "experiment", "seed", "split seed", "accuracy", "fingerprint", "partition", "data", "complete")
+    return (Table("runs", "Runs", columns, rows),) if rows else ()
+
+
+def settings(book: Book) -> tuple[Table, ...]:
+    """What all experiments share, and what sets them apart."""
+    leaves = {group.label: dict(flattened(tree_of(group.first))) for group in book.groups}
+    keys = list(dict.fromkeys(key for found in leaves.values() for key in found))
+    values = {key: [found.get(key, ABSENT) for found in leaves.values()] for key in keys}
+    same = tuple((key, row[0]) for key, row in values.items() if all(value == row[0] for value in row))
+    apart = tuple((key, *row) for key, row in values.items() if any(value != row[0] for value in row))
+    tables = []
+    if apart:
+        tables.append(Table("settings-apart", "Settings that differ", ("key", *leaves), apart))
+    if same:
+        tables.append(Table("settings", "Settings that all share" if apart else "Settings", ("key", "value"), same))
+    return tuple(tables)
+
+
+def tree_of(run: Run) -> dict[str, Any]:
+    return {key: value for key, value in run.experiment.tree().items() if key not in ("seed", "out", "engine")}
+
+
+def flattened(tree: Any, path: str = "") -> Iterator[tuple[str, Cell]]:
+    """{a: {b: 1}} -> a.b, 1"""
+    if isinstance(tree, Mapping) and tree:
+        for key, value in tree.items():
+            yield from flattened(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(tree, list) and tree:
+        for i, value in enumerate(tree):
+            yield from flattened(value, f"{path}.{i}")
+    else:
+        yield path, "null" if tree is None else str(tree).lower() if isinstance(tree, bool) else str(tree)
+
+
+def environment(book: Book) -> tuple[Table, ...]:
+    """One column per environment that differs."""
+    found = dict.fromkeys(tuple(flattened(run.environment)) for run in book.runs if run.environment)
+    kept = [dict(told) for told in found]
+    if not kept:
+        return ()
+    keys = list(dict.fromkeys(key for told in kept for key in told))
+    rows = tuple((key.removeprefix("packages."), *(told.get(key) for told in kept)) for key in keys)
+    names = ("value",) if len(kept) == 1 else tuple(f"environment {i + 1}" for i in range(len(kept)))
+    return (Table("environment", "Environment", ("what", *names), rows),)

@@ -1,0 +1,23 @@
+"""Runs in other people's dashboards. A tracker is a value; the dictionary names them."""
+
+from pathlib import Path
+
+from mooring.track.chronicle import read_chronicle
+from mooring.track.mlflow import Mlflow
+from mooring.track.runs import runs_in
+from mooring.track.tensorboard import TensorBoard
+from mooring.track.tracker import Tracker
+
+TRACKERS: dict[str, type[Tracker]] = {"mlflow": Mlflow, "tensorboard": TensorBoard}
+
+
+def track(folder: Path, tracker: Tracker) -> list[str]:
+    """Show a run, or every run of a sweep, as far as it has come; the names it has there. Again is not twice."""
+    names = []
+    for name, run in runs_in(folder):
+        tracker.write(read_chronicle(run, name))
+        names.append(name)
+    return names
+
+
+__all__ = ["TRACKERS", "Mlflow", "TensorBoard", "Tracker", "track"]

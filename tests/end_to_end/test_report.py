@@ -1,0 +1,66 @@
+"""`mooring report` and `mooring watch` as a user calls them."""
+
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def run_folder(v12_run, tmp_path):
+    shutil.copytree(v12_run, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_the_page_is_written_beside_the_run_and_named(cli, run_folder):
+    code, out, err = cli("report", "run")
+    assert (code, out.strip(), err) == (0, "run/report.html", "")
+    assert (run_folder / "report.html").stat().st_size < 8_000_000
+
+
+def test_a_format_goes_where_it_is_told(cli, run_folder, tmp_path):
+    code, out, _ = cli("report", "run", "--format", "latex", "--out", "paper/tables.tex")
+    assert (code, out.strip()) == (0, "paper/tables.tex")
+    assert (tmp_path / "paper" / "tables.tex").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("nowhere",), "holds no run, sweep or study"),
+        (("run", "--format", "exel"), "did you mean 'excel'?"),
+    ],
+)
+def test_a_mistake_is_one_line(cli, run_folder, arguments, told):
+    code, out, err = cli("report", *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_damaged_result_is_one_line(cli, run_folder):
+    (run_folder / "result.json").write_text('{"format": 1}')
+    code, _, err = cli("report", "run")
+    assert code == 2
+    assert "accuracy is missing" in err
+    assert not (run_folder / "report.html").exists()
+
+
+def test_watching_a_finished_run_shows_one_frame_and_ends(cli, run_folder):
+    code, out, _ = cli("watch", "run")
+    assert code == 0
+    assert "finished" in out
+    assert "lambda over rounds" in out
+
+
+def test_a_run_that_stopped_says_how_to_go_on(cli, run_folder):
+    (run_folder / "result.json").unlink()
+    code, out, _ = cli("watch", "run", "--once")
+    assert code == 0
+    assert "mooring resume run" in out
+
+
+def test_watching_nothing_is_refused(cli, tmp_path):
+    (tmp_path / "empty").mkdir()
+    code, _, err = cli("watch", "empty")
+    assert code == 2
+    assert "holds no run" in err

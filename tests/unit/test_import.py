@@ -1,0 +1,174 @@
+"""A log becomes a run folder that says what the log says, and null for the rest."""
+
+import json
+from pathlib import Path
+
+import pytest
+from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
+
+from mooring.config import load
+from mooring.doctor import examine
+from mooring.doctor.read_log import read_log
+from mooring.doctor.read_run import read_run
+from mooring.importing import import_log
+from mooring.store import read_events, read_result
+
+FULL = str(
+    {
+        "dataset": {"data_name": "CIFAR10", "train_batch_size": 512, "num_classes": 10},
+        "distribution": {"type": "dirichlet", "alpha": 0.05},
+        "client": {"num_clients": 5},
+        "server": {"lr": 0.03, "momentum": 0.8, "model_name": "resnet18", "num_rounds": 4, "weight_decay": 0.0001},
+        "seed": 7,
+    }
+)
+
+
+@pytest.fixture
+def v11(tmp_path):
+    path = tmp_path / "v11.log"
+    path.write_text(log_of("OneshotOursV11", v11_rounds()).replace(CONFIG, FULL))
+    return path
+
+
+@pytest.fixture
+def several(tmp_path):
+    path = tmp_path / "several.log"
+    path.write_text(log_of("OneshotOursV12", v11_rounds()) + "\n" + log_of("OneshotOursV10", v10_rounds()))
+    return path
+
+
+def test_the_result_says_what_the_log_says(v11, tmp_path):
+    [(folder, _)] = import_log(v11, tmp_path / "run")
+    result = read_result(folder)
+    assert result["imported"] is True
+    assert result["log"] == "v11.log"
+    assert (result["method"], result["dataset"], result["complete"]) == ("v11-linear", "cifar10", True)
+    assert [row["accuracy"] for row in result["rounds"]] == [0.30, 0.31, 0.32, 0.33]
+    assert result["accuracy"] == 0.33
+    assert result["seeds"] == {"training": 7, "split": None}
+    assert result["seconds"] == 1.0
+    (client,) = result["rounds"][1]["clients"]
+    assert client["lambda_raw"] == 17.0
+    assert client["lambda"] == pytest.approx(0.7 * 17.0)
+    assert client["accuracy"] == 0.31
+
+
+def test_what_a_log_does_not_tell_is_null(v11, tmp_path):
+    [(folder, result)] = import_log(v11, tmp_path / "run")
+    untold = ("fingerprint", "data_sha256", "macro_f1", "calibration_error", "confusion", "download_bytes")
+    assert [result[key] for key in untold] == [None] * len(untold)
+    assert result["uploads"] == []
+    assert result["partition"]["label_counts"] is None
+    assert {event["base_loss"] for event in read_events(folder) if event["event"] == "round"} == {None}
+
+
+def test_events_are_those_of_a_run(v11, tmp_path):
+    [(folder, _)] = import_log(v11, tmp_path / "run")
+    events = [(event["event"], event["round"]) for event in read_events(folder)]
+    assert events == [pair for r in range(4) for pair in (("round", r), ("fused", r))]
+
+
+def test_the_experiment_is_known_as_far_as_told(v11, tmp_path):
+    [(folder, _)] = import_log(v11, tmp_path / "run")
+    (experiment,) = load(folder / "experiment.yaml")
+    assert (experiment.name, experiment.data.source, experiment.model.kind) == ("v11-linear", "cifar10", "resnet18")
+    assert (experiment.training.lr, experiment.training.momentum, experiment.training.rounds) == (0.03, 0.8, 4)
+    assert experiment.training.weight_decay == 0  # configured there and never used
+    assert experiment.partition.alpha == 0.05
+    assert "local_epochs" not in (folder / "experiment.yaml").read_text()
+
+
+@pytest.mark.parametrize(("factors", "name"), [((1, 0.9, 0.8, 0.7), "linear"), ((1, 0.975, 0.904, 0.793), "cosine")])
+def test_v11_goes_by_the_schedule_that_its_factors_follow(tmp_path, factors, name):
+    lines = []
+    for r, a in enumerate(factors):
+        lines.append(f"Round {r} starts---| Annealing Factor for this round: {a}")
+        lines.append("Client 0 Learned Sigmas -> L_local: 3.0, L_align: 1.0. Effective Lambda: 9.0")
+    path = tmp_path / "x.log"
+    path.write_text(log_of("OneshotOursV11", lines))
+    [(_, result)] = import_log(path, tmp_path / "run")
+    assert result["method"] == f"v11-{name}"
+    assert result["accuracy"] is None
+
+
+@pytest.mark.parametrize(("label", "name"), [("OneshotOursV4", "v4"), ("OneshotOursV7", "v7")])
+def test_a_label_counts_where_the_content_does_not_tell(tmp_path, label, name):
+    path = tmp_path / "x.log"
+    path.write_text(log_of(label, ["Round 0 starts--------|", "The test accuracy of Ours+Ensemble: 0.5"]))
+    [(_, result)] = import_log(path, tmp_path / "run")
+    assert (result["method"], result["accuracy"]) == (name, 0.5)
+
+
+def test_a_set_that_is_not_ours_keeps_its_name_and_is_not_run(tmp_path, cli):
+    path = tmp_path / "x.log"
+    path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, FULL.replace("CIFAR10", "Tiny-ImageNet")))
+    [(folder, result)] = import_log(path, tmp_path / "run")
+    assert result["dataset"] == "tiny-imagenet"
+    code, _, err = cli("run", folder / "experiment.yaml")
+    assert code == 2
+    assert "data.source=tiny-imagenet: unknown" in err
+
+
+@pytest.mark.parametrize("config", ["{'server': [1], 'dataset': {'data_name': {2: 3}}, 'seed': 1j}", "{'a': 1", "{}"])
+def test_a_configuration_may_be_anything(tmp_path, config):
+    path = tmp_path / "x.log"
+    path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, config))
+    [(folder, result)] = import_log(path, tmp_path / "run")
+    assert (result["method"], result["complete"], result["seeds"]["training"]) == ("v10", None, None)
+    load(folder / "experiment.yaml")
+
+
+def test_the_doctor_says_of_the_folder_what_it_says_of_the_log(several, tmp_path, cli):
+    for (folder, _), history in zip(import_log(several, tmp_path / "all"), read_log(several), strict=True):
+        ours, logs = examine(read_run(folder)), examine(history)
+        assert ours.findings == logs.findings
+        assert ours.distances == logs.distances
+        assert ours.remarks == ("imported from several.log", *logs.remarks)
+        assert cli("doctor", folder)[0] == int(logs.ill)
+
+
+def test_the_command_names_a_folder_for_every_experiment(several, v11, cli):
+    code, out, err = cli("import", several, v11, "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert [row["method"] for row in told] == ["v11-linear", "v10", "v11-linear"]
+    assert all(read_result(Path(row["folder"]))["imported"] for row in told)
+    assert len({row["folder"] for row in told}) == 3
+    assert told[2]["folder"].startswith("runs/cifar10-v11-linear-imported-")
+    code, again, _ = cli("import", several, v11, "--json")  # the same logs are the same folders
+    assert (code, again) == (0, out)
+    code, out, _ = cli("import", v11, "out=here")
+    assert "v11-linear on cifar10, accuracy 0.3300, here" in out
+
+
+def test_what_reads_uploads_refuses_an_imported_run(v11, cli):
+    assert cli("import", v11, "out=run")[0] == 0
+    for command in (("fuse", "run"), ("resume", "run"), ("run", "run/experiment.yaml", "out=run")):
+        code, out, err = cli(*command)
+        assert (code, out) == (2, ""), command
+        assert "was imported from v11.log" in err
+        assert len(err.splitlines()) == 1
+    assert cli("clean", "run")[1] == "run: 0 B removed\n"
+
+
+def test_mistakes_are_told_in_one_line(v11, cli):
+    assert cli("import", v11, "out=run")[0] == 0
+    Path("other.log").write_text(log_of("OneshotOursV10", v10_rounds()))
+    Path("full").mkdir()
+    Path("full/thing").write_text("mine")
+    Path("hello.log").write_text("hello")
+    for arguments, told in (
+        (("out=run",), "must be logs and at most one out=FOLDER"),
+        ((v11, "out="), "must be logs and at most one out=FOLDER"),
+        (("none.log",), "none.log: cannot be read"),
+        (("hello.log",), "holds no round of the published code"),
+        (("other.log", "out=run"), "of something else"),
+        ((v11, "out=full"), "holds 'thing' of something else"),
+        ((v11, "out=hello.log"), "cannot be written"),
+    ):
+        code, out, err = cli("import", *arguments)
+        assert (code, out) == (2, ""), arguments
+        assert told in err
+        assert len(err.splitlines()) == 1
+    assert [path.name for path in Path("full").iterdir() if path.name != ".lock"] == ["thing"]

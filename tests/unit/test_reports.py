@@ -1,0 +1,290 @@
+"""What a report says: tables with numbers that were added up by hand, and folders that are told when damaged."""
+
+import json
+import shutil
+from math import sqrt
+
+import pytest
+import torch
+from report_folders import relabelled
+
+from mooring.errors import MooringError
+from mooring.reports.compose import compose
+from mooring.reports.figure import Curves
+from mooring.reports.flops import count, training_flops
+from mooring.reports.folders import gather
+from mooring.reports.sections.prototypes import share
+from mooring.reports.table import Spread, Table, shown, spread
+
+
+@pytest.fixture(scope="module")
+def run_report(v12_run):
+    return compose(gather(v12_run))
+
+
+@pytest.fixture(scope="module")
+def sweep_report(sweep_folder):
+    return compose(gather(sweep_folder))
+
+
+def table(report, slug):
+    [found] = [table for table in report.tables if table.slug == slug]
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
+
+def figures(report, slug):
+    return [figure for figure in report.figures if figure.slug == slug]
+
+
+def test_results_are_means_and_sample_deviations_over_seeds(sweep_report):
+    v7, v12 = table(sweep_report, "results")
+    assert (v7["experiment"], v7["n"], v7["seeds"]) == ("v7", 2, "1, 2")
+    assert v7["accuracy"].mean == pytest.approx(0.6)
+    assert v7["accuracy"].std == pytest.approx(0.2 / sqrt(2))
+    assert v12["accuracy"].mean == pytest.approx(0.4)
+    assert v12["accuracy"].std == pytest.approx(0.4 / sqrt(2))
+    assert len(v7["fingerprints"].split(", ")) == 2
+
+
+def test_the_baseline_is_compared_seed_by_seed(sweep_report):
+    [line] = table(sweep_report, "baseline")
+    assert line["experiment"] == "v12"
+    assert line["difference"].mean == pytest.approx((-0.3 - 0.1) / 2)
+    assert line["difference"].std == pytest.approx(0.2 / sqrt(2))
+    assert (line["pairs won"], line["pairs"]) == (0, 2)
+
+
+def test_runs_that_did_not_finish_are_named_and_not_counted(sweep_report):
+    assert table(sweep_report, "unfinished") == [{"run": "v12-3", "why": "failed"}]
+    assert len(table(sweep_report, "runs")) == 4
+
+
+def test_the_band_is_one_deviation_around_the_mean(sweep_report):
+    [figure] = figures(sweep_report, "accuracy")
+    line = figure.lines[1]
+    assert line.y[-1] == pytest.approx(0.4)
+    assert line.band[0][-1] == pytest.approx(0.4 - 0.4 / sqrt(2))
+    assert line.band[1][-1] == pytest.approx(0.4 + 0.4 / sqrt(2))
+
+
+def test_a_trace_is_what_the_events_say(run_report, v12_run):
+    result = json.loads((v12_run / "result.json").read_text())
+    [figure] = figures(run_report, "lambda")
+    solid = {line.name: line for line in figure.lines if line.style == "solid"}
+    for row in result["rounds"][-1]["clients"]:
+        assert solid[f"client {row['client']}"].y[-1] == pytest.approx(row["lambda"])
+    dashed = [line for line in figure.lines if line.style == "dashed" and line.family]
+    assert len(dashed) == len(solid)
+    assert figure.scale == "log"
+
+
+def test_losses_of_the_table_are_those_of_the_result(run_report, v12_run):
+    rows = json.loads((v12_run / "result.json").read_text())["rounds"][-1]["clients"]
+    for line, row in zip(table(run_report, "losses"), rows, strict=True):
+        assert line["L_b"] == pytest.approx(row["base_loss"])
+        assert line["L_a"] == pytest.approx(row["align_loss"])
+        parts = [line[name] for name in ("cross-entropy", "supcon", "feature-to-prototype", "prototype-spread")]
+        assert sum(parts) == pytest.approx(line["L_b"], rel=1e-5)
+
+
+def test_the_share_of_prototypes_is_weighted_by_norm():
+    norms = {0: (1.0, 3.0), 1: (3.0, 1.0), 2: (4.0, 4.0)}
+    assert share(norms, 0) == pytest.approx((1 / 8 + 3 / 8) / 2)
+    assert share(norms, 2) == pytest.approx(1 / 2)
+    assert share({0: (0.0, 1.0)}, 0) is None
+
+
+def test_shares_add_up_to_one(run_report):
+    rows = table(run_report, "prototypes")
+    assert sum(row["share of prototypes"] for row in rows) == pytest.approx(1)
+    assert sum(row["share of images"] for row in rows) == pytest.approx(1)
+
+
+def test_costs_are_sums_over_clients(run_report, v12_run):
+    result = json.loads((v12_run / "result.json").read_text())
+    [line] = table(run_report, "costs")
+    assert line["upload bytes"] == sum(upload["bytes"] for upload in result["uploads"] if upload["round"] == 1)
+    assert line["inference x"] == len(result["rounds"][-1]["clients"])
+    assert line["client seconds"] >= line["slowest client (s)"] > 0
+
+
+def test_flops_follow_images_views_and_epochs(v12_run, make_job):
+    [run] = gather(v12_run).runs
+    one = count(make_job().blueprint)
+    assert training_flops(run) == 3 * one * 300 * 2 * 1 * 2
+
+
+def test_flops_are_two_per_weight_and_place(make_job):
+    """A convolution does 2 x weights x places operations, the prototypes 2 x C x d; nothing else multiplies."""
+    network = make_job().blueprint.build(torch.Generator()).eval()
+    places = {}
+    layers = [layer for layer in network.modules() if isinstance(layer, torch.nn.Conv2d)]
+    for layer in layers:
+        layer.register_forward_hook(lambda layer, _, out: places.update({layer: out.shape[2] * out.shape[3]}))
+    network(torch.zeros(1, 1, 8, 8))
+    by_hand = sum(2 * layer.weight.numel() * places[layer] for layer in layers) + 2 * network.prototypes.numel()
+    assert count(make_job().blueprint) == by_hand
+
+
+def test_a_confusion_adds_up_to_one_in_every_row(run_report):
+    [figure] = figures(run_report, "confusion")
+    assert all(sum(row) == pytest.approx(1) for row in figure.values)
+
+
+def test_the_partition_says_how_skewed_it_is(run_report):
+    [figure] = figures(run_report, "partition")
+    assert sum(map(sum, figure.values)) == 300
+    assert "overlap 1.00" in figure.caption
+
+
+def test_other_fusions_stand_beside_the_own_one(v12_run, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(v12_run, folder)
+    result = json.loads((folder / "result.json").read_text())
+    fused = result["rounds"][-1] | {"fusion": "class-expert", "settings": {"kind": "class-expert"}, "accuracy": 0.9}
+    fused |= {"clients": [row["client"] for row in result["rounds"][-1]["clients"]], "upload_bytes": 7}
+    (folder / "fusions").mkdir()
+    (folder / "fusions" / "class-expert-1.json").write_text(json.dumps(fused))
+    own = fused | {"fusion": "feature-ensemble", "settings": {"kind": "feature-ensemble"}}
+    (folder / "fusions" / "feature-ensemble-1.json").write_text(json.dumps(own))
+    rows = table(compose(gather(folder)), "fusions")
+    assert [row["fusion"] for row in rows] == ["class-expert", "feature-ensemble (own)"]
+    assert rows[0]["accuracy"] == Spread(0.9)
+
+
+def test_a_study_begins_with_its_verdicts(study_folder):
+    report = compose(gather(study_folder))
+    assert [verdict.badge for verdict in report.verdicts[:3]] == [
+        "confirmed",
+        "not confirmed",
+        "cannot be seen at this scale",
+    ]
+    assert [card.value for card in report.cards[:3]] == ["1", "1", "1"]
+    assert table(report, "documented")[0]["documented"] == "204658"
+    assert table(report, "study-1")[0]["round"] == 0
+
+
+def test_a_study_without_its_sweeps_still_says_its_verdicts(study_folder, tmp_path):
+    shutil.copy(study_folder / "study.json", tmp_path)
+    report = compose(gather(tmp_path))
+    assert len(report.verdicts) == 3
+    assert table(report, "unfinished")[0]["run"] == "pull"
+
+
+def test_settings_tell_what_is_shared_from_what_differs(sweep_report):
+    apart = {row["key"] for row in table(sweep_report, "settings-apart")}
+    assert "method.name" in apart
+    assert "training.lr" in {row["key"] for row in table(sweep_report, "settings")}
+    assert not apart & {"seed", "out"}
+
+
+def test_experiments_of_one_name_and_different_settings_are_told_apart(v12_run, tmp_path):
+    for name, text in (("a", "lr: 0.05"), ("b", "lr: 0.1")):
+        shutil.copytree(v12_run, tmp_path / "runs" / name)
+        path = tmp_path / "runs" / name / "experiment.yaml"
+        path.write_text(path.read_text().replace("lr: 0.05", text, 1))
+    (tmp_path / "sweep.yaml").write_text("factors: {}")
+    assert len(gather(tmp_path).groups) == 2
+
+
+def test_a_sweep_over_two_factors_is_shown_as_papers_do(v12_run, tmp_path):
+    accuracies = {("v7", "0.05"): 0.5, ("v7", "0.5"): 0.9, ("v12", "0.05"): 0.2, ("v12", "0.5"): 0.4}
+    rows = []
+    for (method, alpha), accuracy in accuracies.items():
+        name = f"{method}-{alpha}"
+        relabelled(v12_run, tmp_path / "runs" / name, [f"method={method}", f"partition.alpha={alpha}"], accuracy)
+        rows.append(f"{name},{method},{alpha}")
+    (tmp_path / "sweep.yaml").write_text("factors: {method: [v7, v12], partition.alpha: [0.05, 0.5]}")
+    (tmp_path / "results.csv").write_text("\n".join(["run,method,partition.alpha", *rows]))
+    report = compose(gather(tmp_path))
+    assert table(report, "by-partition-alpha") == [
+        {"experiment": "v7", "alpha=0.05": Spread(0.5), "alpha=0.5": Spread(0.9)},
+        {"experiment": "v12", "alpha=0.05": Spread(0.2), "alpha=0.5": Spread(0.4)},
+    ]
+    assert gather(tmp_path).groups[0].label == "v7 · alpha=0.05"
+
+
+def test_a_column_of_spreads_becomes_two_for_machines():
+    flat = Table("t", "T", ("name", "accuracy"), (("a", Spread(0.5, 0.1)), ("b", None))).flat()
+    assert flat.columns == ("name", "accuracy", "accuracy std")
+    assert flat.rows == (("a", 0.5, 0.1), ("b", None, None))
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (None, "–"),
+        (Spread(0.73123, 0.1854), "0.731 ± 0.185"),
+        (Spread(0.5), "0.500"),
+        (1234567, "1,234,567"),
+        (1577056.1, "1.58e+06"),
+        (6308.2, "6,308"),
+        (2.7e-6, "2.70e-06"),
+        (0.0, "0.000"),
+        (-0.25, "-0.250"),
+        ("text", "text"),
+    ],
+)
+def test_numbers_look_as_people_write_them(cell, text):
+    assert shown(cell) == text
+
+
+def test_a_spread_of_nothing_is_nothing():
+    assert spread([None, None]) is None
+    assert spread([1.0, None]) == Spread(1.0)
+
+
+def test_only_few_clients_are_drawn_and_the_rest_is_told(run_report):
+    for figure in run_report.figures:
+        assert not isinstance(figure, Curves) or len({line.family or line.name for line in figure.lines}) <= 24
+
+
+def test_a_damaged_round_is_told(v12_run, tmp_path):
+    shutil.copytree(v12_run, tmp_path / "run")
+    events = tmp_path / "run" / "events.jsonl"
+    events.write_text(events.read_text().replace('"seconds"', '"sec"'))
+    with pytest.raises(MooringError, match="a round is damaged"):
+        gather(tmp_path / "run")
+
+
+def damaged(folder, name, text):
+    (folder / name).write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("study.json", "{", "is not valid JSON"),
+        ("study.json", "[]", "holds a list"),
+        ("study.json", '{"verdicts": [{"claim": "x", "verdict": "maybe"}]}', "verdicts[0].verdict='maybe' is unknown"),
+        ("study.json", '{"verdicts": [{"verdict": "confirmed"}]}', "verdicts[0].claim is missing"),
+        ("study.json", '{"tables": [{"columns": ["a"], "rows": [[1, 2]]}]}', "tables[0].rows[0] does not fill 1"),
+        ("study.json", '{"sweeps": "one"}', "sweeps='one' is no list"),
+        ("sweep.yaml", "factors: 3", "factors=3 is no mapping"),
+        ("sweep.yaml", "baseline: v4", "baseline='v4' names no factor"),
+        ("sweep.yaml", "factors: {}", "no run of this sweep has finished"),
+        ("experiment.yaml", "seed: 1", "this run is not finished"),
+        ("result.json", "{}", "is not a result of this version"),
+        ("notes.txt", "x", "holds no run, sweep or study"),
+    ],
+)
+def test_a_damaged_folder_is_told_in_one_line_with_a_remedy(tmp_path, name, text, told):
+    with pytest.raises(MooringError) as error:
+        gather(damaged(tmp_path, name, text))
+    assert told in str(error.value)
+    assert error.value.remedy
+    assert "\n" not in str(error.value)
+
+
+def test_a_damaged_results_table_is_refused(sweep_folder, tmp_path):
+    shutil.copytree(sweep_folder, tmp_path / "s")
+    (tmp_path / "s" / "results.csv").write_text("method,seed\nv4,1\n")
+    with pytest.raises(MooringError, match="line 2 names no run"):
+        gather(tmp_path / "s")
+
+
+def test_a_sweep_without_its_results_table_is_read_from_its_runs(sweep_folder, tmp_path):
+    shutil.copytree(sweep_folder, tmp_path / "s")
+    (tmp_path / "s" / "results.csv").unlink()
+    assert [len(group.runs) for group in gather(tmp_path / "s").groups] == [2, 2]

@@ -1,0 +1,204 @@
+"""What a dashboard shows is what the run folder says, read back with the dashboards' own readers."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from mooring.conductor import run
+from mooring.config import load
+from mooring.store import read_events, read_result
+from mooring.track import TRACKERS, Mlflow, TensorBoard, track
+from mooring.track.chronicle import read_chronicle
+
+WHY = "pip install 'mooring[track]' to test the trackers"
+TRACED = ("base_loss", "align_loss", "lambda", "lambda_star")
+SMALL = ["training.rounds=2", "training.local_epochs=1", "engine.workers=1", "partition.clients=2", "data.limit=120"]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run of two clients and two rounds with a learned lambda."""
+    folder = tmp_path_factory.mktemp("runs") / "v10"
+    [experiment] = load(overrides=["method=v10", *SMALL, f"out={folder}"])
+    run(experiment)
+    return folder
+
+
+@pytest.fixture
+def half(finished, tmp_path):
+    """The same run as it was after its first fused round."""
+    folder = tmp_path / "half"
+    shutil.copytree(finished, folder)
+    (folder / "result.json").unlink()
+    lines = (folder / "events.jsonl").read_text().splitlines(keepends=True)
+    end = next(i for i, line in enumerate(lines) if json.loads(line)["event"] == "fused")
+    (folder / "events.jsonl").write_text("".join(lines[: end + 1]) + '{"event": "cut off')
+    return folder
+
+
+@pytest.fixture
+def sweep(finished, tmp_path):
+    for name in ("a", "b"):
+        shutil.copytree(finished, tmp_path / "sweep/runs" / name)
+    (tmp_path / "sweep/runs/not-begun").mkdir()
+    return tmp_path / "sweep"
+
+
+def expected(folder):
+    """Every number of the events by name and round, as the events have it."""
+    found = {}
+    for event in read_events(folder):
+        if event["event"] == "fused":
+            found["accuracy", event["round"]] = event["accuracy"]
+        elif event["event"] == "round":
+            found |= {(f"{name}/client-{event['client']}", event["round"]): event[name] for name in TRACED}
+    return found
+
+
+def test_a_chronicle_tells_every_number_of_the_events(finished):
+    told = {(point.name, point.round): point.value for point in read_chronicle(finished, "x").points}
+    wanted = expected(finished)
+    assert len(wanted) == 2 + 2 * 2 * len(TRACED)
+    assert {key: told[key] for key in wanted} == wanted
+    rows = read_result(finished)["rounds"]
+    own = {
+        (f"accuracy_alone/client-{c['client']}", row["round"]): c["accuracy"] for row in rows for c in row["clients"]
+    }
+    assert {key: told[key] for key in own} == own
+
+
+def test_settings_are_paths_as_on_the_command_line(finished):
+    settings = read_chronicle(finished, "x").settings
+    assert settings["training.rounds"] == 2
+    assert settings["method.name"] == "v10"
+    assert settings["method.client.terms.1.temperature"] == 0.07
+    assert "partition.seed" not in settings  # null
+
+
+def test_what_is_not_a_number_is_not_shown(half):
+    with (half / "events.jsonl").open("a") as file:
+        file.write('\n{"time": 1.0, "event": "round", "client": 9, "round": 0, "lambda": null, "base_loss": 2.5}\n')
+    told = [point.name for point in read_chronicle(half, "x").points if "client-9" in point.name]
+    assert told == ["base_loss/client-9"]
+
+
+def test_a_round_told_twice_counts_once(half):
+    before = read_chronicle(half, "x").points
+    with (half / "events.jsonl").open("a") as file:
+        file.write('\n{"time": 1.0, "event": "fused", "round": 0, "accuracy": 0.125}\n')
+    after = read_chronicle(half, "x").points
+    assert len(after) == len(before)
+    assert [point.value for point in after if point.name == "accuracy"] == [0.125]
+
+
+def scalars(folder):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    shown = EventAccumulator(str(folder))
+    shown.Reload()
+    return {(tag, event.step): event.value for tag in shown.Tags()["scalars"] for event in shown.Scalars(tag)}, shown
+
+
+def test_tensorboard_shows_the_run(finished, tmp_path):
+    pytest.importorskip("tensorboard", reason=WHY)
+    assert track(finished, TensorBoard(tmp_path / "tb")) == ["v10"]
+    told, shown = scalars(tmp_path / "tb/v10")
+    wanted = expected(finished)
+    assert {key: told[key] for key in wanted} == pytest.approx(wanted)
+    assert told["final/accuracy", 1] == pytest.approx(read_result(finished)["accuracy"])
+    times = {event["round"]: event["time"] for event in read_events(finished) if event["event"] == "fused"}
+    assert {event.step: event.wall_time for event in shown.Scalars("accuracy")} == times
+
+
+def test_tensorboard_knows_the_settings(finished, tmp_path):
+    pytest.importorskip("tensorboard", reason=WHY)
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
+
+    track(finished, TensorBoard(tmp_path))
+    _, shown = scalars(tmp_path / "v10")
+    begun = HParamsPluginData.FromString(
+        shown.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
+    ).session_start_info
+    assert begun.hparams["training.lr"].number_value == 0.05
+    assert begun.hparams["method.name"].string_value == "v10"
+
+
+def test_tensorboard_follows_a_run_without_telling_twice(half, finished, tmp_path):
+    pytest.importorskip("tensorboard", reason=WHY)
+    tracker = TensorBoard(tmp_path / "tb")
+    track(half, tracker)
+    assert ("final/accuracy", 1) not in scalars(tmp_path / "tb/half")[0]
+    for name in ("events.jsonl", "result.json"):
+        shutil.copy(finished / name, half / name)
+    (tmp_path / "tb/half/mine.txt").write_text("stays")
+    track(half, tracker)
+    track(half, tracker)
+    assert len(list((tmp_path / "tb/half").iterdir())) == 2
+    _, shown = scalars(tmp_path / "tb/half")
+    assert [event.step for event in shown.Scalars("accuracy")] == [0, 1]
+
+
+def test_every_run_of_a_sweep_is_shown(sweep, tmp_path, cli):
+    pytest.importorskip("tensorboard", reason=WHY)
+    code, out, err = cli("track", sweep, "--to", "tensorboard", "--out", "tb")
+    assert (code, out, err) == (0, "2 runs in tb\n", "")
+    assert scalars(tmp_path / "tb/sweep/a")[0] == pytest.approx(scalars(tmp_path / "tb/sweep/b")[0])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # MLflow's use of SQLAlchemy
+def test_mlflow_shows_and_follows_runs(half, finished, tmp_path):
+    pytest.importorskip("mlflow", reason=WHY)
+    pytest.importorskip("sqlalchemy", reason=WHY)
+    pytest.importorskip("alembic", reason=WHY)
+    from mlflow import MlflowClient
+
+    tracker = Mlflow(tmp_path / "deep/mlflow.db")
+    track(half, tracker)
+    client = MlflowClient(f"sqlite:///{tmp_path / 'deep/mlflow.db'}")
+    where = client.get_experiment_by_name("mooring").experiment_id
+    (shown,) = client.search_runs([where])
+    assert (shown.info.status, shown.info.run_name) == ("RUNNING", "half")
+    for name in ("events.jsonl", "result.json"):
+        shutil.copy(finished / name, half / name)
+    track(half, tracker)
+    track(half, tracker)
+    (shown,) = client.search_runs([where])
+    assert shown.info.status == "FINISHED"
+    assert shown.data.params["training.lr"] == "0.05"
+    assert shown.data.params["method.name"] == "v10"
+    assert shown.data.metrics["final/accuracy"] == read_result(finished)["accuracy"]
+    assert shown.data.tags["mooring.fingerprint"] == read_result(finished)["fingerprint"]
+    wanted = expected(finished)
+    told = [
+        ((name, metric.step), metric.value)
+        for name in {name for name, _ in wanted}
+        for metric in client.get_metric_history(shown.info.run_id, name)
+    ]
+    assert len(told) == len(wanted)  # nothing twice
+    assert dict(told) == wanted
+
+
+def test_mistakes_are_told_in_one_line(finished, cli):
+    Path("text.db").write_text("hello, I am no database")
+    for arguments, told in (
+        ((finished, "--to", "mlfow"), "did you mean 'mlflow'?"),
+        ((".", "--to", "mlflow"), "is neither a run nor a sweep"),
+        ((finished, "--to", "mlflow", "--out", "text.db"), "is no SQLite file"),
+        ((finished, "--to", "mlflow", "--out", "text.db/x"), "cannot be written"),
+    ):
+        code, out, err = cli("track", *arguments)
+        assert (code, out) == (2, ""), arguments
+        assert told in err
+        assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", TRACKERS)
+def test_a_missing_package_is_named_with_its_remedy(name, finished, cli, monkeypatch):
+    for package in ("mlflow", "tensorboard", "torch.utils.tensorboard"):
+        monkeypatch.setitem(sys.modules, package, None)
+    code, out, err = cli("track", finished, "--to", name)
+    assert (code, out) == (2, "")
+    assert "pip install 'mooring[track]'" in err

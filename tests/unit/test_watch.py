@@ -1,0 +1,30 @@
+"""A run in the terminal: what a frame says, and when watching ends."""
+
+from mooring.cli.sparkline import log_sparkline, sparkline
+from mooring.cli.watch import going_on, look
+from mooring.store import in_use, locked
+
+
+def test_a_sparkline_spans_its_blocks():
+    assert sparkline([0.0, 0.5, 1.0, None], 0.0, 1.0) == "▁▅█ "
+    assert sparkline([3.0, 3.0], 3.0, 3.0) == "▅▅"
+
+
+def test_a_logarithmic_sparkline_climbs_by_decades():
+    assert log_sparkline([1.0, 10.0, 1e7, 0.0], 1.0, 1e7) == "▁▂█ "
+
+
+def test_a_finished_run_is_seen_whole(v12_run):
+    sight = look(v12_run)
+    assert sight.state == "finished"
+    assert sorted(sight.accuracy) == [0, 1]
+    assert all(sorted(course) == [0, 1] for course in sight.clients.values())
+    assert not going_on(v12_run)
+
+
+def test_a_folder_is_in_use_for_as_long_as_it_is_locked(tmp_path):
+    assert not in_use(tmp_path)
+    with locked(tmp_path):
+        assert in_use(tmp_path)
+        assert going_on(tmp_path)
+    assert not in_use(tmp_path)
