@@ -31,9 +31,7 @@ science: $(READY)  ## what the notes claim, on many digits runs (about 20 minute
 	$(BIN)/python -m pytest -m "slow and not chaos" -rP
 
 studies: $(READY)  ## the studies on the digits, and their pages (about an hour)
-	$(BIN)/python studies/note1.py digits
-	$(BIN)/python studies/note1.py explanations
-	$(BIN)/python studies/note1.py write
+	for n in 1 2 3 4 5; do $(BIN)/mooring study $$n || exit; done
 	$(BIN)/python studies/bench.py fusions
 	$(BIN)/python studies/bench.py write
 

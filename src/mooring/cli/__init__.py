@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import clean, data, doctor, fetch, fuse, importing, methods, report, run, sweep, track, watch
+from mooring.cli import clean, data, doctor, fetch, fuse, importing, methods, report, run, study, sweep, track, watch
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ app.command("watch")(watch.watch)
 app.command("clean")(clean.clean)
 app.command("fuse")(fuse.fuse)
 app.command("sweep")(sweep.sweep)
+app.command("study")(study.study)
 app.command("import")(importing.import_)
 app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)

@@ -22,6 +22,7 @@ from mooring.types import Balanced, ClientFacts, Emit, Event, Losses, Payload, P
 from mooring.uploads import extract
 
 TICK_SECONDS = 0.25
+SIGMAS = ("sigma_sq_local", "sigma_sq_align")  # both factors of a learned lambda, as the last step left them
 
 
 def run_client(
@@ -228,4 +229,4 @@ def _record(
         }
     if "gradient_cosine" in measured:
         record["gradient_cosine"] = measured["gradient_cosine"]
-    return record
+    return record | {name: measured[f"last_{name}"] for name in SIGMAS if name in measured}

@@ -73,14 +73,15 @@ class UncertaintyBalancer(Balancer):
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         rule, local, align = self.rule, losses.local, losses.align
         raw = (self.u - self.v).exp().detach()
+        sigmas = {"sigma_sq_local": self.u.exp(), "sigma_sq_align": self.v.exp()}
         if rule.gradients == "joint":
             lam = at(rule.data, progress) * raw
-            return Balanced(self.own_loss(local, align, progress), None, raw, lam)
+            return Balanced(self.own_loss(local, align, progress), None, raw, lam, sigmas)
         lam = at(rule.ratio, progress) * raw
         if rule.guard is not None:
             lam = lam.clamp(max=rule.guard.cap)
         own = self.own_loss(local.detach(), align.detach(), progress)
-        return Balanced(local + lam * align, own, raw, lam)
+        return Balanced(local + lam * align, own, raw, lam, sigmas)
 
     def own_loss(self, local: Tensor, align: Tensor, progress: Progress) -> Tensor:
         data, prior = at(self.rule.data, progress), at(self.rule.prior, progress)

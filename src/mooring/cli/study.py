@@ -1,0 +1,82 @@
+"""`mooring study`: a lab note run again, and each of its claims decided."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from mooring.cli.arguments import AsJson, print_json
+from mooring.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from mooring.study.plan import ScaleName, Study
+
+STUDIES = Path("studies-out")
+OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
+FAILED = 3  # exit code of a study that ended with less than all runs
+INTERRUPTED = 130
+
+
+def study(
+    number: Annotated[str | None, typer.Argument(help="Which note, 1 to 5; without it, the list of them.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[scale=quick|cpu|full] [seeds=1,2,3] [KEY=VALUE]", help="Also out=... and data.root=..."
+        ),
+    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the verdicts.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Run a lab note again, set what it documents beside what is measured, and decide each of its claims.
+
+    Interrupted, the same command goes on where it was.
+    """
+    from mooring.study.library import plan, plans
+    from mooring.study.plan import load_study
+
+    if number is None:
+        for key, file in plans().items():
+            typer.echo(f"{key}  {load_study(file).title}")
+        return
+    chosen, scale, out, rest = read(load_study(plan(number)), settings or [])
+    from mooring.cli.overview import overview
+    from mooring.cli.study_tables import verdicts_table
+    from mooring.reports import report
+    from mooring.study.conduct import conduct
+
+    try:
+        told = conduct(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; the same command goes on where it was", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    if json:
+        print_json({"folder": str(out), **told})
+    else:
+        verdicts_table(told)
+        typer.echo(str(out / "study.md"))
+        typer.echo(str(report(out)))
+    if told["missing"]:
+        typer.echo(f"warning: {len(told['missing'])} runs did not finish; the same command tries again", err=True)
+        raise typer.Exit(FAILED)
+
+
+def read(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":
+    """The study with the seeds asked for, its scale, the folder, and what is left for every run."""
+    from mooring.study.plan import ScaleName, seeded
+
+    ours = [word for word in settings if word.partition("=")[0] in OURS]
+    named = dict(word.split("=", 1) for word in ours if "=" in word)
+    valid = get_args(ScaleName)
+    scale = named.get("scale", "quick")
+    if scale not in valid:
+        raise ConfigError([f"scale={scale}: unknown; {nearest(scale, valid)}"])
+    if "seeds" in named:
+        seeds = named["seeds"].split(",")
+        if not all(seed.strip().isdigit() for seed in seeds):
+            raise ConfigError([f"seeds={named['seeds']}: must be whole numbers with commas, for example seeds=1,2"])
+        study = seeded(study, valid[valid.index(scale)], tuple(int(seed) for seed in seeds))
+    out = Path(named.get("out", STUDIES / f"{study.number}-{scale}"))
+    return study, valid[valid.index(scale)], out, [word for word in settings if word not in ours]

@@ -1,0 +1,37 @@
+"""The shape of a check, and of its answer."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+from mooring.study.evidence import Evidence
+
+Answer = Literal["confirmed", "not confirmed", "cannot be seen at this scale"]
+CONFIRMED: Answer = "confirmed"
+REFUTED: Answer = "not confirmed"
+UNSEEN: Answer = "cannot be seen at this scale"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the data says of a claim: the answer, the numbers, and the reason in words."""
+
+    verdict: Answer
+    measured: str
+    reason: str
+
+
+class Check(Protocol):
+    """A rule that decides a claim from finished runs."""
+
+    kind: ClassVar[str]
+
+    def __call__(self, evidence: Evidence) -> Verdict: ...
+
+    def groups(self) -> tuple[str, ...]:
+        """The runs it asks for."""
+        ...
+
+
+def missing(*groups: str) -> Verdict:
+    """No run, or none that holds what is asked."""
+    return Verdict(UNSEEN, "-", f"no finished run of {' or '.join(groups)} holds it")

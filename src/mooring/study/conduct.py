@@ -1,0 +1,83 @@
+"""From a study to its folder: run the sweeps, decide the claims, write both down."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from mooring.config.plan import check
+from mooring.store import strict_json, write_atomically
+from mooring.study.evidence import Evidence, Run, gather
+from mooring.study.page import page
+from mooring.study.plan import Claim, Scale, ScaleName, Study
+from mooring.sweep import Plan, sweep
+from mooring.types import Emit
+
+Watch = Callable[[Plan, Path], AbstractContextManager[Emit]]  # who follows a sweep
+
+
+def conduct(
+    study: Study, scale: ScaleName, settings: Sequence[str], out: Path, watch: Watch, workers: int | None = None
+) -> dict[str, Any]:
+    """Run what is not finished, then write `study.json` and `study.md`; what `study.json` says."""
+    chosen: Scale = getattr(study.scales, scale)
+    planned = dict(plans(study, chosen, settings))
+    for plan in planned.values():
+        check(plan)
+    require_data(next(iter(planned.values())))
+    missing: list[str] = []
+    runs: dict[str, tuple[Run, ...]] = {part.name: () for part in study.sweeps}
+    for name, plan in planned.items():
+        with watch(plan, out / name) as emit:
+            members = sweep(plan, out / name, workers, emit)
+        runs[name] = gather(members)
+        missing += [f"{name}/{member.name}" for member in members if member.result is None]
+    told = findings(study, scale, settings, Evidence(runs)) | {"missing": missing}
+    write_atomically(out / "study.json", (strict_json(told, indent=1) + "\n").encode())
+    write_atomically(out / "study.md", page(told).encode())
+    return told
+
+
+def require_data(plan: Plan) -> None:
+    """Data that is not there is told once, before anything runs."""
+    plan.experiment_at(plan.points()[0]).data.train()
+
+
+def plans(study: Study, scale: Scale, settings: Sequence[str]) -> Iterator[tuple[str, Plan]]:
+    """The sweeps at this scale by name; the user's settings come last."""
+    for part in study.sweeps:
+        if part.name in scale.left_out:
+            continue
+        words = (*scale.settings, *part.settings, *scale.sweeps.get(part.name, ()), *settings)
+        yield part.name, Plan(words, {**part.factors, "seed": scale.seeds})
+
+
+def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: Evidence) -> dict[str, Any]:
+    """Every claim with its verdict, every table, every run."""
+    chosen: Scale = getattr(study.scales, scale)
+    seeds = ",".join(map(str, chosen.seeds))
+    return {
+        "study": study.number,
+        "title": study.title,
+        "note": study.note,
+        "about": study.about,
+        "scale": scale,
+        "scale_about": chosen.about,
+        "command": " ".join(["mooring study", str(study.number), f"scale={scale}", f"seeds={seeds}", *settings]),
+        "settings": [*chosen.settings, *settings],
+        "seeds": list(chosen.seeds),
+        "sweeps": [part.name for part in study.sweeps if part.name not in chosen.left_out],
+        "verdicts": [decided(claim, evidence) for claim in study.claims],
+        "tables": [asdict(table(evidence)) for table in study.tables],
+        "runs": [
+            {"sweep": name, "run": run.name, "fingerprint": run.trained.get("fingerprint"), "accuracy": run.accuracy}
+            for name, runs in evidence.sweeps.items()
+            for run in runs
+        ],
+    }
+
+
+def decided(claim: Claim, evidence: Evidence) -> dict[str, str]:
+    said = {name: getattr(claim, name) for name in ("id", "claim", "phrase", "where", "documented", "remark")}
+    return said | asdict(claim.check(evidence))

@@ -1,0 +1,108 @@
+"""A study as its file says it: scales, sweeps, tables, and claims with the rules that decide them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from annotated_types import MinLen
+
+from mooring.config.value import load_value
+from mooring.errors import ConfigError
+from mooring.study.checks import CHECKS, Check
+from mooring.study.evidence import parsed
+from mooring.study.measures import MEASURES, Measure
+from mooring.study.tables import TABLES, Table
+
+ScaleName = Literal["quick", "cpu", "full"]
+Setting = str | int | float
+
+
+@dataclass(frozen=True)
+class Scale:
+    """On what a study runs: `key=value` settings of every run, more of them by sweep, the seeds, and the sweeps that
+    would take too long here."""
+
+    about: str
+    settings: tuple[str, ...]
+    seeds: Annotated[tuple[int, ...], MinLen(1)]
+    sweeps: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scales:
+    """`quick` takes minutes on two cores, `cpu` less than an hour, `full` is the note's own setting."""
+
+    quick: Scale
+    cpu: Scale
+    full: Scale
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Runs of every combination of factors and seeds; a factor `fusion` shares its training."""
+
+    name: str
+    factors: dict[str, tuple[Setting, ...]]
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the note that asserts something, what the note offers for it, and the rule that decides it."""
+
+    id: str
+    claim: str
+    where: str
+    documented: str
+    check: Check
+    phrase: str = ""  # the note's own words
+    remark: str = ""  # what theory says of it
+
+
+@dataclass(frozen=True)
+class Study:
+    """One note."""
+
+    number: int
+    title: str
+    note: str
+    about: str
+    scales: Scales
+    sweeps: tuple[Sweep, ...]
+    tables: tuple[Table, ...]
+    claims: tuple[Claim, ...]
+
+
+def load_study(file: Path) -> Study:
+    """The study in a file; a group that no sweep runs is an error, told with all others."""
+    study = load_value(Study, file, {Check: CHECKS, Measure: MEASURES, Table: TABLES})
+    found = [f"{file.name}: {problem}" for problem in problems(study)]
+    if found:
+        raise ConfigError(found)
+    return study
+
+
+def seeded(study: Study, scale: ScaleName, seeds: tuple[int, ...]) -> Study:
+    """The study with other seeds at this scale."""
+    chosen: Scale = replace(getattr(study.scales, scale), seeds=seeds)
+    return replace(study, scales=replace(study.scales, **{scale: chosen}))
+
+
+def problems(study: Study) -> Iterator[str]:
+    """Claims and tables that ask for runs which are not made; names that are given twice."""
+    sweeps = {sweep.name: sweep for sweep in study.sweeps}
+    asking = {f"claim {claim.id}": claim.check.groups() for claim in study.claims}
+    asking |= {f"table {table.title!r}": table.groups() for table in study.tables}
+    for who, groups in asking.items():
+        for group in groups:
+            name, wanted = parsed(group)
+            factors = sweeps[name].factors if name in sweeps else {}
+            if name not in sweeps or any(value not in map(str, factors.get(key, ())) for key, value in wanted.items()):
+                yield f"{who}: asks for {group!r}, and no sweep runs that"
+    ids = [claim.id for claim in study.claims]
+    yield from (f"claim {id_}: is there twice" for id_ in sorted({id_ for id_ in ids if ids.count(id_) > 1}))
+    for scale in (study.scales.quick, study.scales.cpu, study.scales.full):
+        unknown = {*scale.sweeps, *scale.left_out} - sweeps.keys()
+        yield from (f"scale: there is no sweep {name!r}" for name in sorted(unknown))

@@ -1,0 +1,36 @@
+"""Numbers by seed, and how they are told: mean, spread, n."""
+
+from collections.abc import Collection, Mapping
+from statistics import fmean, stdev
+
+from mooring.study.evidence import Evidence
+from mooring.study.measures import Measure
+
+Sample = dict[int, float]  # by seed
+
+
+def sample(evidence: Evidence, group: str, measure: Measure) -> Sample:
+    """The measure of every run of a group that holds it."""
+    numbers = {run.seed: measure.value(run) for run in evidence.runs(group)}
+    return {seed: number for seed, number in numbers.items() if number is not None}
+
+
+def differences(one: Mapping[int, float], other: Mapping[int, float]) -> list[float]:
+    """one - other, seed by seed: the same partition under both."""
+    return [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
+
+
+def told(numbers: Collection[float]) -> str:
+    """`0.412 ± 0.031 (n = 3)`; the spread is the standard deviation over seeds."""
+    values = list(numbers)
+    if not values:
+        return "-"
+    spread = f" ± {short(stdev(values))}" if len(values) > 1 else ""
+    return f"{short(fmean(values))}{spread} (n = {len(values)})"
+
+
+def short(value: float) -> str:
+    """Three decimals, or three digits where that says nothing."""
+    if value == 0:
+        return "0"
+    return f"{value:.3f}" if 0.01 <= abs(value) < 100 else f"{value:.3g}"

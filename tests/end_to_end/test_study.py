@@ -1,0 +1,41 @@
+"""A study from the command line, on as little as possible."""
+
+import json
+
+TINY = ("training.rounds=2", "training.local_epochs=1", "seeds=1")
+WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale"}
+
+
+def test_a_study_decides_every_claim_and_is_not_run_twice(cli, tmp_path):
+    code, out, err = cli("study", "5", *TINY, "out=s")
+    assert code == 0, err
+    told = json.loads((tmp_path / "s" / "study.json").read_text("utf-8"))
+    assert told["sweeps"] == ["explosion"]
+    assert {row["verdict"] for row in told["verdicts"]} <= WORDS
+    assert len(told["runs"]) == 6
+    assert "study.md" in out
+    assert "runs away" in (tmp_path / "s" / "study.md").read_text("utf-8")
+    code, out, err = cli("study", "5", *TINY, "out=s", "--json")
+    assert code == 0, err
+    assert json.loads(out)["verdicts"] == told["verdicts"]
+
+
+def test_the_list_and_the_mistakes(cli):
+    code, out, _ = cli("study")
+    assert code == 0
+    assert len(out.splitlines()) == 5
+    assert cli("study", "7")[0] == 2
+    code, _, err = cli("study", "5", "scale=quik")
+    assert (code, err) == (2, "error: scale=quik: unknown; did you mean 'quick'?\n")
+    assert cli("study", "5", "seeds=one")[0] == 2
+    code, _, err = cli("study", "5", "trainig.rounds=2")
+    assert code == 2
+    assert "did you mean 'training'" in err
+
+
+def test_data_that_is_not_there_is_told_once(cli, tmp_path):
+    code, _, err = cli("study", "5", "scale=cpu", f"data.root={tmp_path}")
+    assert code == 2
+    assert err.startswith("error: ")
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "studies-out").exists()

@@ -1,0 +1,124 @@
+"""Every check on evidence made by hand: each verdict can be reached."""
+
+import pytest
+
+from mooring.errors import ConfigError
+from mooring.study.checks import Alike, Below, Correlation, Given, Order, Trend, Within
+from mooring.study.evidence import Evidence, Run
+from mooring.study.measures import Client, Fused
+
+CONFIRMED, REFUTED, UNSEEN = "confirmed", "not confirmed", "cannot be seen at this scale"
+
+
+def group(method, *accuracies, **more):
+    """One run per seed with these final accuracies."""
+    return [
+        Run(f"{method}-{seed}", {"method": method, "seed": seed, **more}, accuracy, {0: accuracy})
+        for seed, accuracy in enumerate(accuracies, 1)
+    ]
+
+
+def evidence(*groups):
+    return Evidence({"s": tuple(run for runs in groups for run in runs)})
+
+
+def traced(seed=1, **fields):
+    """A run whose clients recorded these values: field=[[client 0, by round], [client 1, by round]]"""
+    clients = len(next(iter(fields.values())))
+    rounds = tuple(
+        {"client": k, "round": r} | {name: values[k][r] for name, values in fields.items()}
+        for k in range(clients)
+        for r in range(len(next(iter(fields.values()))[k]))
+    )
+    return Run("run", {"seed": seed}, 0.5, {0: 0.9, 1: 0.5}, rounds)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        ((0.4, 0.5), (0.6, 0.7), CONFIRMED),
+        ((0.7, 0.6), (0.4, 0.5), REFUTED),
+        ((0.4, 0.7), (0.6, 0.5), UNSEEN),  # the seeds do not agree
+        ((0.595, 0.695), (0.6, 0.7), UNSEEN),  # inside the noise
+        ((0.5,), (), UNSEEN),  # nothing to compare with
+    ],
+)
+def test_below(low, high, verdict):
+    found = Below("s method=a", "s method=b")(evidence(group("a", *low), group("b", *high)))
+    assert found.verdict == verdict
+    assert found.reason
+
+
+def test_below_pairs_by_seed_and_tells_n():
+    found = Below("s method=a", "s method=b")(evidence(group("a", 0.1, 0.5), group("b", 0.3, 0.7, 0.9)))
+    assert found.verdict == CONFIRMED
+    assert "difference -0.200" in found.measured
+    assert found.measured.endswith("(n = 2)")
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "verdict"),
+    [((0.9, 0.7, 0.5), CONFIRMED), ((0.9, 0.5, 0.7), REFUTED), ((0.9, 0.71, 0.7), UNSEEN)],
+)
+def test_order_is_as_weak_as_its_weakest_pair(accuracies, verdict):
+    runs = evidence(*(group(name, value, value) for name, value in zip("abc", accuracies, strict=True)))
+    assert Order(("s method=a", "s method=b", "s method=c"))(runs).verdict == verdict
+
+
+@pytest.mark.parametrize(("values", "verdict"), [((5, 6), CONFIRMED), ((1, 2), REFUTED), ((1, 6), UNSEEN)])
+def test_within(values, verdict):
+    runs = Evidence({"s": tuple(traced(seed, x=[[1.0, value]]) for seed, value in enumerate(values))})
+    assert Within("s", Client("x"), low=4.0)(runs).verdict == verdict
+
+
+def test_a_quantity_that_nobody_recorded_cannot_be_seen():
+    found = Within("s", Client("sigma_sq_local"), low=1.0)(Evidence({"s": (traced(x=[[1.0]]),)}))
+    assert found.verdict == UNSEEN
+    assert "no finished run of s holds it" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "verdict"),
+    [((0.5, 0.6), (0.51, 0.59), CONFIRMED), ((0.5, 0.6), (0.7, 0.8), REFUTED), ((0.5, 0.8), (0.7, 0.6), UNSEEN)],
+)
+def test_alike(one, other, verdict):
+    assert Alike("s method=a", "s method=b")(evidence(group("a", *one), group("b", *other))).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("gaps", "verdict"), [((-0.1, -0.2, -0.3), CONFIRMED), ((-0.3, -0.2, -0.1), REFUTED), ((-0.1, -0.3, -0.2), UNSEEN)]
+)
+def test_trend(gaps, verdict):
+    values = (0.5, 0.1, 0.05)
+    runs = [group("b", 0.8, 0.8, alpha=v) for v in values]
+    runs += [group("a", 0.8 + gap, 0.8 + gap, alpha=v) for v, gap in zip(values, gaps, strict=True)]
+    found = Trend("s method=a", "s method=b", "alpha", values)(evidence(*runs))
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("y", "verdict"), [((1, 2, 3, 4), CONFIRMED), ((4, 3, 2, 1), REFUTED), ((2, 1, 4, 0.5 + 2), UNSEEN)]
+)
+def test_correlation_over_clients(y, verdict):
+    run = traced(x=[[1.0], [2.0], [3.0], [4.0]], y=[[float(value)] for value in y])
+    check = Correlation("s", Client("x"), Client("y"), strength=0.9)
+    assert check(Evidence({"s": (run,)})).verdict == verdict
+
+
+def test_correlation_needs_three_points():
+    run = traced(x=[[1.0], [2.0]], y=[[1.0], [2.0]])
+    assert Correlation("s", Client("x"), Client("y"))(Evidence({"s": (run,)})).verdict == UNSEEN
+
+
+def test_what_follows_from_something_that_did_not_happen_cannot_be_seen():
+    runs = Evidence({"s": (traced(x=[[1.0, 5.0]]),)})
+    falls = Within("s", Fused("fall"), low=0.3)
+    assert Given(Within("s", Client("x"), low=4.0), falls)(runs).verdict == CONFIRMED
+    found = Given(Within("s", Client("x"), low=40.0), falls)(runs)
+    assert found.verdict == UNSEEN
+    assert "premise" in found.reason
+
+
+def test_an_unknown_sweep_is_an_error_that_names_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'lambda'"):
+        Evidence({"lambda": ()}).runs("lamda method=v7")

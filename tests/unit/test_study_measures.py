@@ -1,0 +1,127 @@
+"""Measures on records made by hand."""
+
+from math import e
+from types import SimpleNamespace
+
+import pytest
+
+from mooring.study.evidence import Evidence, Run, gather
+from mooring.study.measures import Client, Extreme, Fused, Share, Since, Switch
+from mooring.study.ranks import spearman
+from mooring.study.series import AT
+from mooring.study.tables import ByClient, ByGroup, ByRound, Column
+from mooring.study.tables.by_group import Row
+
+
+def records(**fields):
+    """field=[[client 0, by round], ...] as the events of clients."""
+    first = next(iter(fields.values()))
+    return tuple(
+        {"client": k, "round": r} | {name: values[k][r] for name, values in fields.items()}
+        for k, rounds in enumerate(first)
+        for r in range(len(rounds))
+    )
+
+
+def run(fused=None, trained=None, seed=1, epochs=(), **fields):
+    fused = fused or {0: 0.5}
+    return Run(
+        "r", {"seed": seed}, fused[max(fused)], fused, records(**fields) if fields else (), epochs, trained or {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        ("first", 2),
+        ("last", 4),
+        ("peak", 8),
+        ("lowest", 2),
+        ("mean", 14 / 3),
+        ("growth", 2),
+        ("swell", 4),
+        ("fall", 0.5),
+    ],
+)
+def test_reductions_over_rounds(at, expected):
+    assert AT[at]([2.0, 8.0, 4.0]) == pytest.approx(expected)
+
+
+def test_wobble_is_the_relative_change_of_the_second_half():
+    assert AT["wobble"]([100.0, 1.0, 1.0, 1.1]) == pytest.approx(0.05)
+    assert AT["wobble"]([8.0, 8.0, 8.0, 8.0]) == 0
+
+
+def test_a_value_is_reduced_over_rounds_then_over_clients():
+    made = run(x=[[1.0, 4.0], [1.0, 2.0]])
+    assert Client("x", "growth", "mean").value(made) == 3
+    assert Client("x", "last", "max").value(made) == 4
+    assert Client("x", client=1).value(made) == 2
+    assert Client("x").series(made) == {0: 1.0, 1: 3.0}
+    assert Client("y").value(made) is None
+
+
+def test_derived_fields_follow_the_record():
+    made = run(base_loss=[[8.0]], align_loss=[[2.0]], lambda_raw=[[4.0]], prototype_norms=[[[1.0, 3.0]]])
+    assert Client("loss_ratio").value(made) == 4
+    assert Client("raw_over_loss_ratio").value(made) == 1
+    assert Client("prototype_norm").value(made) == 2
+    assert Client("felt_over_rest").value(made) is None
+
+
+def test_own_accuracies_and_constants_come_from_the_result():
+    trained = {
+        "partition": {"normalised_entropy": [0.2, 0.9, 0.0]},
+        "rounds": [{"round": 0, "clients": [{"client": 0, "accuracy": 0.3}, {"client": 1, "accuracy": 0.5}]}],
+    }
+    made = run(trained=trained, x=[[1.0], [2.0]])
+    assert Client("accuracy").by_client(made) == {0: 0.3, 1: 0.5}
+    assert Client("normalised_entropy", "first").by_client(made) == {0: 0.2, 1: 0.9}  # client 2 was starved
+    assert Extreme("accuracy").value(made) == 0.3
+    assert Extreme("accuracy", which="highest").value(made) == 0.5
+
+
+def test_since_looks_only_at_clients_to_whom_it_happened():
+    made = run(lambda_raw=[[1.0, 1e4, 1e5], [1.0, 1.0, 1.0]], train_accuracy=[[0.5, 0.4, 0.2], [0.1, 0.1, 0.9]])
+    assert Since("train_accuracy").by_client(made) == {0: pytest.approx(-0.3)}
+
+
+def test_share_of_a_factor_in_the_growth_of_a_product():
+    made = run(part=[[1.0, e]], whole=[[1.0, e**4]])
+    assert Share("part", "whole").value(made) == pytest.approx(0.25)
+
+
+def test_switch_compares_the_epoch_of_stage_one_with_the_next():
+    epochs = (
+        {"client": 0, "round": 0, "epoch": 0, "bank-contrast": 5.0},
+        {"client": 0, "round": 0, "epoch": 1, "align_loss": 5.5},
+        {"client": 0, "round": 0, "epoch": 2, "align_loss": 1.0},
+    )
+    assert Switch().value(run(epochs=epochs)) == 0.5
+
+
+def test_rank_correlation():
+    assert spearman([1, 2, 3], [10, 20, 30]) == pytest.approx(1)
+    assert spearman([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    assert spearman([1, 2, 3], [1, 1, 1]) is None
+
+
+def test_a_fusion_made_afterwards_has_one_accuracy_and_no_records(tmp_path):
+    fused = SimpleNamespace(name="m", factors={"seed": 2}, folder=tmp_path, result={"accuracy": 0.7, "round": 9})
+    failed = SimpleNamespace(name="f", factors={"seed": 3}, folder=tmp_path, result=None)
+    [made] = gather([fused, failed])
+    assert (made.seed, made.fused, made.rounds) == (2, {9: 0.7}, ())
+
+
+def test_tables_set_the_note_beside_the_measured():
+    made = run({0: 0.25, 1: 0.5}, {"partition": {"entropy": [1.5]}}, x=[[1.0, 3.0]])
+    evidence = Evidence({"s": (made,)})
+    group = ByGroup("t", (Row("a", "s", (0.6,)),), (Column("accuracy", Fused()),), ("accuracy",))
+    assert group(evidence).rows == (("a", "0.6", "0.500 (n = 1)"),)
+    rounds = ByRound("t", "s", (Column("x", Client("x")),), ("x",), 50, ((0, 7), (49, 9)))
+    assert rounds(evidence).rows == (("0", "7", "0", "1.000"), ("49", "9", "1", "3.000"))
+    clients = ByClient("t", "s", {"H": "entropy"}, ("client", "H"), ((0, 1.9), (1, 1.8)))
+    assert clients(evidence).rows == (("0", "1.9", "0", "1.500"), ("1", "1.8", "-", "-"))
+    for table in (group, rounds, clients):
+        printed = table(evidence)
+        assert all(len(row) == len(printed.columns) for row in printed.rows)

@@ -1,0 +1,68 @@
+"""The five studies: they load, every run they plan can be built, and every claim is decided by a rule."""
+
+import json
+
+import pytest
+
+from mooring.config.plan import check
+from mooring.errors import ConfigError
+from mooring.study.conduct import findings, plans
+from mooring.study.evidence import Evidence
+from mooring.study.library import plan
+from mooring.study.library import plans as found
+from mooring.study.page import page
+from mooring.study.plan import load_study
+
+NUMBERS = ("1", "2", "3", "4", "5")
+
+
+def test_all_five_are_found():
+    assert tuple(found()) == NUMBERS
+
+
+def test_a_number_that_is_none_names_the_valid_ones():
+    with pytest.raises(ConfigError, match="valid: 1, 2, 3, 4, 5"):
+        plan("6")
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("scale", ["quick", "cpu", "full"])
+def test_every_run_of_every_scale_can_be_built(number, scale):
+    study = load_study(plan(number))
+    planned = dict(plans(study, getattr(study.scales, scale), ()))
+    assert planned
+    for each in planned.values():
+        check(each)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_nothing_is_decided_without_data(number):
+    study = load_study(plan(number))
+    nothing = Evidence({sweep.name: () for sweep in study.sweeps})
+    told = findings(study, "quick", [], nothing)
+    assert {row["verdict"] for row in told["verdicts"]} == {"cannot be seen at this scale"}
+    assert {row["id"] for row in told["verdicts"]} == {claim.id for claim in study.claims}
+    assert json.loads(json.dumps(told))
+    text = page(told | {"missing": ["a/b"]})
+    assert "a/b" in text
+    assert all(row["documented"] in text for row in told["verdicts"])
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_claims_quote_the_note_or_say_that_they_are_ours(number):
+    for claim in load_study(plan(number)).claims:
+        assert bool(claim.phrase) != (claim.where == "not in the note"), claim.id
+
+
+def test_a_mistake_in_a_study_names_its_place(tmp_path):
+    text = plan("5").read_text("utf-8").replace("kind: correlation", "kind: corelation", 1)
+    (tmp_path / "9-x.yaml").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match="did you mean 'correlation'"):
+        load_study(tmp_path / "9-x.yaml")
+
+
+def test_a_claim_about_runs_that_nobody_makes_is_an_error(tmp_path):
+    text = plan("5").read_text("utf-8").replace("of: explosion method=v12 fusion", "of: explosion method=v13 fusion", 1)
+    (tmp_path / "9-x.yaml").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match="no sweep runs that"):
+        load_study(tmp_path / "9-x.yaml")
