@@ -15,8 +15,8 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,report]'
 	@touch $@
 
-demo: $(READY)   ## five clients, Dirichlet alpha 0.05, V4 and V7 on the embedded digits
-	$(BIN)/mooring run configs/digits.yaml method=v4,v7 --again
+demo: $(READY)   ## note 5 run again on the embedded digits: lambda explodes, the doctor says why, a remedy holds
+	$(BIN)/mooring study 5 scale=quick
 
 test: $(READY) lint  ## lint, then the whole suite
 	$(BIN)/python -m pytest -n 2
