@@ -39,6 +39,7 @@ def test_the_explosion_of_v12_is_found_dated_and_explained(cli):
     assert "try  method=closed-form" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["v9", "closed-form"])
 def test_nothing_is_ill_in_v9_and_in_the_closed_form(cli, method):
     result = run_of(cli, method)

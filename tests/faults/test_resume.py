@@ -62,9 +62,3 @@ def test_a_finished_run_is_left_alone_by_resume(original, cli):
     assert code == 0
     assert "finished earlier, nothing was run" in err
     assert "v12" in out
-
-
-def test_four_workers_make_the_same_bytes(original, settings, tmp_path, cli):
-    code, _, err = cli("run", *settings, "engine.workers=4", f"out={tmp_path / 'run'}", "--quiet")
-    assert code == 0, err
-    same(original, tmp_path / "run")

@@ -51,12 +51,14 @@ def disturbed(folder, words, moments, rng):
 
 
 def test_a_killed_sweep(tmp_path):
-    words = ["method=v4,v9", "seed=1..2"]
+    words = ["method=v4,v9"]
     ended(started(tmp_path / "whole", *words))
     disturbed(tmp_path / "killed", words, [1], random.Random(1))
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
 
 
+@pytest.mark.chaos
+@pytest.mark.slow
 def test_ctrl_c_in_a_sweep(tmp_path):
     process = started(tmp_path / "s", "method=v4,v9", "seed=1..2", "training.rounds=50")
     wait_for_runs(tmp_path / "s", 0, process)

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Iterator
+from multiprocessing import parent_process
 from threading import Thread
-from time import monotonic, sleep
+from time import monotonic
 from traceback import format_exc
 from typing import Any
 
@@ -19,7 +20,6 @@ from mooring.errors import MooringError, TrainingError
 from mooring.types import Event
 
 Message = tuple[str, Any]  # what it is, its content
-WATCH_SECONDS = 1.0
 NO_MEMORY = 77  # exit code of a worker that ran out of it
 
 
@@ -79,12 +79,13 @@ def work(job: ClientJob, federation: Federation, vault: Vault, home: Any, second
 
 
 def leave_with_parent() -> None:
-    """End when the parent has ended, however it ended: a worker without one works for nobody."""
-    parent = os.getppid()
+    """End when the parent has ended, however and whenever it ended: a worker without one works for nobody."""
+    parent = parent_process()
+    if parent is None:
+        return
 
     def watch() -> None:
-        while os.getppid() == parent:
-            sleep(WATCH_SECONDS)
+        parent.join()  # at once if it ended while this process was still starting
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
