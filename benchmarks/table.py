@@ -14,7 +14,7 @@ class Goal(NamedTuple):
     wanted: float
     measured: float
     at_most: bool = False
-    because: str = "see the table"
+    because: str = ""
 
     @property
     def met(self) -> bool:
@@ -22,7 +22,7 @@ class Goal(NamedTuple):
 
     def line(self) -> str:
         sign = "<=" if self.at_most else ">="
-        verdict = "met" if self.met else f"**not met**, because {self.because}"
+        verdict = "met" if self.met else "**not met**" + (f": {self.because}" if self.because else "")
         return f"- {self.text}: goal {sign} {self.wanted:.2f}, measured {self.measured:.2f}: {verdict}"
 
 
