@@ -51,12 +51,14 @@ def test_nothing_is_ill_in_v9_and_in_the_closed_form(cli, method):
         assert 0 <= min(felt) <= max(felt) <= 50
 
 
+@pytest.mark.slow
 def test_cancellation_is_found_in_v11(cli):
     run_of(cli, "v11-linear", "training.rounds=4", "training.local_epochs=3")
     _, told = examined(cli, "run")
     assert "cancelled" in {f["kind"] for f in told["findings"]}
 
 
+@pytest.mark.slow
 def test_a_learned_lambda_tracks_its_equilibrium_where_relaxation_is_short(cli):
     run_of(cli, "v10", "training.rounds=3", "training.local_epochs=3")
     _, told = examined(cli, "run")
@@ -103,6 +105,7 @@ def test_an_empty_folder_is_no_run(cli, tmp_path):
     assert "name the folder of a finished run" in err
 
 
+@pytest.mark.slow
 def test_every_remedy_can_be_pasted(cli):
     """What the doctor proposes for a sick run is a valid override of that run."""
     run_of(cli, "v12", "training.rounds=4")

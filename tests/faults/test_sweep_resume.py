@@ -50,6 +50,8 @@ def disturbed(folder, words, moments, rng):
     ended(started(folder, *words))
 
 
+@pytest.mark.chaos
+@pytest.mark.slow
 def test_a_killed_sweep(tmp_path):
     words = ["method=v4,v9"]
     ended(started(tmp_path / "whole", *words))

@@ -74,6 +74,7 @@ def test_a_student_of_gaussian_pixels_agrees_with_its_teacher(classroom):
     assert agreement(student, ClassExpert()(uploads, server), server.validation.images) >= ENOUGH
 
 
+@pytest.mark.slow
 def test_a_student_of_public_images_agrees_with_its_teacher(school):
     """A quarter of the training images is nobody's: held out before the others are dealt to the clients."""
     uploads, server, _ = school(21, public_ratio=0.25)
