@@ -288,3 +288,13 @@ def test_a_sweep_without_its_results_table_is_read_from_its_runs(sweep_folder, t
     shutil.copytree(sweep_folder, tmp_path / "s")
     (tmp_path / "s" / "results.csv").unlink()
     assert [len(group.runs) for group in gather(tmp_path / "s").groups] == [2, 2]
+
+
+def test_a_member_that_was_only_fused_is_not_unfinished(sweep_folder, tmp_path):
+    shutil.copytree(sweep_folder, tmp_path / "sweep")
+    with (tmp_path / "sweep/results.csv").open("a") as rows:
+        rows.write("v7-other-fusion,v7,1,0.5,finished\n")
+    assert len(gather(tmp_path / "sweep").unfinished) == 2
+    (tmp_path / "sweep/fused").mkdir()
+    (tmp_path / "sweep/fused/v7-other-fusion.json").write_text("{}")
+    assert len(gather(tmp_path / "sweep").unfinished) == 1

@@ -30,7 +30,10 @@ def sweep_book(folder: Path) -> Book:
 
 
 def read_sweep(folder: Path, name: str) -> Sweep:
-    """Every finished run with its factors; `name` tells the sweeps of a study apart."""
+    """Every finished run with its factors; `name` tells the sweeps of a study apart.
+
+    A member that was only fused, from what another has trained, is among the fusions of that run.
+    """
     path = folder / "sweep.yaml"
     tree = read_file(path)
     factors = tree.get("factors") or {}
@@ -47,7 +50,8 @@ def read_sweep(folder: Path, name: str) -> Sweep:
             runs.append(read_run(run, {str(key): row[key] for key in factors if row.get(key)}, name))
         else:
             unfinished.append((run.name, row.get("status") or "unfinished"))
-    unfinished += [(run, row.get("status") or "its folder is missing") for run, row in rows.items()]
+    others = {run: row for run, row in rows.items() if not (folder / "fused" / f"{run}.json").exists()}
+    unfinished += [(run, row.get("status") or "its folder is missing") for run, row in others.items()]
     return Sweep(ordered(runs, factors), unfinished, None if baseline is None else str(baseline))
 
 
