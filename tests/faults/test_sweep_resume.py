@@ -14,7 +14,7 @@ SMALL = ["data.limit=600", "training.rounds=2", "training.local_epochs=2"]
 
 
 def started(folder, *words):
-    command = [sys.executable, "-c", "from mooring.cli import main; main()", "sweep", *words, *SMALL]
+    command = [sys.executable, "-c", "from mooring.cli import main; main()", "sweep", *SMALL, *words]
     return subprocess.Popen(
         [*command, "--baseline", "method=v4", "--workers", "2", "--quiet", f"out={folder}"],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
