@@ -17,10 +17,9 @@ from mooring.store import encode
 from mooring.types import Payload
 from mooring.workbench import Workbench
 
-LESSONS = 10
 RULES: dict[str, Fusion] = {kind: rule() for kind, rule in FUSIONS.items()} | {
-    f"{rule.kind}, one lesson of {LESSONS}": replace(
-        rule, lessons=1, study=replace(rule.study, steps=rule.study.steps // LESSONS)
+    f"{rule.kind}, one lesson of {rule.lessons}": replace(
+        rule, lessons=1, study=replace(rule.study, steps=rule.study.steps // rule.lessons)
     )
     for rule in (Dense(), CoBoosting())
 }

@@ -1,6 +1,7 @@
 """Fusions that train at the server: their losses by hand, and students that agree with their teachers."""
 
 from functools import cache
+from statistics import fmean
 
 import pytest
 import torch
@@ -24,8 +25,7 @@ from mooring.seeds import generator
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
 ENOUGH = 0.9  # of all validation images
-UNSEEN = 0.85  # by a student that saw no image: dense has .894, .875, .889 of 21, 22, 23, where nothing was tuned
-FRESH = (21, 22, 23)
+FRESH = {Dense: range(41, 47), CoBoosting: range(31, 34)}  # splits on which nothing was chosen
 
 
 @pytest.fixture(scope="module")
@@ -60,12 +60,15 @@ def agreement(student, teacher, images):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", FRESH)
-@pytest.mark.parametrize("rule", [Dense(), CoBoosting()], ids=lambda r: r.kind)
-def test_a_student_that_saw_no_image_agrees_with_its_teacher(rule, seed, school):
-    uploads, server, _ = school(seed)
-    student, teacher = rule.taught(uploads, server)
-    assert agreement(student, teacher, server.validation.images) >= UNSEEN
+@pytest.mark.parametrize("rule", FRESH, ids=lambda r: r.kind)
+def test_a_student_that_saw_no_image_agrees_with_its_teacher(rule, school):
+    shares = []
+    for seed in FRESH[rule]:
+        uploads, server, _ = school(seed)
+        student, teacher = rule().taught(uploads, server)
+        shares.append(agreement(student, teacher, server.validation.images))
+    print(rule.kind, [round(share, 3) for share in shares])
+    assert fmean(shares) >= ENOUGH  # single splits scatter by about a hundredth
 
 
 def test_a_student_of_gaussian_pixels_agrees_with_its_teacher(classroom):

@@ -38,11 +38,11 @@ class CoBoosting(Fusion):
 
     kind: ClassVar[str] = "co-boosting"
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
-    lessons: Count = 10
+    lessons: Count = 30
     imagination: Imagination = field(default_factory=lambda: Imagination(hardness=1.0))
     perturbation: Positive = 8 / 255
     reweighting: Positive = 0.05
-    study: Study = field(default_factory=lambda: Study(steps=800, sharpness=2.0))
+    study: Study = field(default_factory=lambda: Study(steps=1200, lr=3e-3, sharpness=2.0))
 
     def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
         return self.taught(payloads, server)[0]
@@ -75,7 +75,7 @@ class CoBoosting(Fusion):
     def reweighted(self, teacher: LogitEnsemble, images: Tensor, labels: Tensor) -> Tensor:
         """w after one step, (K,)"""
         with torch.no_grad():
-            logits = torch.stack([network(images).logits for network in teacher.networks()])  # (K, B, C)
+            logits = teacher.apart(images)
         w = teacher.weights.clone().requires_grad_()
         loss = hard_cross_entropy(torch.einsum("k,kbc->bc", w, logits), labels, self.imagination.hardness)
         [gradient] = torch.autograd.grad(loss, w)

@@ -33,9 +33,9 @@ class Dense(Fusion):
 
     kind: ClassVar[str] = "dense"
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
-    lessons: Count = 10
+    lessons: Count = 40
     imagination: Imagination = field(default_factory=Imagination)
-    study: Study = field(default_factory=lambda: Study(steps=800, sharpness=2.0))
+    study: Study = field(default_factory=lambda: Study(steps=1600, lr=3e-3, sharpness=2.0))
 
     def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
         return self.taught(payloads, server)[0]

@@ -25,10 +25,13 @@ def teach(
     """All lessons of a student; `imagined` makes the new images of one, (N, C, H, W)."""
     study = student.study
     shelf = torch.empty(0, *server.blueprint.shape)
+    opinions = torch.empty(len(teacher.clients), 0, server.blueprint.classes)
     for lesson in range(lessons):
-        shelf = torch.cat([shelf, imagined()])
+        images = imagined()
         with torch.no_grad():
-            scores = torch.cat([teacher(batch) for batch in shelf.split(BATCH)])
+            new = torch.cat([teacher.apart(batch) for batch in images.split(BATCH)], 1)
+        shelf, opinions = torch.cat([shelf, images]), torch.cat([opinions, new], 1)
+        scores = teacher.weighed(opinions)
         scores = study.scale(scores) * scores
         for _ in range(steps_in(lesson, lessons, study.steps)):
             chosen = torch.randint(len(shelf), (study.batch,), generator=rng)

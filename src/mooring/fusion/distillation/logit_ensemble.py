@@ -20,7 +20,15 @@ class LogitEnsemble(Ensemble):
         self.register_buffer("weights", torch.full((len(payloads),), 1 / len(payloads)))
 
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
+        return self.weighed(network.view(f).logits for network, f in zip(self.networks(), embeddings, strict=True))
+
+    def apart(self, images: Tensor) -> Tensor:
+        """Every client's own logits, (K, B, C): what stays when weights change."""
+        return torch.stack([network(images).logits for network in self.networks()])
+
+    def weighed(self, logits: Iterable[Tensor]) -> Tensor:
+        """sum_k w_k logits_k, (B, C)"""
         scores = torch.zeros(())
-        for weight, network, embedding in zip(self.weights, self.networks(), embeddings, strict=True):
-            scores = scores + weight * network.view(embedding).logits
+        for weight, own in zip(self.weights, logits, strict=True):
+            scores = scores + weight * own
         return scores
