@@ -2,6 +2,9 @@
 
 import json
 
+from mooring.study.library import plan
+from mooring.study.plan import load_study
+
 TINY = ("training.rounds=2", "training.local_epochs=1", "seeds=1")
 WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale"}
 
@@ -11,7 +14,10 @@ def test_a_study_decides_every_claim_and_is_not_run_twice(cli, tmp_path):
     assert code == 0, err
     told = json.loads((tmp_path / "s" / "study.json").read_text("utf-8"))
     assert told["sweeps"] == ["explosion"]
-    assert {row["verdict"] for row in told["verdicts"]} <= WORDS
+    verdicts = {row["id"]: row["verdict"] for row in told["verdicts"]}
+    assert set(verdicts.values()) <= WORDS
+    assert list(verdicts) == [claim.id for claim in load_study(plan("5")).claims]
+    assert verdicts["runaway"] == "not confirmed"  # not in two rounds of one epoch
     assert len(told["runs"]) == 6
     assert "study.md" in out
     assert "runs away" in (tmp_path / "s" / "study.md").read_text("utf-8")
@@ -28,6 +34,10 @@ def test_the_list_and_the_mistakes(cli):
     code, _, err = cli("study", "5", "scale=quik")
     assert (code, err) == (2, "error: scale=quik: unknown; did you mean 'quick'?\n")
     assert cli("study", "5", "seeds=one")[0] == 2
+    assert cli("study", "5", "seeds=1,1")[0] == 2
+    code, _, err = cli("study", "5", "method=v7")
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "mooring sweep" in err
     code, _, err = cli("study", "5", "trainig.rounds=2")
     assert code == 2
     assert "did you mean 'training'" in err

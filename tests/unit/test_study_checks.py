@@ -39,6 +39,8 @@ def traced(seed=1, **fields):
         ((0.4, 0.5), (0.6, 0.7), CONFIRMED),
         ((0.7, 0.6), (0.4, 0.5), REFUTED),
         ((0.4, 0.7), (0.6, 0.5), UNSEEN),  # the seeds do not agree
+        ((0.55, 0.9), (0.6, 0.5), UNSEEN),  # nor here, although the mean says the opposite
+        ((0.605, 0.705), (0.6, 0.7), UNSEEN),  # the opposite, inside the noise
         ((0.595, 0.695), (0.6, 0.7), UNSEEN),  # inside the noise
         ((0.5,), (), UNSEEN),  # nothing to compare with
     ],

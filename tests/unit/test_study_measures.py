@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from mooring.errors import StoreError
 from mooring.study.evidence import Evidence, Run, gather
-from mooring.study.measures import Client, Extreme, Fused, Share, Since, Switch
+from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Share, Since, Switch
 from mooring.study.ranks import spearman
 from mooring.study.series import AT
 from mooring.study.tables import ByClient, ByGroup, ByRound, Column
@@ -37,6 +38,8 @@ def run(fused=None, trained=None, seed=1, epochs=(), **fields):
         ("last", 4),
         ("peak", 8),
         ("lowest", 2),
+        ("midway", 4),
+        ("spread", 4),
         ("mean", 14 / 3),
         ("growth", 2),
         ("swell", 4),
@@ -50,6 +53,19 @@ def test_reductions_over_rounds(at, expected):
 def test_wobble_is_the_relative_change_of_the_second_half():
     assert AT["wobble"]([100.0, 1.0, 1.0, 1.1]) == pytest.approx(0.05)
     assert AT["wobble"]([8.0, 8.0, 8.0, 8.0]) == 0
+
+
+def test_a_swing_is_what_is_taken_back():
+    assert AT["swing"]([9.0, 1.0, 2.0, 4.0]) == 0
+    assert AT["swing"]([9.0, 2.0, 4.0, 2.0]) == pytest.approx(4 / (2 * 8 / 3))
+    assert AT["swing"]([3.0]) == 0
+
+
+def test_decades_and_rounds_from_the_peak_on():
+    made = run({0: 0.2, 1: 0.9, 2: 0.5}, x=[[10.0, 100.0, 1000.0]])
+    assert Log10(Client("x")).value(made) == pytest.approx(3)
+    assert Log10(Client("y")).value(made) is None
+    assert FromPeak(Client("x")).series(made) == {1: 100, 2: 1000}
 
 
 def test_a_value_is_reduced_over_rounds_then_over_clients():
@@ -106,11 +122,19 @@ def test_rank_correlation():
     assert spearman([1, 2, 3], [1, 1, 1]) is None
 
 
-def test_a_fusion_made_afterwards_has_one_accuracy_and_no_records(tmp_path):
-    fused = SimpleNamespace(name="m", factors={"seed": 2}, folder=tmp_path, result={"accuracy": 0.7, "round": 9})
-    failed = SimpleNamespace(name="f", factors={"seed": 3}, folder=tmp_path, result=None)
+def test_a_fusion_made_afterwards_has_one_accuracy_and_the_records_of_its_training(v12_run):
+    folder = v12_run
+    fused = SimpleNamespace(name="m", factors={"seed": 2}, folder=folder, result={"accuracy": 0.7, "round": 9})
+    failed = SimpleNamespace(name="f", factors={"seed": 3}, folder=folder, result=None)
     [made] = gather([fused, failed])
-    assert (made.seed, made.fused, made.rounds) == (2, {9: 0.7}, ())
+    assert (made.seed, made.fused) == (2, {9: 0.7})
+    assert len(made.rounds) >= 2
+
+
+def test_a_damaged_run_is_no_run_without_records(tmp_path):
+    member = SimpleNamespace(name="m", factors={}, folder=tmp_path, result={"accuracy": 0.7, "round": 9})
+    with pytest.raises(StoreError):
+        gather([member])
 
 
 def test_tables_set_the_note_beside_the_measured():

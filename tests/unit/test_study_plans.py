@@ -6,12 +6,14 @@ import pytest
 
 from mooring.config.plan import check
 from mooring.errors import ConfigError
-from mooring.study.conduct import findings, plans
+from mooring.study.conduct import findings, plans, refuse_what_it_varies
 from mooring.study.evidence import Evidence
 from mooring.study.library import plan
 from mooring.study.library import plans as found
+from mooring.study.measures import Fused
 from mooring.study.page import page
 from mooring.study.plan import load_study
+from mooring.study.tables import ByRound
 
 NUMBERS = ("1", "2", "3", "4", "5")
 
@@ -52,6 +54,29 @@ def test_nothing_is_decided_without_data(number):
 def test_claims_quote_the_note_or_say_that_they_are_ours(number):
     for claim in load_study(plan(number)).claims:
         assert bool(claim.phrase) != (claim.where == "not in the note"), claim.id
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("scale", ["quick", "cpu", "full"])
+def test_what_a_table_prints_by_round_is_fused_in_that_round(number, scale):
+    study = load_study(plan(number))
+    settings = dict(word.split("=", 1) for word in getattr(study.scales, scale).settings)
+    if "training.snapshots" not in settings:
+        return
+    kept, last = json.loads(settings["training.snapshots"]), int(settings["training.rounds"]) - 1
+    for table in study.tables:
+        if isinstance(table, ByRound) and any(isinstance(column.measure, Fused) for column in table.measured):
+            asked = {round(row[0] / (table.note_rounds - 1) * last) for row in table.rows}
+            assert asked <= set(kept), table.title
+
+
+def test_settings_that_a_study_varies_itself_are_refused():
+    study = load_study(plan("1"))
+    with pytest.raises(ConfigError) as error:
+        refuse_what_it_varies(study, ["partition.alpha=0.3", "seed=9", "training.rounds=2"])
+    assert len(error.value.problems) == 2
+    assert "partition.alpha=0.3: study 1 says this by its sweep 'bank'" in error.value.problems[0]
+    assert "write seeds=1,2" in error.value.problems[1]
 
 
 def test_a_mistake_in_a_study_names_its_place(tmp_path):

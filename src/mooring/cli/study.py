@@ -74,9 +74,18 @@ def read(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, 
     if scale not in valid:
         raise ConfigError([f"scale={scale}: unknown; {nearest(scale, valid)}"])
     if "seeds" in named:
-        seeds = named["seeds"].split(",")
-        if not all(seed.strip().isdigit() for seed in seeds):
-            raise ConfigError([f"seeds={named['seeds']}: must be whole numbers with commas, for example seeds=1,2"])
-        study = seeded(study, valid[valid.index(scale)], tuple(int(seed) for seed in seeds))
+        study = seeded(study, valid[valid.index(scale)], seeds_of(named["seeds"]))
     out = Path(named.get("out", STUDIES / f"{study.number}-{scale}"))
     return study, valid[valid.index(scale)], out, [word for word in settings if word not in ours]
+
+
+def seeds_of(text: str) -> tuple[int, ...]:
+    """`1,2` or `1..3`"""
+    from mooring.config.plan import values_of
+
+    seeds = values_of(text, "seeds")
+    if not all(type(seed) is int and seed >= 0 for seed in seeds):
+        raise ConfigError([f"seeds={text}: must be whole numbers, for example seeds=1,2 or seeds=1..3"])
+    if len(set(seeds)) < len(seeds):
+        raise ConfigError([f"seeds={text}: one is there twice; each seed is one run"])
+    return seeds

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.config.plan import check
+from mooring.errors import ConfigError
 from mooring.store import strict_json, write_atomically
 from mooring.study.evidence import Evidence, Run, gather
 from mooring.study.page import page
@@ -22,6 +23,7 @@ def conduct(
 ) -> dict[str, Any]:
     """Run what is not finished, then write `study.json` and `study.md`; what `study.json` says."""
     chosen: Scale = getattr(study.scales, scale)
+    refuse_what_it_varies(study, settings)
     planned = dict(plans(study, chosen, settings))
     for plan in planned.values():
         check(plan)
@@ -37,6 +39,23 @@ def conduct(
     write_atomically(out / "study.json", (strict_json(told, indent=1) + "\n").encode())
     write_atomically(out / "study.md", page(told).encode())
     return told
+
+
+def refuse_what_it_varies(study: Study, settings: Sequence[str]) -> None:
+    """A key that one of the sweeps sets for itself would change what its claims compare."""
+    own = {"seed": "its seeds"}
+    for part in study.sweeps:
+        for key in (*part.factors, *(word.partition("=")[0] for word in part.settings)):
+            own.setdefault(key, f"its sweep {part.name!r}")
+    found = [(word, own[word.partition("=")[0]]) for word in settings if word.partition("=")[0] in own]
+    if found:
+        raise ConfigError(
+            [
+                f"{word}: study {study.number} says this by {who}; "
+                + ("write seeds=1,2" if word.startswith("seed=") else "leave it out, or use `mooring sweep`")
+                for word, who in found
+            ]
+        )
 
 
 def require_data(plan: Plan) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from mooring.errors import ConfigError, StoreError, nearest
+from mooring.errors import ConfigError, nearest
 from mooring.store import read_events, read_result
 from mooring.study.traces import value_of
 
@@ -91,10 +91,7 @@ def gather(members: Iterable[Finished]) -> tuple[Run, ...]:
 
 
 def read(member: Finished, result: Mapping[str, Any]) -> Run:
-    try:
-        trained, events = read_result(member.folder), read_events(member.folder)
-    except StoreError:  # fused from the uploads of another folder: an accuracy, and nothing else to tell
-        trained, events = {}, []
+    trained, events = read_result(member.folder), read_events(member.folder)
     own_rounds = result.get("rounds", ())
     fused = {row["round"]: row["accuracy"] for row in own_rounds} or {result.get("round", 0): result["accuracy"]}
     return Run(

@@ -5,7 +5,9 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Literal
 
-At = Literal["first", "last", "peak", "lowest", "mean", "growth", "swell", "fall", "wobble"]
+At = Literal[
+    "first", "last", "peak", "lowest", "mean", "growth", "midway", "swell", "spread", "fall", "wobble", "swing"
+]
 Over = Literal["mean", "median", "max", "min"]
 
 
@@ -14,9 +16,19 @@ def growth(values: Sequence[float]) -> float:
     return values[-1] / values[0]
 
 
+def midway(values: Sequence[float]) -> float:
+    """Half of the way / first."""
+    return values[len(values) // 2] / values[0]
+
+
 def swell(values: Sequence[float]) -> float:
     """Peak / first."""
     return max(values) / values[0]
+
+
+def spread(values: Sequence[float]) -> float:
+    """Peak / lowest."""
+    return max(values) / min(values)
 
 
 def fall(values: Sequence[float]) -> float:
@@ -27,8 +39,20 @@ def fall(values: Sequence[float]) -> float:
 
 def wobble(values: Sequence[float]) -> float:
     """Mean relative change from round to round, over the second half."""
-    late = values[len(values) // 2 - 1 :] if len(values) > 3 else values
-    return fmean([abs(after / before - 1) for before, after in pairwise(late)] or [0.0])
+    return fmean([abs(after / before - 1) for before, after in pairwise(late(values))] or [0.0])
+
+
+def swing(values: Sequence[float]) -> float:
+    """What of these changes is taken back: (sum |x_r+1 - x_r| - |x_last - x_first|) / (rounds * mean x). A steady course
+    has none, however steep."""
+    half = late(values)
+    changes = [after - before for before, after in pairwise(half)]
+    return (sum(map(abs, changes)) - abs(sum(changes))) / (max(len(changes), 1) * fmean(half))
+
+
+def late(values: Sequence[float]) -> Sequence[float]:
+    """The second half, from the round before it."""
+    return values[len(values) // 2 - 1 :] if len(values) > 3 else values
 
 
 AT: dict[At, Callable[[Sequence[float]], float]] = {
@@ -38,9 +62,12 @@ AT: dict[At, Callable[[Sequence[float]], float]] = {
     "lowest": min,
     "mean": fmean,
     "growth": growth,
+    "midway": midway,
     "swell": swell,
+    "spread": spread,
     "fall": fall,
     "wobble": wobble,
+    "swing": swing,
 }
 WORDS: dict[At, str] = {
     "first": "first round",
@@ -49,8 +76,11 @@ WORDS: dict[At, str] = {
     "lowest": "smallest ever",
     "mean": "mean over rounds",
     "growth": "last / first round",
+    "midway": "half way / first round",
     "swell": "largest / first round",
+    "spread": "largest / smallest",
     "fall": "share lost after the peak",
     "wobble": "mean change per round, second half",
+    "swing": "change per round that is taken back, second half",
 }
 OVER: dict[Over, Callable[[Sequence[float]], float]] = {"mean": fmean, "median": median, "max": max, "min": min}

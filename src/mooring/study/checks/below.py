@@ -13,7 +13,7 @@ from mooring.study.samples import differences, sample, short, told
 @dataclass(frozen=True)
 class Below:
     """Paired by seed, d = lower - higher. Confirmed: mean d < -noise and d < 0 in every seed. Not confirmed: mean
-    d >= noise, or d >= 0 in every seed. Otherwise the difference is inside the noise and cannot be seen."""
+    d >= noise and d >= 0 in every seed. Otherwise it is inside the noise, or the seeds do not agree."""
 
     kind: ClassVar[str] = "below"
     lower: str
@@ -34,7 +34,7 @@ class Below:
         counted = f"lower in {fewer} of {len(gaps)} seeds"
         if mean < -self.noise and fewer == len(gaps):
             return Verdict(CONFIRMED, measured, counted)
-        if mean >= self.noise or not fewer:
+        if mean >= self.noise and not fewer:
             return Verdict(REFUTED, measured, counted)
         return Verdict(UNSEEN, measured, f"{counted}; {inside(mean, self.noise)}")
 

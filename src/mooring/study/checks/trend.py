@@ -21,7 +21,7 @@ class Trend:
     lower: str
     higher: str
     along: str
-    values: tuple[float, ...]
+    values: tuple[str | float, ...]
     measure: Measure = Fused()
 
     def groups(self) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ class Trend:
         gaps = [differences(low, high) for low, high in zip(samples[::2], samples[1::2], strict=True)]
         if not all(gaps):
             return missing(*(group for group, numbers in zip(self.groups(), samples, strict=True) if not numbers))
-        told_gaps = "; ".join(f"{value:g}: {told(gap)}" for value, gap in zip(self.values, gaps, strict=True))
+        told_gaps = "; ".join(f"{value}: {told(gap)}" for value, gap in zip(self.values, gaps, strict=True))
         measured = f"difference in {self.measure} by {self.along}: {told_gaps}"
         means = [fmean(gap) for gap in gaps]
         spread = max((stdev(gap) for gap in gaps if len(gap) > 1), default=0.0)
