@@ -43,8 +43,8 @@ def wobble(values: Sequence[float]) -> float:
 
 
 def swing(values: Sequence[float]) -> float:
-    """What of these changes is taken back: (sum |x_r+1 - x_r| - |x_last - x_first|) / (rounds * mean x). A steady course
-    has none, however steep."""
+    """(sum |x_r+1 - x_r| - |x_last - x_first|) / (rounds * mean x), over the second half: what is taken back. A steady
+    course has none, however steep."""
     half = late(values)
     changes = [after - before for before, after in pairwise(half)]
     return (sum(map(abs, changes)) - abs(sum(changes))) / (max(len(changes), 1) * fmean(half))
