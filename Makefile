@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test lint science studies chaos trackers bench docs pictures format clean
+.PHONY: help setup demo test lint science studies chaos extras bench docs pictures format clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -27,7 +27,7 @@ lint: $(READY)   ## ruff, mypy --strict, and the layers of the house
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-science: $(READY)  ## what the notes claim, on many digits runs (about 20 minutes)
+science: $(READY)  ## what the notes claim, on many digits runs (about 35 minutes)
 	$(BIN)/python -m pytest -m "slow and not chaos" -rP
 
 studies: $(READY)  ## the studies on the digits, and their pages (about an hour)
@@ -38,9 +38,9 @@ studies: $(READY)  ## the studies on the digits, and their pages (about an hour)
 chaos: $(READY)  ## sixty kills at random moments, each resumed, byte for byte the same (about 15 minutes)
 	$(BIN)/python -m pytest -m chaos -s tests/faults
 
-trackers: $(READY)  ## the tests of `mooring track`, with the real TensorBoard and MLflow (two minutes to install)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[track]'
-	$(BIN)/python -m pytest -rs tests/unit/test_track.py
+extras: $(READY)  ## what is skipped without extras: TensorBoard, MLflow, Optuna, the site (two minutes to install)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[track,search,docs]'
+	$(BIN)/python -m pytest -rs tests/unit/test_track.py tests/end_to_end/test_sweep.py tests/unit/test_site.py
 
 bench: $(READY)  ## speed against its goals, into docs/performance.md (about 12 minutes)
 	$(BIN)/python -m benchmarks --write
