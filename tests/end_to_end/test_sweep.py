@@ -1,9 +1,12 @@
 """Many runs, one table: shared training, isolated failures, searches, and what a user sees."""
 
 import json
+from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 
+from mooring.fusion import Fusion
 from mooring.sweep.tables import read_table
 
 SMALL = ["data.limit=300", "training.rounds=1", "training.local_epochs=1", "partition.clients=3"]
@@ -36,6 +39,24 @@ def test_a_failure_stays_alone_and_is_told(cli, tmp_path):
     assert good["status"] == "finished"
     assert bad["status"] != "finished"
     assert bad["accuracy"] is None
+
+
+@dataclass(frozen=True)
+class Broken(Fusion):
+    """A user's rule with a bug in it."""
+
+    kind: ClassVar[str] = "broken"
+    needs: ClassVar = frozenset()
+
+    def __call__(self, payloads, server):
+        raise RuntimeError("no rule\nof mine")
+
+
+def test_a_fusion_with_a_bug_fails_alone(cli, tmp_path):
+    code, out, err = cli("sweep", f"fusion=feature-ensemble,{__name__}:Broken,class-expert", *SMALL, "out=s", "--json")
+    assert code == 3, err
+    statuses = [row["status"] for row in json.loads(out)["results"]]
+    assert statuses == ["finished", "RuntimeError: no rule of mine", "finished"]
 
 
 @pytest.mark.parametrize("kind", ["random", "tpe"])
