@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -57,6 +58,40 @@ def test_a_fusion_with_a_bug_fails_alone(cli, tmp_path):
     assert code == 3, err
     statuses = [row["status"] for row in json.loads(out)["results"]]
     assert statuses == ["finished", "RuntimeError: no rule of mine", "finished"]
+
+
+@dataclass(frozen=True)
+class Fragile:
+    """A user's loss that is not a number for whoever has seen a nought, as long as the folder holds `ill`."""
+
+    kind: ClassVar[str] = "fragile"
+
+    def __call__(self, step):
+        ill = Path("ill").exists() and bool((step.labels == 0).any())
+        return step.prototypes.sum() * (float("nan") if ill else 0.0)
+
+
+def tables(folder):
+    return [(folder / name).read_bytes() for name in ("results.csv", "summary.csv")]
+
+
+def test_nothing_is_fused_from_some_of_the_clients(cli, tmp_path):
+    terms = f"method.client.terms=['cross-entropy', '{__name__}:Fragile']"
+    words = ["sweep", "method=v7", terms, "fusion=count-weighted,output-ensemble", *SMALL]
+    assert cli(*words, "out=well")[0] == 0
+    (tmp_path / "ill").touch()
+    assert cli(*words, "out=s")[0] == 3
+    rows = read_table(tmp_path / "s/results.csv")
+    assert [row["status"] for row in rows] == ["some clients failed"] * 2
+    assert rows[1]["accuracy"] is None
+    [trained] = (tmp_path / "s/runs").iterdir()
+    assert cli("fuse", trained, "--fusion", "output-ensemble")[0] == 0
+    [fused] = (trained / "fusions").iterdir()
+    (tmp_path / "s/fused").mkdir()
+    fused.rename(tmp_path / "s/fused/output-ensemble.json")  # a row of some of the clients, as it was once kept
+    (tmp_path / "ill").unlink()
+    assert cli(*words, "out=s")[0] == 0
+    assert tables(tmp_path / "s") == tables(tmp_path / "well")
 
 
 @pytest.mark.parametrize("kind", ["random", "tpe"])

@@ -298,3 +298,7 @@ def test_a_member_that_was_only_fused_is_not_unfinished(sweep_folder, tmp_path):
     (tmp_path / "sweep/fused").mkdir()
     (tmp_path / "sweep/fused/v7-other-fusion.json").write_text("{}")
     assert len(gather(tmp_path / "sweep").unfinished) == 1
+    with (tmp_path / "sweep/results.csv").open("a") as rows:
+        rows.write("v7-third-fusion,v7,1,,some clients failed\n")
+    (tmp_path / "sweep/fused/v7-third-fusion.json").write_text("{}")  # of an earlier call, with fewer clients
+    assert gather(tmp_path / "sweep").unfinished[-1] == ("v7-third-fusion", "some clients failed")

@@ -26,14 +26,13 @@ def sweep(plan: Plan, out: Path, workers: int | None = None, emit: Emit = lambda
     def conduct(chosen: Plan) -> None:
         every = list(members_of(chosen, out))
         tasks = unfinished(every)
-        emit(Event("sweep", {"runs": len(every), "finished": len(every) - sum(len(task.names) for task in tasks)}))
+        emit(Event("sweep", {"runs": len(every), "finished": sum(member.finished for member in every)}))
         for outcome in outcomes(tasks, workers or cores()):
             emit(Event("glance", {}))
             for name, reason in outcome.items():
                 if reason == STOPPED:
                     raise KeyboardInterrupt
-                if reason:
-                    failures[name] = reason
+                failures[name] = reason
                 emit(Event("member", {"name": name, "reason": reason}))
 
     def score(chosen: Plan, trial: Point) -> float | None:
@@ -67,9 +66,8 @@ def unfinished(every: Sequence[Member]) -> list[Task]:
     """One task for each training that some member still needs."""
     tasks = []
     for trainer in (member for member in every if member.trains):
-        others = [m for m in every if m.folder == trainer.folder and not m.trains and m.result is None]
-        result = trainer.result
-        if result is None or not result["complete"] or others:
+        others = [member for member in every if member.trainer is trainer and not member.finished]
+        if others or not trainer.finished:
             rest = tuple((m.name, m.experiment.tree(), str(m.fused_file)) for m in others)
             tasks.append(Task(trainer.name, trainer.experiment.tree(), str(trainer.folder), rest))
     return tasks

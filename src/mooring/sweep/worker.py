@@ -19,6 +19,7 @@ from mooring.store import strict_json, write_atomically
 from mooring.workbench import fuse
 
 STOPPED = "stopped"
+SOME_FAILED = "some clients failed"
 _stopping = Event()
 
 
@@ -52,7 +53,7 @@ def _stop(*_: object) -> None:
 
 
 def carry_out(task: Task, workers: int) -> dict[str, str]:
-    """The outcome of each member by name: nothing to say, or why it failed."""
+    """The outcome of each member by name: nothing to say, or why it failed. Nothing is fused from some clients only."""
     if _stopping.is_set():
         return dict.fromkeys(task.names, STOPPED)
     try:
@@ -62,7 +63,9 @@ def carry_out(task: Task, workers: int) -> dict[str, str]:
         return dict.fromkeys(task.names, STOPPED)
     except Exception as error:
         return dict.fromkeys(task.names, reason(error))
-    outcomes = {task.name: "" if complete else "some clients failed"}
+    if not complete:
+        return dict.fromkeys(task.names, SOME_FAILED)
+    outcomes = {task.name: ""}
     for name, tree, file in task.others:
         outcomes[name] = fused(tree, task.folder, Path(file)) if not _stopping.is_set() else STOPPED
     return outcomes

@@ -50,8 +50,10 @@ def read_sweep(folder: Path, name: str) -> Sweep:
             runs.append(read_run(run, {str(key): row[key] for key in factors if row.get(key)}, name))
         else:
             unfinished.append((run.name, row.get("status") or "unfinished"))
-    others = {run: row for run, row in rows.items() if not (folder / "fused" / f"{run}.json").exists()}
-    unfinished += [(run, row.get("status") or "its folder is missing") for run, row in others.items()]
+    for run, row in rows.items():
+        status = row.get("status") or "its folder is missing"
+        if status != "finished" or not (folder / "fused" / f"{run}.json").exists():
+            unfinished.append((run, status))
     return Sweep(ordered(runs, factors), unfinished, None if baseline is None else str(baseline))
 
 
