@@ -11,6 +11,8 @@ from mooring.errors import ConfigError
 from mooring.sweep.members import members_of
 from mooring.sweep.summary import difference, summary_rows
 
+SPELLINGS = (".05", "0.050", "5e-2", "0.05")
+
 
 def test_words_with_several_values_are_factors():
     plan = load_plan(None, ["method=v4,v7", "partition.alpha=0.05,0.5", "seed=1..3", "training.rounds=2"])
@@ -60,6 +62,18 @@ def test_where_only_the_fusion_differs_training_is_shared(tmp_path):
     assert every[2].folder == every[0].folder == tmp_path / "runs/v4-feature-ensemble-seed1"
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["method=v10", "clip=per-group,joint", "seed=1..2"], "clip_per-group-seed1"),
+        (["training.clip=null,1.0", "partition.alpha=0.05,0.5"], "clip_None-alpha0.05"),
+        (["training.clip=1.0,null", "partition.alpha=0.05,0.5"], "clip1-alpha0.05"),
+    ],
+)
+def test_names_tell_keys_from_values(words, name, tmp_path):
+    assert next(members_of(load_plan(None, words), tmp_path)).name == name
+
+
 def test_methods_that_train_differently_do_not_share(tmp_path):
     plan = load_plan(None, ["method=v7,fedavg-1", "seed=1..2"])
     assert all(member.trains for member in members_of(plan, tmp_path))
@@ -72,6 +86,9 @@ def test_methods_that_train_differently_do_not_share(tmp_path):
         (["seed=3..1"], "runs backwards; write 1..3"),
         (["method=v4,v99"], "method=v99: unknown"),
         (["out=a,b", "method=v4"], "out: cannot vary"),
+        (["seed=1,2,1"], "^seed=1: is given twice; write every value once$"),
+        (["method=v4,v4"], "^method=v4: is given twice; write every value once$"),
+        (["partition.alpha=0.05,5e-2"], "^partition.alpha=0.05: is given twice"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(words, told):
@@ -82,6 +99,29 @@ def test_mistakes_are_told_before_anything_runs(words, told):
 def test_a_baseline_must_be_a_value_of_a_factor():
     with pytest.raises(ConfigError, match=r"baseline=method=v9: is no value of a factor; valid: method=v4, method=v7"):
         load_plan(None, ["method=v4,v7"], "method=v9")
+
+
+@pytest.mark.parametrize(
+    ("word", "baseline", "spelled"),
+    [
+        *[("partition.alpha=0.05,0.5", f"partition.alpha={text}", "partition.alpha=0.05") for text in SPELLINGS],
+        ("method.bank.labelled=true,false", "method.bank.labelled=true", "method.bank.labelled=True"),
+        ("training.clip=null,1", "training.clip=null", "training.clip=None"),
+        ("training.clip=null,1", "training.clip=1.0", "training.clip=1"),
+    ],
+)
+def test_a_baseline_is_found_however_it_is_written(word, baseline, spelled):
+    plan = load_plan(None, ["method=v6", word], baseline)
+    assert plan.baseline == spelled
+    [key] = plan.factors
+    rows = [{key: value, "accuracy": a, "validation_accuracy": None} for a, value in enumerate(plan.factors[key])]
+    assert [line["pairs"] for line in summary_rows(rows, [key], plan.baseline)] == [1, 1]
+
+
+def test_a_baseline_in_a_file_is_a_word(tmp_path):
+    (tmp_path / "sweep.yaml").write_text("factors: {seed: [1, 2]}\nbaseline: 3\n")
+    with pytest.raises(ConfigError, match="baseline=3: must be key=value, for example method=v4"):
+        load_plan(tmp_path / "sweep.yaml")
 
 
 def row(method, alpha, seed, accuracy):

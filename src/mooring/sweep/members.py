@@ -97,9 +97,15 @@ def training_of(experiment: Experiment) -> str:
 
 
 def name_of(point: Point) -> str:
-    """`v4-alpha0.05-seed1`: values, with the last word of a key where the value alone says little."""
-    words = [f"{'' if key in PLAIN else key.split('.')[-1]}{short(value)}" for key, value in point.items()]
+    """`v4-alpha0.05-clip_per-group-seed1`: values, with the last word of a key where the value alone says little."""
+    words = [short(value) if key in PLAIN else labelled(key.split(".")[-1], value) for key, value in point.items()]
     return re.sub(r"[^\w.+-]+", "_", "-".join(words)) or "run"
+
+
+def labelled(word: str, value: Any) -> str:
+    """`alpha0.05`, `clip_per-group`: a number needs nothing that parts it from its key."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{word}{'' if number else '_'}{short(value)}"
 
 
 def short(value: Any) -> str:

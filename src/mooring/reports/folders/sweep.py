@@ -47,7 +47,8 @@ def read_sweep(folder: Path, name: str) -> Sweep:
     for run in sorted(path.parent for path in (folder / "runs").glob("*/experiment.yaml")):
         row = rows.pop(run.name, {})
         if (run / "result.json").exists():
-            runs.append(read_run(run, {str(key): row[key] for key in factors if row.get(key)}, name))
+            told = {str(key): row[key] or "None" for key in factors if key in row}  # None is an empty cell
+            runs.append(read_run(run, told, name))
         else:
             unfinished.append((run.name, row.get("status") or "unfinished"))
     for run, row in rows.items():
