@@ -10,7 +10,7 @@ from typing import Any
 from mooring.config.experiment import Experiment
 from mooring.config.parse import parse
 from mooring.config.search import Search, as_tree, search_of
-from mooring.config.tree import Tree, merge, nested, read, read_file, read_overrides
+from mooring.config.tree import Tree, as_yaml, merge, nested, read, read_file, read_overrides
 from mooring.errors import ConfigError
 
 RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
@@ -64,6 +64,10 @@ class Plan:
             "baseline": self.baseline,
             "search": as_tree(self.search),
         }
+
+    def identity(self) -> str:
+        """All that its runs depend on; what they are compared with can be said afterwards."""
+        return as_yaml(replace(self, baseline=None).tree())
 
 
 def load_plan(file: Path | None = None, words: Iterable[str] = (), baseline: str | None = None) -> Plan:
@@ -130,8 +134,8 @@ def check(plan: Plan) -> None:
 def spelled(plan: Plan) -> str | None:
     """The baseline as tables write it: `partition.alpha=5e-2` -> `partition.alpha=0.05`; None if no factor has it."""
     key, _, text = (plan.baseline or "").partition("=")
-    wanted = read(text, key)
-    return next((f"{key}={value}" for value in plan.factors.get(key, ()) if value == wanted), None)
+    meant = [value for value in plan.factors.get(key, ()) if value == read(text, key) or str(value) == text]
+    return f"{key}={meant[0]}" if meant else None
 
 
 def values_of(text: str, key: str) -> tuple[Any, ...]:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from mooring.config import as_yaml
 from mooring.config.plan import Plan, Point
-from mooring.errors import StoreError
-from mooring.store import locked, write_atomically
-from mooring.sweep.members import PLAN, Member, members_of
+from mooring.store import locked
+from mooring.sweep.claim import claim
+from mooring.sweep.members import Member, members_of
 from mooring.sweep.pool import outcomes
 from mooring.sweep.search import searched
 from mooring.sweep.summary import mean_validation
@@ -48,18 +47,6 @@ def sweep(plan: Plan, out: Path, workers: int | None = None, emit: Emit = lambda
         every = list(members_of(plan, out))
         write_tables(plan, every, failures, out)
     return every
-
-
-def claim(plan: Plan, out: Path) -> None:
-    """The folder belongs to this plan from now on; another plan's runs are not thrown away."""
-    text = as_yaml(plan.tree())
-    path = out / PLAN
-    if path.exists() and path.read_text("utf-8") != text:
-        raise StoreError(f"out={out}: holds another sweep", "choose another folder with out=...")
-    foreign = [file.name for file in out.iterdir() if file.name != ".lock"]
-    if foreign and not path.exists():
-        raise StoreError(f"out={out}: holds {foreign[0]!r} and no sweep", "choose an empty folder with out=...")
-    write_atomically(path, text.encode())
 
 
 def unfinished(every: Sequence[Member]) -> list[Task]:

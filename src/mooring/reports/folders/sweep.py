@@ -51,10 +51,10 @@ def read_sweep(folder: Path, name: str) -> Sweep:
             runs.append(read_run(run, told, name))
         else:
             unfinished.append((run.name, row.get("status") or "unfinished"))
-    for run, row in rows.items():
+    for member, row in rows.items():
         status = row.get("status") or "its folder is missing"
-        if status != "finished" or not (folder / "fused" / f"{run}.json").exists():
-            unfinished.append((run, status))
+        if status != "finished" or not (folder / "fused" / f"{member}.json").exists():
+            unfinished.append((member, status))
     return Sweep(ordered(runs, factors), unfinished, None if baseline is None else str(baseline))
 
 
