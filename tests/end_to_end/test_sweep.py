@@ -8,6 +8,7 @@ from typing import ClassVar
 import pytest
 
 from mooring.fusion import Fusion
+from mooring.sweep.search import SAMPLERS
 from mooring.sweep.tables import read_table
 
 SMALL = ["data.limit=300", "training.rounds=1", "training.local_epochs=1", "partition.clients=3"]
@@ -26,6 +27,12 @@ def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
     assert code == 0
     assert "4 of 4 runs finished earlier" in err
     assert (tmp_path / "s/results.csv").read_bytes() == before
+    code, _, err = cli(*words, "fusion=feature-ensemble,class-expert,iffi", "--baseline", "fusion=class-expert")
+    assert code == 0, err
+    assert "4 of 6 runs finished earlier" in err
+    assert len(list((tmp_path / "s/runs").iterdir())) == 2
+    assert [row["pairs"] for row in read_table(tmp_path / "s/summary.csv")] == [2, 2, 2]
+    assert set(before.splitlines()) < set((tmp_path / "s/results.csv").read_bytes().splitlines())
     code, _, err = cli("sweep", "seed=1..2", *SMALL, f"out={tmp_path / 's'}")
     assert code == 2
     assert "holds another sweep" in err
@@ -95,16 +102,27 @@ def test_nothing_is_fused_from_some_of_the_clients(cli, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["random", "tpe"])
-def test_a_search_goes_by_validation_accuracy(kind, cli, tmp_path):
+def test_a_search_goes_by_validation_accuracy(kind, cli, tmp_path, monkeypatch):
     if kind == "tpe":
         pytest.importorskip("optuna", reason="Optuna is an extra: pip install 'mooring[search]'")
     (tmp_path / "search.yaml").write_text(
         f"settings: [data.validation=0.2, {', '.join(SMALL)}]\n"
         f"search: {{kind: {kind}, trials: 2, space: {{training.lr: {{low: 0.01, high: 0.1, log: true}}}}}}\n"
     )
+    heard = []
+    sampler = SAMPLERS[kind]
+
+    def listening(search):
+        """The sampler itself, and a note of what it is told."""
+        chosen = sampler(search)
+        learn = chosen.learn
+        chosen.learn = lambda scores: (heard.extend(scores), learn(scores))
+        return chosen
+
+    monkeypatch.setitem(SAMPLERS, kind, listening)
     code, out, err = cli("sweep", "search.yaml", f"out={tmp_path / 's'}", "--json")
     assert code == 0, err
-    told = json.loads(out)
-    assert len(told["results"]) == 2
-    assert all(0 <= row["validation_accuracy"] <= 1 for row in told["results"])
-    assert len({row["training.lr"] for row in told["results"]}) == 2
+    rows = json.loads(out)["results"]
+    assert len({row["training.lr"] for row in rows}) == 2
+    assert heard == [row["validation_accuracy"] for row in rows]
+    assert all(row["validation_accuracy"] != row["accuracy"] for row in rows)  # or this would decide nothing
