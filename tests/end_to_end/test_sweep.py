@@ -1,9 +1,14 @@
 """Many runs, one table: shared training, isolated failures, searches, and what a user sees."""
 
 import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from mooring.fusion import Fusion
+from mooring.sweep.search import SAMPLERS
 from mooring.sweep.tables import read_table
 
 SMALL = ["data.limit=300", "training.rounds=1", "training.local_epochs=1", "partition.clients=3"]
@@ -22,6 +27,12 @@ def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
     assert code == 0
     assert "4 of 4 runs finished earlier" in err
     assert (tmp_path / "s/results.csv").read_bytes() == before
+    code, _, err = cli(*words, "fusion=feature-ensemble,class-expert,iffi", "--baseline", "fusion=class-expert")
+    assert code == 0, err
+    assert "4 of 6 runs finished earlier" in err
+    assert len(list((tmp_path / "s/runs").iterdir())) == 2
+    assert [row["pairs"] for row in read_table(tmp_path / "s/summary.csv")] == [2, 2, 2]
+    assert set(before.splitlines()) < set((tmp_path / "s/results.csv").read_bytes().splitlines())
     code, _, err = cli("sweep", "seed=1..2", *SMALL, f"out={tmp_path / 's'}")
     assert code == 2
     assert "holds another sweep" in err
@@ -38,17 +49,80 @@ def test_a_failure_stays_alone_and_is_told(cli, tmp_path):
     assert bad["accuracy"] is None
 
 
+@dataclass(frozen=True)
+class Broken(Fusion):
+    """A user's rule with a bug in it."""
+
+    kind: ClassVar[str] = "broken"
+    needs: ClassVar = frozenset()
+
+    def __call__(self, payloads, server):
+        raise RuntimeError("no rule\nof mine")
+
+
+def test_a_fusion_with_a_bug_fails_alone(cli, tmp_path):
+    code, out, err = cli("sweep", f"fusion=feature-ensemble,{__name__}:Broken,class-expert", *SMALL, "out=s", "--json")
+    assert code == 3, err
+    statuses = [row["status"] for row in json.loads(out)["results"]]
+    assert statuses == ["finished", "RuntimeError: no rule of mine", "finished"]
+
+
+@dataclass(frozen=True)
+class Fragile:
+    """A user's loss that is not a number for whoever has seen a nought, as long as the folder holds `ill`."""
+
+    kind: ClassVar[str] = "fragile"
+
+    def __call__(self, step):
+        ill = Path("ill").exists() and bool((step.labels == 0).any())
+        return step.prototypes.sum() * (float("nan") if ill else 0.0)
+
+
+def tables(folder):
+    return [(folder / name).read_bytes() for name in ("results.csv", "summary.csv")]
+
+
+def test_nothing_is_fused_from_some_of_the_clients(cli, tmp_path):
+    terms = f"method.client.terms=['cross-entropy', '{__name__}:Fragile']"
+    words = ["sweep", "method=v7", terms, "fusion=count-weighted,output-ensemble", *SMALL]
+    assert cli(*words, "out=well")[0] == 0
+    (tmp_path / "ill").touch()
+    assert cli(*words, "out=s")[0] == 3
+    rows = read_table(tmp_path / "s/results.csv")
+    assert [row["status"] for row in rows] == ["some clients failed"] * 2
+    assert rows[1]["accuracy"] is None
+    [trained] = (tmp_path / "s/runs").iterdir()
+    assert cli("fuse", trained, "--fusion", "output-ensemble")[0] == 0
+    [fused] = (trained / "fusions").iterdir()
+    (tmp_path / "s/fused").mkdir()
+    fused.rename(tmp_path / "s/fused/output-ensemble.json")  # a row of some of the clients, as it was once kept
+    (tmp_path / "ill").unlink()
+    assert cli(*words, "out=s")[0] == 0
+    assert tables(tmp_path / "s") == tables(tmp_path / "well")
+
+
 @pytest.mark.parametrize("kind", ["random", "tpe"])
-def test_a_search_goes_by_validation_accuracy(kind, cli, tmp_path):
+def test_a_search_goes_by_validation_accuracy(kind, cli, tmp_path, monkeypatch):
     if kind == "tpe":
         pytest.importorskip("optuna", reason="Optuna is an extra: pip install 'mooring[search]'")
     (tmp_path / "search.yaml").write_text(
         f"settings: [data.validation=0.2, {', '.join(SMALL)}]\n"
         f"search: {{kind: {kind}, trials: 2, space: {{training.lr: {{low: 0.01, high: 0.1, log: true}}}}}}\n"
     )
+    heard = []
+    sampler = SAMPLERS[kind]
+
+    def listening(search):
+        """The sampler itself, and a note of what it is told."""
+        chosen = sampler(search)
+        learn = chosen.learn
+        chosen.learn = lambda scores: (heard.extend(scores), learn(scores))
+        return chosen
+
+    monkeypatch.setitem(SAMPLERS, kind, listening)
     code, out, err = cli("sweep", "search.yaml", f"out={tmp_path / 's'}", "--json")
     assert code == 0, err
-    told = json.loads(out)
-    assert len(told["results"]) == 2
-    assert all(0 <= row["validation_accuracy"] <= 1 for row in told["results"])
-    assert len({row["training.lr"] for row in told["results"]}) == 2
+    rows = json.loads(out)["results"]
+    assert len({row["training.lr"] for row in rows}) == 2
+    assert heard == [row["validation_accuracy"] for row in rows]
+    assert all(row["validation_accuracy"] != row["accuracy"] for row in rows)  # or this would decide nothing

@@ -204,6 +204,15 @@ def test_a_sweep_over_two_factors_is_shown_as_papers_do(v12_run, tmp_path):
     assert gather(tmp_path).groups[0].label == "v7 · alpha=0.05"
 
 
+def test_a_baseline_without_a_value_is_compared_with(v12_run, tmp_path):
+    relabelled(v12_run, tmp_path / "runs/clip_None", ["training.clip=null"], 0.5)
+    relabelled(v12_run, tmp_path / "runs/clip1", ["training.clip=1"], 0.75)
+    (tmp_path / "sweep.yaml").write_text("factors: {training.clip: [null, 1]}\nbaseline: training.clip=None")
+    (tmp_path / "results.csv").write_text("run,training.clip\nclip_None,\nclip1,1\n")
+    [line] = table(compose(gather(tmp_path)), "baseline")
+    assert (line["difference"], line["pairs"]) == (Spread(0.25), 1)
+
+
 def test_a_column_of_spreads_becomes_two_for_machines():
     flat = Table("t", "T", ("name", "accuracy"), (("a", Spread(0.5, 0.1)), ("b", None))).flat()
     assert flat.columns == ("name", "accuracy", "accuracy std")
@@ -298,3 +307,7 @@ def test_a_member_that_was_only_fused_is_not_unfinished(sweep_folder, tmp_path):
     (tmp_path / "sweep/fused").mkdir()
     (tmp_path / "sweep/fused/v7-other-fusion.json").write_text("{}")
     assert len(gather(tmp_path / "sweep").unfinished) == 1
+    with (tmp_path / "sweep/results.csv").open("a") as rows:
+        rows.write("v7-third-fusion,v7,1,,some clients failed\n")
+    (tmp_path / "sweep/fused/v7-third-fusion.json").write_text("{}")  # of an earlier call, with fewer clients
+    assert gather(tmp_path / "sweep").unfinished[-1] == ("v7-third-fusion", "some clients failed")

@@ -5,11 +5,15 @@ import statistics
 import pytest
 from scipy import stats
 
-from mooring.config import load_plan
+from mooring.cli.sweep import read
+from mooring.config import Plan, as_yaml, load_plan
 from mooring.config.plan import values_of
-from mooring.errors import ConfigError
-from mooring.sweep.members import members_of
+from mooring.errors import ConfigError, StoreError
+from mooring.sweep.claim import claim
+from mooring.sweep.members import members, members_of
 from mooring.sweep.summary import difference, summary_rows
+
+SPELLINGS = (".05", "0.050", "5e-2", "0.05")
 
 
 def test_words_with_several_values_are_factors():
@@ -60,6 +64,18 @@ def test_where_only_the_fusion_differs_training_is_shared(tmp_path):
     assert every[2].folder == every[0].folder == tmp_path / "runs/v4-feature-ensemble-seed1"
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["method=v10", "clip=per-group,joint", "seed=1..2"], "clip_per-group-seed1"),
+        (["training.clip=null,1.0", "partition.alpha=0.05,0.5"], "clip_None-alpha0.05"),
+        (["training.clip=1.0,null", "partition.alpha=0.05,0.5"], "clip1-alpha0.05"),
+    ],
+)
+def test_names_tell_keys_from_values(words, name, tmp_path):
+    assert next(members_of(load_plan(None, words), tmp_path)).name == name
+
+
 def test_methods_that_train_differently_do_not_share(tmp_path):
     plan = load_plan(None, ["method=v7,fedavg-1", "seed=1..2"])
     assert all(member.trains for member in members_of(plan, tmp_path))
@@ -72,6 +88,9 @@ def test_methods_that_train_differently_do_not_share(tmp_path):
         (["seed=3..1"], "runs backwards; write 1..3"),
         (["method=v4,v99"], "method=v99: unknown"),
         (["out=a,b", "method=v4"], "out: cannot vary"),
+        (["seed=1,2,1"], "^seed=1: is given twice; write every value once$"),
+        (["method=v4,v4"], "^method=v4: is given twice; write every value once$"),
+        (["partition.alpha=0.05,5e-2"], "^partition.alpha=0.05: is given twice"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(words, told):
@@ -82,6 +101,93 @@ def test_mistakes_are_told_before_anything_runs(words, told):
 def test_a_baseline_must_be_a_value_of_a_factor():
     with pytest.raises(ConfigError, match=r"baseline=method=v9: is no value of a factor; valid: method=v4, method=v7"):
         load_plan(None, ["method=v4,v7"], "method=v9")
+
+
+@pytest.mark.parametrize(
+    ("word", "baseline", "spelled"),
+    [
+        *[("partition.alpha=0.05,0.5", f"partition.alpha={text}", "partition.alpha=0.05") for text in SPELLINGS],
+        ("method.bank.labelled=true,false", "method.bank.labelled=true", "method.bank.labelled=True"),
+        ("training.clip=null,1", "training.clip=null", "training.clip=None"),
+        ("training.clip=null,1", "training.clip=1.0", "training.clip=1"),
+    ],
+)
+def test_a_baseline_is_found_however_it_is_written(word, baseline, spelled):
+    plan = load_plan(None, ["method=v6", word], baseline)
+    assert plan.baseline == spelled
+    [key] = plan.factors
+    rows = [{key: value, "accuracy": a, "validation_accuracy": None} for a, value in enumerate(plan.factors[key])]
+    assert [line["pairs"] for line in summary_rows(rows, [key], plan.baseline)] == [1, 1]
+
+
+def test_the_plan_that_a_folder_keeps_is_this_plan(tmp_path):
+    plan = load_plan(None, ["training.clip=null,1", "seed=1..2"], "training.clip=null")
+    (tmp_path / "sweep.yaml").write_text(as_yaml(plan.tree()))
+    assert load_plan(tmp_path / "sweep.yaml") == plan
+
+
+FIRST = ["method=v4,v7", "seed=1..2", "training.rounds=2"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        FIRST,
+        ["method=v4,v7", "seed=1..5", "training.rounds=2"],
+        ["method=v12,v4,v7", "seed=3,2,1", "training.rounds=2"],
+    ],
+)
+def test_a_folder_goes_on_with_a_plan_that_contains_its_own(words, tmp_path):
+    claim(load_plan(None, FIRST), tmp_path)
+    names = {member.name for member in members(tmp_path)}
+    plan = load_plan(None, words, "method=v4")
+    claim(plan, tmp_path)
+    assert load_plan(tmp_path / "sweep.yaml") == plan
+    assert names <= {member.name for member in members(tmp_path)}
+
+
+def test_a_study_goes_on_with_more_seeds(tmp_path):
+    claim(Plan((), {"method": ("v4",), "seed": (1,)}), tmp_path)
+    claim(Plan((), {"method": ("v4",), "seed": (1, 2, 3)}), tmp_path)
+    assert [member.name for member in members(tmp_path)] == ["v4-seed1", "v4-seed2", "v4-seed3"]
+
+
+@pytest.mark.parametrize(
+    ("old", "words"),
+    [
+        (FIRST, ["method=v4,v7", "seed=2..3", "training.rounds=2"]),  # seed 1 is missing
+        (FIRST, ["method=v4,v7", "seed=1..3"]),  # other settings
+        (FIRST, ["seed=1..2", "method=v4,v7", "training.rounds=2"]),  # other names
+        (FIRST, [*FIRST, "partition.alpha=0.05,0.5"]),  # other names
+        (["fusion=iffi,class-expert"], ["fusion=feature-ensemble,iffi,class-expert"]),  # another would train
+        (["partition.alpha=0.05,0.050001"], ["partition.alpha=0.050001,0.05,1"]),  # names that were told apart by a +
+    ],
+)
+def test_a_folder_is_not_given_to_another_plan(old, words, tmp_path):
+    claim(load_plan(None, old), tmp_path)
+    with pytest.raises(StoreError, match="holds another sweep; choose another folder"):
+        claim(load_plan(None, words), tmp_path)
+    assert load_plan(tmp_path / "sweep.yaml") == load_plan(None, old)
+
+
+def test_a_search_keeps_its_factors(tmp_path):
+    (tmp_path / "search.yaml").write_text(SEARCH)
+    (tmp_path / "s").mkdir()
+    claim(load_plan(tmp_path / "search.yaml"), tmp_path / "s")
+    with pytest.raises(StoreError, match="holds another sweep"):
+        claim(load_plan(tmp_path / "search.yaml", ["seed=1..3"]), tmp_path / "s")
+
+
+def test_a_baseline_is_no_part_of_where_a_sweep_lies():
+    plain, compared = read(["method=v4,v7"], None), read(["method=v4,v7"], "method=v4")
+    assert plain[1] == compared[1]
+    assert plain[1] != read(["method=v4,v9"], None)[1]
+
+
+def test_a_baseline_in_a_file_is_a_word(tmp_path):
+    (tmp_path / "sweep.yaml").write_text("factors: {seed: [1, 2]}\nbaseline: 3\n")
+    with pytest.raises(ConfigError, match="baseline=3: must be key=value, for example method=v4"):
+        load_plan(tmp_path / "sweep.yaml")
 
 
 def row(method, alpha, seed, accuracy):

@@ -92,7 +92,7 @@ class Overview:
         fields: Any = event.fields
         if event.name == "sweep":
             self.members = all_members(self.plan, self.out)
-            self.ended = {name for name, member in self.members.items() if member.result is not None}
+            self.ended = {name for name, member in self.members.items() if member.finished}
             self.progress.update(self.whole, total=len(self.members), completed=len(self.ended))
         elif event.name == "glance":
             self._glance()

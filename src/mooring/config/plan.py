@@ -10,7 +10,7 @@ from typing import Any
 from mooring.config.experiment import Experiment
 from mooring.config.parse import parse
 from mooring.config.search import Search, as_tree, search_of
-from mooring.config.tree import Tree, merge, nested, read, read_file, read_overrides
+from mooring.config.tree import Tree, as_yaml, merge, nested, read, read_file, read_overrides
 from mooring.errors import ConfigError
 
 RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
@@ -65,6 +65,10 @@ class Plan:
             "search": as_tree(self.search),
         }
 
+    def identity(self) -> str:
+        """All that its runs depend on; what they are compared with can be said afterwards."""
+        return as_yaml(replace(self, baseline=None).tree())
+
 
 def load_plan(file: Path | None = None, words: Iterable[str] = (), baseline: str | None = None) -> Plan:
     """A sweep file or an experiment file, and `key=value` words; a word with several values is a factor."""
@@ -81,7 +85,7 @@ def load_plan(file: Path | None = None, words: Iterable[str] = (), baseline: str
             settings.append(word)
     chosen = Plan(tuple(settings), factors, baseline or plan.baseline, plan.experiment, plan.search)
     check(chosen)
-    return chosen
+    return replace(chosen, baseline=spelled(chosen))
 
 
 def plan_of(tree: Tree, origin: str) -> Plan:
@@ -92,6 +96,8 @@ def plan_of(tree: Tree, origin: str) -> Plan:
         problems.append(f"{origin}: settings: must be a list of key=value words")
     if not (isinstance(factors, dict) and all(isinstance(values, list) and values for values in factors.values())):
         problems.append(f"{origin}: factors: must map keys to lists of values, for example seed: [1, 2, 3]")
+    if not isinstance(tree.get("baseline"), str | None):
+        problems.append(f"{origin}: baseline={tree['baseline']}: must be key=value, for example method=v4")
     if problems:
         raise ConfigError(problems)
     experiment = tree.get("experiment") or {}
@@ -106,6 +112,9 @@ def check(plan: Plan) -> None:
     problems: dict[str, None] = {}
     if any(key == "out" for key in plan.factors):
         problems["out: cannot vary; a sweep has one folder"] = None
+    for key, values in plan.factors.items():
+        repeated = [value for i, value in enumerate(values) if value in values[:i]]
+        problems |= {f"{key}={value}: is given twice; write every value once": None for value in repeated}
     first = {} if plan.search is None else plan.search.drawn()[0]
     grid = replace(plan, search=None).points()
     for point in grid:
@@ -115,13 +124,18 @@ def check(plan: Plan) -> None:
                 problems["search: needs validation images to judge by; set data.validation=0.1"] = None
         except ConfigError as error:
             problems |= dict.fromkeys(error.problems)
-    if plan.baseline is not None:
-        key, _, text = plan.baseline.partition("=")
-        if read(text, key) not in plan.factors.get(key, ()):
-            varied = ", ".join(f"{k}={v}" for k, values in plan.factors.items() for v in values)
-            problems[f"baseline={plan.baseline}: is no value of a factor; valid: {varied}"] = None
+    if plan.baseline is not None and spelled(plan) is None:
+        varied = ", ".join(f"{key}={value}" for key, values in plan.factors.items() for value in values)
+        problems[f"baseline={plan.baseline}: is no value of a factor; valid: {varied}"] = None
     if problems:
         raise ConfigError(problems)
+
+
+def spelled(plan: Plan) -> str | None:
+    """The baseline as tables write it: `partition.alpha=5e-2` -> `partition.alpha=0.05`; None if no factor has it."""
+    key, _, text = (plan.baseline or "").partition("=")
+    meant = [value for value in plan.factors.get(key, ()) if value == read(text, key) or str(value) == text]
+    return f"{key}={meant[0]}" if meant else None
 
 
 def values_of(text: str, key: str) -> tuple[Any, ...]:

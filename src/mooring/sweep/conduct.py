@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from mooring.config import as_yaml
 from mooring.config.plan import Plan, Point
-from mooring.errors import StoreError
-from mooring.store import locked, write_atomically
-from mooring.sweep.members import PLAN, Member, members_of
+from mooring.store import locked
+from mooring.sweep.claim import claim
+from mooring.sweep.members import Member, members_of
 from mooring.sweep.pool import outcomes
 from mooring.sweep.search import searched
 from mooring.sweep.summary import mean_validation
@@ -26,14 +25,13 @@ def sweep(plan: Plan, out: Path, workers: int | None = None, emit: Emit = lambda
     def conduct(chosen: Plan) -> None:
         every = list(members_of(chosen, out))
         tasks = unfinished(every)
-        emit(Event("sweep", {"runs": len(every), "finished": len(every) - sum(len(task.names) for task in tasks)}))
+        emit(Event("sweep", {"runs": len(every), "finished": sum(member.finished for member in every)}))
         for outcome in outcomes(tasks, workers or cores()):
             emit(Event("glance", {}))
             for name, reason in outcome.items():
                 if reason == STOPPED:
                     raise KeyboardInterrupt
-                if reason:
-                    failures[name] = reason
+                failures[name] = reason
                 emit(Event("member", {"name": name, "reason": reason}))
 
     def score(chosen: Plan, trial: Point) -> float | None:
@@ -51,25 +49,12 @@ def sweep(plan: Plan, out: Path, workers: int | None = None, emit: Emit = lambda
     return every
 
 
-def claim(plan: Plan, out: Path) -> None:
-    """The folder belongs to this plan from now on; another plan's runs are not thrown away."""
-    text = as_yaml(plan.tree())
-    path = out / PLAN
-    if path.exists() and path.read_text("utf-8") != text:
-        raise StoreError(f"out={out}: holds another sweep", "choose another folder with out=...")
-    foreign = [file.name for file in out.iterdir() if file.name != ".lock"]
-    if foreign and not path.exists():
-        raise StoreError(f"out={out}: holds {foreign[0]!r} and no sweep", "choose an empty folder with out=...")
-    write_atomically(path, text.encode())
-
-
 def unfinished(every: Sequence[Member]) -> list[Task]:
     """One task for each training that some member still needs."""
     tasks = []
     for trainer in (member for member in every if member.trains):
-        others = [m for m in every if m.folder == trainer.folder and not m.trains and m.result is None]
-        result = trainer.result
-        if result is None or not result["complete"] or others:
+        others = [member for member in every if member.trainer is trainer and not member.finished]
+        if others or not trainer.finished:
             rest = tuple((m.name, m.experiment.tree(), str(m.fused_file)) for m in others)
             tasks.append(Task(trainer.name, trainer.experiment.tree(), str(trainer.folder), rest))
     return tasks

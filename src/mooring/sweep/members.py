@@ -26,7 +26,11 @@ class Member:
     factors: Point
     folder: Path  # of the run that trained it
     experiment: Experiment
-    trains: bool  # or is fused from what another has trained
+    trainer: "Member | None" = None  # whose uploads it is fused from; without one, it trains itself
+
+    @property
+    def trains(self) -> bool:
+        return self.trainer is None
 
     @property
     def fused_file(self) -> Path:
@@ -34,13 +38,30 @@ class Member:
 
     @property
     def result(self) -> dict[str, Any] | None:
-        """What came out, once it has: `result.json`, or what `mooring fuse` says."""
-        if not self.trains:
-            return json.loads(self.fused_file.read_text("utf-8")) if self.fused_file.exists() else None
+        """What came out, once it has: `result.json`, or what `mooring fuse` says of all clients of that training."""
+        if self.trainer is not None:
+            return fused_from(self.trainer.result, self.fused_file)
         if not (self.folder / "result.json").exists():
             return None
         result = read_result(self.folder)
         return result if result["fingerprint"] == self.experiment.fingerprint() else None
+
+    @property
+    def finished(self) -> bool:
+        """With all its clients; a training in which some failed is gone on with by the next call."""
+        result = self.result
+        return result is not None and bool(result.get("complete", True))
+
+
+def fused_from(trained: dict[str, Any] | None, file: Path) -> dict[str, Any] | None:
+    """The row in this file, if the training is complete and the row was made from every client that delivered."""
+    if trained is None or not trained["complete"] or not file.exists():
+        return None
+    row: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    last = max(upload["round"] for upload in trained["uploads"])
+    delivered = sorted(upload["client"] for upload in trained["uploads"] if upload["round"] == last)
+    whole = row["clients"] == delivered and row["fingerprint"] == trained["fingerprint"]
+    return row if whole else None
 
 
 def members(out: Path) -> list[Member]:
@@ -52,14 +73,17 @@ def members(out: Path) -> list[Member]:
 
 
 def members_of(plan: Plan, out: Path) -> Iterator[Member]:
-    trained: dict[str, Path] = {}
+    trainers: dict[str, Member] = {}
     names: set[str] = set()
     for point in plan.points():
         name = unique(name_of(point), names)
         experiment = plan.experiment_at(point)
-        folder = out / "runs" / name
-        place = trained.setdefault(training_of(experiment), folder)
-        yield Member(name, point, place, replace(experiment, out=str(place)), place == folder)
+        training = training_of(experiment)
+        trainer = trainers.get(training)
+        folder = trainer.folder if trainer else out / "runs" / name
+        member = Member(name, point, folder, replace(experiment, out=str(folder)), trainer)
+        trainers.setdefault(training, member)
+        yield member
 
 
 def training_of(experiment: Experiment) -> str:
@@ -73,9 +97,15 @@ def training_of(experiment: Experiment) -> str:
 
 
 def name_of(point: Point) -> str:
-    """`v4-alpha0.05-seed1`: values, with the last word of a key where the value alone says little."""
-    words = [f"{'' if key in PLAIN else key.split('.')[-1]}{short(value)}" for key, value in point.items()]
+    """`v4-alpha0.05-clip_per-group-seed1`: values, with the last word of a key where the value alone says little."""
+    words = [short(value) if key in PLAIN else labelled(key.split(".")[-1], value) for key, value in point.items()]
     return re.sub(r"[^\w.+-]+", "_", "-".join(words)) or "run"
+
+
+def labelled(word: str, value: Any) -> str:
+    """`alpha0.05`, `clip_per-group`: a number needs nothing that parts it from its key."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{word}{'' if number else '_'}{short(value)}"
 
 
 def short(value: Any) -> str:

@@ -11,6 +11,7 @@ from mooring.errors import StoreError
 from mooring.store import write_atomically
 from mooring.sweep.members import Member
 from mooring.sweep.summary import summary_rows
+from mooring.sweep.worker import SOME_FAILED
 
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
 COSTS = ("upload_bytes", "download_bytes")
@@ -36,7 +37,7 @@ def row_of(member: Member, failure: str) -> Row:
         "validation_accuracy": result.get("validation_accuracy"),
         "upload_bytes": result["upload_bytes"] if uploads is None else last_bytes(uploads),
         "download_bytes": result.get("download_bytes", 0),
-        "status": failure or ("finished" if result.get("complete", True) else "some clients failed"),
+        "status": failure or ("finished" if result.get("complete", True) else SOME_FAILED),
     }
 
 

@@ -19,6 +19,7 @@ from mooring.store import strict_json, write_atomically
 from mooring.workbench import fuse
 
 STOPPED = "stopped"
+SOME_FAILED = "some clients failed"
 _stopping = Event()
 
 
@@ -52,7 +53,7 @@ def _stop(*_: object) -> None:
 
 
 def carry_out(task: Task, workers: int) -> dict[str, str]:
-    """The outcome of each member by name: nothing to say, or why it failed."""
+    """The outcome of each member by name: nothing to say, or why it failed. Nothing is fused from some clients only."""
     if _stopping.is_set():
         return dict.fromkeys(task.names, STOPPED)
     try:
@@ -60,11 +61,11 @@ def carry_out(task: Task, workers: int) -> dict[str, str]:
         complete = run(experiment, threads=1)["complete"]
     except KeyboardInterrupt:
         return dict.fromkeys(task.names, STOPPED)
-    except MooringError as error:
-        return dict.fromkeys(task.names, str(error))
     except Exception as error:
-        return dict.fromkeys(task.names, f"{type(error).__name__}: {error}")
-    outcomes = {task.name: "" if complete else "some clients failed"}
+        return dict.fromkeys(task.names, reason(error))
+    if not complete:
+        return dict.fromkeys(task.names, SOME_FAILED)
+    outcomes = {task.name: ""}
     for name, tree, file in task.others:
         outcomes[name] = fused(tree, task.folder, Path(file)) if not _stopping.is_set() else STOPPED
     return outcomes
@@ -79,9 +80,15 @@ def fused(tree: Tree, folder: str, file: Path) -> str:
         write_atomically(file, (strict_json(row, indent=1) + "\n").encode())
     except KeyboardInterrupt:
         return STOPPED
-    except MooringError as error:
-        return str(error)
+    except Exception as error:
+        return reason(error)
     return ""
+
+
+def reason(error: Exception) -> str:
+    """Why a member failed, in one line of the table; what is no mistake of the user's is told with its type."""
+    line = " ".join(str(error).split())
+    return line if isinstance(error, MooringError) else f"{type(error).__name__}: {line}"
 
 
 def built(tree: Tree, folder: str, workers: int) -> Experiment:

@@ -47,11 +47,14 @@ def read_sweep(folder: Path, name: str) -> Sweep:
     for run in sorted(path.parent for path in (folder / "runs").glob("*/experiment.yaml")):
         row = rows.pop(run.name, {})
         if (run / "result.json").exists():
-            runs.append(read_run(run, {str(key): row[key] for key in factors if row.get(key)}, name))
+            told = {str(key): row[key] or "None" for key in factors if key in row}  # None is an empty cell
+            runs.append(read_run(run, told, name))
         else:
             unfinished.append((run.name, row.get("status") or "unfinished"))
-    others = {run: row for run, row in rows.items() if not (folder / "fused" / f"{run}.json").exists()}
-    unfinished += [(run, row.get("status") or "its folder is missing") for run, row in others.items()]
+    for member, row in rows.items():
+        status = row.get("status") or "its folder is missing"
+        if status != "finished" or not (folder / "fused" / f"{member}.json").exists():
+            unfinished.append((member, status))
     return Sweep(ordered(runs, factors), unfinished, None if baseline is None else str(baseline))
 
 
