@@ -34,7 +34,7 @@ def conduct(
         with watch(plan, out / name) as emit:
             members = sweep(plan, out / name, workers, emit)
         runs[name] = gather(members)
-        missing += [f"{name}/{member.name}" for member in members if member.result is None]
+        missing += [f"{name}/{member.name}" for member in members if not member.finished]
     told = findings(study, scale, settings, Evidence(runs)) | {"missing": missing}
     write_atomically(out / "study.json", (strict_json(told, indent=1) + "\n").encode())
     write_atomically(out / "study.md", page(told).encode())
