@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from mooring.cli.arguments import AsJson, print_json
+from mooring.cli.exit_codes import FAILED, INTERRUPTED
 from mooring.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 STUDIES = Path("studies-out")
 OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
-FAILED = 3  # exit code of a study that ended with less than all runs
-INTERRUPTED = 130
 
 
 def study(

@@ -4,8 +4,9 @@ from mooring.reports.book import Book, Claim, Group
 from mooring.reports.section import Card, Tone, Verdict
 from mooring.reports.sizes import size
 from mooring.reports.table import average, shown, spread
+from mooring.verdicts import CONFIRMED, REFUTED, UNSEEN
 
-TONES: dict[str, Tone] = {"confirmed": "good", "not confirmed": "bad", "cannot be seen at this scale": "open"}
+TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNSEEN: "open"}
 
 
 def cards(book: Book) -> tuple[Card, ...]:

@@ -8,8 +8,8 @@ from mooring.reports.book import Book, Claim, labelled
 from mooring.reports.folders.json_file import read_json
 from mooring.reports.folders.sweep import read_sweep
 from mooring.reports.table import Table
+from mooring.verdicts import ANSWERS
 
-VERDICTS = ("confirmed", "not confirmed", "cannot be seen at this scale")
 AGAIN = "run the study again"
 
 
@@ -55,9 +55,9 @@ def claim(path: Path, i: int, row: Any) -> Claim:
     """One verdict; its claim and its verdict are needed, the rest is told where it is known."""
     if not isinstance(row, dict) or not row.get("claim"):
         raise StoreError(f"{path}: verdicts[{i}].claim is missing", AGAIN)
-    if row.get("verdict") not in VERDICTS:
+    if row.get("verdict") not in ANSWERS:
         raise StoreError(
-            f"{path}: verdicts[{i}].verdict={row.get('verdict')!r} is unknown", f"write one of {', '.join(VERDICTS)}"
+            f"{path}: verdicts[{i}].verdict={row.get('verdict')!r} is unknown", f"write one of {', '.join(ANSWERS)}"
         )
     rest = {key: told(row.get(key)) for key in ("where", "documented", "measured", "reason")}
     return Claim(id=told(row.get("id")) or str(i + 1), claim=str(row["claim"]), verdict=row["verdict"], **rest)
