@@ -16,13 +16,13 @@ AGAIN = "run the study again"
 def study_book(folder: Path) -> Book:
     path = folder / "study.json"
     study = read_json(path, AGAIN)
-    runs, unfinished, baselines = [], [], {}
+    members, unfinished, baselines = [], [], {}
     for name in listed(path, study, "sweeps"):
         if not (folder / str(name) / "sweep.yaml").is_file():
             unfinished.append((str(name), "the folder of this sweep is missing"))
             continue
         sweep = read_sweep(folder / str(name), str(name))
-        runs += sweep.runs
+        members += sweep.members
         unfinished += [(f"{name}/{run}", why) for run, why in sweep.unfinished]
         if sweep.baseline:
             baselines[str(name)] = sweep.baseline
@@ -30,7 +30,7 @@ def study_book(folder: Path) -> Book:
     return Book(
         "study",
         str(study.get("title") or folder.resolve().name),
-        labelled(runs),
+        labelled(members),
         tuple(unfinished),
         baselines,
         tuple(claim(path, i, row) for i, row in enumerate(listed(path, study, "verdicts"))),

@@ -1,39 +1,38 @@
-"""A sweep folder: sweep.yaml says what varies, results.csv says which run is which, runs/ holds the runs."""
+"""A sweep folder: sweep.yaml says what varies, results.csv which run is which, runs/ and fused/ what came out."""
 
 import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mooring.config.search import search_of
 from mooring.config.tree import read_file
 from mooring.errors import StoreError
 from mooring.reports.book import Book, Run, labelled
+from mooring.reports.folders.fused import read_fused
 from mooring.reports.folders.run import read_run
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The runs of a sweep, and those that did not finish."""
+    """What a sweep has finished, in the order of its plan, and what it has not."""
 
-    runs: list[Run]
+    members: list[Run]
     unfinished: list[tuple[str, str]]
     baseline: str | None
 
 
 def sweep_book(folder: Path) -> Book:
     sweep = read_sweep(folder, "")
-    if not sweep.runs:
+    if not sweep.members:
         raise StoreError(f"{folder}: no run of this sweep has finished", "go on with the sweep, then report")
     title = folder.resolve().name
     baselines = {"": sweep.baseline} if sweep.baseline else {}
-    return Book("sweep", title, labelled(sweep.runs), tuple(sweep.unfinished), baselines)
+    return Book("sweep", title, labelled(sweep.members), tuple(sweep.unfinished), baselines)
 
 
 def read_sweep(folder: Path, name: str) -> Sweep:
-    """Every finished run with its factors; `name` tells the sweeps of a study apart.
-
-    A member that was only fused, from what another has trained, is among the fusions of that run.
-    """
+    """Every finished member with its factors; `name` tells the sweeps of a study apart."""
     path = folder / "sweep.yaml"
     tree = read_file(path)
     factors = tree.get("factors") or {}
@@ -42,17 +41,32 @@ def read_sweep(folder: Path, name: str) -> Sweep:
     baseline = tree.get("baseline")
     if baseline is not None and "=" not in str(baseline):
         raise StoreError(f"{path}: baseline={baseline!r} names no factor", "write baseline: method=v4, or null")
+    search = search_of(tree.get("search"), str(path))
+    varied = [*(search.space if search else ()), *map(str, factors)]
     rows = read_rows(folder / "results.csv")
     runs, unfinished = [], []
     for run in sorted(path.parent for path in (folder / "runs").glob("*/experiment.yaml")):
         row = rows.pop(run.name, {})
         if (run / "result.json").exists():
-            runs.append(read_run(run, {str(key): row[key] for key in factors if row.get(key)}, name))
+            runs.append(read_run(run, chosen(row, varied), name))
         else:
             unfinished.append((run.name, row.get("status") or "unfinished"))
-    others = {run: row for run, row in rows.items() if not (folder / "fused" / f"{run}.json").exists()}
-    unfinished += [(run, row.get("status") or "its folder is missing") for run, row in others.items()]
-    return Sweep(ordered(runs, factors), unfinished, None if baseline is None else str(baseline))
+    fused = []
+    for file in sorted((folder / "fused").glob("*.json")):
+        if file.stem not in rows:
+            unfinished.append((file.stem, "fused, and not in results.csv yet"))
+            continue
+        member = read_fused(file, chosen(rows.pop(file.stem), varied), runs)
+        if member is None:
+            unfinished.append((file.stem, "the run that trained it is missing"))
+        else:
+            fused.append(member)
+    unfinished += [(run, row.get("status") or "its folder is missing") for run, row in rows.items()]
+    return Sweep(ordered([*runs, *fused], factors), unfinished, None if baseline is None else str(baseline))
+
+
+def chosen(row: dict[str, str], varied: list[str]) -> dict[str, str]:
+    return {key: row[key] for key in varied if row.get(key)}
 
 
 def read_rows(path: Path) -> dict[str, dict[str, str]]:
