@@ -168,6 +168,19 @@ def test_a_study_begins_with_its_verdicts(study_folder):
     assert table(report, "study-1")[0]["round"] == 0
 
 
+def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
+    report = compose(gather(study_folder))
+    refuted = report.verdicts[1]
+    assert refuted.quote.endswith("均衡点，σ")
+    assert refuted.why == "100% not. The sign is <i>wrong</i>: it grows."
+    assert table(report, "documented")[1]["in the note's words"] == refuted.quote
+    assert table(report, "documented")[1]["why"] == refuted.why
+    assert report.command == "mooring study 5 scale=quick seeds=1,2 data.root=/a_b"
+    told = {row["what"]: row["value"] for row in table(report, "study")}
+    assert told["scale"] == "quick: the digits."
+    assert told["command"] == report.command
+
+
 def test_a_study_without_its_sweeps_still_says_its_verdicts(study_folder, tmp_path):
     shutil.copy(study_folder / "study.json", tmp_path)
     report = compose(gather(tmp_path))

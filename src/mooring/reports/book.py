@@ -96,11 +96,17 @@ class Claim:
 
     id: str
     claim: str
+    phrase: str  # in the note's own words
     where: str
     documented: str
     measured: str
     verdict: str
     reason: str
+    remark: str  # what the author of the study has to say of it
+
+    @property
+    def why(self) -> str:
+        return ". ".join(part for part in (self.reason, self.remark) if part)
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,7 @@ class Book:
     claims: tuple[Claim, ...] = ()
     tables: tuple[Table, ...] = ()  # a study's own
     subtitle: str = ""
+    command: str = ""  # that makes it again
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:

@@ -70,10 +70,10 @@ def verdicts(book: Book) -> tuple[Verdict, ...]:
 
 
 def judged(claim: Claim) -> Verdict:
-    documented = f"documented {claim.documented}" if claim.documented else ""
-    measured = f"measured {claim.measured}" if claim.measured else ""
-    detail = " · ".join(part for part in (documented, measured, claim.reason) if part)
-    return Verdict(TONES[claim.verdict], claim.verdict, claim.claim, detail)
+    documented = f"documented: {claim.documented}" if claim.documented else ""
+    measured = f"measured: {claim.measured}" if claim.measured else ""
+    detail = " · ".join(part for part in (documented, measured) if part)
+    return Verdict(TONES[claim.verdict], claim.verdict, claim.claim, detail, claim.phrase, claim.why)
 
 
 def sick(group: Group) -> Verdict:

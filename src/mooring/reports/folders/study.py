@@ -34,13 +34,31 @@ def study_book(folder: Path) -> Book:
         tuple(unfinished),
         baselines,
         tuple(claim(path, i, row) for i, row in enumerate(listed(path, study, "verdicts"))),
-        tuple(table(path, i, row) for i, row in enumerate(listed(path, study, "tables"))),
+        (*conditions(study), *(table(path, i, row) for i, row in enumerate(listed(path, study, "tables")))),
         " · ".join(str(part) for part in about if part),
+        told(study.get("command")),
     )
 
 
 def scale(study: dict[str, Any]) -> str:
     return f"scale: {study['scale']}" if study.get("scale") else ""
+
+
+def conditions(study: dict[str, Any]) -> tuple[Table, ...]:
+    """What the study asks, and under which conditions it has answered."""
+    asked = {
+        "question": told(study.get("about")),
+        "scale": ": ".join(part for part in (told(study.get("scale")), told(study.get("scale_about"))) if part),
+        "seeds": words(study.get("seeds"), ", "),
+        "settings": words(study.get("settings"), " "),
+        "command": told(study.get("command")),
+    }
+    rows = tuple((what, text) for what, text in asked.items() if text)
+    return (Table("study", "The study", ("what", "value"), rows),) if rows else ()
+
+
+def words(values: Any, between: str) -> str:
+    return between.join(map(str, values)) if isinstance(values, list) else told(values)
 
 
 def listed(path: Path, study: dict[str, Any], key: str) -> list[Any]:
@@ -59,7 +77,7 @@ def claim(path: Path, i: int, row: Any) -> Claim:
         raise StoreError(
             f"{path}: verdicts[{i}].verdict={row.get('verdict')!r} is unknown", f"write one of {', '.join(ANSWERS)}"
         )
-    rest = {key: told(row.get(key)) for key in ("where", "documented", "measured", "reason")}
+    rest = {key: told(row.get(key)) for key in ("phrase", "where", "documented", "measured", "reason", "remark")}
     return Claim(id=told(row.get("id")) or str(i + 1), claim=str(row["claim"]), verdict=row["verdict"], **rest)
 
 
