@@ -42,7 +42,7 @@ def without_the_extra(cli, monkeypatch, tmp_path):
 def test_less_than_all_runs_is_told_without_the_extra_too(cli, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    code, out, err = cli("study", "5", *TINY, "training.lr=1e6", "training.clip=null", "out=s", "--quiet")
+    code, _, err = cli("study", "5", *TINY, "training.lr=1e6", "training.clip=null", "out=s", "--quiet")
     assert code == 3, err
     assert "no report page" in err.splitlines()[-2]
     assert "did not finish" in err.splitlines()[-1]
