@@ -108,11 +108,20 @@ def study_folder(sweep_folder, tmp_path_factory):
     shutil.copytree(sweep_folder, folder / "pull")
     verdicts = [
         {"id": "5.1", "claim": "lambda <b>runs</b> away", "verdict": "confirmed", "documented": "204658", "where": "3"},
-        {"id": "5.2", "claim": "sigma & co", "verdict": "not confirmed", "reason": "100% not"},
+        {
+            "id": "5.2",
+            "claim": "sigma & co",
+            "phrase": "最终稳定在一个<b>非零</b>的均衡点，σ",
+            "verdict": "not confirmed",
+            "reason": "100% not",
+            "remark": "The sign is <i>wrong</i>: it grows.",
+        },
         {"id": "5.3", "claim": "50 rounds", "verdict": "cannot be seen at this scale"},
     ]
     tables = [{"title": "Of <client> 3", "columns": ["round", "=measured"], "rows": [[0, 12.04], [9, "=1+1"]]}]
     study = {"study": "5", "title": "Five </script>", "note": "note 5", "scale": "quick", "sweeps": ["pull"]}
+    study |= {"about": "Why does lambda run away?", "scale_about": "the digits.", "seeds": [1, 2]}
+    study |= {"command": "mooring study 5 scale=quick seeds=1,2 data.root=/a_b", "settings": ["data.root=/a_b"]}
     (folder / "study.json").write_text(json.dumps({**study, "verdicts": verdicts, "tables": tables}))
     return folder
 

@@ -53,6 +53,10 @@ class StoreError(MooringError):
     """A run folder cannot be read or written."""
 
 
+class ExtraError(MooringError):
+    """A library of an extra is not installed."""
+
+
 def nearest(name: str, valid: Iterable[str]) -> str:
     """A remedy for a misspelt name: the nearest valid one, or all of them."""
     names = sorted(valid)

@@ -1,6 +1,7 @@
 """A study from the command line, on as little as possible."""
 
 import json
+import sys
 
 from mooring.study.library import plan
 from mooring.study.plan import load_study
@@ -9,9 +10,10 @@ TINY = ("training.rounds=2", "training.local_epochs=1", "seeds=1")
 WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale"}
 
 
-def test_a_study_decides_every_claim_and_is_not_run_twice(cli, tmp_path):
+def test_a_study_decides_every_claim_and_is_not_run_twice(cli, monkeypatch, tmp_path):
     code, out, err = cli("study", "5", *TINY, "out=s")
     assert code == 0, err
+    assert out.splitlines()[-1] == "s/report.html"
     told = json.loads((tmp_path / "s" / "study.json").read_text("utf-8"))
     assert told["sweeps"] == ["explosion"]
     verdicts = {row["id"]: row["verdict"] for row in told["verdicts"]}
@@ -24,6 +26,32 @@ def test_a_study_decides_every_claim_and_is_not_run_twice(cli, tmp_path):
     code, out, err = cli("study", "5", *TINY, "out=s", "--json")
     assert code == 0, err
     assert json.loads(out)["verdicts"] == told["verdicts"]
+    without_the_extra(cli, monkeypatch, tmp_path)
+
+
+def without_the_extra(cli, monkeypatch, tmp_path):
+    """The study stands; one line says how to get its page. A run that fails is told all the same."""
+    (tmp_path / "s" / "report.html").unlink()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "plotly"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    code, out, err = cli("study", "5", *TINY, "out=s", "--quiet")
+    assert code == 0, err
+    assert out.splitlines()[-1] == "s/study.md"
+    assert err == "no report page: plotly: is not installed; pip install 'mooring[report]', then mooring report s\n"
+    assert not (tmp_path / "s" / "report.html").exists()
+    code, _, err = cli("report", "s")
+    assert (code, err) == (2, "error: plotly: is not installed; pip install 'mooring[report]'\n")
+
+
+def test_less_than_all_runs_is_told_without_the_extra_too(cli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    code, _, err = cli("study", "5", *TINY, "training.lr=1e6", "training.clip=null", "out=s", "--quiet")
+    assert code == 3, err
+    assert "no report page" in err.splitlines()[-2]
+    assert "did not finish" in err.splitlines()[-1]
 
 
 def test_the_list_and_the_mistakes(cli):

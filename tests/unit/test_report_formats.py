@@ -145,6 +145,23 @@ def test_the_page_fetches_nothing_and_escapes_everything(written, study):
     assert text.count("* plotly.js v") == 1
 
 
+def test_a_claim_is_explained_in_every_format(written):
+    """In the note's own words, with the remark of the study, and the command that makes it again."""
+    from openpyxl import load_workbook
+
+    texts = {name: written(name).read_text("utf-8") for name in ("html", "markdown", "latex")}
+    sheets = [row for sheet in load_workbook(written("excel")) for row in sheet.iter_rows(values_only=True)]
+    texts["excel"] = "\n".join(str(cell) for row in sheets for cell in row)
+    texts["csv"] = "\n".join(path.read_text("utf-8") for path in written("csv").iterdir())
+    explained = ("最终稳定在一个", "均衡点", "The sign is", "mooring study 5 scale=quick seeds=1,2", "Why does lambda")
+    for name, text in texts.items():
+        assert [told for told in explained if told not in text] == [], name
+    assert "<q>最终稳定在一个&lt;b&gt;非零&lt;/b&gt;的均衡点，σ</q>" in texts["html"]
+    assert "100% not. The sign is &lt;i&gt;wrong" in texts["html"]
+    assert "「最终稳定在一个" in texts["markdown"]
+    assert r"\eastern{最终稳定在一个}" in texts["latex"]
+
+
 def test_plotly_accepts_every_figure(study):
     from plotly.graph_objects import Figure
 

@@ -15,6 +15,8 @@ from mooring.reports.flops import count, training_flops
 from mooring.reports.folders import gather
 from mooring.reports.sections.prototypes import share
 from mooring.reports.table import Spread, Table, shown, spread
+from mooring.sweep.summary import summary_rows
+from mooring.sweep.tables import read_table
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,8 @@ def test_the_baseline_is_compared_seed_by_seed(sweep_report):
     assert line["difference"].mean == pytest.approx((-0.3 - 0.1) / 2)
     assert line["difference"].std == pytest.approx(0.2 / sqrt(2))
     assert (line["pairs won"], line["pairs"]) == (0, 2)
+    half = 12.7062047 * 0.1  # t(1) at 97.5 %, times std / sqrt(2)
+    assert (line["95 % low"], line["95 % high"]) == pytest.approx((-0.2 - half, -0.2 + half))
 
 
 def test_runs_that_did_not_finish_are_named_and_not_counted(sweep_report):
@@ -162,6 +166,19 @@ def test_a_study_begins_with_its_verdicts(study_folder):
     assert [card.value for card in report.cards[:3]] == ["1", "1", "1"]
     assert table(report, "documented")[0]["documented"] == "204658"
     assert table(report, "study-1")[0]["round"] == 0
+
+
+def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
+    report = compose(gather(study_folder))
+    refuted = report.verdicts[1]
+    assert refuted.quote.endswith("均衡点，σ")
+    assert refuted.why == "100% not. The sign is <i>wrong</i>: it grows."
+    assert table(report, "documented")[1]["in the note's words"] == refuted.quote
+    assert table(report, "documented")[1]["why"] == refuted.why
+    assert report.command == "mooring study 5 scale=quick seeds=1,2 data.root=/a_b"
+    told = {row["what"]: row["value"] for row in table(report, "study")}
+    assert told["scale"] == "quick: the digits."
+    assert told["command"] == report.command
 
 
 def test_a_study_without_its_sweeps_still_says_its_verdicts(study_folder, tmp_path):
@@ -299,15 +316,91 @@ def test_a_sweep_without_its_results_table_is_read_from_its_runs(sweep_folder, t
     assert [len(group.runs) for group in gather(tmp_path / "s").groups] == [2, 2]
 
 
-def test_a_member_that_was_only_fused_is_not_unfinished(sweep_folder, tmp_path):
-    shutil.copytree(sweep_folder, tmp_path / "sweep")
-    with (tmp_path / "sweep/results.csv").open("a") as rows:
-        rows.write("v7-other-fusion,v7,1,0.5,finished\n")
-    assert len(gather(tmp_path / "sweep").unfinished) == 2
-    (tmp_path / "sweep/fused").mkdir()
-    (tmp_path / "sweep/fused/v7-other-fusion.json").write_text("{}")
-    assert len(gather(tmp_path / "sweep").unfinished) == 1
-    with (tmp_path / "sweep/results.csv").open("a") as rows:
-        rows.write("v7-third-fusion,v7,1,,some clients failed\n")
-    (tmp_path / "sweep/fused/v7-third-fusion.json").write_text("{}")  # of an earlier call, with fewer clients
-    assert gather(tmp_path / "sweep").unfinished[-1] == ("v7-third-fusion", "some clients failed")
+@pytest.fixture
+def fused_sweep(v12_run, tmp_path):
+    """Two methods trained for one fusion and fused by another, over two seeds; accuracies to be added up by hand."""
+    trained = {("v7", 1): 0.5, ("v7", 2): 0.7, ("v12", 1): 0.2, ("v12", 2): 0.6}
+    fused = {("v7", 1): 0.4, ("v7", 2): 0.8, ("v12", 1): 0.5, ("v12", 2): 0.6}
+    rows = ["run,method,fusion,seed,accuracy,validation_accuracy,status"]
+    (tmp_path / "fused").mkdir()
+    for (method, seed), accuracy in trained.items():
+        name = f"{method}-feature-ensemble-seed{seed}"
+        relabelled(v12_run, tmp_path / "runs" / name, [f"method={method}", f"seed={seed}"], accuracy)
+        rows.append(f"{name},{method},feature-ensemble,{seed},{accuracy},,finished")
+        result = json.loads((tmp_path / "runs" / name / "result.json").read_text())
+        other, result["accuracy"] = f"{method}-class-expert-seed{seed}", fused[method, seed]
+        (tmp_path / "fused" / f"{other}.json").write_text(json.dumps(result))
+        rows.append(f"{other},{method},class-expert,{seed},{result['accuracy']},,finished")
+    (tmp_path / "results.csv").write_text("\n".join(rows) + "\n")
+    factors = {"method": ["v7", "v12"], "fusion": ["feature-ensemble", "class-expert"], "seed": [1, 2]}
+    (tmp_path / "sweep.yaml").write_text(json.dumps({"factors": factors, "baseline": "fusion=feature-ensemble"}))
+    return tmp_path
+
+
+def test_what_was_only_fused_has_a_line_of_results(fused_sweep):
+    report = compose(gather(fused_sweep))
+    lines = {row["experiment"]: row for row in table(report, "results")}
+    assert list(lines) == [
+        "v7 · fusion=feature-ensemble",
+        "v7 · fusion=class-expert",
+        "v12 · fusion=feature-ensemble",
+        "v12 · fusion=class-expert",
+    ]
+    assert lines["v12 · fusion=class-expert"]["accuracy"].mean == pytest.approx(0.55)
+    assert lines["v7 · fusion=class-expert"]["n"] == 2
+    assert [(card.value, card.label) for card in report.cards[:2]] == [("4", "runs"), ("4", "experiments")]
+    assert table(report, "by-fusion")[0]["fusion=class-expert"].mean == pytest.approx(0.6)
+    assert len(table(report, "runs")) == 4
+
+
+def test_a_fusion_can_be_the_baseline_and_the_page_says_what_the_summary_says(fused_sweep):
+    found = {row["experiment"]: row for row in table(compose(gather(fused_sweep)), "baseline")}
+    assert list(found) == ["v7 · fusion=class-expert", "v12 · fusion=class-expert"]
+    rows = read_table(fused_sweep / "results.csv")
+    summary = summary_rows(rows, ["method", "fusion", "seed"], "fusion=feature-ensemble")
+    for line in summary:
+        if line["fusion"] == "class-expert":
+            told = found[f"{line['method']} · fusion=class-expert"]
+            assert told["difference"].mean == pytest.approx(line["difference"], abs=1e-12)
+            assert (told["95 % low"], told["95 % high"]) == pytest.approx((line["low"], line["high"]))
+            assert told["pairs"] == line["pairs"] == 2
+    assert found["v12 · fusion=class-expert"]["pairs won"] == 1
+
+
+def test_a_fusion_that_the_table_does_not_name_is_told(fused_sweep):
+    lines = (fused_sweep / "results.csv").read_text().splitlines()
+    (fused_sweep / "results.csv").write_text("\n".join(lines[:-1]) + "\n")
+    assert gather(fused_sweep).unfinished == (("v12-class-expert-seed2", "fused, and not in results.csv yet"),)
+
+
+def test_a_fusion_of_an_earlier_call_with_fewer_clients_is_unfinished(fused_sweep):
+    text = (fused_sweep / "results.csv").read_text()
+    changed = text.replace("class-expert,2,0.6,,finished", "class-expert,2,,,some clients failed")
+    (fused_sweep / "results.csv").write_text(changed)
+    assert gather(fused_sweep).unfinished == (("v12-class-expert-seed2", "some clients failed"),)
+
+
+def test_a_fusion_without_its_training_is_told(fused_sweep):
+    shutil.rmtree(fused_sweep / "runs" / "v7-feature-ensemble-seed1")
+    told = dict(gather(fused_sweep).unfinished)
+    assert told["v7-class-expert-seed1"] == "the run that trained it is missing"
+
+
+def test_a_damaged_fusion_is_told(fused_sweep):
+    (fused_sweep / "fused" / "v7-class-expert-seed1.json").write_text("{}")
+    with pytest.raises(MooringError, match=r"v7-class-expert-seed1\.json: accuracy is missing"):
+        gather(fused_sweep)
+
+
+def test_trials_of_a_search_are_compared_trial_by_trial(v12_run, tmp_path):
+    accuracies = {("0.0123456789", "v7"): 0.5, ("0.0123456789", "v12"): 0.6, ("0.07", "v7"): 0.1, ("0.07", "v12"): 0.4}
+    rows = ["run,training.lr,method"]
+    for (lr, method), accuracy in accuracies.items():
+        relabelled(v12_run, tmp_path / "runs" / f"{lr}-{method}", [f"method={method}", f"training.lr={lr}"], accuracy)
+        rows.append(f"{lr}-{method},{lr},{method}")
+    (tmp_path / "results.csv").write_text("\n".join(rows))
+    search = {"trials": 2, "space": {"training.lr": {"low": 0.01, "high": 0.1}}}
+    plan = {"factors": {"method": ["v7", "v12"]}, "baseline": "method=v7", "search": search}
+    (tmp_path / "sweep.yaml").write_text(json.dumps(plan))
+    found = {row["experiment"]: row["difference"].mean for row in table(compose(gather(tmp_path)), "baseline")}
+    assert found == {"v12 · lr=0.01235": pytest.approx(0.1), "v12 · lr=0.07": pytest.approx(0.3)}

@@ -32,6 +32,11 @@ def test_a_pattern_takes_what_nobody_names_in_natural_order_and_vanishes_without
     assert HOOKS["expanded"](nav, pages) == told
 
 
+@pytest.mark.parametrize("page", ["studies/README.md", "report.md", "methods/README.md", "sweeps.md", "tutorial.md"])
+def test_the_first_page_leads_there(page):
+    assert f"]({page})" in (HOME / "docs/index.md").read_text("utf-8")
+
+
 def test_pages_outside_the_folder_exist():
     assert all((HOME / name).exists() for name in HOOKS["MOVED"])
 

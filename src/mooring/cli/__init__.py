@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mooring.cli import clean, data, doctor, fetch, fuse, importing, methods, report, run, study, sweep, track, watch
+from mooring.cli.exit_codes import INTERRUPTED
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -69,7 +70,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mooring.cli.arguments import AsJson, Settings, experiments, print_json
+from mooring.cli.exit_codes import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
-
-FAILED = 3  # exit code of a run that ended with less than all clients
-INTERRUPTED = 130  # by Ctrl-C
 
 
 def run(

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from mooring.cli.arguments import AsJson, print_json
-from mooring.errors import ConfigError, nearest
+from mooring.cli.exit_codes import FAILED, INTERRUPTED
+from mooring.errors import ConfigError, ExtraError, nearest
 
 if TYPE_CHECKING:
     from mooring.study.plan import ScaleName, Study
 
 STUDIES = Path("studies-out")
 OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
-FAILED = 3  # exit code of a study that ended with less than all runs
-INTERRUPTED = 130
 
 
 def study(
@@ -44,7 +43,6 @@ def study(
     chosen, scale, out, rest = read(load_study(plan(number)), settings or [])
     from mooring.cli.overview import overview
     from mooring.cli.study_tables import verdicts_table
-    from mooring.reports import report
     from mooring.study.conduct import conduct
 
     try:
@@ -57,10 +55,20 @@ def study(
     else:
         verdicts_table(told)
         typer.echo(str(out / "study.md"))
-        typer.echo(str(report(out)))
+        show_page(out)
     if told["missing"]:
         typer.echo(f"warning: {len(told['missing'])} runs did not finish; the same command tries again", err=True)
         raise typer.Exit(FAILED)
+
+
+def show_page(out: Path) -> None:
+    """Where the report is; or how to get it, since the study itself has ended well without."""
+    from mooring.reports import report
+
+    try:
+        typer.echo(str(report(out)))
+    except ExtraError as missing:
+        typer.echo(f"no report page: {missing.problem}; {missing.remedy}, then mooring report {out}", err=True)
 
 
 def read(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":

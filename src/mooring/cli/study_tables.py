@@ -7,7 +7,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-COLOURS = {"confirmed": "green", "not confirmed": "red"}
+from mooring.verdicts import CONFIRMED, REFUTED, UNSEEN
+
+COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow"}
 
 
 def verdicts_table(told: Mapping[str, Any]) -> None:
@@ -16,7 +18,7 @@ def verdicts_table(told: Mapping[str, Any]) -> None:
     for heading in ("claim", "the note says", "measured", "verdict"):
         table.add_column(heading)
     for row in told["verdicts"]:
-        colour = COLOURS.get(row["verdict"], "yellow")
+        colour = COLOURS[row["verdict"]]
         table.add_row(row["claim"], row["documented"], row["measured"], f"[{colour}]{row['verdict']}[/{colour}]")
     console = Console()
     console.print(table)

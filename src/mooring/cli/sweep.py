@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cli.arguments import AsJson, print_json
+from mooring.cli.exit_codes import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
     from mooring.config import Plan
 
 SWEEPS = Path("sweeps")
-FAILED = 3  # exit code of a sweep that ended with less than all runs
-INTERRUPTED = 130
 
 
 def sweep(

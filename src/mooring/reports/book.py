@@ -1,6 +1,7 @@
 """What is reported on: runs, in groups that differ by their seed alone."""
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from mooring.doctor import Diagnosis, History
 from mooring.reports.table import Table, average
 
 SEEDS = ("seed", "partition.seed")
+DRAWN = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?")
 MOST_SHOWN = 12  # runs whose clients are drawn one by one
 MOST_CLIENTS = 20  # clients that are drawn in one figure
 
@@ -30,6 +32,7 @@ class Run:
     factors: dict[str, str] = field(default_factory=dict)  # of the sweep it belongs to
     sweep: str = ""
     label: str = ""  # of its group
+    trained: bool = True  # or fused from what another run of the sweep has trained
 
     @property
     def seed(self) -> int:
@@ -93,11 +96,17 @@ class Claim:
 
     id: str
     claim: str
+    phrase: str  # in the note's own words
     where: str
     documented: str
     measured: str
     verdict: str
     reason: str
+    remark: str  # what the author of the study has to say of it
+
+    @property
+    def why(self) -> str:
+        return ". ".join(part for part in (self.reason, self.remark) if part)
 
 
 @dataclass(frozen=True)
@@ -106,23 +115,38 @@ class Book:
 
     kind: Literal["run", "sweep", "study"]
     title: str
-    runs: tuple[Run, ...]
+    members: tuple[Run, ...]  # of a sweep: its runs, and what was only fused
     unfinished: tuple[tuple[str, str], ...] = ()  # (name, why)
     baselines: dict[str, str] = field(default_factory=dict)  # sweep -> factor=value to compare with
     claims: tuple[Claim, ...] = ()
     tables: tuple[Table, ...] = ()  # a study's own
     subtitle: str = ""
+    command: str = ""  # that makes it again
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """What was trained: each has clients, losses and lambdas of its own."""
+        return tuple(member for member in self.members if member.trained)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        labels = dict.fromkeys(run.label for run in self.runs)
-        by_label = {label: [run for run in self.runs if run.label == label] for label in labels}
-        return tuple(Group(label, tuple(sorted(runs, key=lambda r: r.seed))) for label, runs in by_label.items())
+        return grouped(self.runs)
+
+    @cached_property
+    def lines(self) -> tuple[Group, ...]:
+        """One for each line of results; where clients were trained once and fused many times, more than groups."""
+        return grouped(self.members)
 
     @property
     def shown(self) -> tuple[Run, ...]:
         """The first seed of every group: whose clients are drawn one by one."""
         return tuple(group.first for group in self.groups[:MOST_SHOWN])
+
+
+def grouped(runs: tuple[Run, ...]) -> tuple[Group, ...]:
+    labels = dict.fromkeys(run.label for run in runs)
+    by_label = {label: [run for run in runs if run.label == label] for label in labels}
+    return tuple(Group(label, tuple(sorted(same, key=lambda r: r.seed))) for label, same in by_label.items())
 
 
 def labelled(runs: list[Run]) -> tuple[Run, ...]:
@@ -141,8 +165,13 @@ def varying(runs: list[Run]) -> set[str]:
 def _label(run: Run, factors: set[str], many_sweeps: bool) -> str:
     words = [run.sweep] if many_sweeps else []
     words.append(run.experiment.name)
-    words += [f"{key.rpartition('.')[2]}={run.factors[key]}" for key in run.factors if key in factors]
+    words += [f"{key.rpartition('.')[2]}={short(run.factors[key])}" for key in run.factors if key in factors]
     return " · ".join(words)
+
+
+def short(value: str) -> str:
+    """A number that a search has drawn has more digits than a name needs."""
+    return f"{float(value):.4g}" if DRAWN.fullmatch(value) else value
 
 
 def _told_apart(runs: list[Run]) -> list[Run]:

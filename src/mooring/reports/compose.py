@@ -9,7 +9,7 @@ from mooring.reports.sections import SECTIONS
 def compose(book: Book) -> Report:
     """Sections that have nothing to say are left out."""
     sections = tuple(section for section in (build(book) for build in SECTIONS) if not section.empty)
-    return Report(book.title, subtitle(book), cards(book), verdicts(book), sections)
+    return Report(book.title, subtitle(book), cards(book), verdicts(book), sections, book.command)
 
 
 def subtitle(book: Book) -> str:

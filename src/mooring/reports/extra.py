@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from mooring.errors import MooringError
+from mooring.errors import ExtraError
 
 
 def needed(module: str) -> Any:
@@ -11,4 +11,4 @@ def needed(module: str) -> Any:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise MooringError(f"{package}: is not installed", "pip install 'mooring[report]'") from None
+        raise ExtraError(f"{package}: is not installed", "pip install 'mooring[report]'") from None

@@ -4,8 +4,9 @@ from mooring.reports.book import Book, Claim, Group
 from mooring.reports.section import Card, Tone, Verdict
 from mooring.reports.sizes import size
 from mooring.reports.table import average, shown, spread
+from mooring.verdicts import CONFIRMED, REFUTED, UNSEEN
 
-TONES: dict[str, Tone] = {"confirmed": "good", "not confirmed": "bad", "cannot be seen at this scale": "open"}
+TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNSEEN: "open"}
 
 
 def cards(book: Book) -> tuple[Card, ...]:
@@ -16,7 +17,7 @@ def cards(book: Book) -> tuple[Card, ...]:
     )
     if not book.groups:
         return claims
-    if len(book.groups) == 1 and len(book.runs) == 1:
+    if len(book.members) == 1:
         return (*claims, *single(book.groups[0]))
     return (*claims, *many(book))
 
@@ -43,11 +44,11 @@ def many(book: Book) -> tuple[Card, ...]:
     left = f"{len(book.unfinished)} not finished" if book.unfinished else "all finished"
     counted = (
         Card(str(len(book.runs)), "runs", left),
-        Card(str(len(book.groups)), "experiments", seeds(book)),
+        Card(str(len(book.lines)), "experiments", seeds(book)),
     )
     if book.kind == "study":
         return counted
-    best = max(book.groups, key=lambda group: average(group.values("accuracy")) or 0)
+    best = max(book.lines, key=lambda group: average(group.values("accuracy")) or 0)
     told = spread(best.values("accuracy"))
     return (
         *counted,
@@ -57,7 +58,7 @@ def many(book: Book) -> tuple[Card, ...]:
 
 
 def seeds(book: Book) -> str:
-    fewest, most = (best(len(group.runs) for group in book.groups) for best in (min, max))
+    fewest, most = (best(len(group.runs) for group in book.lines) for best in (min, max))
     return f"n = {most} each" if fewest == most else f"n = {fewest} to {most}"
 
 
@@ -69,10 +70,10 @@ def verdicts(book: Book) -> tuple[Verdict, ...]:
 
 
 def judged(claim: Claim) -> Verdict:
-    documented = f"documented {claim.documented}" if claim.documented else ""
-    measured = f"measured {claim.measured}" if claim.measured else ""
-    detail = " · ".join(part for part in (documented, measured, claim.reason) if part)
-    return Verdict(TONES[claim.verdict], claim.verdict, claim.claim, detail)
+    documented = f"documented: {claim.documented}" if claim.documented else ""
+    measured = f"measured: {claim.measured}" if claim.measured else ""
+    detail = " · ".join(part for part in (documented, measured) if part)
+    return Verdict(TONES[claim.verdict], claim.verdict, claim.claim, detail, claim.phrase, claim.why)
 
 
 def sick(group: Group) -> Verdict:

@@ -42,6 +42,8 @@ class Verdict:
     badge: str
     text: str
     detail: str = ""
+    quote: str = ""  # what the text stands for, in somebody else's words
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Report:
     cards: tuple[Card, ...]
     verdicts: tuple[Verdict, ...]
     sections: tuple[Section, ...]
+    command: str = ""  # that makes all of it again
 
     @property
     def tables(self) -> list[Table]:

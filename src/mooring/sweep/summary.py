@@ -44,13 +44,16 @@ def spread(values: Sequence[float]) -> Row:
 
 
 def against(group: Sequence[Row], rows: Sequence[Row], factors: Sequence[str], baseline: str | None) -> Row:
-    if baseline is None:
-        return {}
+    return {} if baseline is None else difference(paired(group, rows, factors, baseline))
+
+
+def paired(group: Sequence[Row], rows: Sequence[Row], factors: Sequence[str], baseline: str) -> list[float]:
+    """Accuracy of each of the group minus that of its partner, which has the baseline's value and all else the same."""
     key, _, text = baseline.partition("=")
     others = [factor for factor in factors if factor != key]
     base = {tuple(row[f] for f in others): row["accuracy"] for row in rows if str(row[key]) == text}
     pairs = [(row["accuracy"], base.get(tuple(row[f] for f in others))) for row in group]
-    return difference([a - b for a, b in pairs if a is not None and b is not None])
+    return [a - b for a, b in pairs if a is not None and b is not None]
 
 
 def difference(differences: Sequence[float]) -> Row:

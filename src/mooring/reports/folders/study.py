@@ -8,21 +8,21 @@ from mooring.reports.book import Book, Claim, labelled
 from mooring.reports.folders.json_file import read_json
 from mooring.reports.folders.sweep import read_sweep
 from mooring.reports.table import Table
+from mooring.verdicts import ANSWERS
 
-VERDICTS = ("confirmed", "not confirmed", "cannot be seen at this scale")
 AGAIN = "run the study again"
 
 
 def study_book(folder: Path) -> Book:
     path = folder / "study.json"
     study = read_json(path, AGAIN)
-    runs, unfinished, baselines = [], [], {}
+    members, unfinished, baselines = [], [], {}
     for name in listed(path, study, "sweeps"):
         if not (folder / str(name) / "sweep.yaml").is_file():
             unfinished.append((str(name), "the folder of this sweep is missing"))
             continue
         sweep = read_sweep(folder / str(name), str(name))
-        runs += sweep.runs
+        members += sweep.members
         unfinished += [(f"{name}/{run}", why) for run, why in sweep.unfinished]
         if sweep.baseline:
             baselines[str(name)] = sweep.baseline
@@ -30,17 +30,35 @@ def study_book(folder: Path) -> Book:
     return Book(
         "study",
         str(study.get("title") or folder.resolve().name),
-        labelled(runs),
+        labelled(members),
         tuple(unfinished),
         baselines,
         tuple(claim(path, i, row) for i, row in enumerate(listed(path, study, "verdicts"))),
-        tuple(table(path, i, row) for i, row in enumerate(listed(path, study, "tables"))),
+        (*conditions(study), *(table(path, i, row) for i, row in enumerate(listed(path, study, "tables")))),
         " · ".join(str(part) for part in about if part),
+        told(study.get("command")),
     )
 
 
 def scale(study: dict[str, Any]) -> str:
     return f"scale: {study['scale']}" if study.get("scale") else ""
+
+
+def conditions(study: dict[str, Any]) -> tuple[Table, ...]:
+    """What the study asks, and under which conditions it has answered."""
+    asked = {
+        "question": told(study.get("about")),
+        "scale": ": ".join(part for part in (told(study.get("scale")), told(study.get("scale_about"))) if part),
+        "seeds": words(study.get("seeds"), ", "),
+        "settings": words(study.get("settings"), " "),
+        "command": told(study.get("command")),
+    }
+    rows = tuple((what, text) for what, text in asked.items() if text)
+    return (Table("study", "The study", ("what", "value"), rows),) if rows else ()
+
+
+def words(values: Any, between: str) -> str:
+    return between.join(map(str, values)) if isinstance(values, list) else told(values)
 
 
 def listed(path: Path, study: dict[str, Any], key: str) -> list[Any]:
@@ -55,11 +73,11 @@ def claim(path: Path, i: int, row: Any) -> Claim:
     """One verdict; its claim and its verdict are needed, the rest is told where it is known."""
     if not isinstance(row, dict) or not row.get("claim"):
         raise StoreError(f"{path}: verdicts[{i}].claim is missing", AGAIN)
-    if row.get("verdict") not in VERDICTS:
+    if row.get("verdict") not in ANSWERS:
         raise StoreError(
-            f"{path}: verdicts[{i}].verdict={row.get('verdict')!r} is unknown", f"write one of {', '.join(VERDICTS)}"
+            f"{path}: verdicts[{i}].verdict={row.get('verdict')!r} is unknown", f"write one of {', '.join(ANSWERS)}"
         )
-    rest = {key: told(row.get(key)) for key in ("where", "documented", "measured", "reason")}
+    rest = {key: told(row.get(key)) for key in ("phrase", "where", "documented", "measured", "reason", "remark")}
     return Claim(id=told(row.get("id")) or str(i + 1), claim=str(row["claim"]), verdict=row["verdict"], **rest)
 
 

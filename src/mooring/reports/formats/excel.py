@@ -46,12 +46,15 @@ def sheet(book: Any, title: str) -> Any:
 
 def fill(place: Any, table: Table) -> None:
     """A header that stays, cells with their types; text is never taken for a formula."""
-    bold = needed("openpyxl.styles").Font(bold=True)
+    styles = needed("openpyxl.styles")
+    bold, wrapped = styles.Font(bold=True), styles.Alignment(wrap_text=True, vertical="top")
     for row, cells in enumerate((table.columns, *table.rows), 1):
         for column, value in enumerate(cells, 1):
             cell = place.cell(row, column, value)
             if isinstance(value, str):
                 cell.data_type = "s"
+            if isinstance(value, str) and len(value) > WIDEST:
+                cell.alignment = wrapped
             if isinstance(value, float):
                 cell.number_format = "0.0000" if number_is_plain(value) else "0.00E+00"
             if row == 1:

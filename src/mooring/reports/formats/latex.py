@@ -1,5 +1,6 @@
 """LaTeX with booktabs: a document that compiles as it is, its tables ready to be copied."""
 
+import re
 from pathlib import Path
 
 from mooring.reports.section import Report, Section
@@ -16,7 +17,12 @@ PREAMBLE = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,longtable}
 \newsavebox{\fitted}
 \newcommand{\fit}[1]{\sbox{\fitted}{#1}\ifdim\wd\fitted>\linewidth\resizebox{\linewidth}{!}{\usebox{\fitted}}\else\usebox{\fitted}\fi}
+\IfFileExists{CJKutf8.sty}%
+  {\usepackage{CJKutf8}\DeclareRobustCommand{\eastern}[1]{\begin{CJK}{UTF8}{gbsn}#1\end{CJK}}}%
+  {\DeclareRobustCommand{\eastern}[1]{[needs CJKutf8]}}
 """
+FAR_EASTERN = re.compile("[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")  # beyond what fontenc can set
+BREAKABLE = re.compile(f" |{FAR_EASTERN.pattern}")
 SPECIAL = {
     "\\": r"\textbackslash{}",
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -31,6 +37,7 @@ SPECIAL = {
     "λ": r"$\lambda$",
     "α": r"$\alpha$",
     "γ": r"$\gamma$",
+    "σ": r"$\sigma$",
     "→": r"$\to$",
     "×": r"$\times$",
     "\n": " ",
@@ -44,7 +51,8 @@ def write_latex(report: Report, out: Path) -> None:
 def latex(report: Report) -> str:
     head = f"{PREAMBLE}\\title{{{escaped(report.title)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n"
     sections = [section(told) for told in report.sections if told.tables]
-    return f"{head}{escaped(report.subtitle)}\n\n{''.join(sections)}\\end{{document}}\n"
+    command = f"\\texttt{{{escaped(report.command)}}}\n\n" if report.command else ""
+    return f"{head}{escaped(report.subtitle)}\n\n{command}{''.join(sections)}\\end{{document}}\n"
 
 
 def section(told: Section) -> str:
@@ -71,10 +79,11 @@ def table(told: Table) -> str:
 
 def column(cells: tuple[Cell, ...]) -> str:
     """Text to the left, numbers to the right, essays in a box."""
-    if any(isinstance(cell, str) and len(cell) > WIDE and " " in cell for cell in cells):
+    if any(isinstance(cell, str) and len(cell) > WIDE and BREAKABLE.search(cell) for cell in cells):
         return "p{7cm}"
     return "l" if any(isinstance(cell, str) for cell in cells) else "r"
 
 
 def escaped(text: str) -> str:
-    return "".join(SPECIAL.get(char, char) for char in text)
+    plain = "".join(SPECIAL.get(char, char) for char in text)
+    return FAR_EASTERN.sub(r"\\eastern{\g<0>}", plain)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from mooring.reports.section import Report, Section
+from mooring.reports.section import Report, Section, Verdict
 from mooring.reports.table import Table, shown
 from mooring.store import write_atomically
 
@@ -13,15 +13,20 @@ def write_markdown(report: Report, out: Path) -> None:
 
 
 def markdown(report: Report) -> str:
-    head = [f"# {inline(report.title)}", inline(report.subtitle)]
+    command = f"```text\n{report.command}\n```" if report.command else ""
+    head = [f"# {inline(report.title)}", inline(report.subtitle), command]
     cards = [
         f"- **{inline(c.value)}** {inline(c.label)}{f' ({inline(c.detail)})' if c.detail else ''}" for c in report.cards
     ]
-    verdicts = [
-        f"- **{v.badge}**: {inline(v.text)}{f' ({inline(v.detail)})' if v.detail else ''}" for v in report.verdicts
-    ]
-    parts = [*head, "\n".join(cards), "\n".join(verdicts), *map(section, report.sections)]
+    parts = [*head, "\n".join(cards), "\n".join(map(verdict, report.verdicts)), *map(section, report.sections)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def verdict(told: Verdict) -> str:
+    quote = f" 「{inline(told.quote)}」" if told.quote else ""
+    detail = f" ({inline(told.detail)})" if told.detail else ""
+    why = f" Why: {inline(told.why)}" if told.why else ""
+    return f"- **{told.badge}**: {inline(told.text)}{quote}{detail}{why}"
 
 
 def section(told: Section) -> str:

@@ -22,6 +22,7 @@ def page(report: Report) -> str:
     parts = {
         "title": escape(report.title),
         "subtitle": escape(report.subtitle),
+        "command": f'<p class="command"><code>{escape(report.command)}</code></p>' if report.command else "",
         "navigation": "".join(f'<a href="#{s.slug}">{escape(s.title)}</a>' for s in report.sections),
         "cards": "".join(map(card, report.cards)),
         "verdicts": verdicts(report.verdicts),
@@ -58,7 +59,9 @@ def card(told: Card) -> str:
 def verdicts(told: tuple[Verdict, ...]) -> str:
     items = "".join(
         f'<li><span class="badge {v.tone}">{escape(v.badge)}</span><div>{escape(v.text)}'
-        f"{f'<small>{escape(v.detail)}</small>' if v.detail else ''}</div></li>"
+        f"{f'<q>{escape(v.quote)}</q>' if v.quote else ''}"
+        f"{f'<small>{escape(v.detail)}</small>' if v.detail else ''}"
+        f"{f'<small>why: {escape(v.why)}</small>' if v.why else ''}</div></li>"
         for v in told
     )
     return f'<ul class="verdicts">{items}</ul>' if items else ""
@@ -120,5 +123,5 @@ def table(told: Table) -> str:
 
 def cell(value: object) -> str:
     kind = "text" if isinstance(value, str) else "number"
-    wide = " wide" if isinstance(value, str) and len(value) > 28 else ""
+    wide = " wide" if isinstance(value, str) and len(value) > 24 else ""
     return f'<td class="{kind}{wide}">{escape(shown(value))}</td>'

@@ -21,7 +21,7 @@ def accuracy(book: Book) -> Section:
     figures: list[Figure] = []
     if any(len(snapshots(group)) > 1 for group in book.groups):
         figures.append(over_rounds(book))
-    if len(book.groups) > 1:
+    if len(book.lines) > 1:
         figures.append(at_the_end(book))
     by_factor = pivots(book)
     figures += [figure for figure, _ in by_factor]
@@ -72,10 +72,10 @@ def alone(group: Group) -> Line:
 
 
 def at_the_end(book: Book) -> Bars:
-    ends = [spread(group.values("accuracy")) or Spread(0.0) for group in book.groups]
+    ends = [spread(group.values("accuracy")) or Spread(0.0) for group in book.lines]
     series = Series("accuracy", tuple(end.mean for end in ends), tuple(end.std for end in ends))
     caption = "Final accuracy; whiskers are one standard deviation over seeds. Where they overlap, no order is settled."
-    names = tuple(group.label for group in book.groups)
+    names = tuple(group.label for group in book.lines)
     return Bars("final-accuracy", "Accuracy after the last round", caption, "test accuracy", names, (series,))
 
 
@@ -90,7 +90,7 @@ def results(book: Book) -> Table:
             group.seeds,
             group.fingerprints,
         )
-        for group in book.groups
+        for group in book.lines
     ]
     columns = ("experiment", *METRICS.values(), "clients alone", "n", "seeds", "fingerprints")
     return Table("results", "Results", columns, tuple(rows), "Test set, last round; mean ± standard deviation over n.")

@@ -11,7 +11,7 @@ from mooring.reports.table import Spread, Table, spread
 
 
 def classes(book: Book) -> Section:
-    book = replace(book, runs=tuple(run for run in book.runs if run.result["confusion"] is not None))
+    book = replace(book, members=tuple(run for run in book.runs if run.result["confusion"] is not None))
     if not book.runs:
         return Section("classes", "Classes", "")
     names = max((class_names(run) for run in book.runs), key=len)

@@ -6,9 +6,9 @@ from mooring.reports.table import Table
 
 
 def documented(book: Book) -> Section:
-    columns = ("id", "claim", "where", "documented", "measured", "verdict", "reason")
+    columns = ("claim", "in the note's words", "documented", "measured", "verdict", "why", "where", "id")
     rows = tuple(
-        (c.id, c.claim, c.where or None, c.documented or None, c.measured or None, c.verdict, c.reason or None)
+        tuple(told or None for told in (c.claim, c.phrase, c.documented, c.measured, c.verdict, c.why, c.where, c.id))
         for c in book.claims
     )
     claims = (Table("documented", "Documented and measured", columns, rows),) if rows else ()

@@ -11,13 +11,20 @@ Rows = dict[str, list[Spread | None]]
 def pivots(book: Book) -> list[tuple[Figure, Table]]:
     """Final accuracy by every factor but the first, for each sweep that varies several."""
     found = []
-    sweeps = dict.fromkeys(run.sweep for run in book.runs)
+    sweeps = dict.fromkeys(run.sweep for run in book.members)
     for sweep in sweeps:
-        runs = [run for run in book.runs if run.sweep == sweep]
+        runs = [run for run in book.members if run.sweep == sweep]
         keys = [key for key in runs[0].factors if key in varying(runs)]
         where = f" in {sweep}" if len(sweeps) > 1 else ""
-        found += [pivot(runs, key, [other for other in keys if other != key], where) for key in keys[1:]]
+        crossed = [key for key in keys[1:] if meets(runs, key, keys)]
+        found += [pivot(runs, key, [other for other in keys if other != key], where) for key in crossed]
     return found
+
+
+def meets(runs: list[Run], key: str, keys: list[str]) -> bool:
+    """Does anything else meet several of its values? What a search has drawn does not."""
+    others = [other for other in keys if other != key]
+    return len(dict.fromkeys(rest(run, others) for run in runs)) < len(dict.fromkeys(rest(run, keys) for run in runs))
 
 
 def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Figure, Table]:

@@ -10,7 +10,7 @@ from mooring.reports.table import Table
 
 
 def partition(book: Book) -> Section:
-    book = replace(book, runs=tuple(run for run in book.runs if run.result["partition"].get("label_counts")))
+    book = replace(book, members=tuple(run for run in book.runs if run.result["partition"].get("label_counts")))
     runs = list({run.result["partition"]["sha256"]: run for run in reversed(book.shown)}.values())[::-1]
     lead = "How the training images lie at the clients, as it really came out."
     tables = (overview(book), clients(runs)) if runs else ()

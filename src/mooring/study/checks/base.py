@@ -1,14 +1,12 @@
 """The shape of a check, and of its answer."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Protocol
 
 from mooring.study.evidence import Evidence
+from mooring.verdicts import CONFIRMED, REFUTED, UNSEEN, Answer
 
-Answer = Literal["confirmed", "not confirmed", "cannot be seen at this scale"]
-CONFIRMED: Answer = "confirmed"
-REFUTED: Answer = "not confirmed"
-UNSEEN: Answer = "cannot be seen at this scale"
+__all__ = ["CONFIRMED", "REFUTED", "UNSEEN", "Answer", "Check", "Verdict", "missing"]
 
 
 @dataclass(frozen=True)

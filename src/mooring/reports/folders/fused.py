@@ -1,0 +1,32 @@
+"""A member of a sweep that was only fused: its figures, and the run that trained it."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from mooring.errors import StoreError
+from mooring.reports.book import Run
+from mooring.reports.folders.json_file import read_json
+from mooring.sweep.tables import METRICS
+
+AGAIN = "remove the file and go on with the sweep"
+
+
+def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run]) -> Run | None:
+    """The run that trained it, with the figures of this fusion; none if that run is not there."""
+    row = read_json(path, AGAIN)
+    for name in (*METRICS, "fingerprint"):
+        if name not in row:
+            raise StoreError(f"{path}: {name} is missing", AGAIN)
+    trainer = next((run for run in runs if run.result["fingerprint"] == row["fingerprint"]), None)
+    if trainer is None:
+        return None
+    return replace(
+        trainer,
+        name=path.stem,
+        experiment=replace(trainer.experiment, name=factors.get("method", trainer.experiment.name)),
+        result=trainer.result | {name: row[name] for name in METRICS},
+        factors=factors,
+        fusions=(),
+        trained=False,
+    )

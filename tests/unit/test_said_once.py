@@ -1,0 +1,41 @@
+"""What several rooms share is written in one file: the words of a verdict, the exit codes of the command line."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import mooring
+from mooring.cli.exit_codes import FAILED, INTERRUPTED
+from mooring.cli.study_tables import COLOURS
+from mooring.reports.headline import TONES
+from mooring.verdicts import ANSWERS
+
+HOME = Path(mooring.__file__).parent
+
+
+def files_with(value, folder):
+    """Where a constant is written out."""
+    return [
+        str(path.relative_to(HOME))
+        for path in sorted((HOME / folder).rglob("*.py"))
+        if any(
+            isinstance(node, ast.Constant) and type(node.value) is type(value) and node.value == value
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        )
+    ]
+
+
+@pytest.mark.parametrize("word", ANSWERS)
+def test_the_words_of_a_verdict_are_written_once(word):
+    assert files_with(word, ".") == ["verdicts.py"]
+
+
+def test_exit_codes_are_written_once():
+    assert files_with(INTERRUPTED, "cli") == ["cli/exit_codes.py"]
+    verbs = {"cli/run.py", "cli/study.py", "cli/sweep.py"}
+    assert not verbs & set(files_with(FAILED, "cli"))
+
+
+def test_every_verdict_has_a_tone_and_a_colour():
+    assert set(TONES) == set(COLOURS) == set(ANSWERS)
