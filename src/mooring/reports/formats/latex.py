@@ -17,9 +17,9 @@ PREAMBLE = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,longtable}
 \newsavebox{\fitted}
 \newcommand{\fit}[1]{\sbox{\fitted}{#1}\ifdim\wd\fitted>\linewidth\resizebox{\linewidth}{!}{\usebox{\fitted}}\else\usebox{\fitted}\fi}
-\IfFileExists{CJKutf8.sty}%
-  {\usepackage{CJKutf8}\DeclareRobustCommand{\eastern}[1]{\begin{CJK}{UTF8}{gbsn}#1\end{CJK}}}%
-  {\DeclareRobustCommand{\eastern}[1]{[needs CJKutf8]}}
+\DeclareRobustCommand{\eastern}[1]{[needs CJKutf8]}
+\DeclareRobustCommand{\easternwords}[1]{\begin{CJK}{UTF8}{gbsn}#1\end{CJK}}
+\IfFileExists{CJKutf8.sty}{\usepackage{CJKutf8}\let\eastern\easternwords}{}
 """
 FAR_EASTERN = re.compile("[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+")  # beyond what fontenc can set
 BREAKABLE = re.compile(f" |{FAR_EASTERN.pattern}")
