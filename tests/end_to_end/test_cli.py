@@ -13,14 +13,16 @@ from mooring.methods import METHODS
 
 
 def test_help_answers_at_once():
-    command = [sys.executable, "-c", "from mooring.cli import main; main()", "--help"]
-    seconds = []
-    for _ in range(3):
-        began = time.perf_counter()
-        shown = subprocess.run(command, capture_output=True, text=True, check=True)
-        seconds.append(time.perf_counter() - began)
-    assert "partition" in shown.stdout
-    assert min(seconds) < 0.5
+    """Beside a Python that imports nothing but typer, in turns, because cores are shared."""
+    ours, bare = "from mooring.cli import main; main()", "import typer"
+    seconds = {ours: [], bare: []}
+    for _ in range(4):
+        for code, taken in seconds.items():
+            began = time.perf_counter()
+            shown = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+            taken.append(time.perf_counter() - began)
+            assert code == bare or "partition" in shown.stdout
+    assert min(seconds[ours]) < 4 * min(seconds[bare])
 
 
 def test_importing_the_package_imports_nothing_heavy():

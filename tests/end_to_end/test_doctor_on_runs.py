@@ -17,6 +17,7 @@ def run_of(cli, method, *overrides):
     return json.loads(Path("run/result.json").read_text())
 
 
+@pytest.mark.slow
 def test_the_explosion_of_v12_is_found_dated_and_explained(cli):
     result = run_of(cli, "v12")
     code, told = examined(cli, "run")

@@ -3,6 +3,8 @@
 import json
 import sys
 
+import pytest
+
 from mooring.study.library import plan
 from mooring.study.plan import load_study
 
@@ -45,6 +47,7 @@ def without_the_extra(cli, monkeypatch, tmp_path):
     assert (code, err) == (2, "error: plotly: is not installed; pip install 'mooring[report]'\n")
 
 
+@pytest.mark.slow
 def test_less_than_all_runs_is_told_without_the_extra_too(cli, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
     monkeypatch.setitem(sys.modules, "plotly.offline", None)

@@ -61,7 +61,9 @@ class Broken(Fusion):
 
 
 def test_a_fusion_with_a_bug_fails_alone(cli, tmp_path):
-    code, out, err = cli("sweep", f"fusion=feature-ensemble,{__name__}:Broken,class-expert", *SMALL, "out=s", "--json")
+    code, out, err = cli(
+        "sweep", f"fusion=feature-ensemble,{__name__}:Broken,class-expert", *SMALL, "out=s", "--json", "--workers", 1
+    )
     assert code == 3, err
     statuses = [row["status"] for row in json.loads(out)["results"]]
     assert statuses == ["finished", "RuntimeError: no rule of mine", "finished"]
@@ -82,6 +84,7 @@ def tables(folder):
     return [(folder / name).read_bytes() for name in ("results.csv", "summary.csv")]
 
 
+@pytest.mark.slow
 def test_nothing_is_fused_from_some_of_the_clients(cli, tmp_path):
     terms = f"method.client.terms=['cross-entropy', '{__name__}:Fragile']"
     words = ["sweep", "method=v7", terms, "fusion=count-weighted,output-ensemble", *SMALL]

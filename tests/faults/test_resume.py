@@ -3,9 +3,12 @@
 import os
 import signal
 
+import pytest
 from disturbance import ended, events, kill, same, started, wait_for_states, workers_of
 
 
+@pytest.mark.slow
+@pytest.mark.chaos
 def test_killed_parent_and_killed_worker(original, settings, tmp_path):
     folder = tmp_path / "run"
     process = started(folder, *settings)
