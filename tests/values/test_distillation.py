@@ -71,6 +71,7 @@ def test_a_student_that_saw_no_image_agrees_with_its_teacher(rule, school):
     assert fmean(shares) >= ENOUGH  # single splits scatter by about a hundredth
 
 
+@pytest.mark.slow
 def test_a_student_of_gaussian_pixels_agrees_with_its_teacher(classroom):
     uploads, server = classroom
     student = Distil()(uploads, server)

@@ -73,6 +73,7 @@ def test_annealing_cancels_in_v11(method):
     assert annealed[-1] > 9 * annealed[steps - 1]  # while the raw lambda itself explodes
 
 
+@pytest.mark.slow
 def test_note_4_predicts_the_wrong_direction():
     """The design says lambda goes to 0 as s goes to 0; it goes to infinity, and `decoupled` does what was wanted."""
     almost_over = Progress(990, 1000)
