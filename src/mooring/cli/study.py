@@ -94,6 +94,4 @@ def seeds_of(text: str) -> tuple[int, ...]:
     seeds = values_of(text, "seeds")
     if not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise ConfigError([f"seeds={text}: must be whole numbers, for example seeds=1,2 or seeds=1..3"])
-    if len(set(seeds)) < len(seeds):
-        raise ConfigError([f"seeds={text}: one is there twice; each seed is one run"])
     return seeds
