@@ -14,7 +14,7 @@ from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion
 from mooring.fusion.server import Server
 from mooring.prepare import server_of
 from mooring.store import encode
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.workbench import Workbench
 
 RULES: dict[str, Fusion] = {kind: rule() for kind, rule in FUSIONS.items()} | {
@@ -56,7 +56,7 @@ def trained(folder: str) -> Workbench:
     return Workbench.open(Path(folder) / "run")
 
 
-def fused(rule: Fusion, payloads: list[Payload], server: Server) -> float:
+def fused(rule: Fusion, payloads: list[Upload], server: Server) -> float:
     began = perf_counter()
     rule(payloads, server)
     return perf_counter() - began

@@ -10,7 +10,7 @@ from mooring.evaluate import Examiner, Metrics, accuracy_on
 from mooring.fusion import FeatureEnsemble, Fusion
 from mooring.fusion.ensemble import Ensemble
 from mooring.fusion.server import Server
-from mooring.types import Payload
+from mooring.types import Upload
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Judgement:
     validation: float | None = None  # accuracy on the server's validation images, if it has any
 
 
-def judge(fusion: Fusion, payloads: Sequence[Payload], server: Server, examiner: Examiner) -> Judgement:
+def judge(fusion: Fusion, payloads: Sequence[Upload], server: Server, examiner: Examiner) -> Judgement:
     """One fusion of these uploads, on the official test set."""
     judged = examined(fusion, payloads, server, examiner)
     if judged.alone or not FeatureEnsemble.needs <= fusion.needs:
@@ -32,7 +32,7 @@ def judge(fusion: Fusion, payloads: Sequence[Payload], server: Server, examiner:
     return replace(judged, alone=alone(payloads, server, examiner))
 
 
-def alone(payloads: Sequence[Payload], server: Server, examiner: Examiner) -> dict[int, Metrics]:
+def alone(payloads: Sequence[Upload], server: Server, examiner: Examiner) -> dict[int, Metrics]:
     """Every client by itself, one after the other in the same network: memory does not grow with their number."""
     network = server.blueprint.build(Generator()).requires_grad_(False).eval()
     names, own = list(network.state_dict()), {}
@@ -42,7 +42,7 @@ def alone(payloads: Sequence[Payload], server: Server, examiner: Examiner) -> di
     return own
 
 
-def examined(fusion: Fusion, payloads: Sequence[Payload], server: Server, examiner: Examiner) -> Judgement:
+def examined(fusion: Fusion, payloads: Sequence[Upload], server: Server, examiner: Examiner) -> Judgement:
     """The same, and each client alone only where that costs nothing: where it takes part in every prediction."""
     began = monotonic()
     predictor = fusion(payloads, server)

@@ -111,7 +111,7 @@ class ClientFacts:
 
 
 @dataclass(frozen=True)
-class Payload:
+class Upload:
     """One upload: how many samples stand behind it, and exactly the tensors that the fusion needs."""
 
     client: int

@@ -21,7 +21,7 @@ from mooring.judge import examined
 from mooring.methods import track_of
 from mooring.prepare import equipped, prepare, server_of
 from mooring.store import encode, read_result, read_upload, strict_json, write_atomically
-from mooring.types import Emit, Payload
+from mooring.types import Emit, Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
 
 
@@ -91,7 +91,7 @@ class Workbench:
             raise ConfigError([f"round={round_}: was not kept by this run; valid: {', '.join(map(str, rounds))}"])
         return round_
 
-    def uploads(self, round_: int, clients: Sequence[int] | None = None) -> list[Payload]:
+    def uploads(self, round_: int, clients: Sequence[int] | None = None) -> list[Upload]:
         """What these clients uploaded after this round."""
         records = self.records(round_)
         wanted = sorted(records) if clients is None else sorted(set(clients))
@@ -101,7 +101,7 @@ class Workbench:
                 raise ConfigError([f"client {client}: uploaded nothing in this run; valid: {valid}"])
         return [read_upload(self.folder, records[client]) for client in wanted]
 
-    def fuse(self, fusion: Fusion, payloads: Sequence[Payload]) -> dict[str, Any]:
+    def fuse(self, fusion: Fusion, payloads: Sequence[Upload]) -> dict[str, Any]:
         """One rule: what `fusions/` keeps of it."""
         equipped(fusion, self.federation)
         server = server_of(self.experiment, self.federation, self.job, self.emit)
@@ -125,7 +125,7 @@ class Workbench:
         self.keep(row)
         return row
 
-    def completed(self, payload: Payload, needs: Parts) -> Payload:
+    def completed(self, payload: Upload, needs: Parts) -> Upload:
         """Exactly what `needs` names: what was uploaded, and what its client would have uploaded for another rule."""
         blueprint = self.job.blueprint
         names = {name for part in needs for name in part.expected(blueprint)}
@@ -142,7 +142,7 @@ class Workbench:
             tensors |= extract(missing, network, self.federation.shard(payload.client))
         return replace(payload, tensors=tensors)
 
-    def holds(self, payload: Payload, part: Part) -> bool:
+    def holds(self, payload: Upload, part: Part) -> bool:
         return all(name in payload.tensors for name in part.expected(self.job.blueprint))
 
     def keep(self, row: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.study import Study
 from mooring.fusion.server import Server
 from mooring.models.network import PROTOTYPES
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Prototypes
 
 SOUND = ["count-weighted", "class-expert", "calibrated"]
@@ -75,7 +75,7 @@ def test_fusion_is_deterministic_and_stays_in_eval_mode(kind, server, uploads, t
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_identical_clients_equal_one_client(kind, server, uploads, test_images):
     one = uploads[0]
-    copies = [Payload(k, one.round, one.samples, one.tensors) for k in range(4)]
+    copies = [Upload(k, one.round, one.samples, one.tensors) for k in range(4)]
     fusion = rule(kind)
     torch.testing.assert_close(fusion(copies, server)(test_images), fusion([one], server)(test_images))
 
@@ -92,7 +92,7 @@ def test_an_unseen_class_never_wins(kind, server, uploads, test_images):
     for upload in uploads:  # prototypes of the unseen classes 8 and 9 are as tempting as they can be
         prototypes = upload.tensors[PROTOTYPES].clone()
         prototypes[8:] = 1e6
-        loud.append(Payload(upload.client, upload.round, upload.samples, {**upload.tensors, PROTOTYPES: prototypes}))
+        loud.append(Upload(upload.client, upload.round, upload.samples, {**upload.tensors, PROTOTYPES: prototypes}))
     scores = rule(kind)(loud, server)(test_images)
     assert torch.isfinite(scores).all()
     assert scores.argmax(1).max() < 8
@@ -101,7 +101,7 @@ def test_an_unseen_class_never_wins(kind, server, uploads, test_images):
 @pytest.mark.parametrize("kind", SOUND)
 def test_a_clients_prototype_norm_buys_no_influence(kind, server, uploads, test_images):
     shrunk = uploads[0].tensors[PROTOTYPES] / 20
-    other = [Payload(0, 0, uploads[0].samples, {**uploads[0].tensors, PROTOTYPES: shrunk}), *uploads[1:]]
+    other = [Upload(0, 0, uploads[0].samples, {**uploads[0].tensors, PROTOTYPES: shrunk}), *uploads[1:]]
     fusion = rule(kind)
     torch.testing.assert_close(
         fusion(uploads, server)(test_images),
@@ -121,7 +121,7 @@ def test_a_clients_prototype_norm_buys_no_influence(kind, server, uploads, test_
     ],
 )
 def test_a_broken_upload_is_refused_by_client_and_tensor(kind, spoil, message, server, uploads):
-    broken = Payload(1, 0, uploads[1].samples, spoil(dict(uploads[1].tensors)))
+    broken = Upload(1, 0, uploads[1].samples, spoil(dict(uploads[1].tensors)))
     with pytest.raises(FusionError, match=message):
         rule(kind)([uploads[0], broken, uploads[2]], server)
 
@@ -149,11 +149,11 @@ def test_broken_statistics_are_refused_by_client_and_tensor(kind, which, spoil, 
     (part,) = FUSIONS[kind]().needs
     name = list(part.expected(server.blueprint))[which]
     tensors = dict(uploads[1].tensors)
-    broken = Payload(1, 0, uploads[1].samples, {**tensors, name: spoil(tensors[name])})
+    broken = Upload(1, 0, uploads[1].samples, {**tensors, name: spoil(tensors[name])})
     with pytest.raises(FusionError, match=message):
         rule(kind)([uploads[0], broken, uploads[2]], server)
     with pytest.raises(FusionError, match=rf"client 1: tensor '{name}' is missing"):
-        rule(kind)([Payload(1, 0, 18, {n: t for n, t in tensors.items() if n != name})], server)
+        rule(kind)([Upload(1, 0, 18, {n: t for n, t in tensors.items() if n != name})], server)
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
@@ -163,7 +163,7 @@ def test_every_part_that_a_fusion_needs_is_missed(kind, server, uploads):
         name = next(iter(part.expected(server.blueprint)))
         rest = {other: tensor for other, tensor in uploads[1].tensors.items() if other != name}
         with pytest.raises(FusionError, match=f"client 1: tensor '{name}' is missing"):
-            fusion([uploads[0], Payload(1, 0, uploads[1].samples, rest)], server)
+            fusion([uploads[0], Upload(1, 0, uploads[1].samples, rest)], server)
 
 
 @pytest.mark.parametrize("kind", FUSIONS)

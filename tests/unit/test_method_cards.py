@@ -104,7 +104,7 @@ def test_a_baseline_tells_how_many_bytes_a_client_uploads(name):
     _, job = prepare(load(overrides=[f"method={name}"])[0])
     tensors = [tensor for part in job.needs for tensor in part.expected(job.blueprint).values()]
     nbytes = f"{sum(tensor.nbytes for tensor in tensors):,}"
-    assert f" {nbytes} bytes on the digits" in paragraph(name, "Payload")
+    assert f" {nbytes} bytes on the digits" in paragraph(name, "Upload")
     assert index_row(name)[-3] == nbytes
 
 

@@ -7,11 +7,11 @@ import torch
 
 from mooring.errors import StoreError
 from mooring.store import finished, opened, read_result, strict_json, write_atomically
-from mooring.types import Event, Payload
+from mooring.types import Event, Upload
 
 
 def payload(value=1.0):
-    return Payload(3, 0, 12, {"head.prototypes": torch.full((2, 3), value)})
+    return Upload(3, 0, 12, {"head.prototypes": torch.full((2, 3), value)})
 
 
 def test_numbers_that_are_not_finite_become_null():

@@ -22,7 +22,7 @@ from mooring.fusion.mixture import draw
 from mooring.fusion.server import Server
 from mooring.methods import METHODS, Method
 from mooring.models.feature_maps import Pixels, RandomEncoder, RandomFilters
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads.mixtures import Gathered, Mixtures
 from mooring.uploads.moments import Moments
 from mooring.uploads.triangle import pack, unpack
@@ -59,7 +59,7 @@ def features(feature_map, blueprint, images):
 
 
 def moments_of(part, blueprint, shard):
-    return Payload(0, 0, len(shard), part(blueprint.build(torch.Generator()), shard))
+    return Upload(0, 0, len(shard), part(blueprint.build(torch.Generator()), shard))
 
 
 def thirds(digits):

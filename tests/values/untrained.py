@@ -10,7 +10,7 @@ from mooring.models.backbones import DigitsNet
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import extract
 
 COMBINING = ["calibrated", "iffi", "nearest-prototype", "output-ensemble"]
@@ -35,7 +35,7 @@ def network_of(blueprint, seed, images):
 
 def upload_of(blueprint, shard, client, parts=NEEDS):
     network = network_of(blueprint, client, shard.images)
-    return Payload(client, 0, len(shard), extract(parts, network, shard))
+    return Upload(client, 0, len(shard), extract(parts, network, shard))
 
 
 def changed(payload, **tensors):

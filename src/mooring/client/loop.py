@@ -18,7 +18,7 @@ from mooring.client.stages import Stage
 from mooring.client.state import ClientState
 from mooring.data.images import ImageSet
 from mooring.errors import TrainingError
-from mooring.types import Balanced, ClientFacts, Emit, Event, Losses, Payload, Progress, Step, View
+from mooring.types import Balanced, ClientFacts, Emit, Event, Losses, Progress, Step, Upload, View
 from mooring.uploads import extract
 
 TICK_SECONDS = 0.25
@@ -27,7 +27,7 @@ SIGMAS = ("sigma_sq_local", "sigma_sq_align")  # both factors of a learned lambd
 
 def run_client(
     job: ClientJob, shard: ImageSet, client: int, emit: Emit, keeper: Keeper = FORGETFUL, device: Device = CPU
-) -> Iterator[Payload]:
+) -> Iterator[Upload]:
     """Train one client to its end, from its start or from where `keeper` last saw it; yields its upload at every round
     that is kept, and its state to the keeper once the upload is in safe hands.
 
@@ -48,7 +48,7 @@ def run_client(
 
 def train_rounds(
     job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: Keeper
-) -> Iterator[Payload]:
+) -> Iterator[Upload]:
     """All rounds that are left, from where `keeper` last saw the client."""
     client, last = facts.client, keeper.last()
     if last is not None:
@@ -64,11 +64,11 @@ def train_rounds(
         keeper.keep(frozen(state) if state.position.round < job.training.rounds else ended(state))
 
 
-def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, round_: int) -> Payload:
+def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, round_: int) -> Upload:
     """Exactly what the fusion needs of this client as it is now."""
     tensors = extract(job.needs, state.network.eval().cpu(), shard)
     state.network.to(state.device.name)
-    return Payload(facts.client, round_, facts.samples, finite(tensors, facts.client, round_))
+    return Upload(facts.client, round_, facts.samples, finite(tensors, facts.client, round_))
 
 
 def train_round(

@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol
 from mooring.client import ClientJob
 from mooring.client.checkpoint import NO_VAULT, Vault
 from mooring.data.clients import Federation
-from mooring.types import Emit, Payload
+from mooring.types import Emit, Upload
 
 
 class Engine(Protocol):
@@ -14,7 +14,7 @@ class Engine(Protocol):
 
     kind: ClassVar[str]
 
-    def collect(self, job: ClientJob, federation: Federation, emit: Emit, vault: Vault = NO_VAULT) -> Iterator[Payload]:
+    def collect(self, job: ClientJob, federation: Federation, emit: Emit, vault: Vault = NO_VAULT) -> Iterator[Upload]:
         """Called once per run; clients go on from the states in the vault.
 
         A client that fails alone is an event `failed`; the others go on.

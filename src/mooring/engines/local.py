@@ -19,7 +19,7 @@ from mooring.engines.memory import keep_freed_memory
 from mooring.engines.pool import Pool
 from mooring.engines.worker import failure, lacks_memory, out_of_memory
 from mooring.errors import ConfigError, MooringError
-from mooring.types import Count, Emit, Payload, Positive
+from mooring.types import Count, Emit, Positive, Upload
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Local:
     save_minutes: Positive = 5.0  # between states within a round; one is saved after every round anyway
     device: Literal["auto", "cpu", "cuda"] = "auto"  # auto: the GPUs if there are any, shared by the workers
 
-    def collect(self, job: ClientJob, federation: Federation, emit: Emit, vault: Vault = NO_VAULT) -> Iterator[Payload]:
+    def collect(self, job: ClientJob, federation: Federation, emit: Emit, vault: Vault = NO_VAULT) -> Iterator[Upload]:
         sizes = federation.partition.sizes
         clients = sorted(range(federation.clients), key=lambda client: -sizes[client])  # longest first
         workers = min(self.workers or os.cpu_count() or 1, len(clients))
@@ -48,7 +48,7 @@ class Local:
         emit: Emit,
         vault: Vault,
         device: Device,
-    ) -> Iterator[Payload]:
+    ) -> Iterator[Upload]:
         torch.set_num_threads(1)
         keep_freed_memory()
         with patient() as interrupted:

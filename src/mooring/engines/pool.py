@@ -20,7 +20,7 @@ from mooring.data.clients import Federation
 from mooring.engines.interruption import patient
 from mooring.engines.worker import NO_MEMORY, failure, out_of_memory, work
 from mooring.errors import TrainingError
-from mooring.types import Emit, Payload
+from mooring.types import Emit, Upload
 
 LIVES = 3  # workers that may die over one client
 GLANCE_SECONDS = 0.2  # between two looks at the keyboard
@@ -50,7 +50,7 @@ class Pool:
     interrupted: Event = field(default_factory=Event)
     stopping: bool = False
 
-    def collect(self, clients: list[int], workers: int) -> Iterator[Payload]:
+    def collect(self, clients: list[int], workers: int) -> Iterator[Upload]:
         self.federation.train.images.share_memory_()
         self.federation.train.labels.share_memory_()
         self.waiting = list(clients)
@@ -89,7 +89,7 @@ class Pool:
         with suppress(OSError):  # it died: the end of its pipe comes next
             worker.pipe.send(what)
 
-    def receive(self) -> Iterator[Payload]:
+    def receive(self) -> Iterator[Upload]:
         """Messages of all workers until every client has ended, or everybody has stopped after Ctrl-C."""
         while busy := {worker.pipe: worker for worker in self.workers if worker.client is not None}:
             if self.interrupted.is_set() and not self.stopping:
@@ -103,13 +103,13 @@ class Pool:
                     continue
                 yield from self.handle(worker, what, content)
 
-    def handle(self, worker: Worker, what: str, content: Any) -> Iterator[Payload]:
+    def handle(self, worker: Worker, what: str, content: Any) -> Iterator[Upload]:
         match what:
             case "event":
                 self.emit(content)
             case "upload":
                 client, round_, samples, data = content
-                yield Payload(client, round_, samples, load(data))
+                yield Upload(client, round_, samples, load(data))
             case "state":
                 client, data = content
                 self.vault.keep(client, load(data))

@@ -10,7 +10,7 @@ from mooring.fusion.base import Fusion, received
 from mooring.fusion.frozen_features import Affine, FrozenFeatures, cholesky
 from mooring.fusion.server import Server
 from mooring.models.feature_maps import FeatureMap, RandomFilters
-from mooring.types import Payload, Positive
+from mooring.types import Positive, Upload
 from mooring.uploads import Parts
 from mooring.uploads.moments import Moments, Totals
 
@@ -38,7 +38,7 @@ class Analytic(Fusion):
     def _moments(self) -> Moments:
         return Moments(self.map, "shared")
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> FrozenFeatures:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> FrozenFeatures:
         ordered = received(payloads, self.needs, server.blueprint)
         totals = self._moments.total(ordered)
         return FrozenFeatures(self.map.build(server.blueprint), ridge(totals, self.ridge), totals.counts > 0)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from mooring.errors import FusionError
 from mooring.fusion.server import Server
 from mooring.models.network import PROTOTYPES, Blueprint, Network
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.label_counts import LABEL_COUNTS
 
@@ -32,7 +32,7 @@ class Fusion(Protocol):
     def asks(self) -> frozenset[Images]:
         return frozenset()
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> nn.Module: ...
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> nn.Module: ...
 
 
 class Frozen(nn.Module):
@@ -47,7 +47,7 @@ class Frozen(nn.Module):
         return self
 
 
-def received(payloads: Sequence[Payload], needs: Parts, blueprint: Blueprint) -> list[Payload]:
+def received(payloads: Sequence[Upload], needs: Parts, blueprint: Blueprint) -> list[Upload]:
     """Uploads by client number, each checked: the order of arrival must not change a bit of the result.
 
     A missing, misshapen or broken tensor is refused by client and name.
@@ -66,7 +66,7 @@ def received(payloads: Sequence[Payload], needs: Parts, blueprint: Blueprint) ->
     return ordered
 
 
-def check(payload: Payload, name: str, expected: Tensor) -> None:
+def check(payload: Upload, name: str, expected: Tensor) -> None:
     """One tensor of one upload."""
     given = payload.tensors.get(name)
     if given is None:
@@ -92,24 +92,24 @@ def check(payload: Payload, name: str, expected: Tensor) -> None:
         )
 
 
-def rebuild(payload: Payload, blueprint: Blueprint) -> Network:
+def rebuild(payload: Upload, blueprint: Blueprint) -> Network:
     """A client's network from its upload."""
     network = blueprint.build(torch.Generator())
     network.load_state_dict({name: payload.tensors[name] for name in network.state_dict()})
     return network.requires_grad_(False).eval()
 
 
-def prototypes_of(payloads: Sequence[Payload]) -> Tensor:
+def prototypes_of(payloads: Sequence[Upload]) -> Tensor:
     """(K, C, d)"""
     return torch.stack([payload.tensors[PROTOTYPES] for payload in payloads])
 
 
-def data_shares(payloads: Sequence[Payload]) -> Tensor:
+def data_shares(payloads: Sequence[Upload]) -> Tensor:
     """n_k / n, (K,)"""
     samples = torch.tensor([float(payload.samples) for payload in payloads])
     return samples / samples.sum()
 
 
-def label_counts_of(payloads: Sequence[Payload]) -> Tensor:
+def label_counts_of(payloads: Sequence[Upload]) -> Tensor:
     """n_kc, (K, C)"""
     return torch.stack([payload.tensors[LABEL_COUNTS] for payload in payloads]).float()

@@ -14,7 +14,7 @@ from mooring.fusion.base import Frozen, Fusion, Images
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.ensemble import Ensemble
 from mooring.fusion.server import Server
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Parts
 
 BATCH = 512
@@ -39,7 +39,7 @@ class Calibrated(Fusion):
     def asks(self) -> frozenset[Images]:
         return self.rule.asks | {"validation"}
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> nn.Module:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> nn.Module:
         if not server.validation:
             raise FusionError("calibration needs validation images and there are none", "set data.validation=0.1")
         predictor = self.rule(payloads, server)

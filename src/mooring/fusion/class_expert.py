@@ -12,7 +12,7 @@ from mooring.fusion.base import LOWEST_COSINE, Fusion, label_counts_of, prototyp
 from mooring.fusion.ensemble import Ensemble
 from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Encoder, LabelCounts, Parts, Prototypes
 
 
@@ -26,7 +26,7 @@ class ClassExpert(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
     kind: ClassVar[str] = "class-expert"
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
         return ClassExpertPredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
 
 
@@ -35,7 +35,7 @@ class ClassExpertPredictor(Ensemble):
     weights: Tensor  # (K, C), columns sum to 1 where somebody has seen the class
     seen: Tensor  # (C,), bool
 
-    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
+    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
         super().__init__(payloads, blueprint)
         counts = label_counts_of(payloads)
         self.register_buffer("prototypes", F.normalize(prototypes_of(payloads), dim=2))

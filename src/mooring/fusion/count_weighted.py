@@ -12,7 +12,7 @@ from mooring.fusion.base import LOWEST_COSINE, Fusion, label_counts_of, prototyp
 from mooring.fusion.ensemble import Ensemble
 from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Encoder, LabelCounts, Parts, Prototypes
 
 
@@ -28,7 +28,7 @@ class CountWeighted(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
     kind: ClassVar[str] = "count-weighted"
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
         return CountWeightedPredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
 
 
@@ -36,7 +36,7 @@ class CountWeightedPredictor(Ensemble):
     prototypes: Tensor  # (C, d), unit norm
     seen: Tensor  # (C,), bool
 
-    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
+    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
         super().__init__(payloads, blueprint)
         counts = label_counts_of(payloads)  # (K, C)
         shares = counts / counts.sum(0).clamp(min=1)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from mooring.fusion.base import Frozen, data_shares, rebuild
 from mooring.models.network import Blueprint, Network
-from mooring.types import Payload
+from mooring.types import Upload
 
 
 class Ensemble(Frozen):
@@ -15,7 +15,7 @@ class Ensemble(Frozen):
 
     shares: Tensor  # (K,)
 
-    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
+    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
         super().__init__()
         self.clients = tuple(payload.client for payload in payloads)
         self.members = nn.ModuleList(rebuild(payload, blueprint) for payload in payloads)

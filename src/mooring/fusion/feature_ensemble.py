@@ -12,7 +12,7 @@ from mooring.fusion.base import Fusion, prototypes_of, received
 from mooring.fusion.ensemble import Ensemble
 from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 
@@ -27,14 +27,14 @@ class FeatureEnsemble(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "feature-ensemble"
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
         return FeatureEnsemblePredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
 
 
 class FeatureEnsemblePredictor(Ensemble):
     prototypes: Tensor  # (C, d)
 
-    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
+    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
         super().__init__(payloads, blueprint)
         self.register_buffer("prototypes", prototypes_of(payloads).mean(0))
 

@@ -9,7 +9,7 @@ import torch
 from mooring.fusion.base import Fusion, data_shares, received
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of, weighted_mean
 from mooring.fusion.server import Server
-from mooring.types import Payload, Positive
+from mooring.types import Positive, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.demand import demand
 from mooring.uploads.fisher import FISHER, FisherDiagonal
@@ -29,7 +29,7 @@ class Fisher(Fusion):
     kind: ClassVar[str] = "fisher"
     damping: Positive = 1.0  # in units of the mean information
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
         uploads = received(payloads, self.needs, server.blueprint)
         names = list(FisherDiagonal().expected(server.blueprint))
         for upload in uploads:
@@ -45,7 +45,7 @@ class Fisher(Fusion):
         return Merged(state, server.blueprint)
 
 
-def mean_information(uploads: Sequence[Payload], names: Sequence[str]) -> float:
+def mean_information(uploads: Sequence[Upload], names: Sequence[str]) -> float:
     """mean(F) over all parameters; never 0, so that weights can be divided by their sum."""
     information = sum(float(upload.tensors[name].sum(dtype=torch.float64)) for upload in uploads for name in names)
     return max(information / sum(uploads[0].tensors[name].numel() for name in names), torch.finfo().tiny)

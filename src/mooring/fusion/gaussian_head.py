@@ -13,7 +13,7 @@ from mooring.fusion.frozen_features import FrozenFeatures
 from mooring.fusion.gaussians import Posterior, diagonal, own, shared
 from mooring.fusion.server import Server
 from mooring.models.feature_maps import FeatureMap, RandomFilters
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.moments import Moments, Second, Totals
 
@@ -52,7 +52,7 @@ class GaussianHead(Fusion):
     def _moments(self) -> Moments:
         return Moments(self.map, SECOND[self.covariance])
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> FrozenFeatures:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> FrozenFeatures:
         totals = self._moments.total(received(payloads, self.needs, server.blueprint))
         seen = totals.counts > 0
         n = totals.counts[seen]

@@ -13,7 +13,7 @@ from mooring.fusion.ensemble import Ensemble
 from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
-from mooring.types import Count, Payload
+from mooring.types import Count, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 LEAST = 1e-6  # where nobody sees anything, all are heard alike
@@ -34,7 +34,7 @@ class Iffi(Fusion):
     kind: ClassVar[str] = "iffi"
     noise: Count = 64  # images
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> "IffiPredictor":
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> "IffiPredictor":
         blueprint = server.blueprint
         uploads = received(payloads, self.needs, blueprint)
         normal = torch.randn(self.noise, *blueprint.shape, generator=generator(server.seed, "iffi"))
@@ -46,7 +46,7 @@ class IffiPredictor(Ensemble):
     prototypes: Tensor  # (C, d)
     noise: Tensor  # (K, d)
 
-    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint, images: Tensor) -> None:
+    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint, images: Tensor) -> None:
         super().__init__(payloads, blueprint)
         with torch.no_grad():
             noise = torch.stack([network.embed(images).mean(0) for network in self.networks()])

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from mooring.fusion.base import Frozen
 from mooring.models.network import Blueprint
-from mooring.types import Payload, View
+from mooring.types import Upload, View
 from mooring.uploads.model import state_of
 
 State = dict[str, Tensor]
@@ -26,13 +26,13 @@ class Merged(Frozen):
         return view.logits
 
 
-def states_of(payloads: Sequence[Payload], blueprint: Blueprint) -> list[State]:
+def states_of(payloads: Sequence[Upload], blueprint: Blueprint) -> list[State]:
     """Every client's whole network."""
     names = state_of(blueprint)
     return [{name: payload.tensors[name] for name in names} for payload in payloads]
 
 
-def samples_of(payloads: Sequence[Payload]) -> list[Tensor]:
+def samples_of(payloads: Sequence[Upload]) -> list[Tensor]:
     """n_k, one scalar per client."""
     return [torch.tensor(payload.samples, dtype=torch.float64) for payload in payloads]
 

@@ -12,7 +12,7 @@ from mooring.fusion.frozen_features import Affine, FrozenFeatures
 from mooring.fusion.server import Server
 from mooring.models.feature_maps import FeatureMap, RandomFilters
 from mooring.seeds import generator
-from mooring.types import Count, Payload, Positive
+from mooring.types import Count, Positive, Upload
 from mooring.uploads import Parts
 from mooring.uploads.mixtures import Covariance, Gathered, Mixtures
 
@@ -46,7 +46,7 @@ class Mixture(Fusion):
     def _mixtures(self) -> Mixtures:
         return Mixtures(self.map, self.components, self.covariance)
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> FrozenFeatures:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> FrozenFeatures:
         mixtures = self._mixtures.gather(received(payloads, self.needs, server.blueprint))
         seen = mixtures.counts.sum(0) > 0
         drawn = [draw(mixtures, c, self.draws, server.seed) for c in seen.nonzero().flatten().tolist()]

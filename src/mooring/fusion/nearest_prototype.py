@@ -11,7 +11,7 @@ from mooring.fusion.base import Fusion, label_counts_of, received
 from mooring.fusion.ensemble import Ensemble
 from mooring.fusion.server import Server
 from mooring.models.network import PROTOTYPES, Blueprint
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Encoder, LabelCounts, Parts
 from mooring.uploads.class_means import CLASS_MEANS, ClassMeans
 
@@ -27,7 +27,7 @@ class NearestPrototype(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), ClassMeans(), LabelCounts()})
     kind: ClassVar[str] = "nearest-prototype"
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
         return NearestPrototypePredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
 
 
@@ -36,7 +36,7 @@ class NearestPrototypePredictor(Ensemble):
     means: Tensor  # mu, (K, C, d)
     counts: Tensor  # (K, C)
 
-    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
+    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
         super().__init__([with_means(payload) for payload in payloads], blueprint)
         means, counts = torch.stack([p.tensors[CLASS_MEANS] for p in payloads]), label_counts_of(payloads)
         self.register_buffer("means", means)
@@ -57,7 +57,7 @@ class NearestPrototypePredictor(Ensemble):
         return self.combine(embeddings), own
 
 
-def with_means(payload: Payload) -> Payload:
+def with_means(payload: Upload) -> Upload:
     """Means stand where a network has its learned prototypes, so that it can be built without them."""
     return replace(payload, tensors={**payload.tensors, PROTOTYPES: payload.tensors[CLASS_MEANS]})
 

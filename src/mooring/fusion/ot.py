@@ -13,7 +13,7 @@ from mooring.fusion.base import Fusion, received
 from mooring.fusion.channels import Channels, channels_of
 from mooring.fusion.merged import Merged, State, averaged, samples_of, states_of
 from mooring.fusion.server import Server
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 
@@ -31,7 +31,7 @@ class OptimalTransport(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "ot"
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
         uploads = received(payloads, self.needs, server.blueprint)
         channels = channels_of(server.blueprint.build(torch.Generator()))
         states = states_of(uploads, server.blueprint)

@@ -10,7 +10,7 @@ from torch import Tensor
 from mooring.fusion.base import Fusion, received
 from mooring.fusion.ensemble import Ensemble
 from mooring.fusion.server import Server
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 
@@ -21,7 +21,7 @@ class OutputEnsemble(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "output-ensemble"
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Ensemble:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
         return OutputEnsemblePredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from mooring.fusion.base import Fusion, received
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of
 from mooring.fusion.server import Server
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 
@@ -21,6 +21,6 @@ class ParameterAverage(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "parameter-average"
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
         uploads = received(payloads, self.needs, server.blueprint)
         return Merged(averaged(states_of(uploads, server.blueprint), samples_of(uploads)), server.blueprint)

@@ -10,7 +10,7 @@ from torch import Tensor
 from mooring.fusion.base import Fusion, data_shares, received
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of
 from mooring.fusion.server import Server
-from mooring.types import Fraction, Payload
+from mooring.types import Fraction, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.demand import demand
 from mooring.uploads.grams import GRAM, Grams
@@ -32,7 +32,7 @@ class RegMean(Fusion):
     kind: ClassVar[str] = "regmean"
     shrink: Fraction = 0.9  # 1: plain least squares
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
         uploads = received(payloads, self.needs, server.blueprint)
         states = states_of(uploads, server.blueprint)
         state, shares = averaged(states, samples_of(uploads)), data_shares(uploads).double()
@@ -62,7 +62,7 @@ def shrunk(gram: Tensor, shrink: float) -> Tensor:
     return shrink * gram + (1 - shrink) * gram.diagonal().diag()
 
 
-def gram_of(payload: Payload, name: str) -> Tensor:
+def gram_of(payload: Upload, name: str) -> Tensor:
     """G_k of one layer: a sum of x x^T, so that no |G_ij| exceeds sqrt(G_ii G_jj)."""
     gram = unpack(payload.tensors[GRAM + name], payload.tensors[name][0].numel()).double()
     largest = gram.diagonal().clamp(min=0).sqrt()

@@ -13,7 +13,7 @@ from mooring.errors import StoreError
 from mooring.store.environment import environment
 from mooring.store.files import strict_json, write_atomically
 from mooring.store.uploads import read_upload, write_upload
-from mooring.types import Event, Payload
+from mooring.types import Event, Upload
 
 
 class RunStore:
@@ -28,12 +28,12 @@ class RunStore:
         line = strict_json({"time": time(), "event": event.name, **event.fields}) + "\n"
         append(self._events, line, self.folder)
 
-    def save_upload(self, payload: Payload) -> dict[str, object]:
+    def save_upload(self, payload: Upload) -> dict[str, object]:
         """Write one upload; what `result.json` says of it."""
         still_there(self.folder)
         return write_upload(self.folder, payload)
 
-    def load_upload(self, record: Mapping[str, Any]) -> Payload:
+    def load_upload(self, record: Mapping[str, Any]) -> Upload:
         return read_upload(self.folder, record)
 
     def finish(self, result: Mapping[str, object]) -> None:

@@ -11,26 +11,26 @@ from safetensors.torch import load, save
 
 from mooring.errors import StoreError
 from mooring.store.files import write_atomically
-from mooring.types import Payload
+from mooring.types import Upload
 
 FORMAT = 1
 
 
-def write_upload(folder: Path, payload: Payload) -> dict[str, object]:
+def write_upload(folder: Path, payload: Upload) -> dict[str, object]:
     """Write one upload; what `result.json` says of it."""
     data = encode(payload)
     write_atomically(upload_path(folder, payload.client, payload.round), data)
     return {**facts_of(payload), "bytes": len(data), "sha256": sha256(data).hexdigest()}
 
 
-def read_upload(folder: Path, record: Mapping[str, Any]) -> Payload:
+def read_upload(folder: Path, record: Mapping[str, Any]) -> Upload:
     """Read an upload again; refused if it is not what was written."""
     path = upload_path(folder, record["client"], record["round"])
     try:
         data = path.read_bytes()
         if sha256(data).hexdigest() != record["sha256"]:
             raise StoreError(f"{path}: the upload has changed since it was written", "repeat the run with --again")
-        return Payload(record["client"], record["round"], record["samples"], load(data))
+        return Upload(record["client"], record["round"], record["samples"], load(data))
     except (OSError, SafetensorError) as error:
         raise StoreError(f"{path}: cannot be read ({error})", "repeat the run with --again") from None
 
@@ -53,11 +53,11 @@ def upload_path(folder: Path, client: int, round_: int) -> Path:
     return folder / "uploads" / f"round-{round_:03d}" / f"client-{client:04d}.safetensors"
 
 
-def facts_of(payload: Payload) -> dict[str, object]:
+def facts_of(payload: Upload) -> dict[str, object]:
     return {"client": payload.client, "round": payload.round, "samples": payload.samples}
 
 
-def encode(payload: Payload) -> bytes:
+def encode(payload: Upload) -> bytes:
     """An upload as it travels: one safetensors file."""
     return save(dict(payload.tensors), {"mooring": json.dumps({"format": FORMAT, **facts_of(payload)})})
 

@@ -3,10 +3,10 @@
 from torch import Tensor
 
 from mooring.errors import FusionError
-from mooring.types import Payload
+from mooring.types import Upload
 
 
-def demand(holds: Tensor | bool, payload: Payload, name: str, problem: str) -> None:
+def demand(holds: Tensor | bool, payload: Upload, name: str, problem: str) -> None:
     """Refuse an upload by client and tensor."""
     if not holds:
         raise FusionError(
@@ -14,7 +14,7 @@ def demand(holds: Tensor | bool, payload: Payload, name: str, problem: str) -> N
         )
 
 
-def demand_counts(payload: Payload, name: str) -> None:
+def demand_counts(payload: Upload, name: str) -> None:
     """n_kc >= 0, and their sum is n_k."""
     counts = payload.tensors[name]
     adds_up = bool(counts.min() >= 0) and bool(counts.sum() == payload.samples)

@@ -13,7 +13,7 @@ from torch import Tensor
 from mooring.data.images import ImageSet
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
-from mooring.types import Count, Payload, Positive
+from mooring.types import Count, Positive, Upload
 from mooring.uploads.demand import demand, demand_counts
 from mooring.uploads.part import label
 
@@ -70,7 +70,7 @@ class Mixtures:
         others = [torch.empty(shape, dtype=torch.float32, device="meta") for shape in shapes]
         return dict(zip(self._names(), [counts, *others], strict=True))
 
-    def gather(self, payloads: Sequence[Payload]) -> Gathered:
+    def gather(self, payloads: Sequence[Upload]) -> Gathered:
         """Side by side, in the order given; each is checked."""
         for payload in payloads:
             self._check(payload)
@@ -98,7 +98,7 @@ class Mixtures:
         own = f"mixtures-{label(self)}"
         return f"{own}.counts", f"{own}.weights", f"{own}.means", f"{own}.variances"
 
-    def _check(self, payload: Payload) -> None:
+    def _check(self, payload: Upload) -> None:
         """Shares sum to 1 where there are images and to 0 elsewhere; no variance is negative."""
         counts_name, weights_name, _, variances_name = self._names()
         demand_counts(payload, counts_name)

@@ -11,7 +11,7 @@ from torch import Tensor
 from mooring.data.images import ImageSet
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
-from mooring.types import Payload
+from mooring.types import Upload
 from mooring.uploads.demand import demand, demand_counts
 from mooring.uploads.part import label
 from mooring.uploads.triangle import diagonal, pack, packed_size, unpack
@@ -60,7 +60,7 @@ class Moments:
         empty = [torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in kinds]
         return dict(zip(self._names(), empty, strict=True))
 
-    def total(self, payloads: Sequence[Payload]) -> Totals:
+    def total(self, payloads: Sequence[Upload]) -> Totals:
         """The sum over clients, in the order given; each is checked."""
         for payload in payloads:
             self._check(payload)
@@ -71,7 +71,7 @@ class Moments:
         own = f"moments-{label(self)}"
         return f"{own}.counts", f"{own}.sums", f"{own}.second"
 
-    def _check(self, payload: Payload) -> None:
+    def _check(self, payload: Upload) -> None:
         """Classes without images have no sums, and no variance is negative: n sum x^2 >= (sum x)^2."""
         counts_name, sums_name, second_name = self._names()
         counts, sums, second = (payload.tensors[name] for name in self._names())

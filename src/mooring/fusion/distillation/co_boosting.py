@@ -17,7 +17,7 @@ from mooring.fusion.merged import Merged
 from mooring.fusion.server import Server
 from mooring.models.network import Network
 from mooring.seeds import generator
-from mooring.types import Count, Payload, Positive
+from mooring.types import Count, Positive, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 AGREED = 1e-3  # a gradient below this is rounding: teacher and student agree, and there is nowhere to go
@@ -44,10 +44,10 @@ class CoBoosting(Fusion):
     reweighting: Positive = 0.05
     study: Study = field(default_factory=lambda: Study(steps=1200, lr=3e-3, sharpness=2.0))
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
         return self.taught(payloads, server)[0]
 
-    def taught(self, payloads: Sequence[Payload], server: Server) -> tuple[Merged, LogitEnsemble]:
+    def taught(self, payloads: Sequence[Upload], server: Server) -> tuple[Merged, LogitEnsemble]:
         """Student and teacher, the ensemble with its final weights."""
         uploads, blueprint = received(payloads, self.needs, server.blueprint), server.blueprint
         with one_thread():

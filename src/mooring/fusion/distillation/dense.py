@@ -15,7 +15,7 @@ from mooring.fusion.distillation.study import Student, Study, first_student, one
 from mooring.fusion.merged import Merged
 from mooring.fusion.server import Server
 from mooring.seeds import generator
-from mooring.types import Count, Payload
+from mooring.types import Count, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 
@@ -37,10 +37,10 @@ class Dense(Fusion):
     imagination: Imagination = field(default_factory=Imagination)
     study: Study = field(default_factory=lambda: Study(steps=1600, lr=3e-3, sharpness=2.0))
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
         return self.taught(payloads, server)[0]
 
-    def taught(self, payloads: Sequence[Payload], server: Server) -> tuple[Merged, LogitEnsemble]:
+    def taught(self, payloads: Sequence[Upload], server: Server) -> tuple[Merged, LogitEnsemble]:
         """Student and teacher."""
         uploads, blueprint = received(payloads, self.needs, server.blueprint), server.blueprint
         with one_thread():

@@ -14,7 +14,7 @@ from mooring.fusion.distillation.supplies import GaussianPixels, Supply
 from mooring.fusion.merged import Merged
 from mooring.fusion.server import Server
 from mooring.seeds import generator
-from mooring.types import Count, Event, Payload
+from mooring.types import Count, Event, Upload
 from mooring.uploads import Parts
 
 BATCH = 512
@@ -43,7 +43,7 @@ class Distil(Fusion):
     def asks(self) -> frozenset[Images]:
         return self.teacher.asks | self.images.asks
 
-    def __call__(self, payloads: Sequence[Payload], server: Server) -> Merged:
+    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
         uploads = received(payloads, self.needs, server.blueprint)
         with one_thread():
             rng = generator(server.seed, self.kind)

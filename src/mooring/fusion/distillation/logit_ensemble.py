@@ -7,7 +7,7 @@ from torch import Tensor
 
 from mooring.fusion.ensemble import Ensemble
 from mooring.models.network import Blueprint
-from mooring.types import Payload
+from mooring.types import Upload
 
 
 class LogitEnsemble(Ensemble):
@@ -15,7 +15,7 @@ class LogitEnsemble(Ensemble):
 
     weights: Tensor  # (K,), sums to 1
 
-    def __init__(self, payloads: Sequence[Payload], blueprint: Blueprint) -> None:
+    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
         super().__init__(payloads, blueprint)
         self.register_buffer("weights", torch.full((len(payloads),), 1 / len(payloads)))
 

@@ -13,7 +13,7 @@ from mooring.fusion.server import Server
 from mooring.models.network import Network
 from mooring.schedules import cosine
 from mooring.seeds import generator
-from mooring.types import Count, Payload, Positive, View
+from mooring.types import Count, Positive, Upload, View
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def first_student(payloads: Sequence[Payload], server: Server) -> Network:
+def first_student(payloads: Sequence[Upload], server: Server) -> Network:
     """Where a student starts: at the average of the clients' networks, or where no network was uploaded, anew."""
     blueprint = server.blueprint
     network = blueprint.build(generator(server.seed, "student"))
