@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mooring.client import Alignment, ClientRecipe, Training
-    from mooring.conductor import run
     from mooring.config import Experiment, load, load_fusions, parse
     from mooring.errors import MooringError
     from mooring.methods import METHODS, Method
     from mooring.reports import report
-    from mooring.workbench import fuse
+    from mooring.simulation import fuse, run
 
 _ROOMS = {
     "METHODS": "mooring.methods",
@@ -23,12 +22,12 @@ _ROOMS = {
     "Method": "mooring.methods",
     "MooringError": "mooring.errors",
     "Training": "mooring.client",
-    "fuse": "mooring.workbench",
+    "fuse": "mooring.simulation",
     "load": "mooring.config",
     "load_fusions": "mooring.config",
     "parse": "mooring.config",
     "report": "mooring.reports",
-    "run": "mooring.conductor",
+    "run": "mooring.simulation",
 }
 
 __all__ = [

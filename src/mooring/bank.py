@@ -9,12 +9,13 @@ import torch.nn.functional as F
 from mooring.client import ClientJob, ClientRecipe, run_client
 from mooring.data.images import ImageSet
 from mooring.errors import DataError
+from mooring.events import ClientProgress, Emit, Event, Remark, ServerProgress
 from mooring.fusion.base import rebuild
 from mooring.losses.fafi import FAFI
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Network
 from mooring.seeds import generator
-from mooring.types import Count, Emit, Event, FeatureBank, NonNegativeInt
+from mooring.types import Count, FeatureBank, NonNegativeInt
 from mooring.uploads import Encoder, Parts, Prototypes
 
 TEACHER = -1  # its number among the clients: nobody's
@@ -35,9 +36,9 @@ class Bank:
 
 def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> FeatureBank:
     """Train the teacher, encode the public images, keep a seeded choice of them."""
-    if bank.labelled and len(public.classes) != job.blueprint.classes:
+    if bank.labelled and len(public.classes) != job.blueprint.class_count:
         raise DataError(
-            f"the public images have {len(public.classes)} classes, the clients {job.blueprint.classes}: "
+            f"the public images have {len(public.classes)} classes, the clients {job.blueprint.class_count}: "
             "their labels mean nothing to each other",
             "use bank.labelled=false or public images of the same classes",
         )
@@ -48,8 +49,24 @@ def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Feat
     labels = public.labels[chosen].clone() if bank.labelled else None
     if bank.size > len(public):
         text = f"bank.size={bank.size} is more than the {len(public)} public images: the bank holds all of them"
-        emit(Event("bank", {"text": text}))
+        emit(Remark(text))
     return FeatureBank(features[chosen], labels)
+
+
+@dataclass(frozen=True)
+class PublicSite:
+    """The server's own images, as the site that the teacher trains at."""
+
+    images: ImageSet
+    name: str = "server"
+    number: int = TEACHER
+
+    @property
+    def size(self) -> int:
+        return len(self.images)
+
+    def shard(self) -> ImageSet:
+        return self.images
 
 
 def stand_in(bank: Bank, public: ImageSet, job: ClientJob) -> FeatureBank:
@@ -63,21 +80,21 @@ def stand_in(bank: Bank, public: ImageSet, job: ClientJob) -> FeatureBank:
 
 def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Network:
     """The one training loop once more, with FAFI's loss on the public images."""
-    blueprint = replace(job.blueprint, head=RawPrototypes(), classes=len(public.classes))
+    blueprint = replace(job.blueprint, head=RawPrototypes(), classes=public.classes)
     if bank.teacher_epochs == 0:
         return blueprint.build(generator(job.seed, "network")).eval()
     training = replace(job.training, rounds=1, local_epochs=bank.teacher_epochs, snapshots="last")
     needs: Parts = frozenset({Encoder(), Prototypes()})
     lesson = replace(job, blueprint=blueprint, recipe=ClientRecipe(FAFI), training=training, needs=needs, bank=None)
-    (payload,) = run_client(lesson, public, TEACHER, only_progress(emit))
-    return rebuild(payload, blueprint)
+    (upload,) = run_client(lesson, PublicSite(public), only_progress(emit))
+    return rebuild(upload, blueprint)
 
 
 def only_progress(emit: Emit) -> Callable[[Event], None]:
     """A teacher is no client: of what it reports, only its progress is passed on."""
 
     def report(event: Event) -> None:
-        if event.name == "tick":
-            emit(Event("server", {"what": "teacher", **event.fields}))
+        if isinstance(event, ClientProgress):
+            emit(ServerProgress("teacher", event.step, event.steps))
 
     return report

@@ -1,43 +1,49 @@
 """How good a predictor is on the official test set: the one place where test data can be reached."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from mooring.data.images import ImageSet, Source
 from mooring.errors import DataError
+from mooring.fusion import FeatureEnsemble, Fusion, Server, fuse
 from mooring.fusion.ensemble import Ensemble
+from mooring.record import Metrics
+from mooring.types import Upload
 
 BATCH = 512
 BINS = 15  # of the calibration error
 
 
-@dataclass(frozen=True)
-class Metrics:
-    """What a table shows; `None` where a class has no test image."""
-
-    accuracy: float
-    balanced_accuracy: float
-    macro_f1: float
-    calibration_error: float
-    per_class_accuracy: tuple[float | None, ...]
-    confusion: tuple[tuple[int, ...], ...]  # row: true class, column: predicted class
-
-
 class Examiner:
     """Holds the test images and examines predictors; nobody else sees them."""
 
-    def __init__(self, source: Source, classes: tuple[str, ...]) -> None:
+    def __init__(self, source: Source, classes: tuple[str, ...] | None = None) -> None:
+        """`classes`, if they are known, are those that the clients train on."""
         self._test = source.test()
-        if self._test.classes != classes:
+        if classes is not None and self._test.classes != classes:
             raise DataError(
                 f"test classes {list(self._test.classes)} are not the training classes {list(classes)}",
                 "give both parts the same classes",
             )
         if not len(self._test):
             raise DataError("the test part holds no images", "add some, or hold out a fraction")
+
+    @property
+    def images(self) -> int:
+        """How many test images every figure is measured on."""
+        return len(self._test)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self._test.classes
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return self._test.shape
 
     def examine(self, predictor: Callable[[Tensor], Tensor]) -> Metrics:
         """Scores in large batches, then the metrics."""
@@ -53,6 +59,50 @@ class Examiner:
         own = [torch.cat(logits) for logits in zip(*(logits for _, logits in passes), strict=True)]
         alone = [measure(logits, self._test.labels) for logits in own]
         return fused, dict(zip(ensemble.clients, alone, strict=True))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A fused predictor in numbers."""
+
+    metrics: Metrics
+    alone: dict[int, Metrics]  # of each client whose upload holds a whole model
+    server_seconds: float  # from uploads to predictor
+    passes: int  # through an encoder, for one prediction
+    validation_accuracy: float | None = None  # on the server's validation images, if it has any
+
+
+def evaluate(fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner) -> Evaluation:
+    """One fusion of these uploads, on the official test set; each client alone only where that costs nothing: where it
+    takes part in every prediction."""
+    began = monotonic()
+    predictor = fuse(fusion, uploads, server)
+    seconds = monotonic() - began
+    validation = None if server.validation is None else accuracy_on(predictor, server.validation)
+    if isinstance(predictor, Ensemble):
+        fused, own = examiner.examine_with_members(predictor)
+        return Evaluation(fused, own, seconds, len(predictor.members), validation)
+    return Evaluation(examiner.examine(predictor), {}, seconds, 1, validation)
+
+
+def evaluate_with_clients(
+    fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner
+) -> Evaluation:
+    """The same, and every client alone whose upload holds a whole model."""
+    found = evaluate(fusion, uploads, server, examiner)
+    if found.alone or not FeatureEnsemble.needs <= fusion.needs:
+        return found
+    return replace(found, alone=clients_alone(uploads, server, examiner))
+
+
+def clients_alone(uploads: Sequence[Upload], server: Server, examiner: Examiner) -> dict[int, Metrics]:
+    """Every client by itself, one after the other in the same network: memory does not grow with their number."""
+    network = server.blueprint.build(Generator()).requires_grad_(False).eval()
+    names, own = list(network.state_dict()), {}
+    for upload in sorted(uploads, key=lambda upload: upload.client):
+        network.load_state_dict({name: upload.tensors[name] for name in names})
+        own[upload.client] = examiner.examine(lambda images: network(images).logits)
+    return own
 
 
 def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> float:

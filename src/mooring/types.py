@@ -1,6 +1,6 @@
 """The nouns of the house: frozen data that travels between the rooms, and the numbers a field may hold."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -125,11 +125,18 @@ class Upload:
 
 
 @dataclass(frozen=True)
-class Event:
-    """Something that happened; the run folder keeps them in order, and nothing else is the record."""
+class PartitionSummary:
+    """A partition in numbers; empty or None where a log does not tell."""
 
-    name: str
-    fields: Mapping[str, object]
-
-
-Emit = Callable[[Event], None]
+    samples: int | None  # of the population
+    clients: int
+    sizes: tuple[int, ...] = ()
+    label_counts: tuple[tuple[int, ...], ...] = ()  # n_kc
+    classes_per_client: tuple[int, ...] = ()
+    entropy: tuple[float, ...] = ()  # of each client's labels, in bits
+    normalised_entropy: tuple[float, ...] = ()  # / log2 C
+    size_variation: float | None = None  # std(n_k) / mean(n_k)
+    overlap: float | None = None  # sum_k n_k / distinct images
+    coverage: float | None = None  # distinct images / samples
+    sha256: str | None = None
+    public: int | None = None  # images that everybody may see

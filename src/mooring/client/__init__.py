@@ -1,5 +1,6 @@
 """A client: its recipe, its one training loop, and what it uploads. Knows nothing of disk, terminal or network."""
 
+from mooring.client.engine import Engine
 from mooring.client.job import ClientJob, Training
 from mooring.client.loop import run_client
 from mooring.client.recipe import Alignment, ClientRecipe, Views
@@ -10,6 +11,7 @@ __all__ = [
     "Before",
     "ClientJob",
     "ClientRecipe",
+    "Engine",
     "FirstEpochs",
     "Stage",
     "Training",

@@ -6,15 +6,14 @@ from typing import Protocol
 import torch
 from torch import Generator, Tensor
 
-from mooring.client.ledger import Row
-from mooring.client.position import Position
-from mooring.client.state import ClientState
+from mooring.client.measured import Row
+from mooring.client.state import ClientState, Position
 
 Tensors = Mapping[str, Tensor]
 
 
-class Keeper(Protocol):
-    """Who keeps a client's state in a safe place; the client knows nothing of disks."""
+class StateKeeper(Protocol):
+    """Who keeps one client's state in a safe place; the client knows nothing of disks."""
 
     def last(self) -> Tensors | None:
         """The state to go on from, if there is one."""
@@ -27,7 +26,7 @@ class Keeper(Protocol):
     def keep(self, tensors: Tensors) -> None: ...
 
 
-class Vault(Protocol):
+class States(Protocol):
     """Who keeps the states of all clients of a run."""
 
     def last(self, client: int) -> Tensors | None: ...
@@ -35,7 +34,7 @@ class Vault(Protocol):
     def keep(self, client: int, tensors: Tensors) -> None: ...
 
 
-class NoVault:
+class NoStates:
     """Nothing is kept: a run that is interrupted begins again."""
 
     def last(self, client: int) -> Tensors | None:
@@ -45,8 +44,8 @@ class NoVault:
         pass
 
 
-class Forgetful:
-    """Keeps nothing."""
+class KeepsNothing:
+    """The keeper of a client that nobody will resume."""
 
     def last(self) -> Tensors | None:
         return None
@@ -58,8 +57,8 @@ class Forgetful:
         pass
 
 
-FORGETFUL = Forgetful()
-NO_VAULT = NoVault()
+KEEPS_NOTHING = KeepsNothing()
+NO_STATES = NoStates()
 
 
 def frozen(state: ClientState) -> dict[str, Tensor]:
@@ -79,7 +78,8 @@ def frozen(state: ClientState) -> dict[str, Tensor]:
         memory = state.memory
         tensors |= {"memory.features": memory.features, "memory.labels": memory.labels}
         tensors |= {"memory.written": torch.tensor(memory.written)}
-    tensors |= {f"ledger.{i}.{'|'.join(names)}": values for i, (names, values) in enumerate(state.ledger.rows)}
+    rows = enumerate(state.measurements.rows)
+    tensors |= {f"measured.{i}.{'|'.join(names)}": values for i, (names, values) in rows}
     return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
 
 
@@ -107,8 +107,8 @@ def thawed(state: ClientState, tensors: Tensors) -> ClientState:
         state.memory.features.copy_(tensors["memory.features"])
         state.memory.labels.copy_(tensors["memory.labels"])
         state.memory.written = int(tensors["memory.written"])
-    rows = {int(name.partition(".")[0]): (name, values) for name, values in below("ledger.", tensors).items()}
-    state.ledger.rows = [row(name, state.device.take(values)) for _, (name, values) in sorted(rows.items())]
+    rows = {int(name.partition(".")[0]): (name, values) for name, values in below("measured.", tensors).items()}
+    state.measurements.rows = [row(name, state.device.take(values)) for _, (name, values) in sorted(rows.items())]
     return state
 
 

@@ -6,65 +6,72 @@ from time import monotonic
 import torch
 from torch import Tensor
 
-from mooring.client.batches import batches, steps_per_epoch
-from mooring.client.checkpoint import FORGETFUL, Keeper, ended, frozen, thawed
+from mooring.client.checkpoint import KEEPS_NOTHING, StateKeeper, ended, frozen, thawed
 from mooring.client.device import CPU, Device
-from mooring.client.job import ClientJob
-from mooring.client.ledger import TERM
-from mooring.client.position import Position
+from mooring.client.job import ClientJob, batches, steps_per_epoch
+from mooring.client.measured import TERM, Measured, epoch_record, progress_event, round_record
 from mooring.client.recipe import ClientRecipe, named
-from mooring.client.spare import lent
+from mooring.client.first_network import borrowed
 from mooring.client.stages import Stage
-from mooring.client.state import ClientState
+from mooring.client.state import ClientState, Position
+from mooring.data.sites import Site
 from mooring.data.images import ImageSet
 from mooring.errors import TrainingError
-from mooring.types import Balanced, ClientFacts, Emit, Event, Losses, Progress, Step, Upload, View
+from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, ClientStarved, Emit
+from mooring.types import Balanced, ClientFacts, Losses, Progress, Step, Upload, View
 from mooring.uploads import extract
 
 TICK_SECONDS = 0.25
-SIGMAS = ("sigma_sq_local", "sigma_sq_align")  # both factors of a learned lambda, as the last step left them
 
 
 def run_client(
-    job: ClientJob, shard: ImageSet, client: int, emit: Emit, keeper: Keeper = FORGETFUL, device: Device = CPU
+    job: ClientJob, site: Site, emit: Emit, keeper: StateKeeper = KEEPS_NOTHING, device: Device = CPU
 ) -> Iterator[Upload]:
-    """Train one client to its end, from its start or from where `keeper` last saw it; yields its upload at every round
-    that is kept, and its state to the keeper once the upload is in safe hands.
+    """Train the client at one site to its end, from its start or from where `keeper` last saw it; yields its upload at
+    every round that is kept, and its state to the keeper once the upload is in safe hands.
 
     A client without images uploads nothing; one whose recipe has no terms trains nothing, and uploads at once.
     """
-    facts = facts_of(job, shard.label_counts(), client)
+    shard = site.shard()
+    facts = facts_of(job, shard.label_counts(), site.number)
     if not facts.samples:
-        emit(Event("starved", {"client": client, "reason": "no images: nothing to train on, nothing uploaded"}))
+        emit(ClientStarved(facts.client, "no images: nothing to train on, nothing uploaded"))
         return
-    with lent(job) as network:
+    with borrowed(job) as network:
         state = ClientState.start(job, facts, network, device)
-        emit(Event("start", _started(job, state, facts)))
+        emit(started(job, state, facts))
         if job.recipe.terms:
-            yield from train_rounds(job, state, shard, facts, emit, keeper)
+            yield from train_rounds(job, state, shard, facts, site.name, emit, keeper)
         else:
-            yield uploaded(job, state, shard, facts, 0)
+            yield uploaded(job, state, shard, facts, site.name, 0)
 
 
 def train_rounds(
-    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: Keeper
+    job: ClientJob,
+    state: ClientState,
+    shard: ImageSet,
+    facts: ClientFacts,
+    site: str,
+    emit: Emit,
+    keeper: StateKeeper,
 ) -> Iterator[Upload]:
     """All rounds that are left, from where `keeper` last saw the client."""
-    client, last = facts.client, keeper.last()
+    last = keeper.last()
     if last is not None:
         thawed(state, last)
-        emit(Event("resumed", {"client": client, "round": state.position.round, "step": state.step}))
+        emit(ClientResumed(facts.client, state.position.round, state.step))
     while state.position.round < job.training.rounds:
-        round_, began = state.position.round, monotonic()
-        record = train_round(job, state, shard, facts, emit, keeper)
-        emit(Event("round", {"client": client, "round": round_, **record, "seconds": monotonic() - began}))
+        round_ = state.position.round
+        emit(train_round(job, state, shard, facts, emit, keeper))
         if round_ in job.kept():
-            yield uploaded(job, state, shard, facts, round_)
+            yield uploaded(job, state, shard, facts, site, round_)
         state.position = Position(round_ + 1)
         keeper.keep(frozen(state) if state.position.round < job.training.rounds else ended(state))
 
 
-def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, round_: int) -> Upload:
+def uploaded(
+    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, site: str, round_: int
+) -> Upload:
     """Exactly what the fusion needs of this client as it is now."""
     tensors = extract(job.needs, state.network.eval().cpu(), shard)
     state.network.to(state.device.name)
@@ -72,22 +79,23 @@ def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientF
 
 
 def train_round(
-    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: Keeper = FORGETFUL
-) -> dict[str, object]:
+    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: StateKeeper
+) -> ClientRecord:
     """What is left of a round; the record of its last epoch."""
-    training, at, means = job.training, state.position, {}
+    training, at, began = job.training, state.position, monotonic()
+    means: Measured = {}
     while at.epoch < training.local_epochs:
         train_epoch(job, state, shard, facts, emit, keeper)
-        means = state.ledger.close(at.round, state.step - at.batch)
-        emit(Event("epoch", {"client": facts.client, "round": at.round, "epoch": at.epoch, **_epoch(means)}))
+        means = state.measurements.close(at.round, state.step - at.batch)
+        emit(epoch_record(facts.client, at.round, at.epoch, means))
         at.epoch, at.batch = at.epoch + 1, 0
-    emit(Event("tick", {"client": facts.client, "round": at.round, "step": state.step, "steps": facts.steps}))
+    emit(ClientProgress(facts.client, at.round, state.step, facts.steps))
     end = Progress(state.step - 1, facts.steps, at.epoch - 1, training.local_epochs, at.round, training.rounds)
-    return _record(job, state, facts, end, means)
+    return round_record(job, facts, end, means, state.network.prototypes, monotonic() - began)
 
 
 def train_epoch(
-    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: Keeper
+    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: StateKeeper
 ) -> None:
     """What is left of an epoch: its order is drawn again from where the stream stood when it began."""
     training, at, ticked = job.training, state.position, monotonic()
@@ -97,12 +105,12 @@ def train_epoch(
         state.set_rate(job, progress)
         images, labels = map(state.device.take, (shard.images[chosen], shard.labels[chosen]))
         values = train_step(job, state, images, labels, progress)
-        state.ledger.add(values)
+        state.measurements.add(values)
         state.step += 1
         at.batch += 1
         if monotonic() - ticked > TICK_SECONDS:
             ticked = monotonic()
-            emit(Event("tick", _tick(facts, state, at.round, values)))
+            emit(progress_event(facts, at.round, state.step, values))
             if keeper.due():
                 keeper.keep(frozen(state))
 
@@ -147,7 +155,7 @@ def whole_loss(
     align = recipe.align.term(step)
     balanced: Balanced = state.balancer(Losses(local, align, terms, embedding, step.prototypes), step.progress)
     loss = balanced.model_loss if balanced.own_loss is None else balanced.model_loss + balanced.own_loss
-    measured |= {"align_loss": align, "lambda_raw": balanced.raw, "lambda": balanced.lam, **balanced.measured}
+    measured |= {"align_loss": align, "lambda_raw": balanced.raw, "lambda_felt": balanced.lam, **balanced.measured}
     return loss, measured
 
 
@@ -179,54 +187,10 @@ def facts_of(job: ClientJob, label_counts: tuple[int, ...], client: int) -> Clie
     return ClientFacts(client, label_counts, per_epoch * training.local_epochs * training.rounds)
 
 
-def _epoch(means: dict[str, float]) -> dict[str, object]:
-    """What is kept of every epoch: the loss terms, and the alignment loss if it acted."""
-    return {name.removeprefix(TERM): v for name, v in means.items() if name.startswith(TERM) or name == "align_loss"}
-
-
-def _started(job: ClientJob, state: ClientState, facts: ClientFacts) -> dict[str, object]:
-    """Where a client begins: its L_a before the first step is the measure of a lambda that has not moved."""
-    started: dict[str, object] = {
-        "client": facts.client,
-        "samples": facts.samples,
-        "steps": facts.steps,
-        "dimension": state.network.prototypes.shape[1],
-    }
-    if job.recipe.align is not None and state.anchors is not None:  # a pull to anchors can be measured without data
-        prototypes = state.network.prototypes.detach()
+def started(job: ClientJob, state: ClientState, facts: ClientFacts) -> ClientStarted:
+    """Where a client begins; a pull to anchors can be measured without data."""
+    prototypes, align_loss = state.network.prototypes.detach(), None
+    if job.recipe.align is not None and state.anchors is not None:
         first = Step(torch.empty(0), (), prototypes, state.anchors_at(Progress()), Progress())
-        started["align_loss"] = job.recipe.align.term(first).item()
-    return started
-
-
-def _tick(facts: ClientFacts, state: ClientState, round_: int, values: dict[str, Tensor]) -> dict[str, object]:
-    """What a progress bar shows."""
-    shown: dict[str, object] = {name: values[name].item() for name in ("base_loss", "lambda") if name in values}
-    return {"client": facts.client, "round": round_, "step": state.step, "steps": facts.steps, **shown}
-
-
-def _record(
-    job: ClientJob, state: ClientState, facts: ClientFacts, progress: Progress, measured: dict[str, float]
-) -> dict[str, object]:
-    """Means over the last epoch, lambda as the last step left it, and where lambda would come to rest."""
-    record: dict[str, object] = {
-        "steps": state.step,
-        "terms": {name.removeprefix(TERM): value for name, value in measured.items() if name.startswith(TERM)},
-        "base_loss": measured["base_loss"],
-        "gradient_norm": measured["gradient_norm"],
-        "train_accuracy": measured["train_accuracy"],
-        "prototype_norms": state.network.prototypes.detach().norm(dim=1).tolist(),
-    }
-    if job.recipe.align is not None and "align_loss" in measured:
-        local, align = measured["base_loss"], measured["align_loss"]
-        rest = job.recipe.align.weight.stationary(local, align, progress, facts)
-        record |= {
-            "align_loss": align,
-            "lambda_raw": measured["last_lambda_raw"],
-            "lambda": measured["last_lambda"],
-            "lambda_star": rest and rest.felt,
-            "lambda_star_raw": rest and rest.raw,
-        }
-    if "gradient_cosine" in measured:
-        record["gradient_cosine"] = measured["gradient_cosine"]
-    return record | {name: measured[f"last_{name}"] for name in SIGMAS if name in measured}
+        align_loss = job.recipe.align.term(first).item()
+    return ClientStarted(facts.client, facts.samples, facts.steps, prototypes.shape[1], align_loss)

@@ -9,17 +9,46 @@ from torch.nn.utils import clip_grad_norm_
 from mooring.anchors import Anchors
 from mooring.client.device import CPU, Device
 from mooring.client.job import ClientJob
-from mooring.client.ledger import Ledger
-from mooring.client.memory import Memory
+from mooring.client.measured import EpochMeasurements
 from mooring.client.momentum import Group, Momentum
-from mooring.client.position import Position
 from mooring.client.recipe import Clipping
-from mooring.client.spare import first_network
+from mooring.client.first_network import first_network
 from mooring.models.network import Network
 from mooring.schedules import at
 from mooring.seeds import generator
 from mooring.types import ClientFacts, FeatureBank, Progress
 from mooring.weighting import Balancer
+
+
+@dataclass
+class Position:
+    """The next step: which round, which epoch of it, which batch of that epoch."""
+
+    round: int = 0
+    epoch: int = 0
+    batch: int = 0
+
+
+class Memory:
+    """A ring of `size` unit features with their labels, first in, first out; it lasts for the whole training."""
+
+    def __init__(self, size: int, dimension: int, device: Device = CPU) -> None:
+        self.features = device.take(torch.zeros(size, dimension))
+        self.labels = device.take(torch.zeros(size, dtype=torch.int64))
+        self.written = 0
+
+    def bank(self) -> FeatureBank:
+        filled = min(self.written, len(self.features))
+        return FeatureBank(self.features[:filled], self.labels[:filled])
+
+    def remember(self, features: Tensor, labels: Tensor) -> None:
+        """The newest features take the place of the oldest."""
+        size = len(self.features)
+        features, labels = features.detach()[-size:], labels[-size:]
+        places = (self.written + torch.arange(len(features), device=labels.device)) % size
+        self.features[places] = features
+        self.labels[places] = labels
+        self.written += len(features)
 
 
 @dataclass
@@ -33,7 +62,7 @@ class ClientState:
     order: Generator
     augment: Generator
     weighting: Generator
-    ledger: Ledger
+    measurements: EpochMeasurements
     position: Position = field(default_factory=Position)
     epoch_start: Tensor | None = None  # the order stream before it drew this epoch
     memory: Memory | None = None
@@ -71,7 +100,7 @@ class ClientState:
             order=generator(job.seed, "client", facts.client, "order"),
             augment=generator(job.seed, "client", facts.client, "augment"),
             weighting=weighting,
-            ledger=Ledger(facts.client),
+            measurements=EpochMeasurements(facts.client),
             memory=Memory(job.recipe.memory, network.prototypes.shape[1], device) if job.recipe.memory else None,
             label_counts=device.take(torch.tensor(facts.label_counts)),
             bank=None if job.bank is None else placed(job.bank, device),

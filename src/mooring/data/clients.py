@@ -10,8 +10,10 @@ from mooring.data.images import ImageSet, Source
 from mooring.data.partition import Partitioner, Population, divide
 from mooring.data.partition.statistics import Partition
 from mooring.data.public import fitted
+from mooring.data.sites import SimulatedSite, site_names
 from mooring.errors import DataError
 from mooring.seeds import numpy_generator
+from mooring.types import PartitionSummary
 
 
 @dataclass(frozen=True)
@@ -41,17 +43,22 @@ class Federation:
         content.update(self.train.labels.numpy().tobytes())
         return content.hexdigest()
 
-    def summary(self) -> dict[str, object]:
+    def summary(self) -> PartitionSummary:
         """The partition in numbers; what was made public is part of its hash."""
         summary = self.partition.summary()
         if self.public is None:
             return summary
         indices = np.empty(0, "<i8") if self.published is None else self.published.astype("<i8")
-        digest = sha256(str(summary["sha256"]).encode() + indices.tobytes()).hexdigest()
-        return {**summary, "sha256": digest, "public": len(self.public)}
+        digest = sha256(str(summary.sha256).encode() + indices.tobytes()).hexdigest()
+        return replace(summary, sha256=digest, public=len(self.public))
 
-    def shard(self, client: int) -> ImageSet:
-        return self.train.select(torch.from_numpy(self.partition.indices[client]))
+    def sites(self) -> tuple[SimulatedSite, ...]:
+        """Every client's place, each with its own images alone."""
+        names = site_names(self.train.sites, self.partition.indices)
+        return tuple(
+            SimulatedSite(name, number, self.train, indices)
+            for number, (name, indices) in enumerate(zip(names, self.partition.indices, strict=True))
+        )
 
 
 def federate(source: Source, partitioner: Partitioner, seed: int, public_ratio: float = 0.0) -> Federation:

@@ -2,22 +2,22 @@
 
 from mooring.doctor import client_checks, fusion_checks, lambda_checks
 from mooring.doctor.finding import Diagnosis, Finding
-from mooring.doctor.history import History
+from mooring.doctor.case import Case, case_of, case_of_log, read_case
 from mooring.doctor.lambda_checks import distance
 
 
-def examine(history: History) -> Diagnosis:
+def examine(case: Case) -> Diagnosis:
     """All findings, the ill ones first, then by client."""
     found = [
-        *lambda_checks.check(history),
-        *fusion_checks.check(history),
-        *client_checks.check(history),
+        *lambda_checks.check(case),
+        *fusion_checks.check(case),
+        *client_checks.check(case),
     ]
     found += lambda_checks.order(found)
     found.sort(key=lambda finding: (not finding.ill, finding.client is None, finding.client or 0))
-    apart = {patient.client: distance([m for m in patient.moments if m.felt]) for patient in history.patients}
+    apart = {client.client: distance([row for row in client.rounds if row.lambda_felt]) for client in case.record.clients}
     known = {client: value for client, value in apart.items() if value is not None}
-    return Diagnosis(history.title, history.method, tuple(found), history.remarks, known)
+    return Diagnosis(case.title, case.method, tuple(found), case.record.remarks, known)
 
 
-__all__ = ["Diagnosis", "Finding", "History", "examine"]
+__all__ = ["Case", "Diagnosis", "Finding", "case_of", "case_of_log", "examine", "read_case"]

@@ -3,64 +3,66 @@
 from collections.abc import Iterator
 
 from mooring.doctor.finding import Finding, number
-from mooring.doctor.history import History, Patient
+from mooring.doctor.case import Case
+from mooring.record import ClientHistory
 from mooring.losses.supcon import smallest_supcon
+from mooring.simulation.forecast import MORE_DATA
 
-MORE_DATA = "partition.kind=dirichlet partition.min_size=10"
+
 FEW_STEPS = 20
 DOMINATING = 0.5
 
 
-def check(history: History) -> Iterator[Finding]:
-    for patient in history.patients:
-        yield from starved(patient, history.setting.trains)
-        yield from loss_floor(patient, history)
+def check(case: Case) -> Iterator[Finding]:
+    for client in case.record.clients:
+        yield from starved(client, case.setting.trains)
+        yield from loss_floor(client, case)
 
 
-def starved(patient: Patient, trains: bool) -> Iterator[Finding]:
+def starved(client: ClientHistory, trains: bool) -> Iterator[Finding]:
     """No data, no steps although there is data, or hardly any steps."""
-    steps = max((moment.steps or 0 for moment in patient.moments), default=0)
-    if patient.samples == 0:
+    steps = max((moment.steps or 0 for moment in client.rounds), default=0)
+    if client.samples == 0:
         yield Finding(
             "starved",
             "has no images and takes no part",
-            client=patient.client,
+            client=client.client,
             remedy=MORE_DATA,
         )
-    elif patient.failure is not None:
-        yield Finding("failed", patient.failure, ill=True, client=patient.client, remedy="training.lr=0.01")
-    elif trains and patient.samples and not patient.moments:
+    elif client.failure is not None:
+        yield Finding("failed", client.failure, ill=True, client=client.client, remedy="training.lr=0.01")
+    elif trains and client.samples and not client.rounds:
         yield Finding(
             "starved",
-            f"has {patient.samples} images and took no step",
+            f"has {client.samples} images and took no step",
             ill=True,
-            client=patient.client,
-            evidence={"samples": patient.samples, "steps": 0},
-            remedy=f"training.batch_size={max(patient.samples // 2, 1)}",
+            client=client.client,
+            evidence={"samples": client.samples, "steps": 0},
+            remedy=f"training.batch_size={max(client.samples // 2, 1)}",
         )
     elif 0 < steps < FEW_STEPS:
         yield Finding(
             "starved",
             f"took only {steps} steps",
-            client=patient.client,
-            evidence={"samples": patient.samples, "steps": steps},
+            client=client.client,
+            evidence={"samples": client.samples, "steps": steps},
             remedy=MORE_DATA,
         )
 
 
-def loss_floor(patient: Patient, history: History) -> Iterator[Finding]:
+def loss_floor(client: ClientHistory, case: Case) -> Iterator[Finding]:
     """SupCon cannot fall below the logarithm of its number of positives; lambda* = L_b / L_a inherits that."""
-    setting = history.setting
-    last = patient.moments[-1] if patient.moments else None
-    if last is None or not last.base_loss or not setting.supcon or not setting.batch_size or not patient.label_counts:
+    setting = case.setting
+    last = client.rounds[-1] if client.rounds else None
+    if last is None or not last.base_loss or not setting.supcon or not setting.batch_size or not client.label_counts:
         return
-    floor = smallest_supcon(patient.label_counts, setting.batch_size, setting.views)
+    floor = smallest_supcon(client.label_counts, setting.batch_size, setting.views)
     share = floor / last.base_loss
     if share >= DOMINATING:
         yield Finding(
             "loss-floor",
             f"SupCon cannot fall below {number(floor)}, {share:.0%} of L_b: so much of a learned lambda is fixed",
-            client=patient.client,
+            client=client.client,
             round=last.round,
             evidence={"floor": floor, "base_loss": last.base_loss},
             remedy=f"training.batch_size={max(setting.batch_size // 2, 2)}",

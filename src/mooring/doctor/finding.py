@@ -19,7 +19,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All findings of one history, the ill ones first."""
+    """All findings of one case, the ill ones first."""
 
     title: str
     method: str

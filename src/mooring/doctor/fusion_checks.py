@@ -3,43 +3,43 @@
 from collections.abc import Iterator
 
 from mooring.doctor.finding import Finding, number
-from mooring.doctor.history import History
+from mooring.doctor.case import Case
 
 COLLAPSE = 0.3  # below the peak
 LOUD = 3.0  # times the norm of another client's prototypes
 HELD = 0.95  # of the clients' mean accuracy at the peak: "has not fallen"
 
 
-def check(history: History) -> Iterator[Finding]:
+def check(case: Case) -> Iterator[Finding]:
     """Norm domination, collapse of the fused accuracy, and prototypes of classes that a client never saw."""
-    collapse = fallen(history)
-    yield from domination(history, collapse)
-    yield from never_seen(history)
+    collapse = fallen(case)
+    yield from domination(case, collapse)
+    yield from never_seen(case)
 
 
-def fallen(history: History) -> dict[str, float] | None:
+def fallen(case: Case) -> dict[str, float] | None:
     """The last fused accuracy at least 30 % below the peak, with what the clients did meanwhile."""
-    if not history.fused:
+    if not case.record.fused:
         return None
-    peak = max(history.fused, key=lambda round_: history.fused[round_])
-    last = max(history.fused)
-    best, end = history.fused[peak], history.fused[last]
+    peak = max(case.record.fused, key=lambda round_: case.record.fused[round_])
+    last = max(case.record.fused)
+    best, end = case.record.fused[peak], case.record.fused[last]
     if end > (1 - COLLAPSE) * best:
         return None
     facts = {"peak_round": float(peak), "peak": best, "last": end}
-    before, after = history.mean_accuracy(peak), history.mean_accuracy(last)
+    before, after = case.record.mean_accuracy(peak), case.record.mean_accuracy(last)
     if before is not None and after is not None:
         facts |= {"clients_at_peak": before, "clients_at_end": after}
     return facts
 
 
-def domination(history: History, collapse: dict[str, float] | None) -> Iterator[Finding]:
+def domination(case: Case, collapse: dict[str, float] | None) -> Iterator[Finding]:
     """Prototypes of unequal norm under a plain mean: the loud ones speak for all."""
-    if not history.setting.plain_mean:
+    if not case.setting.plain_mean:
         return
-    worst = loudest(history)
+    worst = loudest(case)
     held = collapse is not None and collapse.get("clients_at_end", 0.0) >= HELD * collapse.get("clients_at_peak", 1.0)
-    if worst is None and not (held and history.remarks):
+    if worst is None and not (held and case.record.remarks):
         return
     text, evidence = ("prototype norms are not in this log (inferred)", {}) if worst is None else worst
     if collapse is not None:
@@ -60,16 +60,16 @@ def domination(history: History, collapse: dict[str, float] | None) -> Iterator[
     )
 
 
-def loudest(history: History) -> tuple[str, dict[str, object]] | None:
+def loudest(case: Case) -> tuple[str, dict[str, object]] | None:
     """The round in which prototype norms differ most between clients, if they differ threefold."""
     worst: tuple[float, str, dict[str, object]] | None = None
-    samples = {patient.client: patient.samples or 0 for patient in history.patients}
-    for round_ in sorted(history.fused):
+    samples = {client.client: client.samples or 0 for client in case.record.clients}
+    for round_ in sorted(case.record.fused):
         by_class = {
-            patient.client: moment.norms
-            for patient in history.patients
-            for moment in patient.moments
-            if moment.round == round_ and moment.norms
+            client.client: moment.prototype_norms
+            for client in case.record.clients
+            for moment in client.rounds
+            if moment.round == round_ and moment.prototype_norms
         }
         norms = {client: sum(row) for client, row in by_class.items()}
         if len(norms) < 2 or min(norms.values()) <= 0:
@@ -96,10 +96,10 @@ def shares_by_class(norms: dict[int, tuple[float, ...]]) -> dict[int, list[float
     return {client: [n / t for n, t in zip(row, totals, strict=True)] for client, row in norms.items()}
 
 
-def never_seen(history: History) -> Iterator[Finding]:
+def never_seen(case: Case) -> Iterator[Finding]:
     """Prototypes of absent classes are averaged in as if they had been learned."""
-    counts = [patient.label_counts for patient in history.patients if sum(patient.label_counts)]
-    if not history.setting.plain_mean or not counts:
+    counts = [client.label_counts for client in case.record.clients if sum(client.label_counts)]
+    if not case.setting.plain_mean or not counts:
         return
     empty = sum(count == 0 for row in counts for count in row)
     cells = sum(len(row) for row in counts)

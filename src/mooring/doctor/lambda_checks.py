@@ -5,7 +5,9 @@ from math import exp, log
 from statistics import median
 
 from mooring.doctor.finding import Finding, number
-from mooring.doctor.history import History, Moment, Patient, Setting
+from mooring.doctor.case import Case, Setting
+from mooring.events import ClientRecord
+from mooring.record import ClientHistory
 from mooring.types import ClientFacts
 from mooring.weighting.base import Outlook
 from mooring.weighting.equilibrium import stability_limit
@@ -16,76 +18,76 @@ FOLLOWING = 0.5  # of a logarithm: nearer than this, lambda follows its equilibr
 CAPPED = 0.95  # of a known bound
 
 
-def check(history: History) -> Iterator[Finding]:
+def check(case: Case) -> Iterator[Finding]:
     """Findings for every client whose lambda is recorded."""
-    for patient in history.patients:
-        seen = [moment for moment in patient.moments if moment.felt is not None and moment.raw is not None]
+    for client in case.record.clients:
+        seen = [moment for moment in client.rounds if moment.lambda_felt is not None and moment.lambda_raw is not None]
         if not seen:
             continue
-        outlook = outlook_of(patient, history.setting)
-        away = runaway(patient, seen, history, outlook)
-        cap = capped(patient, seen, outlook)
+        outlook = outlook_of(client, case.setting)
+        away = runaway(client, seen, case, outlook)
+        cap = capped(client, seen, outlook)
         if cap is not None:
             yield cap
         elif away is not None:
             yield away
         else:
-            yield from course(patient, seen, outlook)
-        yield from cancelled(patient, seen, outlook)
-        yield from unstable(patient, seen, history.setting, outlook)
+            yield from course(client, seen, outlook)
+        yield from cancelled(client, seen, outlook)
+        yield from unstable(client, seen, case.setting, outlook)
 
 
-def outlook_of(patient: Patient, setting: Setting) -> Outlook | None:
+def outlook_of(client: ClientHistory, setting: Setting) -> Outlook | None:
     """What was known of this client's lambda before it trained."""
     if setting.rule is None or setting.lr is None or setting.momentum is None:
         return None
-    steps = max((moment.steps or 0 for moment in patient.moments), default=0)
-    facts = ClientFacts(patient.client, patient.label_counts, steps)
-    largest = max((moment.base_loss for moment in patient.moments if moment.base_loss), default=10.0)
+    steps = max((moment.steps or 0 for moment in client.rounds), default=0)
+    facts = ClientFacts(client.client, client.label_counts, steps)
+    largest = max((moment.base_loss for moment in client.rounds if moment.base_loss), default=10.0)
     return setting.rule.outlook(facts, setting.lr, setting.momentum, largest)
 
 
-def reference(patient: Patient, history: History) -> float | None:
+def reference(client: ClientHistory, case: Case) -> float | None:
     """L_b / L_a at the start: the lambda of an equilibrium before anything has moved.
 
     A log holds no losses; there the median felt lambda of all clients after the first round stands for it.
     """
-    first = patient.moments[0]
-    if first.base_loss is not None and patient.align_start:
-        return first.base_loss / patient.align_start
-    begun = [p.moments[0].felt for p in history.patients if p.moments and p.moments[0].felt]
+    first = client.rounds[0]
+    if first.base_loss is not None and client.started is not None and client.started.align_loss:
+        return first.base_loss / client.started.align_loss
+    begun = [felt for other in case.record.clients if other.rounds and (felt := other.rounds[0].lambda_felt)]
     return median(begun) if begun else None
 
 
-def runaway(patient: Patient, seen: list[Moment], history: History, outlook: Outlook | None) -> Finding | None:
+def runaway(client: ClientHistory, seen: list[ClientRecord], case: Case, outlook: Outlook | None) -> Finding | None:
     """The felt lambda passes ten times its reference, and the raw one never comes back."""
-    calm = reference(patient, history)
+    calm = reference(client, case)
     if calm is None or (outlook is not None and outlook.bounded):
         return None
     for i, moment in enumerate(seen):
-        stays = all((later.raw or 0) >= 0.5 * (moment.raw or 0) for later in seen[i:])
-        if (moment.felt or 0) >= TENFOLD * calm and stays:
-            return _runaway(patient, seen, i, calm, outlook)
+        stays = all((later.lambda_raw or 0) >= 0.5 * (moment.lambda_raw or 0) for later in seen[i:])
+        if (moment.lambda_felt or 0) >= TENFOLD * calm and stays:
+            return _runaway(client, seen, i, calm, outlook)
     return None
 
 
-def _runaway(patient: Patient, seen: list[Moment], i: int, calm: float, outlook: Outlook | None) -> Finding:
-    onset, last = seen[i], max(seen, key=lambda moment: moment.raw or 0)
+def _runaway(client: ClientHistory, seen: list[ClientRecord], i: int, calm: float, outlook: Outlook | None) -> Finding:
+    onset, last = seen[i], max(seen, key=lambda moment: moment.lambda_raw or 0)
     before = seen[i - 1] if i else seen[i]
-    growth = (onset.raw or 1) / (before.raw or 1)
+    growth = (onset.lambda_raw or 1) / (before.lambda_raw or 1)
     cause = f"L_a {number(onset.align_loss)}" if onset.align_loss is not None else "L_a -> 0 (inferred)"
     bound = "" if outlook is None else f", bound {outlook.largest:.0e}"
     return Finding(
         "running-away",
-        f"from round {onset.round}: raw {number(onset.raw)} (x{growth:.0f}) to {last.raw or 0:.1e}; {cause}{bound}",
+        f"from round {onset.round}: raw {number(onset.lambda_raw)} (x{growth:.0f}) to {last.lambda_raw or 0:.1e}; {cause}{bound}",
         ill=True,
-        client=patient.client,
+        client=client.client,
         round=onset.round,
         evidence={
             "onset": onset.round,
-            "raw": onset.raw,
+            "raw": onset.lambda_raw,
             "growth": growth,
-            "largest_raw": last.raw,
+            "largest_raw": last.lambda_raw,
             "align_loss": onset.align_loss,
             "base_loss": onset.base_loss,
             "reference": calm,
@@ -105,25 +107,25 @@ def order(found: list[Finding]) -> list[Finding]:
     return [Finding("runaway-order", f"clients ran away in the order {told}", round=away[0].round, evidence=evidence)]
 
 
-def capped(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Finding | None:
+def capped(client: ClientHistory, seen: list[ClientRecord], outlook: Outlook | None) -> Finding | None:
     """A guard or a bound holds lambda where the losses alone would not."""
     if outlook is None or outlook.cap is None:
         return None
     for moment in seen:
-        cap = outlook.cap(moment.base_loss or 0.0, moment.factor if moment.factor is not None else 1.0)
-        if (moment.felt or 0) >= CAPPED * cap and cap > 0:
+        cap = outlook.cap(moment.base_loss or 0.0, moment.schedule_factor if moment.schedule_factor is not None else 1.0)
+        if (moment.lambda_felt or 0) >= CAPPED * cap and cap > 0:
             return Finding(
                 "capped",
-                f"capped by its {outlook.guard} from round {moment.round}: felt lambda {number(moment.felt)}, "
+                f"capped by its {outlook.guard} from round {moment.round}: felt lambda {number(moment.lambda_felt)}, "
                 f"cap {number(cap)}",
-                client=patient.client,
+                client=client.client,
                 round=moment.round,
-                evidence={"felt": moment.felt, "cap": cap},
+                evidence={"felt": moment.lambda_felt, "cap": cap},
             )
     return None
 
 
-def course(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Iterator[Finding]:
+def course(client: ClientHistory, seen: list[ClientRecord], outlook: Outlook | None) -> Iterator[Finding]:
     """A calm lambda: does it follow its equilibrium, or does it lag behind?"""
     apart = distance(seen)
     if outlook is None or outlook.relaxation is None or apart is None:
@@ -135,34 +137,29 @@ def course(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Ite
         rate = 20 * (1 - (outlook.momentum or 0)) / max(steps, 1)
         text = f"lags behind its equilibrium: {facts}"
         yield Finding(
-            "lagging", text, client=patient.client, evidence=evidence, remedy=f"sigma.lr={rate:.2g} sigma.lr_scale=1"
+            "lagging", text, client=client.client, evidence=evidence, remedy=f"sigma.lr={rate:.2g} sigma.lr_scale=1"
         )
     else:
-        yield Finding("tracking", f"tracks its equilibrium: {facts}", client=patient.client, evidence=evidence)
+        yield Finding("tracking", f"tracks its equilibrium: {facts}", client=client.client, evidence=evidence)
 
 
-def quicker(momentum: float, steps: int) -> str:
-    """A learning rate with which sigma relaxes about ten times within the training: 2 (1 - m) / eta = T / 10."""
-    return f"sigma.lr={20 * (1 - momentum) / max(steps, 1):.2g} sigma.lr_scale=1"
-
-
-def cancelled(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Iterator[Finding]:
+def cancelled(client: ClientHistory, seen: list[ClientRecord], outlook: Outlook | None) -> Iterator[Finding]:
     """Annealing undone: the factor has at least halved and the felt lambda has not followed.
 
     Measured: a * lambda stays within 20 % of L_b / L_a. By construction: the rule has a in both places, so that its
     equilibrium does not know a; a lambda that runs away may then be far behind an L_b / L_a that runs faster.
     """
-    halved = [moment for moment in seen if moment.factor is not None and 0 < moment.factor <= 0.5]
+    halved = [moment for moment in seen if moment.schedule_factor is not None and 0 < moment.schedule_factor <= 0.5]
     if not halved:
         return
     ratios = [
-        moment.felt / (moment.base_loss / moment.align_loss)
+        moment.lambda_felt / (moment.base_loss / moment.align_loss)
         for moment in halved
-        if moment.felt and moment.base_loss and moment.align_loss
+        if moment.lambda_felt and moment.base_loss and moment.align_loss
     ]
     measured = bool(ratios) and abs(log(median(ratios))) <= log(1 + CLOSE)
     by_design = outlook is not None and outlook.cancels
-    annealed = (halved[-1].felt or 0) < 2 * (halved[-1].factor or 0) * (seen[0].felt or 0)
+    annealed = (halved[-1].lambda_felt or 0) < 2 * (halved[-1].schedule_factor or 0) * (seen[0].lambda_felt or 0)
     if (measured and not annealed) or (by_design and not annealed):
         first, last = halved[0], halved[-1]
         how = (
@@ -172,14 +169,14 @@ def cancelled(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> 
         )
         yield Finding(
             "cancelled",
-            f"annealing is cancelled ({how}); a went to {number(last.factor)}, felt lambda from "
-            f"{number(seen[0].felt)} to {number(last.felt)}",
-            client=patient.client,
+            f"annealing is cancelled ({how}); a went to {number(last.schedule_factor)}, felt lambda from "
+            f"{number(seen[0].lambda_felt)} to {number(last.lambda_felt)}",
+            client=client.client,
             round=first.round,
             evidence={
-                "factor": last.factor,
-                "felt_first": seen[0].felt,
-                "felt_last": last.felt,
+                "factor": last.schedule_factor,
+                "felt_first": seen[0].lambda_felt,
+                "felt_last": last.lambda_felt,
                 "ratio_to_losses": median(ratios) if ratios else None,
                 "measured": measured,
             },
@@ -187,27 +184,27 @@ def cancelled(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> 
         )
 
 
-def unstable(patient: Patient, seen: list[Moment], setting: Setting, outlook: Outlook | None) -> Iterator[Finding]:
+def unstable(client: ClientHistory, seen: list[ClientRecord], setting: Setting, outlook: Outlook | None) -> Iterator[Finding]:
     """Momentum SGD on the mean-squared alignment oscillates above (1 + m) C d / lr."""
     if not setting.mean_squared or None in (setting.lr, setting.momentum, setting.classes, setting.dimension):
         return
     limit = stability_limit(setting.lr or 0, setting.momentum or 0, setting.classes or 0, setting.dimension or 0)
-    above = [moment for moment in seen if (moment.felt or 0) > limit]
+    above = [moment for moment in seen if (moment.lambda_felt or 0) > limit]
     guardable = outlook is not None and outlook.guardable
     bound = f"weight.guard.kind=bound weight.guard.maximum={exp(int(log(limit))):.0f}"
     if above:
         yield Finding(
             "unstable",
-            f"felt lambda {number(above[0].felt)} in round {above[0].round} is above the SGD limit {number(limit)}",
+            f"felt lambda {number(above[0].lambda_felt)} in round {above[0].round} is above the SGD limit {number(limit)}",
             ill=True,
-            client=patient.client,
+            client=client.client,
             round=above[0].round,
-            evidence={"limit": limit, "felt": above[0].felt},
+            evidence={"limit": limit, "felt": above[0].lambda_felt},
             remedy=bound if guardable else "method=closed-form",
         )
 
 
-def distance(seen: list[Moment]) -> float | None:
+def distance(seen: list[ClientRecord]) -> float | None:
     """Median over rounds of |log(lambda / lambda*)|."""
-    apart = [abs(log(moment.felt / moment.rest)) for moment in seen if moment.felt and moment.rest]
+    apart = [abs(log(moment.lambda_felt / moment.lambda_star)) for moment in seen if moment.lambda_felt and moment.lambda_star]
     return median(apart) if apart else None

@@ -3,27 +3,35 @@
 import os
 import pickle
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import ClassVar, Literal
 
 import torch
 
-from mooring.client import ClientJob, run_client
-from mooring.client.checkpoint import NO_VAULT, Tensors, Vault
+from mooring.client import ClientJob, Engine, run_client
+from mooring.client.checkpoint import NO_STATES, States, Tensors
 from mooring.client.device import CPU, Device, gpu
-from mooring.data.clients import Federation
-from mooring.engines.interruption import patient
-from mooring.engines.memory import keep_freed_memory
-from mooring.engines.pool import Pool
-from mooring.engines.worker import failure, lacks_memory, out_of_memory
-from mooring.errors import ConfigError, MooringError
-from mooring.types import Count, Emit, Positive, Upload
+from mooring.data.sites import Site
+from mooring.engines._worker import ClientRunner, failure, out_of_memory, unpacked_state, unpacked_upload
+from mooring.errors import ConfigError, MooringError, TrainingError
+from mooring.events import ClientFailed, Emit, Event
+from mooring.processes import (
+    NO_MEMORY,
+    Died,
+    Message,
+    WorkerPool,
+    keep_freed_memory,
+    lacks_memory,
+    remembered_interrupt,
+    threads,
+)
+from mooring.types import Count, Positive, Upload
 
 
 @dataclass(frozen=True)
-class Local:
+class Local(Engine):
     """`workers` processes (default: one per core, never more than clients); one worker runs in this process."""
 
     kind: ClassVar[str] = "local"
@@ -31,37 +39,62 @@ class Local:
     save_minutes: Positive = 5.0  # between states within a round; one is saved after every round anyway
     device: Literal["auto", "cpu", "cuda"] = "auto"  # auto: the GPUs if there are any, shared by the workers
 
-    def collect(self, job: ClientJob, federation: Federation, emit: Emit, vault: Vault = NO_VAULT) -> Iterator[Upload]:
-        sizes = federation.partition.sizes
-        clients = sorted(range(federation.clients), key=lambda client: -sizes[client])  # longest first
-        workers = min(self.workers or os.cpu_count() or 1, len(clients))
+    def collect(
+        self, job: ClientJob, sites: Sequence[Site], emit: Emit, states: States = NO_STATES
+    ) -> Iterator[Upload]:
+        largest_first = sorted(sites, key=lambda site: -(site.size or 0))
+        workers = min(self.workers or os.cpu_count() or 1, len(sites))
         devices = devices_for(self.device)
         if workers == 1 or b"__main__" in pickle.dumps(job):  # a part written in the user's script lives only here
-            return self._here(job, federation, clients, emit, vault, devices[0])
-        return Pool(job, federation, vault, emit, 60 * self.save_minutes, devices).collect(clients, workers)
+            return self._here(job, largest_first, emit, states, devices[0])
+        return self._apart(job, largest_first, emit, states, devices, workers)
 
-    def _here(
+    def _apart(
         self,
         job: ClientJob,
-        federation: Federation,
-        clients: list[int],
+        sites: Sequence[Site],
         emit: Emit,
-        vault: Vault,
-        device: Device,
+        states: States,
+        devices: Sequence[Device],
+        workers: int,
     ) -> Iterator[Upload]:
-        torch.set_num_threads(1)
+        """In processes of their own; only this one writes."""
+        runner = ClientRunner(job, {site.number: site for site in sites}, states, 60 * self.save_minutes, devices)
+        pool: WorkerPool[int] = WorkerPool(runner, workers)
+        for said in pool.run([site.number for site in sites]):
+            match said:
+                case Message(content=Event() as event):
+                    emit(event)
+                case Message(content=("upload", bytes() as data)):
+                    yield unpacked_upload(data)
+                case Message(task=client, content=("state", bytes() as data)):
+                    states.keep(client, unpacked_state(data))
+                case Died(task=client, exit_code=code):
+                    emit(failure(client, given_up(client, code)))
+
+    def _here(
+        self, job: ClientJob, sites: Sequence[Site], emit: Emit, states: States, device: Device
+    ) -> Iterator[Upload]:
         keep_freed_memory()
-        with patient() as interrupted:
-            for client in clients:
-                keeper = OnTheSpot(client, vault, 60 * self.save_minutes, interrupted)
+        with threads(1), remembered_interrupt() as interrupted:
+            for site in sites:
+                keeper = KeeperHere(site.number, states, 60 * self.save_minutes, interrupted)
                 try:
-                    yield from run_client(job, federation.shard(client), client, emit, keeper, device)
+                    yield from run_client(job, site, emit, keeper, device)
                 except MooringError as error:
-                    emit(failure(client, error))
+                    emit(failure(site.number, error))
                 except (MemoryError, RuntimeError) as error:
                     if not lacks_memory(error):
                         raise
-                    emit(failure(client, out_of_memory(client)))
+                    emit(failure(site.number, out_of_memory(site.number)))
+
+
+def given_up(client: int, exit_code: int | None) -> TrainingError:
+    """Why nobody tries this client again."""
+    if exit_code == NO_MEMORY:
+        return out_of_memory(client)
+    died = f"client {client}: {Died.workers} workers died over it, the last with exit code {exit_code}"
+    return TrainingError(died, "lower engine.workers, and look into the system's log for a lack of memory")
 
 
 def devices_for(wanted: str) -> list[Device]:
@@ -72,24 +105,24 @@ def devices_for(wanted: str) -> list[Device]:
     return [gpu(number) for number in range(found)] or [CPU]
 
 
-class OnTheSpot:
+class KeeperHere:
     """A client's keeper in the process that also writes the run folder."""
 
-    def __init__(self, client: int, vault: Vault, seconds: float, interrupted: threading.Event) -> None:
+    def __init__(self, client: int, states: States, seconds: float, interrupted: threading.Event) -> None:
         self.client = client
-        self.vault = vault
+        self.states = states
         self.seconds = seconds
         self.interrupted = interrupted
         self.kept = monotonic()
 
     def last(self) -> Tensors | None:
-        return self.vault.last(self.client)
+        return self.states.last(self.client)
 
     def due(self) -> bool:
         return self.interrupted.is_set() or monotonic() - self.kept > self.seconds
 
     def keep(self, tensors: Tensors) -> None:
-        self.vault.keep(self.client, tensors)
+        self.states.keep(self.client, tensors)
         self.kept = monotonic()
         if self.interrupted.is_set():
             raise KeyboardInterrupt

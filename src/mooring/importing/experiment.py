@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mooring.config.tree import Tree
-from mooring.published import Logged
+from mooring.importing.logged import Logged
 
 SOURCES = {"FashionMNIST": "fashion_mnist", "FMNIST": "fashion_mnist"}  # every other name only in small letters
 V11 = {"linear": "v11-linear", "cosine": "v11-cosine"}
@@ -44,7 +44,7 @@ def method_of(logged: Logged) -> str:
 
 def schedule(logged: Logged) -> str:
     """A linear factor falls by equal steps, a cosine slowly at first: compare the first step with the mean one."""
-    by_round = {round_: said.factor for (round_, _), said in sorted(logged.said.items()) if said.factor is not None}
+    by_round = {round_: said.schedule_factor for (round_, _), said in sorted(logged.said.items()) if said.schedule_factor is not None}
     factors = list(by_round.values())
     if len(factors) < 3 or factors[0] == factors[-1]:
         return "linear"

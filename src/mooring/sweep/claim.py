@@ -7,7 +7,7 @@ from mooring.config import as_yaml
 from mooring.config.plan import Plan, plan_of
 from mooring.config.tree import read_file
 from mooring.errors import StoreError
-from mooring.store import write_atomically
+from mooring.record import write_atomically
 from mooring.sweep.members import PLAN, members_of
 
 

@@ -1,21 +1,23 @@
 """From a plan to its table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mooring.config.plan import Plan, Point
-from mooring.store import locked
+from mooring.events import Emit, RunEnded, SweepBegan, SweepWaits, silent
+from mooring.processes import Died, Message, Waiting, WorkerPool
+from mooring.record import locked
 from mooring.sweep.claim import claim
 from mooring.sweep.members import Member, members_of
-from mooring.sweep.pool import outcomes
 from mooring.sweep.search import searched
 from mooring.sweep.summary import mean_validation
 from mooring.sweep.tables import write_tables
-from mooring.sweep.worker import STOPPED, Task, cores
-from mooring.types import Emit, Event
+from mooring.sweep.worker import Outcome, Task, TaskRunner, cores
 
 
-def sweep(plan: Plan, out: Path, workers: int | None = None, emit: Emit = lambda _: None) -> list[Member]:
+def sweep(
+    plan: Plan, out: Path, workers: int | None = None, emit: Emit = silent, command: str | None = None
+) -> list[Member]:
     """Run what is not finished yet, then write `results.csv` and `summary.csv`; the members of the plan.
 
     A member that fails is an event and a line of the table; the others go on. Interrupted, the same call goes on.
@@ -25,18 +27,16 @@ def sweep(plan: Plan, out: Path, workers: int | None = None, emit: Emit = lambda
     def conduct(chosen: Plan) -> None:
         every = list(members_of(chosen, out))
         tasks = unfinished(every)
-        emit(Event("sweep", {"runs": len(every), "finished": sum(member.finished for member in every)}))
-        for outcome in outcomes(tasks, workers or cores()):
-            emit(Event("glance", {}))
+        emit(SweepBegan(len(every), sum(member.finished for member in every)))
+        for outcome in outcomes(tasks, workers or cores(), command):
+            emit(SweepWaits())
             for name, reason in outcome.items():
-                if reason == STOPPED:
-                    raise KeyboardInterrupt
                 failures[name] = reason
-                emit(Event("member", {"name": name, "reason": reason}))
+                emit(RunEnded(name, reason))
 
     def score(chosen: Plan, trial: Point) -> float | None:
         results = [m.result for m in members_of(chosen, out) if trial.items() <= m.factors.items()]
-        return mean_validation([None if result is None else result["validation_accuracy"] for result in results])
+        return mean_validation([None if result is None else result.validation_accuracy for result in results])
 
     with locked(out):
         claim(plan, out)
@@ -47,6 +47,24 @@ def sweep(plan: Plan, out: Path, workers: int | None = None, emit: Emit = lambda
         every = list(members_of(plan, out))
         write_tables(plan, every, failures, out)
     return every
+
+
+def outcomes(tasks: Sequence[Task], workers: int, command: str | None) -> Iterator[Outcome]:
+    """What became of the members of each task, as tasks end; an empty one while all are busy.
+
+    Parallel over runs, because that leaves no core waiting for the last client. A worker that dies is replaced, and
+    its run goes on from where it was saved.
+    """
+    processes = min(workers, len(tasks))
+    pool: WorkerPool[Task] = WorkerPool(TaskRunner(max(1, workers // max(processes, 1)), command), processes)
+    for said in pool.run(tasks):
+        match said:
+            case Message(content=outcome):
+                yield outcome
+            case Died(task=task):
+                yield dict.fromkeys(task.names, "its workers died again and again; look for a lack of memory")
+            case Waiting():
+                yield {}
 
 
 def unfinished(every: Sequence[Member]) -> list[Task]:

@@ -1,8 +1,7 @@
 """The runs of a sweep: what varies, where each lies, what came out."""
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from mooring.config import Experiment, load_plan
 from mooring.config.plan import Plan, Point
 from mooring.errors import StoreError
-from mooring.store import read_result, strict_json
+from mooring.record import FusionRecord, Metrics, Result, RunFolder, read_fusion, strict_json
 from mooring.sweep.search import read_trials
 
 PLAN = "sweep.yaml"
@@ -37,31 +36,59 @@ class Member:
         return self.folder.parents[1] / "fused" / f"{self.name}.json"
 
     @property
-    def result(self) -> dict[str, Any] | None:
-        """What came out, once it has: `result.json`, or what `mooring fuse` says of all clients of that training."""
+    def trained(self) -> Result | None:
+        """The result of the training behind it, once there is one."""
         if self.trainer is not None:
-            return fused_from(self.trainer.result, self.fused_file)
-        if not (self.folder / "result.json").exists():
+            return self.trainer.trained
+        folder = RunFolder(self.folder)
+        if not folder.ended:
             return None
-        result = read_result(self.folder)
-        return result if result["fingerprint"] == self.experiment.fingerprint() else None
+        return folder.result if folder.result.fingerprint == self.experiment.fingerprint() else None
+
+    @property
+    def result(self) -> "MemberResult | None":
+        """What came out, once it has: of the run itself, or of `mooring fuse` over all clients of its training."""
+        trained = self.trained
+        if trained is None:
+            return None
+        return MemberResult.of_run(trained) if self.trainer is None else fused_from(trained, self.fused_file)
 
     @property
     def finished(self) -> bool:
         """With all its clients; a training in which some failed is gone on with by the next call."""
         result = self.result
-        return result is not None and bool(result.get("complete", True))
+        return result is not None and result.complete
 
 
-def fused_from(trained: dict[str, Any] | None, file: Path) -> dict[str, Any] | None:
+@dataclass(frozen=True)
+class MemberResult:
+    """What a sweep compares: of a run, or of another fusion of its uploads."""
+
+    metrics: Metrics
+    fused: Mapping[int, float]  # accuracy by round; only the last for a fusion made afterwards
+    validation_accuracy: float | None
+    upload_bytes: int | None
+    download_bytes: int | None
+    complete: bool = True
+
+    @classmethod
+    def of_run(cls, result: Result) -> "MemberResult":
+        fused = {row.round: row.accuracy for row in result.rounds}
+        sent = result.upload_bytes, result.download_bytes
+        return cls(result.metrics, fused, result.validation_accuracy, *sent, bool(result.complete))
+
+    @classmethod
+    def of_fusion(cls, row: FusionRecord) -> "MemberResult":
+        return cls(row.metrics, {row.round: row.accuracy}, row.validation_accuracy, row.upload_bytes, 0)
+
+
+def fused_from(trained: Result, file: Path) -> MemberResult | None:
     """The row in this file, if the training is complete and the row was made from every client that delivered."""
-    if trained is None or not trained["complete"] or not file.exists():
+    if not trained.complete or not file.exists():
         return None
-    row: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    last = max(upload["round"] for upload in trained["uploads"])
-    delivered = sorted(upload["client"] for upload in trained["uploads"] if upload["round"] == last)
-    whole = row["clients"] == delivered and row["fingerprint"] == trained["fingerprint"]
-    return row if whole else None
+    row = read_fusion(file)
+    delivered = tuple(sorted(trained.delivered(trained.last.round)))
+    return MemberResult.of_fusion(row) if (row.clients, row.fingerprint) == (delivered, trained.fingerprint) else None
 
 
 def members(out: Path) -> list[Member]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from mooring.config.plan import Plan, Point
 from mooring.config.search import Choice, Search
 from mooring.errors import ConfigError
-from mooring.store import strict_json, write_atomically
+from mooring.record import write_json
 
 TRIALS = "trials.json"
 Trials = tuple[Point, ...]
@@ -92,7 +92,7 @@ def searched(
         proposed = sampler.propose(min(AT_ONCE[search.kind], search.trials - len(tried)))
         tried = (*tried, *proposed)
         plan = replace(plan, trials=tried)
-        write_atomically(out / TRIALS, (strict_json(list(tried), indent=1) + "\n").encode())
+        write_json(out / TRIALS, list(tried))
         conduct(plan)
         sampler.learn([score(plan, trial) for trial in proposed])
     return plan

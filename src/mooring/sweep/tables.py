@@ -4,18 +4,18 @@ import csv
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from mooring.config.plan import Plan
 from mooring.errors import StoreError
-from mooring.store import write_atomically
+from mooring.record import write_atomically
 from mooring.sweep.members import Member
 from mooring.sweep.summary import summary_rows
 from mooring.sweep.worker import SOME_FAILED
 
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
 COSTS = ("upload_bytes", "download_bytes")
-Row = dict[str, Any]
+Cell = str | int | float | None
+Row = dict[str, Cell]
 
 
 def write_tables(plan: Plan, every: Sequence[Member], failures: dict[str, str], out: Path) -> None:
@@ -30,21 +30,14 @@ def row_of(member: Member, failure: str) -> Row:
     row: Row = {"run": member.name, **member.factors}
     if result is None:
         return row | dict.fromkeys((*METRICS, "validation_accuracy", *COSTS)) | {"status": failure or "not finished"}
-    uploads = result.get("uploads")
     return {
         **row,
-        **{name: result[name] for name in METRICS},
-        "validation_accuracy": result.get("validation_accuracy"),
-        "upload_bytes": result["upload_bytes"] if uploads is None else last_bytes(uploads),
-        "download_bytes": result.get("download_bytes", 0),
-        "status": failure or ("finished" if result.get("complete", True) else SOME_FAILED),
+        **{name: getattr(result.metrics, name) for name in METRICS},
+        "validation_accuracy": result.validation_accuracy,
+        "upload_bytes": result.upload_bytes,
+        "download_bytes": result.download_bytes,
+        "status": failure or ("finished" if result.complete else SOME_FAILED),
     }
-
-
-def last_bytes(uploads: Sequence[Row]) -> int:
-    """What all clients sent after the last round: the one upload that one-shot means."""
-    last = max(upload["round"] for upload in uploads)
-    return sum(upload["bytes"] for upload in uploads if upload["round"] == last)
 
 
 def as_csv(rows: Iterable[Row]) -> bytes:
@@ -65,7 +58,7 @@ def read_table(path: Path) -> list[Row]:
     return [{key: value_of(text) for key, text in row.items()} for row in csv.DictReader(lines)]
 
 
-def value_of(text: str) -> Any:
+def value_of(text: str) -> Cell:
     if text == "":
         return None
     for kind in (int, float):

@@ -1,26 +1,20 @@
 """What runs inside a worker of a sweep: one training and every fusion of it."""
 
 import os
-import signal
-import sys
-from collections.abc import Sequence
+from _thread import interrupt_main
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
-from typing import Any
 
-from mooring.conductor import run
 from mooring.config import Experiment, parse
 from mooring.config.tree import Tree
 from mooring.engines import Local
-from mooring.engines.worker import leave_with_parent
 from mooring.errors import MooringError
-from mooring.store import strict_json, write_atomically
-from mooring.workbench import fuse
+from mooring.processes import Link, Stopped
+from mooring.record import write_json
+from mooring.simulation import fuse, run
 
-STOPPED = "stopped"
 SOME_FAILED = "some clients failed"
-_stopping = Event()
+Outcome = dict[str, str]  # by member: nothing to say, or why it failed
 
 
 @dataclass(frozen=True)
@@ -37,38 +31,30 @@ class Task:
         return (self.name, *(name for name, _, _ in self.others))
 
 
-def settle(path: Sequence[str]) -> None:
-    """A worker ends with its parent, finds the user's modules, and saves its run when it is asked to end."""
-    leave_with_parent()
-    sys.path[:] = path
-    signal.signal(signal.SIGTERM, _stop)
+@dataclass(frozen=True)
+class TaskRunner:
+    """Carries out tasks in a worker process; asked to stop, its run saves itself as after Ctrl-C."""
+
+    workers: int  # for the clients of one run
+    command: str | None = None
+
+    def __call__(self, task: Task, link: Link) -> None:
+        link.on_stop = interrupt_main
+        try:
+            link.send(carry_out(task, self.workers, self.command))
+        except KeyboardInterrupt:
+            raise Stopped from None
 
 
-def _stop(*_: object) -> None:
-    """As Ctrl-C: the run saves its clients and stops; a second time leaves at once."""
-    _stopping.set()
-    handler = signal.getsignal(signal.SIGINT)
-    if callable(handler):
-        handler(signal.SIGINT, None)
-
-
-def carry_out(task: Task, workers: int) -> dict[str, str]:
-    """The outcome of each member by name: nothing to say, or why it failed. Nothing is fused from some clients only."""
-    if _stopping.is_set():
-        return dict.fromkeys(task.names, STOPPED)
+def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
+    """The outcome of each member by name. Nothing is fused from some clients only."""
     try:
-        experiment = built(task.tree, task.folder, workers)
-        complete = run(experiment, threads=1)["complete"]
-    except KeyboardInterrupt:
-        return dict.fromkeys(task.names, STOPPED)
+        complete = run(built(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
     except Exception as error:
         return dict.fromkeys(task.names, reason(error))
     if not complete:
         return dict.fromkeys(task.names, SOME_FAILED)
-    outcomes = {task.name: ""}
-    for name, tree, file in task.others:
-        outcomes[name] = fused(tree, task.folder, Path(file)) if not _stopping.is_set() else STOPPED
-    return outcomes
+    return {task.name: ""} | {name: fused(tree, task.folder, Path(file)) for name, tree, file in task.others}
 
 
 def fused(tree: Tree, folder: str, file: Path) -> str:
@@ -77,9 +63,7 @@ def fused(tree: Tree, folder: str, file: Path) -> str:
         rule = built(tree, folder, 1).method.fusion
         assert rule is not None
         [row] = fuse(folder, [rule])
-        write_atomically(file, (strict_json(row, indent=1) + "\n").encode())
-    except KeyboardInterrupt:
-        return STOPPED
+        write_json(file, row)
     except Exception as error:
         return reason(error)
     return ""
@@ -93,7 +77,7 @@ def reason(error: Exception) -> str:
 
 def built(tree: Tree, folder: str, workers: int) -> Experiment:
     [experiment] = parse(tree)
-    engine: Any = experiment.engine
+    engine = experiment.engine
     if isinstance(engine, Local):
         engine = replace(engine, workers=workers)
     return replace(experiment, engine=engine, out=folder)

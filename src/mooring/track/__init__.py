@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from mooring.track.chronicle import read_chronicle
+from mooring.track.dashboard import Tracker, runs_in, tracked_run
 from mooring.track.mlflow import Mlflow
-from mooring.track.runs import runs_in
 from mooring.track.tensorboard import TensorBoard
-from mooring.track.tracker import Tracker
 
 TRACKERS: dict[str, type[Tracker]] = {"mlflow": Mlflow, "tensorboard": TensorBoard}
 
@@ -15,7 +13,7 @@ def track(folder: Path, tracker: Tracker) -> list[str]:
     """Show a run, or every run of a sweep, as far as it has come; the names it has there. Again is not twice."""
     names = []
     for name, run in runs_in(folder):
-        tracker.write(read_chronicle(run, name))
+        tracker.write(tracked_run(run, name))
         names.append(name)
     return names
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from mooring.errors import StoreError
-from mooring.track.chronicle import Chronicle
+from mooring.track.dashboard import TrackedRun
 
 EXPERIMENT = "mooring"
 IDENTITY = "mooring.identity"
@@ -25,24 +25,24 @@ class Mlflow:
     out: Path
     usual: ClassVar[str] = "mlflow.db"
 
-    def write(self, chronicle: Chronicle) -> None:
+    def write(self, run: TrackedRun) -> None:
         """A run is known again by its identity, and MLflow keeps a number that it is told twice only once."""
         client = self.client()
         from mlflow.entities import Metric, Param
 
-        run = found_or_made(client, chronicle)
-        points = [Metric(p.name, p.value, millis(p.time), p.round) for p in chronicle.points]
-        last, ended = chronicle.end
-        final = chronicle.final or {}
+        number = found_or_made(client, run)
+        points = [Metric(p.name, p.value, millis(p.time), p.round) for p in run.points]
+        last, ended = run.end
+        final = run.final or {}
         points += [Metric(f"final/{name}", value, millis(ended), last) for name, value in final.items()]
         for metrics in batches(points, METRICS):
-            client.log_batch(run, metrics=metrics)
-        for settings in batches([Param(key, str(value)) for key, value in chronicle.settings.items()], PARAMETERS):
-            client.log_batch(run, params=settings)
-        for name, fact in chronicle.facts.items():
-            client.set_tag(run, f"mooring.{name}", fact)
-        if chronicle.final is not None:
-            client.set_terminated(run, "FINISHED", end_time=millis(ended))
+            client.log_batch(number, metrics=metrics)
+        for settings in batches([Param(key, str(value)) for key, value in run.settings.items()], PARAMETERS):
+            client.log_batch(number, params=settings)
+        for name, fact in run.facts.items():
+            client.set_tag(number, f"mooring.{name}", fact)
+        if run.final is not None:
+            client.set_terminated(number, "FINISHED", end_time=millis(ended))
 
     def client(self) -> Any:
         check_file(self.out)
@@ -60,16 +60,16 @@ class Mlflow:
         return MlflowClient(f"sqlite:///{self.out.absolute()}")
 
 
-def found_or_made(client: Any, chronicle: Chronicle) -> str:
+def found_or_made(client: Any, run: TrackedRun) -> str:
     """The id of this run."""
     experiment = client.get_experiment_by_name(EXPERIMENT)
     where = client.create_experiment(EXPERIMENT) if experiment is None else experiment.experiment_id
-    known = client.search_runs([where], f"tags.`{IDENTITY}` = '{chronicle.identity}'")
+    known = client.search_runs([where], f"tags.`{IDENTITY}` = '{run.identity}'")
     if known:
         return str(known[0].info.run_id)
-    began = min((point.time for point in chronicle.points), default=0.0)
-    tags = {IDENTITY: chronicle.identity}
-    return str(client.create_run(where, millis(began), tags, chronicle.name).info.run_id)
+    began = min((point.time for point in run.points), default=0.0)
+    tags = {IDENTITY: run.identity}
+    return str(client.create_run(where, millis(began), tags, run.name).info.run_id)
 
 
 def check_file(path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mooring.errors import StoreError
-from mooring.track.chronicle import Chronicle
+from mooring.track.dashboard import TrackedRun
 
 SUFFIX = ".mooring"  # of our event files
 
@@ -17,22 +17,22 @@ class TensorBoard:
     out: Path
     usual: ClassVar[str] = "tensorboard"
 
-    def write(self, chronicle: Chronicle) -> None:
+    def write(self, run: TrackedRun) -> None:
         """The run's event file is written anew: TensorBoard would show what it is told twice twice."""
         try:
             from torch.utils.tensorboard import SummaryWriter
             from torch.utils.tensorboard.summary import hparams
         except ImportError:
             raise StoreError("--to tensorboard: needs its package", "pip install 'mooring[track]'") from None
-        folder = self.out / chronicle.name
-        final = {f"final/{name}": value for name, value in (chronicle.final or {}).items()}
-        last, ended = chronicle.end
+        folder = self.out / run.name
+        final = {f"final/{name}": value for name, value in (run.final or {}).items()}
+        last, ended = run.end
         try:
             earlier = list(folder.glob(f"events.out.tfevents.*{SUFFIX}"))
             with SummaryWriter(str(folder), filename_suffix=SUFFIX) as writer:
-                for summary in hparams(chronicle.settings, final):
+                for summary in hparams(run.settings, final):
                     writer.file_writer.add_summary(summary)
-                for point in chronicle.points:
+                for point in run.points:
                     writer.add_scalar(point.name, point.value, point.round, walltime=point.time)
                 for name, value in final.items():
                     writer.add_scalar(name, value, last, walltime=ended)

@@ -8,6 +8,7 @@ from hashlib import sha256
 import numpy as np
 
 from mooring.data.partition.base import Floats, Ints, Population
+from mooring.types import PartitionSummary
 
 
 def digest(samples: int, indices: Sequence[Ints]) -> str:
@@ -81,18 +82,18 @@ class Partition:
     def sha256(self) -> str:
         return digest(self.samples, self.indices)
 
-    def summary(self) -> dict[str, object]:
-        """All of it, as plain JSON values."""
-        return {
-            "samples": self.samples,
-            "clients": len(self),
-            "sizes": self.sizes.tolist(),
-            "label_counts": self.counts.tolist(),
-            "classes_per_client": self.classes_per_client.tolist(),
-            "entropy": self.entropy.tolist(),
-            "normalised_entropy": self.normalised_entropy.tolist(),
-            "size_variation": self.size_variation,
-            "overlap": self.overlap,
-            "coverage": self.coverage,
-            "sha256": self.sha256,
-        }
+    def summary(self) -> PartitionSummary:
+        """All of it, as plain values."""
+        return PartitionSummary(
+            samples=self.samples,
+            clients=len(self),
+            sizes=tuple(self.sizes.tolist()),
+            label_counts=tuple(map(tuple, self.counts.tolist())),
+            classes_per_client=tuple(self.classes_per_client.tolist()),
+            entropy=tuple(self.entropy.tolist()),
+            normalised_entropy=tuple(self.normalised_entropy.tolist()),
+            size_variation=self.size_variation,
+            overlap=self.overlap,
+            coverage=self.coverage,
+            sha256=self.sha256,
+        )

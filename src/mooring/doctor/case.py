@@ -1,0 +1,107 @@
+"""What a doctor looks at: the record of a run, and what its training was made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mooring.config import Experiment, parse
+from mooring.config.tree import read_file
+from mooring.errors import StoreError
+from mooring.events import ClientRecord
+from mooring.fusion import FeatureEnsemble, Iffi
+from mooring.losses import MeanSquared, SupCon
+from mooring.record import Result, RunFolder, RunRecord
+from mooring.weighting import Weighting
+
+DIMENSIONS = {"resnet18": 512, "resnet34": 512}  # of the published code's models
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the training was made of, as far as it is known."""
+
+    rule: Weighting | None = None
+    lr: float | None = None
+    momentum: float | None = None
+    batch_size: int | None = None
+    views: int = 2
+    classes: int | None = None
+    dimension: int | None = None  # of the prototypes
+    mean_squared: bool = True  # is L_a a mean over C x d entries?
+    plain_mean: bool = True  # are prototypes fused by a plain mean?
+    trains: bool = True  # do clients train at all, or only count?
+    supcon: bool = True
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run or a log, ready to be examined."""
+
+    title: str
+    method: str
+    record: RunRecord
+    setting: Setting = field(default_factory=Setting)
+
+
+def case_of(folder: RunFolder) -> Case:
+    """A finished run; refused if it records no round although clients train."""
+    result, title = folder.result, str(folder.path)
+    tree = read_file(folder.experiment_file)
+    if result.origin is not None:
+        case = case_of_log(folder.record, tree, title)
+        remarks = (f"imported from {result.origin.log}", *case.record.remarks)
+        return replace(case, record=replace(case.record, remarks=remarks))
+    (experiment,) = parse(tree)
+    record = folder.record
+    trained = [client for client in record.clients if client.rounds and client.rounds[0].prototype_norms]
+    if not trained and experiment.method.client.terms:
+        raise StoreError(f"{folder.path}: events.jsonl records no round", "repeat the run with --again")
+    started = next((client.started for client in trained if client.started), None)
+    setting = setting_of(experiment, len(result.classes), started.dimension if started else None)
+    return Case(title, result.method, record, setting)
+
+
+def case_of_log(record: RunRecord, settings: Mapping[str, object], title: str) -> Case:
+    """A log, which holds no losses: at the equilibrium sigma_local^2 = L_b and sigma_align^2 = s L_a."""
+    assert record.result is not None
+    clients = [replace(client, rounds=tuple(map(inferred, client.rounds))) for client in record.clients]
+    return Case(
+        title, record.result.method, replace(record, clients=tuple(clients)), setting_of_log(settings, record.result)
+    )
+
+
+def inferred(row: ClientRecord) -> ClientRecord:
+    s, align = row.schedule_factor, row.sigma_sq_align
+    return replace(row, base_loss=row.sigma_sq_local, align_loss=align / s if align and s else None)
+
+
+def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> Setting:
+    client, training = experiment.method.client, experiment.training
+    return Setting(
+        client.align.weight if client.align else None,
+        training.lr,
+        training.momentum,
+        training.batch_size,
+        client.views.count,
+        classes,
+        dimension,
+        mean_squared=client.align is not None and client.align.term == MeanSquared(),
+        plain_mean=isinstance(experiment.method.fusion, FeatureEnsemble | Iffi),
+        trains=bool(client.terms),
+        supcon=any(term.kind == SupCon.kind for term in client.terms),
+    )
+
+
+def setting_of_log(settings: Mapping[str, object], result: Result) -> Setting:
+    training, model = (part if isinstance(part, dict) else {} for part in map(settings.get, ("training", "model")))
+    return Setting(
+        lr=training.get("lr"),
+        momentum=training.get("momentum"),
+        batch_size=training.get("batch_size"),
+        classes=len(result.classes) or None,
+        dimension=DIMENSIONS.get(str(model.get("kind"))),
+    )
+
+
+def read_case(folder: Path) -> Case:
+    return case_of(RunFolder(folder))

@@ -1,0 +1,21 @@
+"""Supervised worker processes: tasks in, messages out; a worker that dies is replaced, Ctrl-C saves before it stops."""
+
+from mooring.processes.interrupts import remembered_interrupt
+from mooring.processes.memory import keep_freed_memory, lacks_memory, one_thread, threads
+from mooring.processes.pool import Died, Message, Waiting, WorkerPool
+from mooring.processes.worker import NO_MEMORY, Link, Stopped
+
+__all__ = [
+    "NO_MEMORY",
+    "Died",
+    "Link",
+    "Message",
+    "Stopped",
+    "Waiting",
+    "WorkerPool",
+    "keep_freed_memory",
+    "lacks_memory",
+    "one_thread",
+    "remembered_interrupt",
+    "threads",
+]

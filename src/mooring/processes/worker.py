@@ -1,0 +1,78 @@
+"""What runs inside a worker process: the tasks it is given, everything sent home as messages."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from traceback import format_exc
+from typing import Any, Protocol
+
+from mooring.processes.memory import keep_freed_memory, lacks_memory, one_thread
+
+NO_MEMORY = 77  # exit code of a worker that ran out of it
+STOP, HOME = "stop", None  # what a parent says beside tasks
+ENDED, STOPPED, MESSAGE, CRASHED = "ended", "stopped", "message", "crashed"  # what a worker says
+
+
+class Stopped(Exception):  # noqa: N818
+    """What a task relies on is safe; it stops here."""
+
+
+@dataclass
+class Link:
+    """A worker's line to its parent. `stopping` is set when the parent asks it to save and stop."""
+
+    pipe: Connection
+    worker: int  # its number
+    stopping: threading.Event = field(default_factory=threading.Event)
+    on_stop: Callable[[], None] = field(default=lambda: None)
+    tasks: SimpleQueue[Any] = field(default_factory=SimpleQueue)
+
+    def send(self, content: object) -> None:
+        self.pipe.send((MESSAGE, content))
+
+    def listen(self) -> None:
+        """Until the parent is gone, however it went: a worker without one works for nobody."""
+        while True:
+            try:
+                said = self.pipe.recv()
+            except (EOFError, OSError):
+                os._exit(1)
+            if said == STOP:
+                self.stopping.set()
+                self.on_stop()
+            else:
+                self.tasks.put(said)
+
+
+class Handler(Protocol):
+    """Carries out one task; it travels to the worker once, when the process starts."""
+
+    def __call__(self, task: Any, link: Link) -> None: ...
+
+
+def work(handler: Handler, pipe: Connection, worker: int) -> None:
+    """Carry out the tasks that come through the pipe, until none comes."""
+    if not hasattr(signal, "pthread_sigmask"):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    link = Link(pipe, worker)
+    threading.Thread(target=link.listen, daemon=True).start()
+    one_thread()
+    keep_freed_memory()
+    try:
+        while (task := link.tasks.get()) is not HOME:
+            if link.stopping.is_set():
+                raise Stopped
+            handler(task, link)
+            pipe.send((ENDED, None))
+    except (Stopped, KeyboardInterrupt):
+        pipe.send((STOPPED, None))
+    except (EOFError, BrokenPipeError):
+        os._exit(1)  # nobody is left to work for
+    except BaseException as error:
+        if lacks_memory(error):
+            os._exit(NO_MEMORY)  # there may be more when the others are done
+        pipe.send((CRASHED, format_exc()))

@@ -1,0 +1,66 @@
+"""Typed results and events, and the run folder: the only room that writes and reads them.
+
+experiment.yaml    the full configuration        events.jsonl    what happened, in order, append only
+environment.json   versions and machine          uploads/        one file per client and round
+result.json        the answer, strict JSON       fusions/        other fusions of the same uploads
+                                                 state/          what an interrupted run goes on from
+                                                 imported.log    the log that an imported run was made of
+"""
+
+from mooring.record._events import TimedEvent
+from mooring.record._json import as_tree, strict_json
+from mooring.record.files import as_record, read_json, write_atomically, write_json
+from mooring.record.folder import RunFolder, read_fusion
+from mooring.record.imported import LOG, Imported, write_imported
+from mooring.record.lock import in_use, locked
+from mooring.record.result import (
+    FORMAT,
+    Absence,
+    Environment,
+    FusionRecord,
+    Metrics,
+    Origin,
+    Result,
+    RoundRecord,
+    Seeds,
+    SiteRecord,
+    UploadRecord,
+)
+from mooring.record.run import ClientHistory, RunRecord
+from mooring.record.states import StateFolder, discard_states
+from mooring.record.writer import RunWriter, environment, opened
+
+__all__ = [
+    "FORMAT",
+    "LOG",
+    "Absence",
+    "ClientHistory",
+    "Environment",
+    "FusionRecord",
+    "Imported",
+    "Metrics",
+    "Origin",
+    "Result",
+    "RoundRecord",
+    "RunFolder",
+    "RunRecord",
+    "RunWriter",
+    "Seeds",
+    "SiteRecord",
+    "StateFolder",
+    "TimedEvent",
+    "UploadRecord",
+    "as_record",
+    "as_tree",
+    "discard_states",
+    "environment",
+    "in_use",
+    "locked",
+    "opened",
+    "read_fusion",
+    "read_json",
+    "strict_json",
+    "write_atomically",
+    "write_imported",
+    "write_json",
+]

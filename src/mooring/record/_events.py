@@ -1,0 +1,61 @@
+"""`events.jsonl`: one line per event, append only; a line that a crash cut off is passed over."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
+
+from mooring.errors import StoreError
+from mooring.events import KEPT, Event
+from mooring.record import _format1
+from mooring.record._json import MalformedRecord, as_tree, from_tree, strict_json
+from mooring.record.result import FORMAT
+
+EVENTS = "events.jsonl"
+HEADER = "events"  # the word of the first line, which tells the format
+
+
+@dataclass(frozen=True)
+class TimedEvent:
+    """An event, and when it was written (seconds since 1970)."""
+
+    time: float | None
+    event: Event
+
+
+def header() -> str:
+    return strict_json({"time": time(), "event": HEADER, "format": FORMAT}) + "\n"
+
+
+def line_of(event: Event, when: float | None) -> str:
+    fields = as_tree(event)
+    assert isinstance(fields, dict)
+    return strict_json({"time": when, "event": event.word, **fields}) + "\n"
+
+
+def read_events(path: Path) -> tuple[TimedEvent, ...]:
+    """What happened, in order. Words of other versions are passed over; a known one that is malformed is refused."""
+    try:
+        text = path.read_bytes().decode("utf-8", errors="replace")
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror})", "name the folder of a run") from None
+    found: list[TimedEvent] = []
+    current = False  # is the format this version's? A file without a header is of format 1
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            tree = json.loads(line)
+        except (ValueError, RecursionError):  # empty, or cut off
+            continue
+        if not isinstance(tree, dict) or not isinstance(tree.get("event"), str):
+            continue
+        if tree["event"] == HEADER:
+            current = True
+            continue
+        try:
+            tree = tree if current else _format1.event(tree)
+            kind = KEPT.get(tree["event"])
+            if kind is not None:
+                found.append(TimedEvent(from_tree(float | None, tree.get("time"), "time"), from_tree(kind, tree)))
+        except (MalformedRecord, KeyError, TypeError, AttributeError) as error:
+            raise StoreError(f"{path}: line {number}: {error}", "repeat the run with --again") from None
+    return tuple(found)

@@ -1,0 +1,117 @@
+"""A run folder, as everybody reads it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mooring.errors import StoreError
+from mooring.record import _format1, _uploads
+from mooring.record._events import EVENTS, TimedEvent, read_events
+from mooring.record.files import as_record, read_json
+from mooring.record.result import FORMAT, Environment, FusionRecord, Result, UploadRecord
+from mooring.record.run import RunRecord, run_record
+from mooring.types import Upload
+
+EXPERIMENT, RESULT, ENVIRONMENT = "experiment.yaml", "result.json", "environment.json"
+AGAIN = "repeat the run with --again"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A folder that a run was written to, or is being written to."""
+
+    path: Path
+
+    @property
+    def begun(self) -> bool:
+        return (self.path / EVENTS).is_file()
+
+    @property
+    def ended(self) -> bool:
+        return (self.path / RESULT).exists()
+
+    @property
+    def experiment_file(self) -> Path:
+        file = self.path / EXPERIMENT
+        if not file.exists():
+            raise StoreError(f"{self.path}: holds no run", "name the folder of a run")
+        return file
+
+    @cached_property
+    def result(self) -> Result:
+        """The answer; refused if there is none, or if it is none."""
+        path = self.path / RESULT
+        remedy = "name the folder of a finished run" if not self.ended else AGAIN
+        tree = read_json(path, remedy)
+        if isinstance(tree, dict) and tree.get("format") == 1:
+            tree = upgraded(_format1.result, tree, path)
+        if not isinstance(tree, dict) or tree.get("format") != FORMAT:
+            written = tree.get("format", "unknown") if isinstance(tree, dict) else "unknown"
+            raise StoreError(f"{path}: has format {written}, this version reads 1 and {FORMAT}", AGAIN)
+        return as_record(Result, tree, path, AGAIN)
+
+    @cached_property
+    def events(self) -> tuple[TimedEvent, ...]:
+        return read_events(self.path / EVENTS)
+
+    @cached_property
+    def environment(self) -> Environment | None:
+        path = self.path / ENVIRONMENT
+        return as_record(Environment, read_json(path, AGAIN), path, AGAIN) if path.exists() else None
+
+    @cached_property
+    def fusions(self) -> tuple[FusionRecord, ...]:
+        """What other rules made of the uploads."""
+        return tuple(read_fusion(path) for path in sorted((self.path / "fusions").glob("*.json")))
+
+    @cached_property
+    def record(self) -> RunRecord:
+        """Events and result, put together by client."""
+        return run_record(self.path.name, self.events, self.result if self.ended else None)
+
+    def finished(self, fingerprint: str) -> Result | None:
+        """The result if it is the complete result of this very experiment."""
+        try:
+            if not self.ended:
+                return None
+        except OSError as error:
+            raise StoreError(
+                f"out={self.path}: cannot be read ({error.strerror})", "choose another folder with out=..."
+            ) from None
+        result = self.result
+        if result.origin is not None:
+            raise StoreError(
+                f"out={self.path}: was imported from {result.origin.log}, not run here",
+                "choose another folder with out=...",
+            )
+        if result.fingerprint != fingerprint:
+            raise StoreError(
+                f"out={self.path}: holds the result of another experiment ({result.method}, "
+                f"fingerprint {str(result.fingerprint)[:8]})",
+                "choose another folder with out=..., or repeat with --again to replace it",
+            )
+        return result if result.complete else None
+
+    def upload(self, record: UploadRecord) -> Upload:
+        return _uploads.read_upload(self.path, record)
+
+    def uploads_on_disk(self) -> Iterator[UploadRecord]:
+        return _uploads.found_uploads(self.path)
+
+
+def read_fusion(path: Path) -> FusionRecord:
+    """One file of `fusions/` or of a sweep's `fused/`."""
+    remedy = "remove the file and fuse again"
+    tree = read_json(path, remedy)
+    if isinstance(tree, dict) and "format" not in tree:
+        tree = upgraded(_format1.fusion, tree, path)
+    return as_record(FusionRecord, tree, path, remedy)
+
+
+def upgraded(upgrade: Callable[[_format1.Tree], _format1.Tree], tree: _format1.Tree, path: Path) -> object:
+    """A record of format 1 as one of this format; a damaged one is refused with the version that wrote it."""
+    try:
+        return upgrade(tree)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+        raise StoreError(f"{path}: a damaged record of format 1 (mooring 0.1)", AGAIN) from None

@@ -1,0 +1,54 @@
+"""Run folders that were not run here: made of a log, which stays beside what was read from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mooring.errors import StoreError
+from mooring.events import Event
+from mooring.record._events import EVENTS, TimedEvent, header, line_of
+from mooring.record.files import write_atomically, write_json
+from mooring.record.folder import EXPERIMENT, RESULT, RunFolder
+from mooring.record.lock import LOCK, locked
+from mooring.record.result import Origin, Result, Settings
+from mooring.record.run import RunRecord, run_record
+
+LOG = "imported.log"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What goes into the folder."""
+
+    log: str
+    experiment_yaml: str
+    settings: Settings  # the same as a tree
+    events: Sequence[Event]
+    result: Result
+    origin: Origin
+
+    @property
+    def record(self) -> RunRecord:
+        """As if it were read from its folder."""
+        return run_record(self.origin.log, [TimedEvent(None, event) for event in self.events], self.result)
+
+
+def write_imported(folder: Path, imported: Imported) -> None:
+    """All of it, the result last; the same log may be imported again, anything else in the folder is left alone."""
+    with locked(folder):
+        refuse_foreign(folder, imported.origin)
+        write_atomically(folder / LOG, imported.log.encode())
+        write_atomically(folder / EXPERIMENT, imported.experiment_yaml.encode())
+        lines = [header(), *(line_of(event, None) for event in imported.events)]
+        write_atomically(folder / EVENTS, "".join(lines).encode())
+        write_json(folder / RESULT, imported.result)
+
+
+def refuse_foreign(folder: Path, origin: Origin) -> None:
+    """An import that was interrupted left a log and no result."""
+    here = RunFolder(folder)
+    earlier = here.result.origin if here.ended else None
+    mine = (earlier is not None and earlier.sha256 == origin.sha256) if here.ended else (folder / LOG).exists()
+    other = [path.name for path in sorted(folder.iterdir()) if path.name != LOCK]
+    if other and not mine:
+        raise StoreError(f"out={folder}: holds {other[0]!r} of something else", "choose an empty folder with out=...")

@@ -1,0 +1,179 @@
+"""What came out of a run: the types behind `result.json` and `fusions/*.json`. Nothing here is computed by readers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from mooring.events import ClientRecord
+from mooring.types import PartitionSummary
+
+FORMAT = 2
+Settings = Mapping[str, object]  # a configuration tree, as JSON has it
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """How good a predictor is on the test images; None and empty where a log does not tell."""
+
+    accuracy: float
+    balanced_accuracy: float | None = None
+    macro_f1: float | None = None
+    calibration_error: float | None = None
+    per_class_accuracy: tuple[float | None, ...] = ()  # None: no test image of that class
+    confusion: tuple[tuple[int, ...], ...] = ()  # row: true class, column: predicted class
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Which stream trained, and which divided the data."""
+
+    training: int | None
+    split: int | None
+
+
+@dataclass(frozen=True)
+class SiteRecord:
+    """One holder of data."""
+
+    number: int
+    name: str
+    images: int | None = None
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A client that delivered nothing, or not all."""
+
+    client: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class UploadRecord:
+    """One upload on disk."""
+
+    client: int
+    round: int
+    samples: int
+    bytes: int
+    sha256: str
+    site: str = ""
+    job: str = ""  # SHA-256 of the job that it answers
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """One snapshot: the fused predictor, and every client that took part."""
+
+    round: int
+    metrics: Metrics
+    clients: tuple[ClientRecord, ...] = ()
+    validation_accuracy: float | None = None
+    server_seconds: float | None = None  # from uploads to predictor
+    passes: int | None = None  # through an encoder, for one prediction
+
+    @property
+    def accuracy(self) -> float:
+        return self.metrics.accuracy
+
+    @property
+    def accuracy_alone(self) -> float | None:
+        """Mean accuracy of the clients' own models."""
+        own = [client.accuracy for client in self.clients if client.accuracy is not None]
+        return fmean(own) if own else None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The log that an imported result was read from."""
+
+    log: str
+    sha256: str
+    server: str | None = None  # which of its accuracies is shown
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What the bytes of a run depend on beyond its configuration."""
+
+    python: str
+    packages: Mapping[str, str]
+    system: str
+    machine: str
+    cores: int | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `result.json` says."""
+
+    method: str
+    accuracy: float  # fused, after the last round
+    rounds: tuple[RoundRecord, ...]
+    partition: PartitionSummary
+    seeds: Seeds
+    complete: bool | None = True  # False: a client failed; None: a log does not tell
+    dataset: str | None = None
+    data_sha256: str | None = None
+    test_images: int | None = None
+    classes: tuple[str, ...] = ()
+    sites: tuple[SiteRecord, ...] = ()
+    fingerprint: str | None = None
+    job_sha256: str | None = None
+    validation_accuracy: float | None = None
+    absent: tuple[Absence, ...] = ()
+    upload_bytes: int | None = None  # of all clients, after the last round: the one upload of one-shot learning
+    download_bytes: int | None = None  # to each client, once, before it trains
+    uploads: tuple[UploadRecord, ...] = ()
+    seconds: float | None = None
+    command: str | None = None  # that made it
+    date: str | None = None  # when it ended
+    environment: Environment | None = None
+    origin: Origin | None = None  # of a result that was not made here
+    format: int = FORMAT
+
+    @property
+    def last(self) -> RoundRecord:
+        """The final snapshot."""
+        return self.rounds[-1]
+
+    @property
+    def metrics(self) -> Metrics:
+        return self.last.metrics
+
+    @property
+    def clients(self) -> int:
+        return self.partition.clients
+
+    def site(self, number: int) -> str:
+        """The name of a client's site."""
+        return next((site.name for site in self.sites if site.number == number), f"client {number}")
+
+    def delivered(self, round_: int) -> dict[int, UploadRecord]:
+        """The uploads of a round by client."""
+        return {upload.client: upload for upload in self.uploads if upload.round == round_}
+
+
+@dataclass(frozen=True)
+class FusionRecord:
+    """What another rule made of the uploads of a run: one file in `fusions/`."""
+
+    fusion: str
+    track: str
+    method: str
+    fingerprint: str | None
+    seeds: Seeds
+    round: int
+    clients: tuple[int, ...]
+    metrics: Metrics
+    settings: Settings = field(default_factory=dict)  # of the rule
+    validation_accuracy: float | None = None
+    upload_bytes: int | None = None  # for this rule alone
+    server_seconds: float | None = None
+    passes: int | None = None
+    test_images: int | None = None
+    format: int = FORMAT
+
+    @property
+    def accuracy(self) -> float:
+        return self.metrics.accuracy

@@ -1,0 +1,118 @@
+"""Clients' states on disk: what a run goes on from when it was interrupted at any moment.
+
+state/client-0003.state     the newest
+state/client-0003.before    the one before it: if the newest is damaged, there is still a good one
+
+A state also holds what the result will say of its client so far, so that nothing depends on lines of `events.jsonl`
+that a loss of power may have taken.
+"""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from torch import Tensor
+
+from mooring.errors import StoreError, UploadError
+from mooring.events import ClientRecord
+from mooring.record._json import MalformedRecord, as_tree, from_tree
+from mooring.record.files import write_atomically
+from mooring.record.lock import still_there
+from mooring.record.result import UploadRecord
+from mooring.uploads.codec import decode_tensors, encode_tensors
+
+FORMAT = 2
+DIGEST = 64  # hexadecimal digits
+
+
+@dataclass(frozen=True)
+class StateFacts:
+    """What a state says of itself beside its tensors."""
+
+    client: int
+    fingerprint: str
+    uploads: tuple[UploadRecord, ...]  # on disk before it
+    records: tuple[ClientRecord, ...]  # of the rounds before it
+    format: int = FORMAT
+
+
+@dataclass
+class StateFolder:
+    """The states of one run. Every file begins with the SHA-256 of all that follows it."""
+
+    folder: Path
+    fingerprint: str
+    uploads: dict[int, dict[int, UploadRecord]] = field(default_factory=dict)  # client -> round -> on disk
+    records: dict[int, dict[int, ClientRecord]] = field(default_factory=dict)  # client -> round -> measured
+    damaged: set[Path] = field(default_factory=set)  # files that were met and are not what was written
+
+    def delivered(self, upload: UploadRecord) -> None:
+        """An upload is on disk: the states that follow rely on it."""
+        self.uploads.setdefault(upload.client, {})[upload.round] = upload
+
+    def measured(self, record: ClientRecord) -> None:
+        """A round has ended: the states that follow know what was measured."""
+        self.records.setdefault(record.client, {})[record.round] = record
+
+    def keep(self, client: int, tensors: Mapping[str, Tensor]) -> None:
+        """The newest state takes the place of the one before; a crash leaves at least one of them whole."""
+        still_there(self.folder)
+        uploads, records = self.uploads.get(client, {}), self.records.get(client, {})
+        facts = StateFacts(client, self.fingerprint, tuple(uploads.values()), tuple(records.values()))
+        tree = as_tree(facts)
+        assert isinstance(tree, dict)
+        body = encode_tensors(tensors, tree)
+        newest, before = self._paths(client)
+        if newest.exists():
+            try:
+                newest.replace(before)
+            except OSError as error:
+                raise StoreError(f"{newest}: cannot be moved ({error.strerror})", "check the run folder") from None
+        write_atomically(newest, sha256(body).hexdigest().encode() + body)
+
+    def last(self, client: int) -> Mapping[str, Tensor] | None:
+        """The newest state that is whole, belongs to this run, and whose uploads are still there."""
+        found = self._newest(client)
+        return None if found is None else found[1]
+
+    def facts(self, client: int) -> StateFacts | None:
+        """What the state to go on from says of itself."""
+        found = self._newest(client)
+        return None if found is None else found[0]
+
+    def _newest(self, client: int) -> tuple[StateFacts, dict[str, Tensor]] | None:
+        return next(filter(None, (self._read(path, client) for path in self._paths(client))), None)
+
+    def _read(self, path: Path, client: int) -> tuple[StateFacts, dict[str, Tensor]] | None:
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        digest, body = data[:DIGEST], data[DIGEST:]
+        if sha256(body).hexdigest().encode() != digest:
+            self.damaged.add(path)
+            return None
+        try:
+            tree, tensors = decode_tensors(body, what=path.name)
+            facts: StateFacts = from_tree(StateFacts, tree)
+            mine = (facts.client, facts.format, facts.fingerprint) == (client, FORMAT, self.fingerprint)
+            there = self.uploads.get(client, {})
+            if not mine or any(there.get(upload.round) != upload for upload in facts.uploads):
+                return None
+            return facts, tensors
+        except (UploadError, MalformedRecord):
+            return None
+
+    def _paths(self, client: int) -> tuple[Path, Path]:
+        newest = self.folder / "state" / f"client-{client:04d}.state"
+        return newest, newest.with_suffix(".before")
+
+
+def discard_states(folder: Path) -> int:
+    """Remove the states of a run; how many bytes that were."""
+    states = [path for path in (folder / "state").glob("*") if path.is_file()]
+    nbytes = sum(path.stat().st_size for path in states)
+    shutil.rmtree(folder / "state", ignore_errors=True)
+    return nbytes

@@ -1,0 +1,107 @@
+"""A run folder in use: written by one process alone, all of it or nothing, nothing pickled."""
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from io import FileIO
+from pathlib import Path
+from time import time
+
+from mooring.errors import StoreError
+from mooring.events import Event
+from mooring.record._events import EVENTS, header, line_of
+from mooring.record._uploads import write_upload
+from mooring.record.files import write_atomically, write_json
+from mooring.record.folder import ENVIRONMENT, EXPERIMENT, RESULT, RunFolder
+from mooring.record.lock import LOCK, locked, still_there
+from mooring.record.result import Environment, Result, UploadRecord
+from mooring.types import Upload
+from mooring.version import VERSION
+
+VERSIONED = ("torch", "numpy", "scipy", "scikit-learn", "safetensors")
+
+
+@dataclass(frozen=True)
+class RunWriter:
+    """One run folder, held open by one process."""
+
+    folder: RunFolder
+    events: FileIO
+
+    @property
+    def path(self) -> Path:
+        return self.folder.path
+
+    def record(self, event: Event) -> None:
+        still_there(self.path)
+        append(self.events, line_of(event, time()), self.path)
+
+    def sync(self) -> None:
+        """Every event so far is on disk, whatever happens next."""
+        os.fsync(self.events.fileno())
+
+    def save_upload(self, upload: Upload) -> UploadRecord:
+        still_there(self.path)
+        return write_upload(self.path, upload)
+
+    def finish(self, result: Result) -> None:
+        still_there(self.path)
+        write_json(self.path / RESULT, result)
+
+
+@contextmanager
+def opened(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator[RunWriter]:
+    """A run folder, locked for as long as the block lasts; what was in it is removed unless the run goes on."""
+    with locked(path):
+        ours = (path / EXPERIMENT).exists()
+        foreign = [file.name for file in path.iterdir() if file.name != LOCK]
+        if foreign and not ours:
+            raise StoreError(f"out={path}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
+        if not going_on:
+            for name in (EVENTS, RESULT):
+                (path / name).unlink(missing_ok=True)
+            for name in ("uploads", "fusions", "state"):
+                shutil.rmtree(path / name, ignore_errors=True)
+        write_atomically(path / EXPERIMENT, experiment_yaml.encode())
+        write_json(path / ENVIRONMENT, environment())
+        with (path / EVENTS).open("ab", buffering=0) as events:
+            append(events, "\n" if events.tell() else header(), path)  # the last line may have been cut off by a crash
+            yield RunWriter(RunFolder(path), events)
+
+
+def environment() -> Environment:
+    """This machine and what is installed on it."""
+    return Environment(
+        platform.python_version(),
+        {"mooring": VERSION, **{package: installed(package) for package in VERSIONED}},
+        platform.system(),
+        platform.machine(),
+        os.cpu_count(),
+    )
+
+
+def installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def append(events: FileIO, line: str, folder: Path) -> None:
+    data = line.encode()
+    try:
+        written = events.write(data)
+    except OSError as error:
+        raise StoreError(
+            f"{folder / EVENTS}: cannot be written ({error.strerror})",
+            "free some space, then start the run again: it goes on where it was",
+        ) from None
+    if written != len(data):
+        raise StoreError(
+            f"{folder / EVENTS}: cannot be written (no space left)",
+            "free some space, then start the run again: it goes on where it was",
+        )

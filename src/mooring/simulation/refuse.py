@@ -1,0 +1,168 @@
+"""Train once, fuse many: other fusions over the uploads of a finished run, without training again."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+
+import torch
+
+from mooring.client import ClientJob
+from mooring.config import Experiment, reload
+from mooring.data.clients import Federation
+from mooring.errors import ConfigError, FusionError, StoreError
+from mooring.evaluate import Examiner, evaluate
+from mooring.events import Emit, Remark, silent
+from mooring.fusion import Fusion, Server, rebuild
+from mooring.methods import track_of
+from mooring.processes import keep_freed_memory
+from mooring.record import FusionRecord, Result, RunFolder, strict_json, write_json
+from mooring.simulation.prepare import equipped, job_of, prepare, server_of
+from mooring.trees import to_tree
+from mooring.types import Upload
+from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
+from mooring.uploads.codec import encode
+
+
+def fuse(
+    folder: Path | str,
+    fusions: Iterable[Fusion],
+    clients: Sequence[int] | None = None,
+    round_: int | None = None,
+    emit: Emit = silent,
+    overrides: Sequence[str] = (),
+) -> Iterator[FusionRecord]:
+    """Fuse the uploads of the run in `folder` by each rule; all clients and the last round unless told otherwise.
+
+    Uploads and test images are read, nothing else; what a rule needs and the run did not upload is computed once more
+    by the client that trained (this is a simulation: its network and its images are at hand). Bytes are those of an
+    upload made for this rule alone. `overrides` say where the data lies now: data.root=...
+    """
+    finished = FinishedRun.open(Path(folder), emit, overrides)
+    uploads = finished.uploads(finished.chosen_round(round_), clients)
+    for fusion in fusions:
+        yield finished.fuse(fusion, uploads)
+
+
+@dataclass
+class FinishedRun:
+    """A finished run, opened again. Its training images are opened when something cannot be done without them."""
+
+    folder: RunFolder
+    experiment: Experiment
+    job: ClientJob
+    examiner: Examiner
+    emit: Emit = silent
+    _federation: Federation | None = field(default=None, repr=False)
+
+    @classmethod
+    def open(cls, path: Path, emit: Emit = silent, overrides: Sequence[str] = ()) -> "FinishedRun":
+        """Refused if there are no uploads, or if the test images are of other classes."""
+        keep_freed_memory()
+        folder = RunFolder(path)
+        result = folder.result
+        if result.origin is not None:
+            raise StoreError(
+                f"{path}: was imported from {result.origin.log}, which holds no uploads", "fuse a run made here"
+            )
+        experiment = reload(folder.experiment_file, overrides)
+        examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1 knew no names
+        job = job_of(experiment, examiner.shape, examiner.classes)
+        return cls(folder, experiment, job, examiner, emit)
+
+    @property
+    def result(self) -> Result:
+        return self.folder.result
+
+    def federation(self, reason: str) -> Federation:
+        """Everybody's images, for a reason that is told; refused if they are not what the clients trained on."""
+        if self._federation is None:
+            self.emit(Remark(f"the training images are opened: {reason}"))
+            federation, _ = prepare(self.experiment)
+            known = self.result.data_sha256, self.result.partition.sha256
+            if (federation.digest(), federation.summary().sha256) != known:
+                raise StoreError(
+                    f"{self.folder.path}: its data or partition has changed since the run, and {reason}",
+                    "restore the data or run again",
+                )
+            self._federation = federation
+        return self._federation
+
+    def server(self, fusion: Fusion) -> Server:
+        """With images of its own where the rule asks for some, or where the run held some back to select by."""
+        if fusion.asks or self.experiment.data.validation:
+            wanted = " and ".join(sorted(fusion.asks)) or "validation"
+            federation = self.federation(f"the server's {wanted} images were taken from them")
+            equipped(fusion, federation)
+            return replace(server_of(self.experiment, federation, self.job), emit=self.emit)
+        return Server(self.job.blueprint, self.experiment.seed, emit=self.emit)
+
+    def chosen_round(self, round_: int | None) -> int:
+        rounds = sorted({upload.round for upload in self.result.uploads})
+        if round_ is None:
+            return rounds[-1]
+        if round_ not in rounds:
+            raise ConfigError([f"round={round_}: was not kept by this run; valid: {', '.join(map(str, rounds))}"])
+        return round_
+
+    def uploads(self, round_: int, clients: Sequence[int] | None = None) -> list[Upload]:
+        """What these clients uploaded after this round."""
+        records = self.result.delivered(round_)
+        wanted = sorted(records) if clients is None else sorted(set(clients))
+        for client in wanted:
+            if client not in records:
+                valid = ", ".join(map(str, sorted(records)))
+                raise ConfigError([f"client {client}: uploaded nothing in this run; valid: {valid}"])
+        return [self.folder.upload(records[client]) for client in wanted]
+
+    def fuse(self, fusion: Fusion, uploads: Sequence[Upload]) -> FusionRecord:
+        """One rule: what `fusions/` keeps of it."""
+        server = self.server(fusion)
+        complete = [self.completed(upload, fusion.needs) for upload in uploads]
+        found = evaluate(fusion, complete, server, self.examiner)
+        row = FusionRecord(
+            fusion=fusion.kind,
+            track=track_of(fusion),
+            method=self.experiment.name,
+            fingerprint=self.result.fingerprint,
+            seeds=self.result.seeds,
+            round=uploads[0].round,
+            clients=tuple(upload.client for upload in uploads),
+            metrics=found.metrics,
+            settings=to_tree(fusion),
+            validation_accuracy=found.validation_accuracy,
+            upload_bytes=sum(len(encode(upload)) for upload in complete),
+            server_seconds=found.server_seconds,
+            passes=found.passes,
+            test_images=self.examiner.images,
+        )
+        self.keep(row)
+        return row
+
+    def completed(self, upload: Upload, needs: Parts) -> Upload:
+        """Exactly what `needs` names: what was uploaded, and what its client would have uploaded for another rule."""
+        blueprint = self.job.blueprint
+        names = {name for part in needs for name in part.expected(blueprint)}
+        tensors = {name: tensor for name, tensor in upload.tensors.items() if name in names}
+        missing = frozenset(part for part in needs if not self.holds(upload, part))
+        if missing:
+            with_model = all(self.holds(upload, part) for part in (Encoder(), Prototypes()))
+            if not with_model and any(part.trained for part in missing):
+                raise FusionError(
+                    f"client {upload.client}: uploaded no whole model in this run of {self.experiment.name}",
+                    "choose a fusion over statistics, or a method whose clients train",
+                )
+            network = rebuild(upload, blueprint) if with_model else blueprint.build(torch.Generator())
+            lacking = ", ".join(sorted(part.kind for part in missing))
+            federation = self.federation(f"client {upload.client} did not upload {lacking}")
+            tensors |= extract(missing, network, federation.sites()[upload.client].shard())
+        return replace(upload, tensors=tensors)
+
+    def holds(self, upload: Upload, part: Part) -> bool:
+        return all(name in upload.tensors for name in part.expected(self.job.blueprint))
+
+    def keep(self, row: FusionRecord) -> None:
+        """One file per rule, settings, round and clients; fusing the same again writes the same name."""
+        identity = strict_json([row.settings, row.round, row.clients])
+        name = f"{row.fusion}-{sha256(identity.encode()).hexdigest()[:8]}.json"
+        write_json(self.folder.path / "fusions" / name, row)
