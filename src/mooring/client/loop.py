@@ -146,9 +146,14 @@ def whole_loss(
         return local, measured
     align = recipe.align.term(step)
     balanced: Balanced = state.balancer(Losses(local, align, terms, embedding, step.prototypes), step.progress)
-    loss = balanced.model_loss if balanced.own_loss is None else balanced.model_loss + balanced.own_loss
-    measured |= {"align_loss": align, "lambda_raw": balanced.raw, "lambda": balanced.lam, **balanced.measured}
-    return loss, measured
+    measured |= {
+        "align_loss": align,
+        "lambda_raw": balanced.lambda_raw,
+        "lambda": balanced.lambda_felt,
+        "schedule_factor": torch.as_tensor(balanced.schedule_factor),
+        **balanced.measured,
+    }
+    return balanced.loss(local, align), measured
 
 
 def stage_loss(stage: Stage, step: Step) -> tuple[Tensor, dict[str, Tensor]]:
