@@ -18,6 +18,7 @@ from mooring.client.stages import Stage
 from mooring.client.state import ClientState
 from mooring.data.images import ImageSet
 from mooring.errors import TrainingError
+from mooring.losses import looks_at_views
 from mooring.types import Balanced, ClientFacts, Emit, Event, Losses, Progress, Step, Upload, View
 from mooring.uploads import extract
 
@@ -190,17 +191,18 @@ def _epoch(means: dict[str, float]) -> dict[str, object]:
 
 
 def _started(job: ClientJob, state: ClientState, facts: ClientFacts) -> dict[str, object]:
-    """Where a client begins: its L_a before the first step is the measure of a lambda that has not moved."""
+    """Where a client begins: an L_a that is known before any image measures a lambda that has not moved."""
     started: dict[str, object] = {
         "client": facts.client,
         "samples": facts.samples,
         "steps": facts.steps,
         "dimension": state.network.prototypes.shape[1],
     }
-    if job.recipe.align is not None and state.anchors is not None:  # a pull to anchors can be measured without data
+    align = job.recipe.align
+    if align is not None and state.anchors is not None and not looks_at_views(align.term):
         prototypes = state.network.prototypes.detach()
         first = Step(torch.empty(0), (), prototypes, state.anchors_at(Progress()), Progress())
-        started["align_loss"] = job.recipe.align.term(first).item()
+        started["align_loss"] = align.term(first).item()
     return started
 
 
