@@ -132,18 +132,13 @@ def course(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Ite
     evidence = {"distance": apart, "relaxation_steps": outlook.relaxation, "steps": steps}
     facts = f"median |log(lambda/lambda*)| {apart:.2f}, relaxation {number(outlook.relaxation)} of {steps} steps"
     if outlook.relaxation > steps or apart > FOLLOWING:
-        rate = 20 * (1 - (outlook.momentum or 0)) / max(steps, 1)
+        rate = 20 * (1 - (outlook.momentum or 0)) / max(steps, 1)  # relaxes ten times: 2 (1 - m) / eta = T / 10
         text = f"lags behind its equilibrium: {facts}"
         yield Finding(
             "lagging", text, client=patient.client, evidence=evidence, remedy=f"sigma.lr={rate:.2g} sigma.lr_scale=1"
         )
     else:
         yield Finding("tracking", f"tracks its equilibrium: {facts}", client=patient.client, evidence=evidence)
-
-
-def quicker(momentum: float, steps: int) -> str:
-    """A learning rate with which sigma relaxes about ten times within the training: 2 (1 - m) / eta = T / 10."""
-    return f"sigma.lr={20 * (1 - momentum) / max(steps, 1):.2g} sigma.lr_scale=1"
 
 
 def cancelled(patient: Patient, seen: list[Moment], outlook: Outlook | None) -> Iterator[Finding]:
