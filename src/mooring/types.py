@@ -84,13 +84,25 @@ class Losses:
 
 @dataclass(frozen=True)
 class Balanced:
-    """A weighting's answer. `lam` is what the weights really felt, and it is what gets logged."""
+    """A weighting's answer: loss = w_local L_b + w_align L_a (+ own_loss).
 
-    model_loss: Tensor
+    Weights that carry a gradient teach the weighting's own parameters with the very loss of the model. `lambda_raw` is
+    what the rule says, `schedule_factor` what a schedule made of it, `lambda_felt` = w_align / w_local what the model
+    really feels, all of them as they are logged.
+    """
+
+    w_local: Tensor
+    w_align: Tensor
     own_loss: Tensor | None  # for the weighting's own parameters; None when it has none
-    raw: Tensor
-    lam: Tensor
+    lambda_raw: Tensor
+    lambda_felt: Tensor
+    schedule_factor: Tensor | float = 1.0  # s(p), between raw and felt
     measured: Mapping[str, Tensor] = field(default_factory=dict)  # what else is worth logging
+
+    def loss(self, local: Tensor, align: Tensor) -> Tensor:
+        """The loss of a step whose two losses are L_b and L_a."""
+        weighted = self.w_local * local + self.w_align * align
+        return weighted if self.own_loss is None else weighted + self.own_loss
 
 
 @dataclass(frozen=True)

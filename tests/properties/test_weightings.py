@@ -27,29 +27,33 @@ def test_gradients_are_decoupled_by_construction(name):
     balancer = ALIGNED[name].start(FACTS, generator(0, "w"))
     for step in range(2):  # the second step also has a memory
         balanced = balancer(losses_at(weights), Progress(step, 50))
-    own = list(balancer.parameters())
-    if own:
-        touched = torch.autograd.grad(balanced.model_loss, own, retain_graph=True, allow_unused=True)
-        assert any(g is not None for g in touched) == (name in JOINT)
+    assert [w.requires_grad for w in (balanced.w_local, balanced.w_align)] == 2 * [name in JOINT]
     if balanced.own_loss is not None:
         (reached,) = torch.autograd.grad(balanced.own_loss, weights, allow_unused=True)
         assert reached is None
 
 
 @pytest.mark.parametrize("name", ALIGNED)
-def test_lam_is_what_the_weights_feel(name):
+def test_the_felt_lambda_is_what_the_weights_feel(name):
     """The pull of L_a on the weights, relative to that of L_b, is the logged lambda."""
     weights = torch.tensor([[2.0, 3.0], [1.0, -1.0]], requires_grad=True)
     balancer = ALIGNED[name].start(FACTS, generator(0, "w"))
     local, align = weights[0].square().sum(), (weights[1] - 1).square().sum()  # separate rows: separate gradients
-    balanced = balancer(
-        Losses(local, align, {}, torch.ones(4, 2, requires_grad=True), weights), Progress(10, 50, round=2, rounds=10)
-    )
-    (felt,) = torch.autograd.grad(balanced.model_loss, weights, retain_graph=True)
+    losses = Losses(local, align, {}, torch.ones(4, 2, requires_grad=True), weights)
+    balanced = balancer(losses, Progress(10, 50, round=2, rounds=10))
+    (felt,) = torch.autograd.grad(balanced.loss(local, align), weights, retain_graph=True)
     (base,) = torch.autograd.grad(local, weights, retain_graph=True)
     (pull,) = torch.autograd.grad(align, weights)
     scale = felt[0, 0] / base[0, 0]  # what a joint loss does to the learning rate
-    torch.testing.assert_close(felt[1] / scale, balanced.lam * pull[1])
+    torch.testing.assert_close(felt[1] / scale, balanced.lambda_felt * pull[1])
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_the_schedule_factor_is_what_lies_between_raw_and_felt(name):
+    weights = torch.full((3, 2), 2.0, requires_grad=True)
+    balancer = ALIGNED[name].start(FACTS, generator(0, "w"))
+    balanced = balancer(losses_at(weights, 0.1), Progress(10, 50, round=2, rounds=10))
+    torch.testing.assert_close(balanced.schedule_factor * balanced.lambda_raw, balanced.lambda_felt)
 
 
 @pytest.mark.parametrize("name", ALIGNED)
@@ -61,8 +65,8 @@ def test_lambda_is_a_finite_number_that_is_not_negative(name, local, align, step
     balancer = ALIGNED[name].start(FACTS, generator(0, "w"))
     losses = Losses(slope + local, slope + align, {}, torch.ones(4, 2, requires_grad=True), weights)
     balanced = balancer(losses, Progress(step, 50, round=step // 5, rounds=10))
-    assert torch.isfinite(balanced.lam)
-    assert balanced.lam >= 0
+    assert torch.isfinite(balanced.lambda_felt)
+    assert balanced.lambda_felt >= 0
     rest = ALIGNED[name].stationary(local, align, Progress(step, 50), FACTS)
     assert rest is None or (rest.raw >= 0 and rest.felt >= 0)
 
@@ -76,7 +80,7 @@ def test_the_state_of_a_balancer_can_be_saved_and_restored(name):
     second.load_state_dict(first.state_dict())
     progress = Progress(7, 50, epoch=2, local_epochs=20)
     one, two = first(losses_at(weights), progress), second(losses_at(weights), progress)
-    assert torch.equal(one.lam, two.lam)
+    assert torch.equal(one.lambda_felt, two.lambda_felt)
 
 
 @pytest.mark.parametrize(("name", "low", "high"), [("closed-form", 0.0, 50.0), ("hypergradient", 0.01, 50.0)])
@@ -88,7 +92,7 @@ def test_bounded_weightings_stay_within_their_bounds(name, low, high, scales):
     for step, scale in enumerate(scales):
         losses = losses_at(weights, scale)
         balanced = balancer(losses, Progress(step, len(scales)))
-        assert low * 0.999 <= balanced.lam.item() <= high * 1.001
+        assert low * 0.999 <= balanced.lambda_felt.item() <= high * 1.001
 
 
 def test_the_hypergradient_descends_on_the_next_base_loss():
@@ -110,11 +114,12 @@ def test_the_hypergradient_descends_on_the_next_base_loss():
 
         slope = (next_base(1.01) - next_base(0.99)) / 0.02
         balancer = weighting.start(FACTS, generator(0, "w"))
-        first = balancer(losses(weights), Progress(0, 50))
-        (step,) = torch.autograd.grad(first.model_loss, weights)
+        seen = losses(weights)
+        first = balancer(seen, Progress(0, 50))
+        (step,) = torch.autograd.grad(first.loss(seen.local, seen.align), weights)
         moved = (weights - lr * step).detach().requires_grad_()
         second = balancer(losses(moved), Progress(1, 50))
-        assert (second.lam - first.lam).item() * slope < 0
+        assert (second.lambda_felt - first.lambda_felt).item() * slope < 0
 
 
 def test_a_floor_bounds_uw_so_and_nothing_else_does():
@@ -122,8 +127,8 @@ def test_a_floor_bounds_uw_so_and_nothing_else_does():
     losses = Losses(weights.sum() * 5, weights.sum() * 1e-4, {}, torch.ones(2, 1, requires_grad=True), weights)
     free = WEIGHTINGS["uw-so"]().start(FACTS, generator(0, "w"))(losses, Progress())
     floored = WEIGHTINGS["uw-so"](floor=0.5).start(FACTS, generator(0, "w"))(losses, Progress())
-    assert free.lam > 1e30
-    assert floored.lam.item() == pytest.approx(torch.tensor(1 / 0.5 - 1 / 5).exp().item())
+    assert free.lambda_felt > 1e30
+    assert floored.lambda_felt.item() == pytest.approx(torch.tensor(1 / 0.5 - 1 / 5).exp().item())
 
 
 @pytest.mark.parametrize("kind", WEIGHTINGS)

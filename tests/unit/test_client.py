@@ -3,13 +3,15 @@ from dataclasses import replace
 import pytest
 import torch
 
+from mooring.bank import Bank
 from mooring.client import run_client
 from mooring.client.loop import facts_of
 from mooring.client.state import ClientState
 from mooring.errors import TrainingError
-from mooring.losses import CrossEntropy
-from mooring.methods import METHODS
+from mooring.losses import LOSSES, CrossEntropy
+from mooring.methods import METHODS, Method
 from mooring.uploads import Prototypes
+from mooring.weighting import Annealed, Fixed, Uncertainty
 
 
 def train(job, shard, client=0):
@@ -109,6 +111,51 @@ def test_lambda_is_annealed_over_the_whole_training_and_logged_as_felt(make_job,
     for r in rounds:
         assert r["lambda"] == pytest.approx(5.0 * (1 - (r["steps"] - 1) / steps), rel=1e-5)
         assert r["lambda_star"] == pytest.approx(r["lambda"], rel=1e-5)
+
+
+def weighed_by(weight, term=None):
+    """The client of v7 with this weighting, and all that any loss may look at."""
+    align = replace(METHODS["v7"].client.align, weight=weight, term=term or METHODS["v7"].client.align.term)
+    return Method(replace(METHODS["v7"].client, align=align, memory=64), METHODS["v7"].fusion, bank=Bank(32, 0, True))
+
+
+def test_a_sigma_that_learns_with_the_model_goes_on_learning_when_it_is_annealed(make_job, shard_of):
+    """A schedule that stays at 1 changes no byte, around joint gradients too; and sigma is still in the log."""
+    joint, shard = Uncertainty(gradients="joint"), shard_of([0, 1, 2], 20)
+    (alone,), events = train(make_job(weighed_by(joint)), shard)
+    (wrapped,), wrapped_events = train(make_job(weighed_by(Annealed(joint, "constant"))), shard)
+    assert all(torch.equal(alone.tensors[name], wrapped.tensors[name]) for name in alone.tensors)
+    record, wrapped_record = rounds_of(events)[0], rounds_of(wrapped_events)[0]
+    for name in ("lambda_raw", "sigma_sq_local", "sigma_sq_align"):
+        assert record[name] != 1.0
+        assert wrapped_record[name] == record[name]
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_every_loss_can_be_the_alignment(kind, make_job, shard_of):
+    """With all it may look at at hand: anchors, a labelled bank, a memory. And it pulls: the weights are other ones."""
+    shard = shard_of([0, 1, 2], 12)
+    idle, pulling = (weighed_by(Fixed(value), LOSSES[kind]()) for value in (0.0, 5.0))
+    (free,), _ = train(make_job(idle), shard)
+    (pulled,), events = train(make_job(pulling), shard)
+    assert rounds_of(events)[0]["align_loss"] > 0
+    assert not torch.equal(free.tensors["head.prototypes"], pulled.tensors["head.prototypes"])
+
+
+def test_a_pull_that_needs_no_images_is_measured_before_training(make_job, shard_of):
+    """L_a of the first step, known before it; a loss of images has no such number."""
+    shard = shard_of([0, 1, 2], 12)
+    starts = {}
+    for kind, term in LOSSES.items():
+        _, events = train(make_job(weighed_by(Fixed(0.0), term()), lr=1e-9, momentum=0.0), shard)
+        starts[kind] = events[0].fields.get("align_loss")
+        if starts[kind] is not None:
+            assert starts[kind] == pytest.approx(rounds_of(events)[0]["align_loss"], rel=1e-4)
+    assert {kind for kind in starts if starts[kind] is not None} == {
+        "mean-squared",
+        "cosine-distance",
+        "prototype-spread",
+    }
 
 
 def test_a_client_without_anchor_has_no_lambda(make_job, shard_of):

@@ -25,10 +25,11 @@ def settle(weighting, local, align, progress=lambda step: Progress(0, 1), steps=
     trace = []
     balanced = None
     for step in range(steps):
-        balanced = balancer(losses_of(local, align), progress(step))
-        trace.append(balanced.raw.item())
+        losses = losses_of(local, align)
+        balanced = balancer(losses, progress(step))
+        trace.append(balanced.lambda_raw.item())
         if optimizer:
             optimizer.zero_grad()
-            (balanced.model_loss if balanced.own_loss is None else balanced.own_loss).backward()
+            balanced.loss(losses.local, losses.align).backward()
             optimizer.step()
     return balanced, trace

@@ -50,8 +50,8 @@ def test_v9_reproduces_table_1_of_note_2(entropy, normalised, lam):
 @pytest.mark.parametrize(("local", "align"), [(7.27, 0.811), (10.5, 0.05), (0.3, 2.0)])
 def test_v10_converges_to_the_ratio_of_the_losses(local, align):
     balanced, _ = settle(METHODS["v10"].client.align.weight, local, align)
-    assert balanced.raw.item() == pytest.approx(local / align, rel=0.01)
-    assert balanced.lam.item() == pytest.approx(local / align, rel=0.01)
+    assert balanced.lambda_raw.item() == pytest.approx(local / align, rel=0.01)
+    assert balanced.lambda_felt.item() == pytest.approx(local / align, rel=0.01)
 
 
 @pytest.mark.parametrize("method", ["v11-linear", "v11-cosine"])
@@ -80,14 +80,14 @@ def test_note_4_predicts_the_wrong_direction():
     design = METHODS["v12-design"].client.align.weight
     start, _ = settle(design, 9.0, 0.9, lambda _: Progress(0, 1000))
     end, _ = settle(design, 9.0, 0.9, lambda _: almost_over)
-    assert start.lam.item() == pytest.approx(10, rel=0.01)
-    assert end.lam.item() == pytest.approx(1000, rel=0.01)
+    assert start.lambda_felt.item() == pytest.approx(10, rel=0.01)
+    assert end.lambda_felt.item() == pytest.approx(1000, rel=0.01)
     for method in ("decoupled", "log-prior", "closed-form"):
         balanced, _ = settle(METHODS[method].client.align.weight, 9.0, 0.9, lambda _: almost_over, 2_500)
-        assert balanced.lam.item() == pytest.approx(0.1, rel=0.02), method
+        assert balanced.lambda_felt.item() == pytest.approx(0.1, rel=0.02), method
 
 
 def test_remedies_of_note_2_do_not_move_the_equilibrium():
     balanced, trace = settle(METHODS["v10-remedied"].client.align.weight, 9.0, 0.9, steps=3_500)
     assert trace[0] == pytest.approx(0.3679, rel=1e-3)  # u = -1, v = 0
-    assert balanced.raw.item() == pytest.approx(10, rel=0.01)
+    assert balanced.lambda_raw.item() == pytest.approx(10, rel=0.01)

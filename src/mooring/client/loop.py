@@ -18,6 +18,7 @@ from mooring.data.sites import Site
 from mooring.data.images import ImageSet
 from mooring.errors import TrainingError
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, ClientStarved, Emit
+from mooring.losses import looks_at_views
 from mooring.types import Balanced, ClientFacts, Losses, Progress, Step, Upload, View
 from mooring.uploads import extract
 
@@ -154,9 +155,14 @@ def whole_loss(
         return local, measured
     align = recipe.align.term(step)
     balanced: Balanced = state.balancer(Losses(local, align, terms, embedding, step.prototypes), step.progress)
-    loss = balanced.model_loss if balanced.own_loss is None else balanced.model_loss + balanced.own_loss
-    measured |= {"align_loss": align, "lambda_raw": balanced.raw, "lambda_felt": balanced.lam, **balanced.measured}
-    return loss, measured
+    measured |= {
+        "align_loss": align,
+        "lambda_raw": balanced.lambda_raw,
+        "schedule_factor": torch.as_tensor(balanced.schedule_factor),
+        "lambda_felt": balanced.lambda_felt,
+        **balanced.measured,
+    }
+    return balanced.loss(local, align), measured
 
 
 def stage_loss(stage: Stage, step: Step) -> tuple[Tensor, dict[str, Tensor]]:
@@ -188,9 +194,9 @@ def facts_of(job: ClientJob, label_counts: tuple[int, ...], client: int) -> Clie
 
 
 def started(job: ClientJob, state: ClientState, facts: ClientFacts) -> ClientStarted:
-    """Where a client begins; a pull to anchors can be measured without data."""
-    prototypes, align_loss = state.network.prototypes.detach(), None
-    if job.recipe.align is not None and state.anchors is not None:
+    """Where a client begins; an L_a that is known before any image measures a lambda that has not moved."""
+    prototypes, align, align_loss = state.network.prototypes.detach(), job.recipe.align, None
+    if align is not None and state.anchors is not None and not looks_at_views(align.term):
         first = Step(torch.empty(0), (), prototypes, state.anchors_at(Progress()), Progress())
-        align_loss = job.recipe.align.term(first).item()
+        align_loss = align.term(first).item()
     return ClientStarted(facts.client, facts.samples, facts.steps, prototypes.shape[1], align_loss)

@@ -134,7 +134,7 @@ def course(client: ClientHistory, seen: list[ClientRecord], outlook: Outlook | N
     evidence = {"distance": apart, "relaxation_steps": outlook.relaxation, "steps": steps}
     facts = f"median |log(lambda/lambda*)| {apart:.2f}, relaxation {number(outlook.relaxation)} of {steps} steps"
     if outlook.relaxation > steps or apart > FOLLOWING:
-        rate = 20 * (1 - (outlook.momentum or 0)) / max(steps, 1)
+        rate = 20 * (1 - (outlook.momentum or 0)) / max(steps, 1)  # relaxes ten times: 2 (1 - m) / eta = T / 10
         text = f"lags behind its equilibrium: {facts}"
         yield Finding(
             "lagging", text, client=client.client, evidence=evidence, remedy=f"sigma.lr={rate:.2g} sigma.lr_scale=1"

@@ -20,6 +20,7 @@ class MeanSquared:
     """mean over C x d entries of (P - A)^2: as published, so that lambda depends on C and d."""
 
     kind: ClassVar[str] = "mean-squared"
+    looks_at_views: ClassVar[bool] = False
 
     def __call__(self, step: Step) -> Tensor:
         return F.mse_loss(*anchored(step))
@@ -30,6 +31,7 @@ class CosineDistance:
     """mean over classes of 1 - cos(P_c, A_c), in [0, 2] whatever C, d and the norms are."""
 
     kind: ClassVar[str] = "cosine-distance"
+    looks_at_views: ClassVar[bool] = False
 
     def __call__(self, step: Step) -> Tensor:
         return 1 - F.cosine_similarity(*anchored(step)).mean()

@@ -33,6 +33,7 @@ class PrototypeSpread:
     """
 
     kind: ClassVar[str] = "prototype-spread"
+    looks_at_views: ClassVar[bool] = False
     temperature: Positive = 1.0
     similarity: Literal["dot", "cosine"] = "dot"
 

@@ -1,7 +1,7 @@
 """The family of alignment weights: how hard the anchor pulls, as small composable values."""
 
 from mooring.weighting.annealed import Annealed
-from mooring.weighting.base import Balancer, Outlook, Stationary, Weighting
+from mooring.weighting.base import Balancer, Outlook, Stationary, Weighting, pull
 from mooring.weighting.closed_form import ClosedForm
 from mooring.weighting.confidence import ByConfidence
 from mooring.weighting.dwa import DynamicAverage
@@ -50,4 +50,5 @@ __all__ = [
     "Stationary",
     "Uncertainty",
     "Weighting",
+    "pull",
 ]

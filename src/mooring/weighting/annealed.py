@@ -31,7 +31,7 @@ class Annealed:
 
 
 class AnnealedBalancer(Balancer):
-    """model_loss = L_b + s(p) lambda L_a."""
+    """The model feels s(p) times the pull; the base's own parameters learn as if nobody had annealed it."""
 
     def __init__(self, base: Balancer, schedule: ScheduleName) -> None:
         super().__init__()
@@ -43,5 +43,15 @@ class AnnealedBalancer(Balancer):
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         base: Balanced = self.base(losses, progress)
-        lam = at(self.schedule, progress) * base.lam.detach()
-        return Balanced(losses.local + lam * losses.align, base.own_loss, base.raw, lam)
+        s, own = at(self.schedule, progress), base.own_loss
+        if base.w_local.requires_grad or base.w_align.requires_grad:  # it learns through its weights
+            own = base.loss(losses.local.detach(), losses.align.detach())
+        return Balanced(
+            base.w_local.detach(),
+            s * base.w_align.detach(),
+            own,
+            base.lambda_raw,
+            s * base.lambda_felt,
+            s * base.schedule_factor,
+            base.measured,
+        )

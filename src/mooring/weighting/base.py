@@ -1,11 +1,11 @@
 """The shape of a weighting: a frozen rule, and the mutable balancer that it starts for one client."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from torch import Generator, nn
+from torch import Generator, Tensor, nn
 
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 
@@ -45,7 +45,19 @@ class Balancer(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
-        """Balance the two losses of one step."""
+        """Weights for the two losses of one step; the training loop forms the loss."""
+
+
+def pull(
+    lambda_raw: Tensor,
+    lambda_felt: Tensor,
+    schedule_factor: float = 1.0,
+    own_loss: Tensor | None = None,
+    measured: Mapping[str, Tensor] | None = None,
+) -> Balanced:
+    """The base loss as it is, and the alignment loss beside it: w_local = 1, w_align = lambda."""
+    one = lambda_felt.new_ones(())
+    return Balanced(one, lambda_felt, own_loss, lambda_raw, lambda_felt, schedule_factor, measured or {})
 
 
 class Weighting(Protocol):

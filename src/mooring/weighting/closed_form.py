@@ -10,7 +10,7 @@ from torch import Generator
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
 from mooring.weighting.average import MovingAverage
-from mooring.weighting.base import Balancer, Outlook, Stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary, pull
 from mooring.weighting.equilibrium import bounded
 
 
@@ -48,5 +48,5 @@ class ClosedFormBalancer(Balancer):
         rule = self.rule
         local, align = self.averages(torch.stack([losses.local, losses.align]).detach())
         raw = local / align.clamp(min=rule.eps)
-        lam = (at(rule.schedule, progress) * raw).clamp(rule.minimum, rule.maximum)
-        return Balanced(losses.local + lam * losses.align, None, raw, lam)
+        s = at(rule.schedule, progress)
+        return pull(raw, (s * raw).clamp(rule.minimum, rule.maximum), s)

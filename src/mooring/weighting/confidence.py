@@ -9,7 +9,7 @@ from torch import Generator, Tensor
 
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
 from mooring.weighting.average import MovingAverage
-from mooring.weighting.base import Balancer, Outlook
+from mooring.weighting.base import Balancer, Outlook, pull
 
 
 @dataclass(frozen=True)
@@ -48,4 +48,4 @@ class ConfidenceBalancer(Balancer):
         (average,) = self.average(now[None])
         confidence = (1 - average / self.first.clamp(min=1e-12)).clamp(0, 1)
         lam = rule.minimum + (rule.maximum - rule.minimum) * confidence
-        return Balanced(losses.local + lam * losses.align, None, lam, lam)
+        return pull(lam, lam)

@@ -54,4 +54,4 @@ class DynamicAverageBalancer(Balancer):
         self.sums = self.sums + torch.stack([losses.local, losses.align]).detach()
         self.count = self.count + 1
         rates = (self.past[1] / self.past[0]).nan_to_num(1.0, 1.0)
-        return shared(losses, rates / self.temperature, total=2.0)
+        return shared(rates / self.temperature, total=2.0)

@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch import Generator, Tensor, tensor
 
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary, pull
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Fixed:
 
 
 class ConstantBalancer(Balancer):
-    """model_loss = L_b + lambda L_a with a lambda that never moves."""
+    """A lambda that never moves."""
 
     lam: Tensor
 
@@ -36,4 +36,4 @@ class ConstantBalancer(Balancer):
         self.register_buffer("lam", tensor(lam))
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
-        return Balanced(losses.local + self.lam * losses.align, None, self.lam, self.lam)
+        return pull(self.lam, self.lam)

@@ -10,7 +10,7 @@ from torch import Generator, Tensor, autograd
 
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
 from mooring.weighting.average import MovingAverage
-from mooring.weighting.base import Balancer, Outlook
+from mooring.weighting.base import Balancer, Outlook, pull
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class GradientBalancer(Balancer):
         self.averages = MovingAverage(rule.memory, 2)
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
-        base, pull = embedding_gradients(losses)
-        base_norm, pull_norm = self.averages(torch.stack([base.norm(), pull.norm()]))
-        raw = self.rule.share * base_norm / pull_norm.clamp(min=1e-12)
+        base, align = embedding_gradients(losses)
+        base_norm, align_norm = self.averages(torch.stack([base.norm(), align.norm()]))
+        raw = self.rule.share * base_norm / align_norm.clamp(min=1e-12)
         lam = raw.clamp(max=self.rule.maximum)
-        return Balanced(losses.local + lam * losses.align, None, raw, lam, {"gradient_cosine": cosine(base, pull)})
+        return pull(raw, lam, measured={"gradient_cosine": cosine(base, align)})
 
 
 def embedding_gradients(losses: Losses) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor, autograd
 
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
-from mooring.weighting.base import Balancer, Outlook
+from mooring.weighting.base import Balancer, Outlook, pull
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class HypergradientBalancer(Balancer):
         self.log_lam = moved.clamp(log(rule.minimum), log(rule.maximum))
         self.last = align_gradient
         lam = self.log_lam.exp().clamp(rule.minimum, rule.maximum)
-        return Balanced(losses.local + lam * losses.align, None, lam, lam)
+        return pull(lam, lam)
 
 
 def gradient_at(prototypes: Tensor, loss: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """Looking without touching: do the two tasks agree?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from torch import Generator
@@ -37,6 +37,6 @@ class ProbedBalancer(Balancer):
         return self.base.rate(model_lr)
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
-        b: Balanced = self.base(losses, progress)
+        balanced: Balanced = self.base(losses, progress)
         probe = {"gradient_cosine": cosine(*embedding_gradients(losses))}
-        return Balanced(b.model_loss, b.own_loss, b.raw, b.lam, {**b.measured, **probe})
+        return replace(balanced, measured={**balanced.measured, **probe})

@@ -7,7 +7,7 @@ import torch
 from torch import Generator
 
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary, pull
 
 
 @dataclass(frozen=True)
@@ -43,4 +43,4 @@ class RampBalancer(Balancer):
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         lam = torch.tensor(self.rule.value(progress))
-        return Balanced(losses.local + lam * losses.align, None, lam, lam)
+        return pull(lam, lam)

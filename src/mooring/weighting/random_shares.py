@@ -40,4 +40,4 @@ class RandomBalancer(Balancer):
         self.rng.set_state(state)
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
-        return shared(losses, torch.randn(2, generator=self.rng).to(losses.local.device))
+        return shared(torch.randn(2, generator=self.rng).to(losses.local.device))

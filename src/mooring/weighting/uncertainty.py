@@ -8,7 +8,7 @@ from torch import Generator, Tensor, nn
 
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary
+from mooring.weighting.base import Balancer, Outlook, Stationary, pull
 from mooring.weighting.equilibrium import growth_bound, relaxation_steps, stationary
 from mooring.weighting.guards import Guard
 from mooring.weighting.sigma import Sigma
@@ -19,9 +19,10 @@ class Uncertainty:
     """own_loss = 1/2 [ e^-u L_b + DATA(p) e^-v L_a + u + PRIOR(p) v ] + guard(u, v)
     model_loss = L_b + RATIO(p) e^(u-v) L_a
 
-    With `separate` gradients own_loss sees both losses detached and model_loss sees lambda detached. With `joint`
-    ones own_loss is the one loss of weights and scalars alike (Kendall et al. 2018, V10): the weights then feel
-    DATA e^(u-v), at a learning rate scaled by 1 / (2 sigma_local^2), and RATIO has no place.
+    With `separate` gradients own_loss sees both losses detached and the model sees lambda detached. With `joint` ones
+    the first line is the one loss of model and scalars alike (Kendall et al. 2018, V10), so that w_local = 1/2 e^-u
+    and w_align = 1/2 DATA e^-v: the model feels DATA e^(u-v), at a learning rate scaled by 1 / (2 sigma_local^2), and
+    RATIO has no place.
     """
 
     kind: ClassVar[str] = "uncertainty"
@@ -71,20 +72,22 @@ class UncertaintyBalancer(Balancer):
         return self.rule.sigma.rate(model_lr)
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
-        rule, local, align = self.rule, losses.local, losses.align
-        raw = (self.u - self.v).exp().detach()
-        sigmas = {"sigma_sq_local": self.u.exp(), "sigma_sq_align": self.v.exp()}
+        rule, u, v = self.rule, self.u, self.v
+        raw = (u - v).exp().detach()
+        sigmas = {"sigma_sq_local": u.exp(), "sigma_sq_align": v.exp()}
         if rule.gradients == "joint":
-            lam = at(rule.data, progress) * raw
-            return Balanced(self.own_loss(local, align, progress), None, raw, lam, sigmas)
-        lam = at(rule.ratio, progress) * raw
-        if rule.guard is not None:
-            lam = lam.clamp(max=rule.guard.cap)
-        own = self.own_loss(local.detach(), align.detach(), progress)
-        return Balanced(local + lam * align, own, raw, lam, sigmas)
+            data, prior = at(rule.data, progress), at(rule.prior, progress)
+            own = self.guarded(0.5 * (u + prior * v))
+            return Balanced(0.5 * (-u).exp(), 0.5 * data * (-v).exp(), own, raw, data * raw, data, sigmas)
+        ratio = at(rule.ratio, progress)
+        felt = ratio * raw if rule.guard is None else (ratio * raw).clamp(max=rule.guard.cap)
+        own = self.own_loss(losses.local.detach(), losses.align.detach(), progress)
+        return pull(raw, felt, ratio, own, sigmas)
 
     def own_loss(self, local: Tensor, align: Tensor, progress: Progress) -> Tensor:
         data, prior = at(self.rule.data, progress), at(self.rule.prior, progress)
         u, v = self.u, self.v
-        own = 0.5 * ((-u).exp() * local + data * (-v).exp() * align + u + prior * v)
-        return own if self.rule.guard is None else own + self.rule.guard.penalty(u, v)
+        return self.guarded(0.5 * ((-u).exp() * local + data * (-v).exp() * align + u + prior * v))
+
+    def guarded(self, own: Tensor) -> Tensor:
+        return own if self.rule.guard is None else own + self.rule.guard.penalty(self.u, self.v)

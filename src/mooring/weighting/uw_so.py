@@ -46,4 +46,4 @@ class SoftOptimalBalancer(Balancer):
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         tiny = torch.finfo(torch.float32).tiny
         seen = torch.stack([losses.local, losses.align.clamp(min=self.rule.floor)]).detach().clamp(min=tiny)
-        return shared(losses, (1 / (seen * self.rule.temperature)).clamp(max=1e30))
+        return shared((1 / (seen * self.rule.temperature)).clamp(max=1e30))
