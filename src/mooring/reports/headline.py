@@ -4,7 +4,7 @@ from mooring.reports.book import Book, Claim, Group
 from mooring.reports.section import Card, Tone, Verdict
 from mooring.reports.sizes import size
 from mooring.reports.table import average, shown, spread
-from mooring.verdicts import CONFIRMED, REFUTED, UNSEEN
+from mooring.types import CONFIRMED, REFUTED, UNSEEN
 
 TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNSEEN: "open"}
 

@@ -8,7 +8,7 @@ from mooring.reports.book import Book, Claim, labelled
 from mooring.reports.folders.json_file import read_json
 from mooring.reports.folders.sweep import read_sweep
 from mooring.reports.table import Table
-from mooring.verdicts import ANSWERS
+from mooring.types import ANSWERS
 
 AGAIN = "run the study again"
 
