@@ -8,7 +8,7 @@ import pytest
 import mooring
 from mooring.cli.exit_codes import FAILED, INTERRUPTED
 from mooring.cli.study_tables import COLOURS
-from mooring.reports.headline import TONES
+from mooring.reports.compose import TONES
 from mooring.types import ANSWERS
 
 HOME = Path(mooring.__file__).parent

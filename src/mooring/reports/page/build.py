@@ -3,21 +3,26 @@
 import re
 from base64 import b64encode
 from importlib.resources import files
+from pathlib import Path
 
-from mooring.reports.extra import needed
+from mooring.errors import needed
 from mooring.reports.figure import Curves, Figure
-from mooring.reports.formats.csv import csv_text
 from mooring.reports.page.traces import plotly
 from mooring.reports.section import Report
-from mooring.reports.table import Table, shown
+from mooring.reports.table import Table, csv_text, shown
+from mooring.store import write_atomically
 
 FEW_ROWS = 10  # a longer table is folded
 FEW_LINES = 6  # of a figure that fits into half a page
 LONG_TEXT = 24  # characters of a cell that may break its lines
 
 
+def write_html(report: Report, out: Path) -> None:
+    write_atomically(out, page(report).encode())
+
+
 def page(report: Report) -> str:
-    jinja = needed("jinja2")
+    jinja = needed("jinja2", "report")
     environment = jinja.Environment(autoescape=True, undefined=jinja.StrictUndefined, keep_trailing_newline=True)
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.filters |= {
@@ -35,7 +40,7 @@ def page(report: Report) -> str:
             style=asset("style.css"),
             script=asset("page.js"),
             figures=[plotly(figure) for figure in report.figures],
-            plotly=needed("plotly.offline").get_plotlyjs(),
+            plotly=needed("plotly.offline", "report").get_plotlyjs(),
         )
     )
 
