@@ -16,8 +16,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from mooring import METHODS, load, run
 from mooring.errors import StoreError
-from mooring.methods.baselines import BASELINES
-from mooring.methods.statistics import STATISTICS
+from mooring.methods.baselines import BASELINES, STATISTICS
 
 SEED = 1
 IMAGES = Path(__file__).parent / "methods" / "img"

@@ -5,6 +5,8 @@ Everything a user can cause raises a `MooringError`; anything else is a bug and 
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
 
 
 class MooringError(Exception):
@@ -55,6 +57,15 @@ class StoreError(MooringError):
 
 class ExtraError(MooringError):
     """A library of an extra is not installed."""
+
+
+def needed(module: str, extra: str) -> Any:
+    """A library of an extra, imported when it is needed and not before."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise ExtraError(f"{package}: is not installed", f"pip install 'mooring[{extra}]'") from None
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
-"""The nouns of the house: frozen data that travels between the rooms, and the numbers a field may hold."""
+"""The nouns of the house: frozen data that travels between the rooms, numbers a field may hold, answers to a claim."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from annotated_types import Ge, Gt, Le, Lt
 from torch import Tensor
@@ -13,6 +13,12 @@ Fraction = Annotated[float, Ge(0), Le(1)]
 OpenFraction = Annotated[float, Ge(0), Lt(1)]  # 1 itself would leave nothing
 Count = Annotated[int, Gt(0)]
 NonNegativeInt = Annotated[int, Ge(0)]
+
+Answer = Literal["confirmed", "not confirmed", "cannot be seen at this scale"]  # to a claim; reports colour it
+CONFIRMED: Answer = "confirmed"
+REFUTED: Answer = "not confirmed"
+UNSEEN: Answer = "cannot be seen at this scale"
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from xml.etree import ElementTree
 import pytest
 
 from mooring import METHODS, load
-from mooring.methods import alignment, baselines, fafi, public_bank, sound, statistics
+from mooring.methods import alignment, baselines, notes
 from mooring.prepare import prepare
 
 HOME = Path(__file__).parents[2]
 CARDS = HOME / "docs" / "methods"
 INDEX = (CARDS / "README.md").read_text("utf-8")
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
-BASELINES = {**baselines.BASELINES, **statistics.STATISTICS}
+BASELINES = {**baselines.BASELINES, **baselines.STATISTICS}
 every_method = pytest.mark.parametrize("name", METHODS)
 every_method_of_the_notes = pytest.mark.parametrize("name", [name for name in METHODS if name not in BASELINES])
 every_baseline = pytest.mark.parametrize("name", BASELINES)
@@ -56,8 +56,7 @@ def test_a_card_has_a_title_and_an_equation(name):
 
 @every_method
 def test_the_composition_on_the_card_is_the_method(name):
-    modules = (fafi, public_bank, sound, alignment, baselines, statistics)
-    names = {key: value for module in modules for key, value in vars(module).items()}
+    names = {key: value for module in (notes, alignment, baselines) for key, value in vars(module).items()}
     assert eval(f"{{{blocks(name, 'python entry')}}}", names) == {name: METHODS[name]}
 
 

@@ -1,17 +1,21 @@
 """Every format holds the same tables; what is text stays text."""
 
 import csv
+import json
 import re
 import shutil
 import subprocess
 import sys
+from base64 import b64decode
 from html.parser import HTMLParser
 from io import BytesIO, StringIO
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from report_folders import relabelled
 
-from mooring import report
+from mooring import METHODS, report
 from mooring.errors import ConfigError, MooringError
 from mooring.reports.compose import compose
 from mooring.reports.folders import gather
@@ -122,15 +126,19 @@ def test_figures_are_drawn_in_three_formats(v12_run, tmp_path):
 
 
 class Reader(HTMLParser):
-    """What a browser would fetch, and which elements there are."""
+    """What a browser would fetch, which elements there are, and the text in each kind of them."""
 
     def __init__(self):
         super().__init__()
-        self.fetched, self.tags = [], []
+        self.fetched, self.tags, self.attributes, self.texts = [], [], [], {}
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
+        self.attributes += attrs
         self.fetched += [value for name, value in attrs if name in ("src", "href", "srcset", "action") and value]
+
+    def handle_data(self, data):
+        self.texts.setdefault(self.tags[-1] if self.tags else "", []).append(data)
 
 
 def test_the_page_fetches_nothing_and_escapes_everything(written, study):
@@ -143,6 +151,58 @@ def test_the_page_fetches_nothing_and_escapes_everything(written, study):
     assert "lambda &lt;b&gt;runs&lt;/b&gt; away" in text
     assert reader.tags.count("table") == len(study.tables)
     assert text.count("* plotly.js v") == 1
+
+
+HOSTILE = """</script><script>alert("hi")</script>'&`"""
+
+
+@pytest.fixture
+def hostile_sweep(v12_run, tmp_path, monkeypatch):
+    """Two runs whose folder, method, classes, data set and factors are named by somebody who means harm."""
+    monkeypatch.setitem(METHODS, HOSTILE, METHODS["v12"])
+    labels, images = np.arange(10), np.zeros((10, 8, 8), np.uint8)
+    parts = {"train_images": images, "test_images": images, "train_labels": labels, "test_labels": labels}
+    np.savez(tmp_path / "own.npz", **parts, classes=np.array([f"{label} {HOSTILE}" for label in labels]))
+    own = ["data.source=arrays", f"data.root={tmp_path / 'own.npz'}", "model=digits_net", f"method={HOSTILE}"]
+    folder = tmp_path / "<i>sweep"
+    rows = [["run", "training.lr", "seed", "accuracy", "status"]]
+    for lr, accuracy in (("0.1", 0.5), ("0.2", 0.6)):
+        name = f"<script>alert('{lr}')\"&"
+        relabelled(v12_run, folder / "runs" / name, [*own, f"training.lr={lr}"], accuracy)
+        result = folder / "runs" / name / "result.json"
+        result.write_text(json.dumps(json.loads(result.read_text()) | {"dataset": HOSTILE}))
+        rows.append([name, f"{lr}{HOSTILE}", "1", accuracy, "finished"])
+    (folder / "sweep.yaml").write_text(json.dumps({"factors": {"training.lr": [row[1] for row in rows[1:]]}}))
+    with (folder / "results.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return folder
+
+
+def test_no_name_is_ever_markup(hostile_sweep):
+    """In titles, tables, choices, captions, and in the figures, whose JSON no name can end."""
+    reader = Reader()
+    reader.feed(report(hostile_sweep).read_text("utf-8"))
+    assert reader.tags.count("script") == 3
+    assert "i" not in reader.tags
+    assert reader.texts["h1"] == ["<i>sweep"]
+    assert not [name for name, _ in reader.attributes if name.startswith("on")]
+    for place in ("p", "option", "span", "td", "th"):
+        assert any(HOSTILE in text for text in reader.texts[place]), place
+    assert any(HOSTILE in (value or "") for name, value in reader.attributes if name == "data-of")
+    [figures] = [json.loads(text) for text in reader.texts["script"] if text.startswith("[{")]
+    names = [text for text in strings(figures) if "alert" in text]
+    assert names
+    assert not [text for text in names if "<script" in text or "</script" in text]
+    told = [b64decode(address.partition(",")[2]).decode() for address in reader.fetched if address.startswith("data:")]
+    assert any(HOSTILE in cell for text in told for row in csv.reader(StringIO(text)) for cell in row)
+
+
+def strings(value):
+    """Every text in a tree of JSON."""
+    if isinstance(value, str):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in parts for text in strings(part)]
 
 
 def test_a_claim_is_explained_in_every_format(written):

@@ -11,8 +11,8 @@ from report_folders import relabelled
 from mooring.errors import MooringError
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
-from mooring.reports.flops import count, training_flops
 from mooring.reports.folders import gather
+from mooring.reports.sections.costs import count, training_flops
 from mooring.reports.sections.prototypes import share
 from mooring.reports.table import Spread, Table, shown, spread
 from mooring.sweep.summary import summary_rows

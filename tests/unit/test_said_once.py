@@ -8,8 +8,8 @@ import pytest
 import mooring
 from mooring.cli.exit_codes import FAILED, INTERRUPTED
 from mooring.cli.study_tables import COLOURS
-from mooring.reports.headline import TONES
-from mooring.verdicts import ANSWERS
+from mooring.reports.compose import TONES
+from mooring.types import ANSWERS
 
 HOME = Path(mooring.__file__).parent
 
@@ -28,7 +28,7 @@ def files_with(value, folder):
 
 @pytest.mark.parametrize("word", ANSWERS)
 def test_the_words_of_a_verdict_are_written_once(word):
-    assert files_with(word, ".") == ["verdicts.py"]
+    assert files_with(word, ".") == ["types.py"]
 
 
 def test_exit_codes_are_written_once():

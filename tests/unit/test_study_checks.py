@@ -3,8 +3,9 @@
 import pytest
 
 from mooring.errors import ConfigError
-from mooring.study.checks import Alike, Below, Correlation, Given, Order, Trend, Within
-from mooring.study.evidence import Evidence, Run
+from mooring.study.checks import Correlation, Given, Within
+from mooring.study.comparisons import Alike, Below, Order, Trend
+from mooring.study.evidence import Evidence, StudyRun
 from mooring.study.measures import Client, Fused
 
 CONFIRMED, REFUTED, UNSEEN = "confirmed", "not confirmed", "cannot be seen at this scale"
@@ -13,7 +14,7 @@ CONFIRMED, REFUTED, UNSEEN = "confirmed", "not confirmed", "cannot be seen at th
 def group(method, *accuracies, **more):
     """One run per seed with these final accuracies."""
     return [
-        Run(f"{method}-{seed}", {"method": method, "seed": seed, **more}, accuracy, {0: accuracy})
+        StudyRun(f"{method}-{seed}", {"method": method, "seed": seed, **more}, accuracy, {0: accuracy})
         for seed, accuracy in enumerate(accuracies, 1)
     ]
 
@@ -30,7 +31,7 @@ def traced(seed=1, **fields):
         for k in range(clients)
         for r in range(len(next(iter(fields.values()))[k]))
     )
-    return Run("run", {"seed": seed}, 0.5, {0: 0.9, 1: 0.5}, rounds)
+    return StudyRun("run", {"seed": seed}, 0.5, {0: 0.9, 1: 0.5}, rounds)
 
 
 @pytest.mark.parametrize(

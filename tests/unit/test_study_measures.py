@@ -6,12 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from mooring.errors import StoreError
-from mooring.study.evidence import Evidence, Run, gather
+from mooring.study.evidence import Evidence, StudyRun, gather
 from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Share, Since, Switch
-from mooring.study.ranks import spearman
+from mooring.study.samples import spearman
 from mooring.study.series import AT
-from mooring.study.tables import ByClient, ByGroup, ByRound, Column
-from mooring.study.tables.by_group import Row
+from mooring.study.tables import ByClient, ByGroup, ByRound, Column, Row
 
 
 def records(**fields):
@@ -26,7 +25,7 @@ def records(**fields):
 
 def run(fused=None, trained=None, seed=1, epochs=(), **fields):
     fused = fused or {0: 0.5}
-    return Run(
+    return StudyRun(
         "r", {"seed": seed}, fused[max(fused)], fused, records(**fields) if fields else (), epochs, trained or {}
     )
 

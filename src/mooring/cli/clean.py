@@ -8,7 +8,7 @@ import typer
 
 def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")]) -> None:
     """Remove the clients' states of finished runs; uploads and results stay. An interrupted run is left alone."""
-    from mooring.reports.sizes import size
+    from mooring.reports.table import size
     from mooring.store import discard_states, locked, read_result
 
     for run in runs:

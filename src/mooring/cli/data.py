@@ -28,7 +28,7 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
     from rich.table import Table
 
     from mooring.data.catalogue import survey
-    from mooring.reports.sizes import size
+    from mooring.reports.table import size
 
     infos = survey(root)
     if json:

@@ -137,7 +137,7 @@ def show_forecast(name: str, found: "Forecast") -> None:
     from rich.table import Table
 
     from mooring.doctor.finding import number
-    from mooring.reports.sizes import size
+    from mooring.reports.table import size
 
     screen = console()
     screen.print(f"[bold]{name}[/bold], before it runs")

@@ -79,7 +79,7 @@ class Lines:
         self.told: dict[str, float] = {}
 
     def show(self, event: "Event") -> None:
-        from mooring.reports.sizes import size
+        from mooring.reports.table import size
 
         fields: Any = event.fields
         file, done, total = fields["file"], fields["done"], fields["total"]

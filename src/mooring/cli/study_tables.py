@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from mooring.verdicts import CONFIRMED, REFUTED, UNSEEN
+from mooring.types import CONFIRMED, REFUTED, UNSEEN
 
 COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow"}
 

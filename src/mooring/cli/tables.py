@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from mooring.reports.sizes import size
+from mooring.reports.table import size
 
 TRACKS = ("trained from scratch", "frozen encoder", "statistics only")
 

@@ -2,12 +2,9 @@
 
 from mooring.losses.fafi import FAFI
 from mooring.methods.alignment import ALIGNMENT
-from mooring.methods.baselines import BASELINES
-from mooring.methods.fafi import PLAIN
+from mooring.methods.baselines import BASELINES, STATISTICS
 from mooring.methods.method import Method, track_of
-from mooring.methods.public_bank import PUBLIC_BANK
-from mooring.methods.sound import SOUND
-from mooring.methods.statistics import STATISTICS
+from mooring.methods.notes import PLAIN, PUBLIC_BANK, SOUND
 
 METHODS: dict[str, Method] = {**PLAIN, **PUBLIC_BANK, **ALIGNMENT, **SOUND, **BASELINES, **STATISTICS}
 

@@ -1,7 +1,7 @@
 """The lambda family: FAFI moored to a simplex, by every weighting of the lab notes and by the ones that hold."""
 
-from mooring.methods.fafi import V4
 from mooring.methods.method import Method
+from mooring.methods.notes import V4
 from mooring.weighting import (
     Annealed,
     ByEntropy,

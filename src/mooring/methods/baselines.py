@@ -1,10 +1,13 @@
-"""What the field compares with: an ordinary classifier at every client, fused in the ways others proposed."""
+"""What the field compares with: ordinary classifiers fused as others proposed, and clients that train nothing."""
 
 from mooring.client import ClientRecipe, Views
 from mooring.fusion import (
+    Analytic,
     CoBoosting,
     Dense,
     Fisher,
+    GaussianHead,
+    Mixture,
     NearestPrototype,
     OptimalTransport,
     OutputEnsemble,
@@ -34,4 +37,13 @@ BASELINES: dict[str, Method] = {
     "co-boosting": Method(
         _classifier, CoBoosting(), about="Co-Boosting: hard images and ensemble weights improve in turn"
     ),
+}
+
+
+nothing = ClientRecipe(())  # one pass over the images, and statistics that add up
+
+STATISTICS: dict[str, Method] = {
+    "afl": Method(nothing, Analytic(), about="sums of X'X and X'Y, one ridge regression: any partition, one answer"),
+    "fedcgs": Method(nothing, GaussianHead(), about="class means and a shared covariance that add up: a Bayes head"),
+    "fedpft": Method(nothing, Mixture(), about="a Gaussian mixture per class; the server trains a head on its draws"),
 }

@@ -67,7 +67,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Group:
+class SeedGroup:
     """Runs of one experiment under several seeds."""
 
     label: str
@@ -91,7 +91,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Claim:
+class DecidedClaim:
     """What a study found out about a sentence of its note."""
 
     id: str
@@ -118,7 +118,7 @@ class Book:
     members: tuple[Run, ...]  # of a sweep: its runs, and what was only fused
     unfinished: tuple[tuple[str, str], ...] = ()  # (name, why)
     baselines: dict[str, str] = field(default_factory=dict)  # sweep -> factor=value to compare with
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[DecidedClaim, ...] = ()
     tables: tuple[Table, ...] = ()  # a study's own
     subtitle: str = ""
     command: str = ""  # that makes it again
@@ -129,11 +129,11 @@ class Book:
         return tuple(member for member in self.members if member.trained)
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[SeedGroup, ...]:
         return grouped(self.runs)
 
     @cached_property
-    def lines(self) -> tuple[Group, ...]:
+    def lines(self) -> tuple[SeedGroup, ...]:
         """One for each line of results; where clients were trained once and fused many times, more than groups."""
         return grouped(self.members)
 
@@ -143,10 +143,10 @@ class Book:
         return tuple(group.first for group in self.groups[:MOST_SHOWN])
 
 
-def grouped(runs: tuple[Run, ...]) -> tuple[Group, ...]:
+def grouped(runs: tuple[Run, ...]) -> tuple[SeedGroup, ...]:
     labels = dict.fromkeys(run.label for run in runs)
     by_label = {label: [run for run in runs if run.label == label] for label in labels}
-    return tuple(Group(label, tuple(sorted(same, key=lambda r: r.seed))) for label, same in by_label.items())
+    return tuple(SeedGroup(label, tuple(sorted(same, key=lambda r: r.seed))) for label, same in by_label.items())
 
 
 def labelled(runs: list[Run]) -> tuple[Run, ...]:

@@ -35,7 +35,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VerdictLine:
     """One line of judgement at the top; `tone` chooses its badge."""
 
     tone: Tone
@@ -53,7 +53,7 @@ class Report:
     title: str
     subtitle: str
     cards: tuple[Card, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[VerdictLine, ...]
     sections: tuple[Section, ...]
     command: str = ""  # that makes all of it again
 

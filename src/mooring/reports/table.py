@@ -1,7 +1,9 @@
-"""A table: what every format writes, and how a number looks to people."""
+"""A table: what every format writes, how a number looks to people, and how a table looks to machines."""
 
+import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
+from io import StringIO
 from statistics import fmean, stdev
 from typing import Any
 
@@ -87,3 +89,20 @@ def number(value: float) -> str:
     if value == 0 or 1e-3 <= abs(value) < 1000:
         return f"{value:.3f}"
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e5 else f"{value:.2e}"
+
+
+def size(nbytes: float) -> str:
+    """46.1 kB, 138 MB"""
+    units = ["B", "kB", "MB", "GB"]
+    while nbytes >= 1000 and len(units) > 1:
+        nbytes /= 1000
+        units.pop(0)
+    return f"{nbytes:.0f} {units[0]}" if nbytes >= 100 or units[0] == "B" else f"{nbytes:.1f} {units[0]}"
+
+
+def csv_text(table: Table) -> str:
+    flat, text = table.flat(), StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(flat.columns)
+    writer.writerows(flat.rows)
+    return text.getvalue()

@@ -9,7 +9,7 @@ from typing import Any
 from mooring.config.plan import check
 from mooring.errors import ConfigError
 from mooring.store import strict_json, write_atomically
-from mooring.study.evidence import Evidence, Run, gather
+from mooring.study.evidence import Evidence, StudyRun, gather
 from mooring.study.page import page
 from mooring.study.plan import Claim, Scale, ScaleName, Study
 from mooring.sweep import Plan, sweep
@@ -29,7 +29,7 @@ def conduct(
         check(plan)
     require_data(next(iter(planned.values())))
     missing: list[str] = []
-    runs: dict[str, tuple[Run, ...]] = {part.name: () for part in study.sweeps}
+    runs: dict[str, tuple[StudyRun, ...]] = {part.name: () for part in study.sweeps}
     for name, plan in planned.items():
         with watch(plan, out / name) as emit:
             members = sweep(plan, out / name, workers, emit)

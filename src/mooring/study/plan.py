@@ -9,13 +9,35 @@ from annotated_types import MinLen
 
 from mooring.config.value import load_value
 from mooring.errors import ConfigError
-from mooring.study.checks import CHECKS, Check
+from mooring.study.checks import Check, Correlation, Given, Within
+from mooring.study.comparisons import Alike, Below, Order, Trend
 from mooring.study.evidence import parsed
-from mooring.study.measures import MEASURES, Measure
-from mooring.study.tables import TABLES, Table
+from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Share, Since, Switch
+from mooring.study.tables import ByClient, ByGroup, ByRound, NoteTable
 
 ScaleName = Literal["quick", "cpu", "full"]
 Setting = str | int | float
+
+CHECKS: dict[str, type[Check]] = {
+    "alike": Alike,
+    "below": Below,
+    "correlation": Correlation,
+    "given": Given,
+    "order": Order,
+    "trend": Trend,
+    "within": Within,
+}
+MEASURES: dict[str, type[Measure]] = {
+    "client": Client,
+    "extreme": Extreme,
+    "from-peak": FromPeak,
+    "fused": Fused,
+    "log10": Log10,
+    "share": Share,
+    "since": Since,
+    "switch": Switch,
+}
+TABLES: dict[str, type[NoteTable]] = {"by-client": ByClient, "by-group": ByGroup, "by-round": ByRound}
 
 
 @dataclass(frozen=True)
@@ -40,7 +62,7 @@ class Scales:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class PlannedSweep:
     """Runs of every combination of factors and seeds; a factor `fusion` shares its training."""
 
     name: str
@@ -70,14 +92,14 @@ class Study:
     note: str
     about: str
     scales: Scales
-    sweeps: tuple[Sweep, ...]
-    tables: tuple[Table, ...]
+    sweeps: tuple[PlannedSweep, ...]
+    tables: tuple[NoteTable, ...]
     claims: tuple[Claim, ...]
 
 
 def load_study(file: Path) -> Study:
     """The study in a file; a group that no sweep runs is an error, told with all others."""
-    study = load_value(Study, file, {Check: CHECKS, Measure: MEASURES, Table: TABLES})
+    study = load_value(Study, file, {Check: CHECKS, Measure: MEASURES, NoteTable: TABLES})
     found = [f"{file.name}: {problem}" for problem in problems(study)]
     if found:
         raise ConfigError(found)

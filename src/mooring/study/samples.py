@@ -1,7 +1,7 @@
-"""Numbers by seed, and how they are told: mean, spread, n."""
+"""Numbers by seed: how they are paired, how they go together, and how they are told: mean, spread, n."""
 
-from collections.abc import Collection, Mapping
-from statistics import fmean, stdev
+from collections.abc import Collection, Mapping, Sequence
+from statistics import StatisticsError, correlation, fmean, stdev
 
 from mooring.study.evidence import Evidence
 from mooring.study.measures import Measure
@@ -34,3 +34,18 @@ def short(value: float) -> str:
     if value == 0:
         return "0"
     return f"{value:.3f}" if 0.01 <= abs(value) < 100 else f"{value:.3g}"
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
+
+
+def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """None for fewer than three points, or where one of the two stands still."""
+    if len(x) < 3:
+        return None
+    try:
+        return correlation(ranks(x), ranks(y))
+    except StatisticsError:
+        return None

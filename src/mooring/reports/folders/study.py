@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from mooring.errors import StoreError
-from mooring.reports.book import Book, Claim, labelled
+from mooring.reports.book import Book, DecidedClaim, labelled
 from mooring.reports.folders.json_file import read_json
 from mooring.reports.folders.sweep import read_sweep
 from mooring.reports.table import Table
-from mooring.verdicts import ANSWERS
+from mooring.types import ANSWERS
 
 AGAIN = "run the study again"
 
@@ -69,7 +69,7 @@ def listed(path: Path, study: dict[str, Any], key: str) -> list[Any]:
     return value
 
 
-def claim(path: Path, i: int, row: Any) -> Claim:
+def claim(path: Path, i: int, row: Any) -> DecidedClaim:
     """One verdict; its claim and its verdict are needed, the rest is told where it is known."""
     if not isinstance(row, dict) or not row.get("claim"):
         raise StoreError(f"{path}: verdicts[{i}].claim is missing", AGAIN)
@@ -78,7 +78,7 @@ def claim(path: Path, i: int, row: Any) -> Claim:
             f"{path}: verdicts[{i}].verdict={row.get('verdict')!r} is unknown", f"write one of {', '.join(ANSWERS)}"
         )
     rest = {key: told(row.get(key)) for key in ("phrase", "where", "documented", "measured", "reason", "remark")}
-    return Claim(id=told(row.get("id")) or str(i + 1), claim=str(row["claim"]), verdict=row["verdict"], **rest)
+    return DecidedClaim(id=told(row.get("id")) or str(i + 1), claim=str(row["claim"]), verdict=row["verdict"], **rest)
 
 
 def told(value: Any) -> str:

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mooring.reports.formats.csv import write_csv
 from mooring.reports.formats.excel import write_excel
-from mooring.reports.formats.html import write_html
 from mooring.reports.formats.latex import write_latex
-from mooring.reports.formats.markdown import write_markdown
 from mooring.reports.formats.pictures import write_figures
+from mooring.reports.formats.text import write_csv, write_markdown
+from mooring.reports.page import write_html
 from mooring.reports.section import Report
 
 

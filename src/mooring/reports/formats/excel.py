@@ -5,7 +5,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from mooring.reports.extra import needed
+from mooring.errors import needed
 from mooring.reports.figure import Curves, Line, colour
 from mooring.reports.section import Report
 from mooring.reports.table import Cell, Table, shown
@@ -18,7 +18,7 @@ DASHES = {"solid": "solid", "dashed": "dash", "dotted": "sysDot"}
 
 
 def write_excel(report: Report, out: Path) -> None:
-    book = needed("openpyxl").Workbook()
+    book = needed("openpyxl", "report").Workbook()
     book.remove(book.active)
     for table in report.tables:
         fill(sheet(book, table.title), table.flat())
@@ -46,7 +46,7 @@ def sheet(book: Any, title: str) -> Any:
 
 def fill(place: Any, table: Table) -> None:
     """A header that stays, cells with their types; text is never taken for a formula."""
-    styles = needed("openpyxl.styles")
+    styles = needed("openpyxl.styles", "report")
     bold, wrapped = styles.Font(bold=True), styles.Alignment(wrap_text=True, vertical="top")
     for row, cells in enumerate((table.columns, *table.rows), 1):
         for column, value in enumerate(cells, 1):
@@ -72,7 +72,7 @@ def number_is_plain(value: float) -> bool:
 
 
 def letter(column: int) -> str:
-    return str(needed("openpyxl.utils").get_column_letter(column))
+    return str(needed("openpyxl.utils", "report").get_column_letter(column))
 
 
 def wide(figure: Curves) -> Table:
@@ -84,7 +84,7 @@ def wide(figure: Curves) -> Table:
 
 
 def chart(place: Any, figure: Curves) -> Any:
-    charts = needed("openpyxl.chart")
+    charts = needed("openpyxl.chart", "report")
     drawn = charts.ScatterChart()
     drawn.title, drawn.style, drawn.scatterStyle = figure.title, 2, "lineMarker"
     drawn.width, drawn.height = 22, 12

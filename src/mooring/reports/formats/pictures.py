@@ -5,7 +5,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from mooring.reports.extra import needed
+from mooring.errors import needed
 from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, colour, lying
 from mooring.reports.section import Report
 from mooring.store import write_atomically
@@ -35,7 +35,7 @@ STYLE: dict[str, Any] = {
 
 
 def write_figures(report: Report, out: Path) -> None:
-    with needed("matplotlib").rc_context(STYLE):
+    with needed("matplotlib", "report").rc_context(STYLE):
         for figure in report.figures:
             drawn = draw(figure)
             for kind in KINDS:
@@ -56,7 +56,7 @@ def draw(figure: Figure) -> Any:
 
 
 def canvas(width: float, height: float) -> tuple[Any, Any]:
-    drawn = needed("matplotlib.figure").Figure(figsize=(width, height))
+    drawn = needed("matplotlib.figure", "report").Figure(figsize=(width, height))
     return drawn, drawn.add_subplot()
 
 

@@ -56,7 +56,7 @@ def trace(line: Line, entry: str, listed: bool) -> Json:
         "name": plain(entry),
         "x": short(line.x),
         "y": short(line.y),
-        "legendgroup": entry,
+        "legendgroup": plain(entry),
         "showlegend": listed,
         "mode": "lines+markers" if len(line.x) <= FEW_POINTS else "lines",
         "line": {"color": shade, "width": 2, "dash": DASHES[line.style]},
@@ -79,7 +79,7 @@ def band(line: Line) -> list[Json]:
         "type": "scatter",
         "mode": "lines",
         "x": short(line.x),
-        "legendgroup": entry,
+        "legendgroup": plain(entry),
         "showlegend": False,
         "hoverinfo": "skip",
         "line": {"width": 0, "color": colour(line.colour, INK)},
@@ -101,14 +101,14 @@ def heat(figure: Heat) -> Json:
         "zmax": max((value or 0 for row in figure.values for value in row), default=0) or 1,
         "xgap": 1,
         "ygap": 1,
-        "hovertemplate": f"{figure.y_title} %{{y}}, {figure.x_title} %{{x}}: %{{z:.4g}}<extra></extra>",
+        "hovertemplate": f"{plain(figure.y_title)} %{{y}}, {plain(figure.x_title)} %{{x}}: %{{z:.4g}}<extra></extra>",
     }
     if len(figure.x) <= FEW_CELLS:
         data |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": 10}}
     axis = {"type": "category", "showgrid": False, "automargin": True}
     layout = {
-        "xaxis": axis | {"title": {"text": figure.x_title}},
-        "yaxis": axis | {"title": {"text": figure.y_title}, "autorange": "reversed"},
+        "xaxis": axis | {"title": {"text": plain(figure.x_title)}},
+        "yaxis": axis | {"title": {"text": plain(figure.y_title)}, "autorange": "reversed"},
         "height": 130 + 26 * max(len(figure.y), 4),
     }
     return {"data": [data], "layout": layout}

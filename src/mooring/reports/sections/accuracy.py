@@ -1,10 +1,9 @@
 """How good is the fused predictor, over rounds and at the end?"""
 
-from mooring.reports.book import Book, Group
+from mooring.reports.book import Book, SeedGroup
 from mooring.reports.figure import Bars, Curves, Figure, Line, Series, style
 from mooring.reports.section import Section
-from mooring.reports.sections.baseline import comparison
-from mooring.reports.sections.factors import pivots
+from mooring.reports.sections.comparison import against_baseline, pivots
 from mooring.reports.table import Spread, Table, average, spread
 
 METRICS = {
@@ -26,7 +25,7 @@ def accuracy(book: Book) -> Section:
     by_factor = pivots(book)
     figures += [figure for figure, _ in by_factor]
     lead = "Accuracy of the fused predictor on the official test set; the final round counts, peaks do not."
-    tables = (results(book), *(table for _, table in by_factor), *comparison(book), rounds(book))
+    tables = (results(book), *(table for _, table in by_factor), *against_baseline(book), rounds(book))
     return Section("accuracy", "Accuracy", lead, tuple(figures), tables)
 
 
@@ -42,7 +41,7 @@ def over_rounds(book: Book) -> Curves:
     return Curves("accuracy", "Accuracy over rounds", caption, "round", "test accuracy", tuple(lines))
 
 
-def snapshots(group: Group) -> dict[int, list[float]]:
+def snapshots(group: SeedGroup) -> dict[int, list[float]]:
     """round -> the accuracy of every seed that kept it"""
     found: dict[int, list[float]] = {}
     for run in group.runs:
@@ -51,7 +50,7 @@ def snapshots(group: Group) -> dict[int, list[float]]:
     return dict(sorted(found.items()))
 
 
-def course(group: Group, index: int) -> Line:
+def course(group: SeedGroup, index: int) -> Line:
     at = snapshots(group)
     middle = [spread(values) or Spread(0.0) for values in at.values()]
     low = tuple(max(value.mean - (value.std or 0), 0.0) for value in middle)
@@ -61,7 +60,7 @@ def course(group: Group, index: int) -> Line:
     return Line(group.label, tuple(map(float, at)), means, index, style(index), band)
 
 
-def alone(group: Group) -> Line:
+def alone(group: SeedGroup) -> Line:
     """Mean accuracy of the clients' own models, over clients and seeds."""
     at: dict[int, list[float | None]] = {}
     for run in group.runs:

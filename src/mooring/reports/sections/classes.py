@@ -6,7 +6,7 @@ from mooring.reports.book import Book, Run
 from mooring.reports.figure import Bars, Heat
 from mooring.reports.names import class_names
 from mooring.reports.section import Section
-from mooring.reports.sections.side_by_side import side_by_side
+from mooring.reports.sections.drawing import side_by_side
 from mooring.reports.table import Spread, Table, spread
 
 

@@ -1,10 +1,20 @@
-"""What it costs: at the clients, on the wire, at the server, and for every prediction ever after."""
+"""What it costs: at the clients, on the wire, at the server, and for every prediction ever after.
 
+Floating-point operations are counted on the model and not guessed.
+"""
+
+from functools import lru_cache
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from mooring.models.network import Blueprint
 from mooring.reports.book import Book, Run
-from mooring.reports.flops import forward_flops, training_flops
+from mooring.reports.names import look
 from mooring.reports.section import Section
 from mooring.reports.table import Table, average
 
+BACKWARD = 3  # forward and backward together, in forwards
 COLUMNS = (
     "experiment",
     "client seconds",
@@ -65,3 +75,39 @@ def inference_flops(run: Run) -> float | None:
 def whole(value: float | None) -> float | int | None:
     """A mean of equal counts is a count."""
     return int(value) if value is not None and value == int(value) else value
+
+
+def forward_flops(run: Run) -> int | None:
+    """One image through one client's network; unknown without the data's shape, or where nothing is trained."""
+    seen = look(run.experiment.data)
+    if seen is None or run.result["confusion"] is None or not run.experiment.method.client.terms:
+        return None
+    experiment = run.experiment
+    return count(
+        Blueprint(
+            experiment.model,
+            experiment.method.client.head,
+            seen.shape,
+            len(run.result["confusion"]),
+            experiment.data.mean,
+            experiment.data.std,
+        )
+    )
+
+
+@lru_cache(maxsize=64)
+def count(blueprint: Blueprint) -> int:
+    network = blueprint.build(torch.Generator()).eval()
+    with torch.inference_mode(), FlopCounterMode(display=False) as counter:
+        network(torch.zeros(1, *blueprint.shape))
+    return int(counter.get_total_flops())
+
+
+def training_flops(run: Run) -> float | None:
+    """All clients: 3 x forward x images x views x epochs x rounds."""
+    one = forward_flops(run)
+    if one is None:
+        return None
+    training, views = run.experiment.training, run.experiment.method.client.views.count
+    images = sum(run.result["partition"]["sizes"])
+    return float(BACKWARD * one * images * views * training.local_epochs * training.rounds)

@@ -1,4 +1,4 @@
-"""What the doctor says of every run."""
+"""What was found: by the doctor in every run, and by a study of every claim of its note."""
 
 from mooring.doctor import Finding
 from mooring.reports.book import Book, Run
@@ -30,3 +30,14 @@ def line(run: Run, found: list[Finding]) -> tuple[Cell, ...]:
     begun = min((finding.round for finding in found if finding.round is not None), default=None)
     verdict = "ill" if first.ill else "note"
     return run.title, verdict, first.kind, clients or None, begun, first.text, first.remedy or None
+
+
+def documented(book: Book) -> Section:
+    columns = ("claim", "in the note's words", "documented", "measured", "verdict", "why", "where", "id")
+    rows = tuple(
+        tuple(told or None for told in (c.claim, c.phrase, c.documented, c.measured, c.verdict, c.why, c.where, c.id))
+        for c in book.claims
+    )
+    claims = (Table("documented", "Documented and measured", columns, rows),) if rows else ()
+    lead = "Every claim of the note beside what these runs show."
+    return Section("documented", "Documented versus measured", lead, tables=(*claims, *book.tables))

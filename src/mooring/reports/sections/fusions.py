@@ -3,10 +3,10 @@
 from typing import Any
 
 from mooring.config.tree import to_tree
-from mooring.reports.book import Book, Group, Run
+from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.section import Section
-from mooring.reports.sections.side_by_side import side_by_side
+from mooring.reports.sections.drawing import side_by_side
 from mooring.reports.table import Table, average, spread
 
 Rule = tuple[str, str]  # name, which clients
@@ -37,7 +37,7 @@ def fusions(book: Book) -> Section:
     return Section("fusions", "Fusions", lead, (figure(groups),), (table,))
 
 
-def rules(group: Group) -> dict[Rule, list[dict[str, Any]]]:
+def rules(group: SeedGroup) -> dict[Rule, list[dict[str, Any]]]:
     """Every rule under which uploads of this group were fused, the best first."""
     found: dict[Rule, list[dict[str, Any]]] = {}
     for run in group.runs:
@@ -68,7 +68,7 @@ def who(run: Run, row: dict[str, Any]) -> str:
     return "all" if row["clients"] == delivered else ", ".join(map(str, row["clients"]))
 
 
-def lines(group: Group) -> list[tuple[Any, ...]]:
+def lines(group: SeedGroup) -> list[tuple[Any, ...]]:
     return [
         (
             group.label,
@@ -88,7 +88,7 @@ def lines(group: Group) -> list[tuple[Any, ...]]:
     ]
 
 
-def figure(groups: list[Group]) -> Figure:
+def figure(groups: list[SeedGroup]) -> Figure:
     """All clients only; drop-out studies are in the table."""
     found = [{rule: rows for (rule, clients), rows in rules(group).items() if clients == "all"} for group in groups]
     names = tuple(dict.fromkeys(rule for by_rule in found for rule in by_rule))

@@ -5,10 +5,10 @@ from statistics import median
 
 from mooring.doctor.history import Moment, Patient
 from mooring.doctor.lambda_checks import outlook_of
-from mooring.reports.book import Book, Group, Run
+from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.figure import INK, Curves, Figure, Line, Values, positive, style
 from mooring.reports.section import Section
-from mooring.reports.sections.clients import drawn, known, left_out, line
+from mooring.reports.sections.drawing import drawn, known, left_out, line
 from mooring.reports.table import Table
 from mooring.weighting.equilibrium import stability_limit
 
@@ -28,7 +28,7 @@ def moments(run: Run) -> list[Moment]:
     return [moment for patient in run.history.patients for moment in patient.moments]
 
 
-def by_group(groups: list[tuple[int, Group]]) -> Curves:
+def by_group(groups: list[tuple[int, SeedGroup]]) -> Curves:
     """The median over clients and seeds, within the range of all of them."""
     lines = []
     for i, group in groups:

@@ -3,7 +3,7 @@
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Curves, positive
 from mooring.reports.section import Section
-from mooring.reports.sections.clients import drawn, known, left_out, line
+from mooring.reports.sections.drawing import drawn, known, left_out, line
 from mooring.reports.table import Table
 
 

@@ -6,7 +6,7 @@ from mooring.reports.book import Book, Run
 from mooring.reports.figure import Curves, Heat, Line, fitting
 from mooring.reports.names import class_names
 from mooring.reports.section import Section
-from mooring.reports.sections.clients import drawn, left_out
+from mooring.reports.sections.drawing import drawn, left_out
 from mooring.reports.table import Table
 
 Norms = dict[int, tuple[float, ...]]  # client -> one per class

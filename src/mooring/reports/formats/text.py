@@ -1,11 +1,16 @@
-"""Markdown: headline, verdicts, and every table."""
+"""Plain text: Markdown with headline, verdicts and every table; one CSV file per table, its numbers in full."""
 
 import re
 from pathlib import Path
 
-from mooring.reports.section import Report, Section, Verdict
-from mooring.reports.table import Table, shown
+from mooring.reports.section import Report, Section, VerdictLine
+from mooring.reports.table import Table, csv_text, shown
 from mooring.store import write_atomically
+
+
+def write_csv(report: Report, out: Path) -> None:
+    for table in report.tables:
+        write_atomically(out / f"{table.slug}.csv", csv_text(table).encode())
 
 
 def write_markdown(report: Report, out: Path) -> None:
@@ -22,7 +27,7 @@ def markdown(report: Report) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def verdict(told: Verdict) -> str:
+def verdict(told: VerdictLine) -> str:
     quote = f" 「{inline(told.quote)}」" if told.quote else ""
     detail = f" ({inline(told.detail)})" if told.detail else ""
     why = f" Why: {inline(told.why)}" if told.why else ""

@@ -1,23 +1,39 @@
-"""Note 1: a public feature bank, contrasted with in two stages, by a curriculum, or adaptively."""
+"""What the lab notes build on and build: FAFI and its controls, note 1's public feature bank, the sound parts together.
+
+The lambda family of notes 2 to 5 is in alignment.py.
+"""
 
 from dataclasses import replace
 
 from mooring.bank import Bank
 from mooring.client import Alignment, Before, ClientRecipe, FirstEpochs, Stage
-from mooring.fusion import FeatureEnsemble
+from mooring.fusion import ClassExpert, FeatureEnsemble
 from mooring.losses import (
     BankAttraction,
     BankContrast,
+    CosineDistance,
     CrossEntropy,
     FeatureToPrototype,
     LossTerm,
     MemoryContrast,
     PrototypeSpread,
+    SupCon,
 )
+from mooring.losses.fafi import FAFI
 from mooring.methods.method import Method
-from mooring.weighting import ByConfidence, Fixed, GradientNormalised, Ramp, Uncertainty, Weighting
+from mooring.models.heads import UnitPrototypes
+from mooring.weighting import Annealed, ByConfidence, Fixed, GradientNormalised, Ramp, Uncertainty, Weighting
 
-TASK = (CrossEntropy(), FeatureToPrototype(1.0), PrototypeSpread(1.0))
+V4 = Method(ClientRecipe(FAFI), FeatureEnsemble(), about="FAFI: contrast and prototypes, no anchor")
+
+PLAIN: dict[str, Method] = {
+    "v4": V4,
+    "local-only": replace(V4, fusion=None, about="control: nothing is fused; the mean of the clients' own accuracies"),
+    "centralised": replace(V4, shards="pooled", about="control: all data in one place, same budget of epochs"),
+}
+
+
+TASK = (CrossEntropy(), FeatureToPrototype(1.0), PrototypeSpread(1.0))  # of note 1
 
 
 def contrasting(term: LossTerm, weight: Weighting, about: str, bank: Bank | None = Bank()) -> Method:  # noqa: B008
@@ -51,4 +67,17 @@ PUBLIC_BANK: dict[str, Method] = {
     ),
     "adaptive-uncertainty": contrasting(BankContrast(0.5), Uncertainty(), "bank contrast weighed by uncertainty"),
     "memory-bank": replace(remembering, client=replace(remembering.client, memory=4096)),
+}
+
+
+# What the methods of the notes become without the defects of the published code.
+_terms = (CrossEntropy(), SupCon(0.07), PrototypeSpread(1.0, "cosine"))
+_free = Method(ClientRecipe(_terms, head=UnitPrototypes(16.0), clip="per-group"), ClassExpert())
+
+SOUND: dict[str, Method] = {
+    "moored": _free.aligned(
+        Annealed(Fixed(1.0), "linear"),
+        "the sound parts: unit prototypes that start at the anchors, cosine pull, class-expert fusion",
+        term=CosineDistance(),
+    ),
 }

@@ -1,10 +1,13 @@
-"""Clients one by one: who is drawn, and in which colour."""
+"""What several sections draw alike: clients one by one, experiments side by side."""
 
 from collections.abc import Callable
 
 from mooring.doctor.history import Moment, Patient
 from mooring.reports.book import MOST_CLIENTS, Run
-from mooring.reports.figure import Line, Style, Values
+from mooring.reports.figure import Bars, Figure, Heat, Line, Series, Style, Values, lying
+from mooring.reports.table import Spread
+
+MOST_SERIES = 3
 
 
 def drawn(run: Run) -> tuple[Patient, ...]:
@@ -33,3 +36,22 @@ def line(patient: Patient, value: Callable[[Moment], float | None], look: Style 
 
 def known(values: Values) -> bool:
     return any(value is not None for value in values)
+
+
+def side_by_side(blank: Bars, rows: dict[str, list[Spread | None]], x_title: str) -> Figure:
+    """`blank` with one row of values per experiment; long names stand below each other, as in bars."""
+    if len(rows) > MOST_SERIES:
+        values = tuple(tuple(None if cell is None else cell.mean for cell in row) for row in rows.values())
+        x, y, title = blank.names, tuple(rows), x_title
+        if lying(blank.names):
+            x, y, title, values = y, x, "", tuple(zip(*values, strict=True))
+        return Heat(blank.slug, blank.title, blank.caption, title, "", x, y, values)
+    series = tuple(
+        Series(
+            label,
+            tuple(None if cell is None else cell.mean for cell in row),
+            tuple(None if cell is None else cell.std for cell in row),
+        )
+        for label, row in rows.items()
+    )
+    return Bars(blank.slug, blank.title, blank.caption, blank.y_title, blank.names, series)

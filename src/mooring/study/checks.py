@@ -1,0 +1,129 @@
+"""Checks: the rule that decides a claim, written beside it; here those that ask about one group of runs."""
+
+from dataclasses import dataclass
+from math import inf
+from statistics import fmean
+from typing import ClassVar, Literal, Protocol
+
+from mooring.study.evidence import Evidence, StudyRun
+from mooring.study.measures import Measure
+from mooring.study.samples import sample, short, spearman, told
+from mooring.types import CONFIRMED, REFUTED, UNSEEN, Answer
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the data says of a claim: the answer, the numbers, and the reason in words."""
+
+    verdict: Answer
+    measured: str
+    reason: str
+
+
+class Check(Protocol):
+    """A rule that decides a claim from finished runs."""
+
+    kind: ClassVar[str]
+
+    def __call__(self, evidence: Evidence) -> Verdict: ...
+
+    def groups(self) -> tuple[str, ...]:
+        """The runs it asks for."""
+        ...
+
+
+def missing(*groups: str) -> Verdict:
+    """No run, or none that holds what is asked."""
+    return Verdict(UNSEEN, "-", f"no finished run of {' or '.join(groups)} holds it")
+
+
+@dataclass(frozen=True)
+class Within:
+    """A measure lies between two bounds.
+
+    low <= measure <= high. Confirmed in every seed, not confirmed in none; otherwise it depends on the seed.
+    """
+
+    kind: ClassVar[str] = "within"
+    of: str
+    measure: Measure
+    low: float | None = None
+    high: float | None = None
+
+    def groups(self) -> tuple[str, ...]:
+        return (self.of,)
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        numbers = list(sample(evidence, self.of, self.measure).values())
+        if not numbers:
+            return missing(self.of)
+        low, high = -inf if self.low is None else self.low, inf if self.high is None else self.high
+        inside = sum(low <= number <= high for number in numbers)
+        measured = f"{self.measure}: {told(numbers)}, from {short(min(numbers))} to {short(max(numbers))}"
+        reason = f"{self.rule()} in {inside} of {len(numbers)} seeds"
+        verdict = CONFIRMED if inside == len(numbers) else REFUTED if not inside else UNSEEN
+        return Verdict(verdict, measured, reason if verdict != UNSEEN else f"{reason}: it depends on the seed")
+
+    def rule(self) -> str:
+        bounds = {"at least": self.low, "at most": self.high}
+        return " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Two things go together, over clients or over rounds.
+
+    Spearman's rank correlation in each run, `sign` the claimed one. Confirmed: sign * mean rho >= strength, and the
+    sign right in every seed. Not confirmed: sign * mean rho <= 0. Otherwise it is too weak to be seen.
+    """
+
+    kind: ClassVar[str] = "correlation"
+    of: str
+    x: Measure
+    y: Measure
+    across: Literal["clients", "rounds"] = "clients"
+    sign: Literal[-1, 1] = 1
+    strength: float = 0.5
+
+    def groups(self) -> tuple[str, ...]:
+        return (self.of,)
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        found = [self.of_run(run) for run in evidence.runs(self.of)]
+        rhos = [rho for rho in found if rho is not None]
+        if not rhos:
+            return missing(self.of)
+        measured = f"rank correlation of {self.x} and {self.y} over {self.across}: {told(rhos)}"
+        right = sum(self.sign * rho > 0 for rho in rhos)
+        reason = f"{'positive' if self.sign > 0 else 'negative'} in {right} of {len(rhos)} seeds"
+        if self.sign * fmean(rhos) <= 0:
+            return Verdict(REFUTED, measured, reason)
+        if self.sign * fmean(rhos) >= self.strength and right == len(rhos):
+            return Verdict(CONFIRMED, measured, reason)
+        return Verdict(UNSEEN, measured, f"{reason}, and weaker than {self.strength:g} or not in every seed")
+
+    def of_run(self, run: StudyRun) -> float | None:
+        if self.across == "rounds":
+            x, y = self.x.series(run), self.y.series(run)
+        else:
+            x, y = self.x.by_client(run), self.y.by_client(run)
+        common = sorted(x.keys() & y.keys())
+        return spearman([x[key] for key in common], [y[key] for key in common])
+
+
+@dataclass(frozen=True)
+class Given:
+    """What follows from something that may not have happened: `then` decides if `premise` is confirmed."""
+
+    kind: ClassVar[str] = "given"
+    premise: Check
+    then: Check
+
+    def groups(self) -> tuple[str, ...]:
+        return *self.premise.groups(), *self.then.groups()
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        premise, then = self.premise(evidence), self.then(evidence)
+        if premise.verdict == CONFIRMED:
+            return then
+        return Verdict(UNSEEN, then.measured, f"its premise is not there ({premise.measured}: {premise.reason})")

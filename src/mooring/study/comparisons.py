@@ -1,0 +1,148 @@
+"""Checks that compare groups of runs with each other, paired by seed."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, stdev
+from typing import ClassVar
+
+from mooring.study.checks import Verdict, missing
+from mooring.study.evidence import Evidence
+from mooring.study.measures import Fused, Measure
+from mooring.study.samples import differences, sample, short, told
+from mooring.types import CONFIRMED, REFUTED, UNSEEN
+
+
+@dataclass(frozen=True)
+class Below:
+    """One group is below another.
+
+    Paired by seed, d = lower - higher. Confirmed: mean d < -noise and d < 0 in every seed. Not confirmed: mean
+    d >= noise and d >= 0 in every seed. Otherwise it is inside the noise, or the seeds do not agree.
+    """
+
+    kind: ClassVar[str] = "below"
+    lower: str
+    higher: str
+    measure: Measure = Fused()
+    noise: float = 0.02
+
+    def groups(self) -> tuple[str, ...]:
+        return self.lower, self.higher
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        low, high = (sample(evidence, group, self.measure) for group in self.groups())
+        gaps = differences(low, high)
+        if not gaps:
+            return missing(*self.groups())
+        measured = f"{self.measure}: {told(low.values())} against {told(high.values())}; difference {told(gaps)}"
+        mean, fewer = fmean(gaps), sum(gap < 0 for gap in gaps)
+        counted = f"lower in {fewer} of {len(gaps)} seeds"
+        if mean < -self.noise and fewer == len(gaps):
+            return Verdict(CONFIRMED, measured, counted)
+        if mean >= self.noise and not fewer:
+            return Verdict(REFUTED, measured, counted)
+        return Verdict(UNSEEN, measured, f"{counted}; {inside(mean, self.noise)}")
+
+
+def inside(mean: float, noise: float) -> str:
+    """Why a difference is not counted."""
+    if abs(mean) <= noise:
+        return f"a mean difference of {short(mean)} is inside the noise of {noise:g}"
+    return "the seeds do not agree"
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Two groups are as good as the same.
+
+    Paired by seed, d = one - other. Confirmed: |d| <= margin in every seed. Not confirmed: |mean d| > margin and d
+    of one sign in every seed. Otherwise the seeds scatter wider than the margin.
+    """
+
+    kind: ClassVar[str] = "alike"
+    one: str
+    other: str
+    measure: Measure = Fused()
+    margin: float = 0.03
+
+    def groups(self) -> tuple[str, ...]:
+        return self.one, self.other
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        first, second = (sample(evidence, group, self.measure) for group in self.groups())
+        gaps = differences(first, second)
+        if not gaps:
+            return missing(*self.groups())
+        measured = f"{self.measure}: {told(first.values())} and {told(second.values())}; difference {told(gaps)}"
+        close = sum(abs(gap) <= self.margin for gap in gaps)
+        reason = f"within {self.margin:g} of each other in {close} of {len(gaps)} seeds"
+        if close == len(gaps):
+            return Verdict(CONFIRMED, measured, reason)
+        if abs(fmean(gaps)) > self.margin and abs(sum(gap > 0 for gap in gaps) * 2 - len(gaps)) == len(gaps):
+            return Verdict(REFUTED, measured, f"{reason}, and always the same one is higher")
+        return Verdict(UNSEEN, measured, f"{reason}; the seeds scatter wider than that")
+
+
+@dataclass(frozen=True)
+class Order:
+    """Several groups stand in an order: `highest` names them, each below the one before it."""
+
+    kind: ClassVar[str] = "order"
+    highest: tuple[str, ...]
+    measure: Measure = Fused()
+    noise: float = 0.02
+
+    def groups(self) -> tuple[str, ...]:
+        return self.highest
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        samples = {group: sample(evidence, group, self.measure) for group in self.highest}
+        empty = [group for group, found in samples.items() if not found]
+        if empty:
+            return missing(*empty)
+        numbers = ", ".join(f"{told(found.values())} for {group}" for group, found in samples.items())
+        measured = f"{self.measure}: {numbers}"
+        pairs = {(low, high): Below(low, high, self.measure, self.noise) for high, low in pairwise(self.highest)}
+        verdicts = {pair: check(evidence) for pair, check in pairs.items()}
+        reason = "; ".join(f"{low} against {high}: {verdict.reason}" for (low, high), verdict in verdicts.items())
+        answers = {verdict.verdict for verdict in verdicts.values()}
+        worst = next(answer for answer in (REFUTED, UNSEEN, CONFIRMED) if answer in answers)
+        return Verdict(worst, measured, reason)
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A gap between two groups widens along a factor.
+
+    Paired by seed, d(v) = lower - higher at each value v of `along`. Confirmed: mean d falls from value to value.
+    Not confirmed: the gap at the last value is no wider than at the first. Otherwise, or if the whole widening is
+    smaller than the spread of d over seeds, it cannot be seen.
+    """
+
+    kind: ClassVar[str] = "trend"
+    lower: str
+    higher: str
+    along: str
+    values: tuple[str | float, ...]
+    measure: Measure = Fused()
+
+    def groups(self) -> tuple[str, ...]:
+        return tuple(f"{group} {self.along}={value}" for value in self.values for group in (self.lower, self.higher))
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        samples = [sample(evidence, group, self.measure) for group in self.groups()]
+        gaps = [differences(low, high) for low, high in zip(samples[::2], samples[1::2], strict=True)]
+        if not all(gaps):
+            return missing(*(group for group, numbers in zip(self.groups(), samples, strict=True) if not numbers))
+        told_gaps = "; ".join(f"{value}: {told(gap)}" for value, gap in zip(self.values, gaps, strict=True))
+        measured = f"difference in {self.measure} by {self.along}: {told_gaps}"
+        means = [fmean(gap) for gap in gaps]
+        spread = max((stdev(gap) for gap in gaps if len(gap) > 1), default=0.0)
+        widening = means[0] - means[-1]
+        reason = f"from the first to the last {self.along} the gap widens by {widening:.3f}, spread {spread:.3f}"
+        if widening <= 0:
+            return Verdict(REFUTED, measured, reason)
+        steady = all(after < before for before, after in pairwise(means))
+        if steady and widening > spread:
+            return Verdict(CONFIRMED, measured, f"{reason}, at every step")
+        return Verdict(UNSEEN, measured, reason + ("" if steady else ", and not at every step"))
