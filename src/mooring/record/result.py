@@ -116,6 +116,7 @@ class Result:
     dataset: str | None = None
     data_sha256: str | None = None
     test_images: int | None = None
+    image_shape: tuple[int, ...] = ()  # channels, height, width
     classes: tuple[str, ...] = ()
     sites: tuple[SiteRecord, ...] = ()
     fingerprint: str | None = None

@@ -4,11 +4,12 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from mooring.config import Experiment
-from mooring.doctor import Diagnosis, History
-from mooring.reports.table import Table, average
+from mooring.doctor import Case, Diagnosis
+from mooring.record import ClientHistory, Environment, FusionRecord, Result, RoundRecord
+from mooring.reports.table import Table
 
 SEEDS = ("seed", "partition.seed")
 DRAWN = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?")
@@ -22,13 +23,11 @@ class Run:
 
     name: str
     experiment: Experiment
-    result: dict[str, Any]
-    history: History
+    result: Result
+    case: Case
     diagnosis: Diagnosis
-    environment: dict[str, Any]
-    seconds: dict[int, float]  # client -> of its whole training
-    terms: dict[int, dict[str, float]]  # client -> the parts of L_b at the end
-    fusions: tuple[dict[str, Any], ...]
+    environment: Environment | None
+    fusions: tuple[FusionRecord, ...]
     factors: dict[str, str] = field(default_factory=dict)  # of the sweep it belongs to
     sweep: str = ""
     label: str = ""  # of its group
@@ -40,26 +39,35 @@ class Run:
 
     @property
     def fingerprint(self) -> str:
-        return "imported" if self.result.get("imported") else str(self.result["fingerprint"])[:8]
+        return "imported" if self.result.origin else str(self.result.fingerprint)[:8]
 
     @property
-    def last(self) -> dict[str, Any]:
+    def last(self) -> RoundRecord:
         """The final snapshot."""
-        final: dict[str, Any] = self.result["rounds"][-1]
-        return final
+        return self.result.last
+
+    @property
+    def clients(self) -> tuple[ClientHistory, ...]:
+        return self.case.record.clients
+
+    @property
+    def seconds(self) -> dict[int, float]:
+        """client -> of its whole training; nothing where a log does not say"""
+        return {client.client: client.seconds for client in self.clients if client.seconds}
 
     @property
     def alone(self) -> float | None:
         """Mean accuracy of the clients' own models at the end."""
-        return average(row["accuracy"] for row in self.last["clients"])
+        return self.last.accuracy_alone
 
     @property
     def upload_bytes(self) -> int | None:
         """All clients, for the final snapshot: the one upload of one-shot learning; a log does not say."""
-        if not self.result["uploads"]:
-            return None
-        at = self.last["round"]
-        return sum(int(upload["bytes"]) for upload in self.result["uploads"] if upload["round"] == at)
+        return self.result.upload_bytes
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.result.classes
 
     @property
     def title(self) -> str:
@@ -86,8 +94,8 @@ class SeedGroup:
         return ", ".join(run.fingerprint for run in self.runs)
 
     def values(self, name: str) -> list[float]:
-        """A number of every run's result."""
-        return [run.result[name] for run in self.runs]
+        """A metric of every run, where it is known."""
+        return [value for run in self.runs if (value := getattr(run.result.metrics, name)) is not None]
 
 
 @dataclass(frozen=True)

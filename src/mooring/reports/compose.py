@@ -16,7 +16,7 @@ def compose(book: Book) -> Report:
 
 
 def subtitle(book: Book) -> str:
-    data = ", ".join(dict.fromkeys(str(run.result["dataset"]) for run in book.runs))
+    data = ", ".join(dict.fromkeys(str(run.result.dataset) for run in book.runs))
     told = [f"A {book.kind}", book.subtitle if book.subtitle != data else "", data]
     return " · ".join(part for part in told if part)
 
@@ -40,14 +40,14 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
     alone = [] if run.alone is None else [Card(shown(run.alone), "clients alone", "mean of their own models")]
     seconds = sum(run.seconds.values())
     time = [Card(f"{seconds:.0f} s", "client time", "all clients together")] if run.seconds else []
-    clients = f"all {len(run.last['clients'])} clients, once"
+    clients = f"all {len(run.last.clients)} clients, once"
     upload = [] if run.upload_bytes is None else [Card(size(run.upload_bytes), "upload", clients)]
     return (
-        Card(f"{run.result['accuracy']:.3f}", "test accuracy", f"round {run.last['round']}, n = 1, seed {run.seed}"),
+        Card(shown(run.result.accuracy), "test accuracy", f"round {run.last.round}, n = 1, seed {run.seed}"),
         *alone,
         *upload,
         *time,
-        Card(run.fingerprint, "fingerprint", run.result["dataset"]),
+        Card(run.fingerprint, "fingerprint", str(run.result.dataset)),
     )
 
 

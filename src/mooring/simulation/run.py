@@ -262,6 +262,7 @@ class Running:
             complete=not self.failures,
             dataset=experiment.data.source,
             test_images=self.examiner.images,
+            image_shape=self.job.blueprint.shape,
             classes=self.job.blueprint.classes,
             sites=tuple(SiteRecord(site.number, site.name, site.size) for site in self.sites),
             fingerprint=experiment.fingerprint(),

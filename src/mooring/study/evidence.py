@@ -7,9 +7,10 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from mooring.errors import ConfigError, nearest
-from mooring.store import read_events, read_result
+from mooring.events import ClientRecord, EpochRecord
+from mooring.record import Result, RunFolder
+from mooring.sweep.members import MemberResult
 
-Record = Mapping[str, Any]  # an event
 Trace = dict[int, dict[int, float]]  # client -> round -> value
 CONSTANTS = ("entropy", "normalised_entropy", "sizes", "classes_per_client")  # of a client, known before it trains
 
@@ -24,7 +25,7 @@ class Finished(Protocol):
     @property
     def folder(self) -> Path: ...
     @property
-    def result(self) -> dict[str, Any] | None: ...
+    def result(self) -> MemberResult | None: ...
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class StudyRun:
     factors: Mapping[str, Any]
     accuracy: float
     fused: Mapping[int, float] = field(default_factory=dict)  # by round; only the last for a fusion made afterwards
-    rounds: tuple[Mapping[str, Any], ...] = ()  # events of clients
-    epochs: tuple[Mapping[str, Any], ...] = ()
-    trained: Mapping[str, Any] = field(default_factory=dict)  # result.json of the training
+    rounds: tuple[ClientRecord, ...] = ()  # of all clients
+    epochs: tuple[EpochRecord, ...] = ()
+    trained: Result | None = None  # of the training
 
     @property
     def seed(self) -> int:
@@ -51,16 +52,13 @@ class StudyRun:
                 found.setdefault(client, {})[round_] = float(value)
         return found
 
-    def _values(self, name: str) -> Iterator[tuple[int, int, Any]]:
+    def _values(self, name: str) -> Iterator[tuple[int, int, float | None]]:
         if name in CONSTANTS:
-            present = {record["client"] for record in self.rounds}
-            of_clients = enumerate(self.trained.get("partition", {}).get(name, ()))
+            present = {record.client for record in self.rounds}
+            of_clients = enumerate(getattr(self.trained.partition, name) if self.trained else ())
             yield from ((client, 0, value) for client, value in of_clients if client in present)
-        elif name == "accuracy":
-            for row in self.trained.get("rounds", ()):
-                yield from ((own["client"], row["round"], own["accuracy"]) for own in row["clients"])
         else:
-            yield from ((record["client"], record["round"], value_of(record, name)) for record in self.rounds)
+            yield from ((record.client, record.round, value_of(record, name)) for record in self.rounds)
 
 
 @dataclass(frozen=True)
@@ -91,44 +89,56 @@ def gather(members: Iterable[Finished]) -> tuple[StudyRun, ...]:
     return tuple(read(member, member.result) for member in members if member.result is not None)
 
 
-def read(member: Finished, result: Mapping[str, Any]) -> StudyRun:
-    trained, events = read_result(member.folder), read_events(member.folder)
-    own_rounds = result.get("rounds", ())
-    fused = {row["round"]: row["accuracy"] for row in own_rounds} or {result.get("round", 0): result["accuracy"]}
+def read(member: Finished, result: MemberResult) -> StudyRun:
+    folder = RunFolder(member.folder)
+    clients = folder.record.clients
     return StudyRun(
         member.name,
         member.factors,
-        result["accuracy"],
-        fused,
-        tuple(event for event in events if event["event"] == "round"),
-        tuple(event for event in events if event["event"] == "epoch"),
-        trained,
+        result.metrics.accuracy,
+        result.fused,
+        tuple(row for client in clients for row in client.rounds),
+        tuple(row for client in clients for row in client.epochs),
+        folder.result,
     )
 
 
-def ratio(above: str, below: str) -> Callable[[Record], float | None]:
+def ratio(above: str, below: str) -> Callable[[ClientRecord], float | None]:
     """One recorded value over another; None where the lower one is zero."""
-    return lambda record: record[above] / record[below] if record.get(below) else None
+
+    def divided(record: ClientRecord) -> float | None:
+        upper, lower = getattr(record, above), getattr(record, below)
+        return upper / lower if lower and upper is not None else None
+
+    return divided
 
 
-DERIVED: dict[str, Callable[[Record], float | None]] = {
-    "prototype_norm": lambda record: fmean(record["prototype_norms"]),
-    "largest_prototype": lambda record: max(record["prototype_norms"]),
+def against_losses(name: str) -> Callable[[ClientRecord], float | None]:
+    """A lambda over L_b / L_a."""
+
+    def divided(record: ClientRecord) -> float | None:
+        value = getattr(record, name)
+        if value is None or record.align_loss is None or not record.base_loss:
+            return None
+        return float(value * record.align_loss / record.base_loss)
+
+    return divided
+
+
+DERIVED: dict[str, Callable[[ClientRecord], float | None]] = {
+    "prototype_norm": lambda record: fmean(record.prototype_norms) if record.prototype_norms else None,
+    "largest_prototype": lambda record: max(record.prototype_norms, default=None),
     "loss_ratio": ratio("base_loss", "align_loss"),
-    "felt_over_loss_ratio": lambda record: record["lambda"] * record["align_loss"] / record["base_loss"],
-    "raw_over_loss_ratio": lambda record: record["lambda_raw"] * record["align_loss"] / record["base_loss"],
-    "felt_over_rest": ratio("lambda", "lambda_star"),
+    "felt_over_loss_ratio": against_losses("lambda_felt"),
+    "raw_over_loss_ratio": against_losses("lambda_raw"),
+    "felt_over_rest": ratio("lambda_felt", "lambda_star"),
     "sigma_local_over_loss": ratio("sigma_sq_local", "base_loss"),
-    "factor": ratio("lambda", "lambda_raw"),  # what annealing leaves of lambda
 }
 
 
-def value_of(record: Record, field: str) -> float | None:
-    """None where the record does not hold the field, or held no finite number."""
-    if field not in DERIVED:
-        value: float | None = record.get(field, record.get("terms", {}).get(field))
-        return value
-    try:
-        return DERIVED[field](record)
-    except (KeyError, TypeError):
-        return None
+def value_of(record: ClientRecord, name: str) -> float | None:
+    """None where the record does not hold the value, or held no finite number."""
+    if name in DERIVED:
+        return DERIVED[name](record)
+    value: float | None = record.terms.get(name, getattr(record, name, None))
+    return value

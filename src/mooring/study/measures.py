@@ -181,14 +181,14 @@ class Switch:
 
     def value(self, run: StudyRun) -> float | None:
         losses = {
-            (event["client"], event["round"], event["epoch"]): event.get("bank-contrast", event.get("align_loss"))
-            for event in run.epochs
+            (row.client, row.round, row.epoch): row.terms.get("bank-contrast", row.align_loss)
+            for row in run.epochs
         }
         last = self.stage_epochs - 1
         changes = [
-            losses[client, round_, last + 1] - loss
+            after - loss
             for (client, round_, epoch), loss in losses.items()
-            if epoch == last and loss is not None and losses.get((client, round_, last + 1)) is not None
+            if epoch == last and loss is not None and (after := losses.get((client, round_, last + 1))) is not None
         ]
         return fmean(changes) if changes else None
 

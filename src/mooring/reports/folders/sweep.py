@@ -9,8 +9,7 @@ from mooring.config.search import search_of
 from mooring.config.tree import read_file
 from mooring.errors import StoreError
 from mooring.reports.book import Book, Run, labelled
-from mooring.reports.folders.fused import read_fused
-from mooring.reports.folders.run import read_run
+from mooring.reports.folders.run import read_fused, read_run
 
 
 @dataclass(frozen=True)

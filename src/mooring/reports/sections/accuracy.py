@@ -45,8 +45,8 @@ def snapshots(group: SeedGroup) -> dict[int, list[float]]:
     """round -> the accuracy of every seed that kept it"""
     found: dict[int, list[float]] = {}
     for run in group.runs:
-        for row in run.result["rounds"]:
-            found.setdefault(row["round"], []).append(row["accuracy"])
+        for row in run.result.rounds:
+            found.setdefault(row.round, []).append(row.accuracy)
     return dict(sorted(found.items()))
 
 
@@ -64,8 +64,8 @@ def alone(group: SeedGroup) -> Line:
     """Mean accuracy of the clients' own models, over clients and seeds."""
     at: dict[int, list[float | None]] = {}
     for run in group.runs:
-        for row in run.result["rounds"]:
-            at.setdefault(row["round"], []).extend(client["accuracy"] for client in row["clients"])
+        for row in run.result.rounds:
+            at.setdefault(row.round, []).extend(client.accuracy for client in row.clients)
     means = tuple(average(at[round_]) for round_ in sorted(at))
     return Line("clients alone", tuple(map(float, sorted(at))), means, 0, "dashed")
 

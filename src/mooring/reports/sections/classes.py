@@ -4,17 +4,16 @@ from dataclasses import replace
 
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Bars, Heat
-from mooring.reports.names import class_names
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import side_by_side
 from mooring.reports.table import Spread, Table, spread
 
 
 def classes(book: Book) -> Section:
-    book = replace(book, members=tuple(run for run in book.runs if run.result["confusion"] is not None))
+    book = replace(book, members=tuple(run for run in book.runs if run.result.metrics.confusion))
     if not book.runs:
         return Section("classes", "Classes", "")
-    names = max((class_names(run) for run in book.runs), key=len)
+    names = max((run.classes for run in book.runs), key=len)
     found = {group.label: [spread(column) for column in by_class(list(group.runs))] for group in book.groups}
     caption = "Share of each class's test images that is recognised, mean over seeds; what is empty is never named."
     blank = Bars("per-class", "Accuracy by class", caption, "accuracy", names, ())
@@ -24,13 +23,13 @@ def classes(book: Book) -> Section:
 
 
 def by_class(runs: list[Run]) -> list[tuple[float | None, ...]]:
-    return list(zip(*(run.result["per_class_accuracy"] for run in runs), strict=True))
+    return list(zip(*(run.result.metrics.per_class_accuracy for run in runs), strict=True))
 
 
 def confusion(run: Run) -> Heat:
-    counts = run.result["confusion"]
+    counts = run.result.metrics.confusion
     rows = tuple(tuple(count / sum(row) if sum(row) else None for count in row) for row in counts)
-    names = class_names(run)
+    names = run.classes
     caption = (
         "Each row adds up to 1: of the images of a class, the share that is taken for each class. "
         "A full column is a class that swallows others."

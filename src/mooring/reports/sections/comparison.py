@@ -40,7 +40,7 @@ def compared(book: Book, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]
 
 
 def row_of(member: Run, factors: list[str]) -> dict[str, Any]:
-    return {**dict.fromkeys(factors), **member.factors, "accuracy": member.result["accuracy"]}
+    return {**dict.fromkeys(factors), **member.factors, "accuracy": member.result.accuracy}
 
 
 def line(group: SeedGroup, differences: list[float]) -> tuple[Cell, ...]:
@@ -73,7 +73,7 @@ def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Fig
     rows: Rows = {}
     for label in dict.fromkeys(rest(run, others) for run in runs):
         same = [run for run in runs if rest(run, others) == label]
-        rows[label] = [spread(run.result["accuracy"] for run in same if run.factors.get(key) == v) for v in values]
+        rows[label] = [spread(run.result.accuracy for run in same if run.factors.get(key) == v) for v in values]
     name = key.rpartition(".")[2]
     slug = "-".join(part for part in (runs[0].sweep, key.replace(".", "-")) if part)
     caption = f"Final accuracy, mean over seeds, for every value of {key}."

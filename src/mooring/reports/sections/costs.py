@@ -10,7 +10,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from mooring.models.network import Blueprint
 from mooring.reports.book import Book, Run
-from mooring.reports.names import look
 from mooring.reports.section import Section
 from mooring.reports.table import Table, average
 
@@ -45,7 +44,7 @@ def costs(book: Book) -> Section:
             average(training_flops(run) for run in group.runs),
             whole(average(run.upload_bytes for run in group.runs)),
             round(average(download_bytes(run) for run in group.runs) or 0),
-            average(run.last.get("server_seconds") for run in group.runs),
+            average(run.last.server_seconds for run in group.runs),
             whole(average(passes(run) for run in group.runs)),
             average(inference_flops(run) for run in group.runs),
             len(group.runs),
@@ -58,12 +57,12 @@ def costs(book: Book) -> Section:
 
 def download_bytes(run: Run) -> int:
     """What all clients together receive before they train."""
-    return int(run.result.get("download_bytes") or 0) * int(run.result["clients"])
+    return (run.result.download_bytes or 0) * run.result.clients
 
 
 def passes(run: Run) -> float | None:
     """Encoders per prediction; a run that fuses nothing has one model per client."""
-    told = run.last["passes"] if run.experiment.method.fusion else 1.0
+    told = run.last.passes if run.experiment.method.fusion else 1.0
     return None if told is None else float(told)
 
 
@@ -79,16 +78,15 @@ def whole(value: float | None) -> float | int | None:
 
 def forward_flops(run: Run) -> int | None:
     """One image through one client's network; unknown without the data's shape, or where nothing is trained."""
-    seen = look(run.experiment.data)
-    if seen is None or run.result["confusion"] is None or not run.experiment.method.client.terms:
+    experiment, shape = run.experiment, run.result.image_shape
+    if len(shape) != 3 or not run.classes or not experiment.method.client.terms:
         return None
-    experiment = run.experiment
     return count(
         Blueprint(
             experiment.model,
             experiment.method.client.head,
-            seen.shape,
-            len(run.result["confusion"]),
+            (shape[0], shape[1], shape[2]),
+            run.classes,
             experiment.data.mean,
             experiment.data.std,
         )
@@ -109,5 +107,5 @@ def training_flops(run: Run) -> float | None:
     if one is None:
         return None
     training, views = run.experiment.training, run.experiment.method.client.views.count
-    images = sum(run.result["partition"]["sizes"])
+    images = sum(run.result.partition.sizes)
     return float(BACKWARD * one * images * views * training.local_epochs * training.rounds)

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from mooring.doctor.history import Moment, Patient
+from mooring.events import ClientRecord
+from mooring.record import ClientHistory
 from mooring.reports.book import MOST_CLIENTS, Run
 from mooring.reports.figure import Bars, Figure, Heat, Line, Series, Style, Values, lying
 from mooring.reports.table import Spread
@@ -10,25 +11,25 @@ from mooring.reports.table import Spread
 MOST_SERIES = 3
 
 
-def drawn(run: Run) -> tuple[Patient, ...]:
+def drawn(run: Run) -> tuple[ClientHistory, ...]:
     """The clients of a figure: those that left a trace, as many as can be told apart."""
-    return tuple(patient for patient in run.history.patients if patient.moments)[:MOST_CLIENTS]
+    return tuple(client for client in run.clients if client.rounds)[:MOST_CLIENTS]
 
 
 def left_out(run: Run) -> str:
     """A word on the clients that are not drawn."""
-    more = sum(1 for patient in run.history.patients if patient.moments) - len(drawn(run))
+    more = sum(1 for client in run.clients if client.rounds) - len(drawn(run))
     return f" {more} more clients are not drawn." if more > 0 else ""
 
 
-def line(patient: Patient, value: Callable[[Moment], float | None], look: Style = "solid", what: str = "") -> Line:
+def line(client: ClientHistory, value: Callable[[ClientRecord], float | None], look: Style = "solid", what: str = "") -> Line:
     """A client's value over rounds, in the client's colour; its lines are one family."""
-    name = f"client {patient.client}"
+    name = f"client {client.client}"
     return Line(
         f"{name}, {what}" if what else name,
-        tuple(float(moment.round) for moment in patient.moments),
-        tuple(value(moment) for moment in patient.moments),
-        patient.client,
+        tuple(float(row.round) for row in client.rounds),
+        tuple(value(row) for row in client.rounds),
+        client.client,
         look,
         family=name,
     )

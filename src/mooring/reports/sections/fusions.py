@@ -1,13 +1,12 @@
 """The same uploads under other fusion rules."""
 
-from typing import Any
-
-from mooring.config.tree import to_tree
+from mooring.record import FusionRecord
 from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import side_by_side
-from mooring.reports.table import Table, average, spread
+from mooring.reports.table import Cell, Table, average, spread
+from mooring.trees import to_tree
 
 Rule = tuple[str, str]  # name, which clients
 COLUMNS = (
@@ -37,51 +36,64 @@ def fusions(book: Book) -> Section:
     return Section("fusions", "Fusions", lead, (figure(groups),), (table,))
 
 
-def rules(group: SeedGroup) -> dict[Rule, list[dict[str, Any]]]:
+def rules(group: SeedGroup) -> dict[Rule, list[FusionRecord]]:
     """Every rule under which uploads of this group were fused, the best first."""
-    found: dict[Rule, list[dict[str, Any]]] = {}
+    found: dict[Rule, list[FusionRecord]] = {}
     for run in group.runs:
         own = own_rule(run)
-        found.setdefault((f"{own['fusion']} (own)", "all"), []).append(own)
+        found.setdefault((f"{own.fusion} (own)", "all"), []).append(own)
         for row in run.fusions:
-            if row["settings"] != own["settings"] or row["round"] != own["round"] or who(run, row) != "all":
-                found.setdefault((name_of(row, own["round"]), who(run, row)), []).append(row)
-    return dict(sorted(found.items(), key=lambda item: -(average(row["accuracy"] for row in item[1]) or 0)))
+            if row.settings != own.settings or row.round != own.round or who(run, row) != "all":
+                found.setdefault((name_of(row, own.round), who(run, row)), []).append(row)
+    return dict(sorted(found.items(), key=lambda item: -(average(row.accuracy for row in item[1]) or 0)))
 
 
-def own_rule(run: Run) -> dict[str, Any]:
-    fusion = run.experiment.method.fusion
-    name = {"fusion": fusion.kind if fusion else "none", "track": run.experiment.method.track}
-    return {**run.last, **name, "upload_bytes": run.upload_bytes, "settings": to_tree(fusion)}
+def own_rule(run: Run) -> FusionRecord:
+    """The rule of the run itself, as if it had been fused afterwards."""
+    fusion, last = run.experiment.method.fusion, run.last
+    return FusionRecord(
+        fusion=fusion.kind if fusion else "none",
+        track=run.experiment.method.track,
+        method=run.result.method,
+        fingerprint=run.result.fingerprint,
+        seeds=run.result.seeds,
+        round=last.round,
+        clients=tuple(client.client for client in last.clients),
+        metrics=last.metrics,
+        settings=to_tree(fusion) or {},
+        upload_bytes=run.upload_bytes,
+        server_seconds=last.server_seconds,
+        passes=last.passes,
+    )
 
 
-def name_of(row: dict[str, Any], last: int) -> str:
-    inner = [row["settings"].get(key) for key in ("rule", "teacher")]
-    changed = ", ".join(str(rule["kind"]) for rule in inner if rule)
-    at = "" if row["round"] == last else f"round {row['round']}"
+def name_of(row: FusionRecord, last: int) -> str:
+    inner = [row.settings.get(key) for key in ("rule", "teacher")]
+    changed = ", ".join(str(rule["kind"]) for rule in inner if isinstance(rule, dict))
+    at = "" if row.round == last else f"round {row.round}"
     extra = ", ".join(part for part in (changed, at) if part)
-    return f"{row['fusion']} ({extra})" if extra else str(row["fusion"])
+    return f"{row.fusion} ({extra})" if extra else row.fusion
 
 
-def who(run: Run, row: dict[str, Any]) -> str:
-    delivered = [client["client"] for client in run.last["clients"]]
-    return "all" if row["clients"] == delivered else ", ".join(map(str, row["clients"]))
+def who(run: Run, row: FusionRecord) -> str:
+    delivered = tuple(client.client for client in run.last.clients)
+    return "all" if row.clients == delivered else ", ".join(map(str, row.clients))
 
 
-def lines(group: SeedGroup) -> list[tuple[Any, ...]]:
+def lines(group: SeedGroup) -> list[tuple[Cell, ...]]:
     return [
         (
             group.label,
             rule,
-            rows[0].get("track"),
+            rows[0].track,
             clients,
             *(
-                spread(row[name] for row in rows)
+                spread(getattr(row.metrics, name) for row in rows)
                 for name in ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
             ),
-            round(average(row["upload_bytes"] for row in rows) or 0),
-            average(row["server_seconds"] for row in rows),
-            round(average(row["passes"] for row in rows) or 0),
+            round(average(row.upload_bytes for row in rows) or 0),
+            average(row.server_seconds for row in rows),
+            round(average(row.passes for row in rows) or 0),
             len(rows),
         )
         for (rule, clients), rows in rules(group).items()
@@ -98,7 +110,7 @@ def figure(groups: list[SeedGroup]) -> Figure:
     )
     blank = Bars("fusions", "Accuracy by fusion rule", caption, "test accuracy", names, ())
     rows = {
-        group.label: [spread(row["accuracy"] for row in by_rule.get(rule, [])) for rule in names]
+        group.label: [spread(row.accuracy for row in by_rule.get(rule, [])) for rule in names]
         for group, by_rule in zip(groups, found, strict=True)
     }
     return side_by_side(blank, rows, "fusion rule")

@@ -3,8 +3,9 @@
 from math import isfinite
 from statistics import median
 
-from mooring.doctor.history import Moment, Patient
+from mooring.events import ClientRecord
 from mooring.doctor.lambda_checks import outlook_of
+from mooring.record import ClientHistory
 from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.figure import INK, Curves, Figure, Line, Values, positive, style
 from mooring.reports.section import Section
@@ -16,7 +17,7 @@ MARKED = ("running-away", "capped", "unstable")
 
 
 def lambdas(book: Book) -> Section:
-    moored = [run for run in book.shown if any(moment.felt is not None for moment in moments(run))]
+    moored = [run for run in book.shown if any(row.lambda_felt is not None for row in rows_of(run))]
     groups = [(i, group) for i, group in enumerate(book.groups) if group.first in moored]
     figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
     figures += [traces(run) for run in moored]
@@ -24,8 +25,8 @@ def lambdas(book: Book) -> Section:
     return Section("lambda", "Lambda", lead, tuple(figures), (table(moored),) if moored else ())
 
 
-def moments(run: Run) -> list[Moment]:
-    return [moment for patient in run.history.patients for moment in patient.moments]
+def rows_of(run: Run) -> list[ClientRecord]:
+    return [row for client in run.clients for row in client.rounds]
 
 
 def by_group(groups: list[tuple[int, SeedGroup]]) -> Curves:
@@ -33,9 +34,9 @@ def by_group(groups: list[tuple[int, SeedGroup]]) -> Curves:
     lines = []
     for i, group in groups:
         at: dict[int, list[float]] = {}
-        for moment in [moment for run in group.runs for moment in moments(run)]:
-            if moment.felt:
-                at.setdefault(moment.round, []).append(moment.felt)
+        for row in [row for run in group.runs for row in rows_of(run)]:
+            if row.lambda_felt:
+                at.setdefault(row.round, []).append(row.lambda_felt)
         rounds = sorted(at)
         middle = tuple(median(at[r]) for r in rounds)
         band = (tuple(min(at[r]) for r in rounds), tuple(max(at[r]) for r in rounds))
@@ -50,9 +51,9 @@ def by_group(groups: list[tuple[int, SeedGroup]]) -> Curves:
 def traces(run: Run) -> Curves:
     """Felt lambda solid, lambda* dashed in the same colour, limits dotted, the doctor's dates as marks."""
     lines: list[Line] = []
-    for patient in drawn(run):
-        felt = line(patient, lambda moment: moment.felt)
-        rest = line(patient, lambda moment: moment.rest, "dashed", "lambda*")
+    for client in drawn(run):
+        felt = line(client, lambda row: row.lambda_felt)
+        rest = line(client, lambda row: row.lambda_star, "dashed", "lambda*")
         lines += [shown for shown in (logged(felt), logged(rest)) if known(shown.y)]
     lines += [*limits(run), *marks(run)]
     caption = (
@@ -68,11 +69,11 @@ def logged(shown: Line) -> Line:
 
 
 def limits(run: Run) -> list[Line]:
-    """What a guard allows, and what momentum SGD can follow."""
-    setting, patients = run.history.setting, drawn(run)
-    rounds = tuple(sorted({float(moment.round) for moment in moments(run)}))
+    """What a guard allows, and what rowum SGD can follow."""
+    setting, clients = run.case.setting, drawn(run)
+    rounds = tuple(sorted({float(row.round) for row in rows_of(run)}))
     found = []
-    caps = [cap for cap in (cap_of(patient, run) for patient in patients) if cap is not None]
+    caps = [cap for cap in (cap_of(client, run) for client in clients) if cap is not None]
     if caps:
         at: dict[float, list[float]] = {}
         for cap in caps:
@@ -81,28 +82,28 @@ def limits(run: Run) -> list[Line]:
         found.append(
             Line("cap of the guard", tuple(sorted(at)), tuple(median(at[r]) for r in sorted(at)), INK, "dotted")
         )
-    if setting.mean_squared and setting.lr and setting.momentum is not None and setting.classes and setting.dimension:
-        limit = stability_limit(setting.lr, setting.momentum, setting.classes, setting.dimension)
-        if max((moment.felt or 0 for moment in moments(run)), default=0) > limit / 100:
+    if setting.mean_squared and setting.lr and setting.rowum is not None and setting.classes and setting.dimension:
+        limit = stability_limit(setting.lr, setting.rowum, setting.classes, setting.dimension)
+        if max((row.lambda_felt or 0 for row in rows_of(run)), default=0) > limit / 100:
             found.append(Line("SGD limit", rounds, (limit,) * len(rounds), INK, "dashed"))
     return found
 
 
-def cap_of(patient: Patient, run: Run) -> dict[float, float] | None:
+def cap_of(client: ClientHistory, run: Run) -> dict[float, float] | None:
     """round -> the felt lambda at which the guard of this client binds"""
-    outlook = outlook_of(patient, run.history.setting)
+    outlook = outlook_of(client, run.case.setting)
     if outlook is None or outlook.cap is None:
         return None
     caps = {
-        float(moment.round): outlook.cap(moment.base_loss or 0.0, 1.0 if moment.factor is None else moment.factor)
-        for moment in patient.moments
+        float(row.round): outlook.cap(row.base_loss or 0.0, 1.0 if row.schedule_factor is None else row.schedule_factor)
+        for row in client.rounds
     }
     return {at: cap for at, cap in caps.items() if isfinite(cap) and cap > 0} or None
 
 
 def marks(run: Run) -> list[Line]:
     """A diamond on the trace of a client where the doctor dates a finding."""
-    felt = {(p.client, moment.round): moment.felt for p in drawn(run) for moment in p.moments}
+    felt = {(p.client, row.round): row.lambda_felt for p in drawn(run) for row in p.rounds}
     found = []
     for kind in MARKED:
         dated = [f for f in run.diagnosis.findings if f.kind == kind and felt.get((f.client or 0, f.round or 0))]
@@ -118,16 +119,16 @@ def table(runs: list[Run]) -> Table:
     rows = [
         (
             run.title,
-            patient.client,
-            patient.moments[0].felt,
-            patient.moments[-1].felt,
-            patient.moments[-1].rest,
-            max((moment.raw for moment in patient.moments if moment.raw is not None), default=None),
-            run.diagnosis.distances.get(patient.client),
+            client.client,
+            client.rounds[0].lambda_felt,
+            client.rounds[-1].lambda_felt,
+            client.rounds[-1].lambda_star,
+            max((row.lambda_raw for row in client.rounds if row.lambda_raw is not None), default=None),
+            run.diagnosis.distances.get(client.client),
         )
         for run in runs
-        for patient in run.history.patients
-        if patient.moments
+        for client in run.clients
+        if client.rounds
     ]
     columns = (
         "run",

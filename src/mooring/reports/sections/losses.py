@@ -15,14 +15,14 @@ def losses(book: Book) -> Section:
 
 
 def base(run: Run) -> Curves:
-    lines = tuple(line(patient, lambda moment: moment.base_loss) for patient in drawn(run))
+    lines = tuple(line(client, lambda row: row.base_loss) for client in drawn(run))
     caption = f"Mean over the last epoch of each round. It should fall and settle.{left_out(run)}"
     shown = tuple(line for line in lines if known(line.y))
     return Curves("base-loss", "Base loss L_b", caption, "round", "L_b", shown, of=run.title)
 
 
 def align(run: Run) -> Curves:
-    lines = [line(patient, lambda moment: moment.align_loss) for patient in drawn(run)]
+    lines = [line(client, lambda row: row.align_loss) for client in drawn(run)]
     shown = tuple(line for line in lines if known(positive(line.y)))
     caption = f"An L_a that falls by orders of magnitude is what makes a learned lambda explode.{left_out(run)}"
     return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title)
@@ -30,17 +30,18 @@ def align(run: Run) -> Curves:
 
 def table(book: Book) -> Table:
     """The end of every client that is drawn: L_b, its parts, L_a."""
-    parts = list(dict.fromkeys(name for run in book.shown for terms in run.terms.values() for name in terms))
+    last = [client.rounds[-1] for run in book.shown for client in run.clients if client.rounds]
+    parts = list(dict.fromkeys(name for row in last for name in row.terms))
     rows = [
         (
             run.title,
-            patient.client,
-            patient.moments[-1].base_loss,
-            *(run.terms.get(patient.client, {}).get(name) for name in parts),
-            patient.moments[-1].align_loss,
+            client.client,
+            client.rounds[-1].base_loss,
+            *(client.rounds[-1].terms.get(name) for name in parts),
+            client.rounds[-1].align_loss,
         )
         for run in book.shown
-        for patient in run.history.patients
-        if patient.moments
+        for client in run.clients
+        if client.rounds
     ]
     return Table("losses", "Losses at the end", ("run", "client", "L_b", *parts, "L_a"), tuple(rows))

@@ -4,26 +4,25 @@ from dataclasses import replace
 
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Heat
-from mooring.reports.names import class_names
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 
 
 def partition(book: Book) -> Section:
-    book = replace(book, members=tuple(run for run in book.runs if run.result["partition"].get("label_counts")))
-    runs = list({run.result["partition"]["sha256"]: run for run in reversed(book.shown)}.values())[::-1]
+    book = replace(book, members=tuple(run for run in book.runs if run.result.partition.label_counts))
+    runs = list({run.result.partition.sha256: run for run in reversed(book.shown)}.values())[::-1]
     lead = "How the training images lie at the clients, as it really came out."
     tables = (overview(book), clients(runs)) if runs else ()
     return Section("partition", "Partition", lead, tuple(heat(run) for run in runs), tables)
 
 
 def heat(run: Run) -> Heat:
-    told = run.result["partition"]
-    entropy = sum(told["entropy"]) / max(len(told["entropy"]), 1)
+    told = run.result.partition
+    entropy = sum(told.entropy) / max(len(told.entropy), 1)
     caption = (
-        f"Images of each class at each client: {told['samples']:,} in all, "
-        f"size variation {told['size_variation']:.2f}, mean entropy {entropy:.2f} bits, "
-        f"overlap {told['overlap']:.2f} (1: no image is at two clients). "
+        f"Images of each class at each client: {told.samples:,} in all, "
+        f"size variation {told.size_variation:.2f}, mean entropy {entropy:.2f} bits, "
+        f"overlap {told.overlap:.2f} (1: no image is at two clients). "
         "An empty cell is a class that this client never sees."
     )
     return Heat(
@@ -32,32 +31,32 @@ def heat(run: Run) -> Heat:
         caption,
         "class",
         "client",
-        class_names(run),
-        tuple(map(str, range(len(told["label_counts"])))),
-        tuple(tuple(row) for row in told["label_counts"]),
+        run.classes,
+        tuple(map(str, range(len(told.label_counts)))),
+        tuple(tuple(row) for row in told.label_counts),
         run.title,
     )
 
 
 def overview(book: Book) -> Table:
     """One line per partition; runs that share it are counted."""
-    found: dict[str, list[Run]] = {}
+    found: dict[str | None, list[Run]] = {}
     for run in book.runs:
-        found.setdefault(run.result["partition"]["sha256"], []).append(run)
+        found.setdefault(run.result.partition.sha256, []).append(run)
     rows = []
     for digest, runs in found.items():
-        told = runs[0].result["partition"]
+        told = runs[0].result.partition
         rows.append(
             (
-                digest[:8],
+                str(digest)[:8],
                 kind(runs[0]),
-                runs[0].result["seeds"]["split"],
-                told["clients"],
-                told["samples"],
-                sum(told["normalised_entropy"]) / max(len(told["normalised_entropy"]), 1),
-                told["size_variation"],
-                told["overlap"],
-                told["coverage"],
+                runs[0].result.seeds.split,
+                told.clients,
+                told.samples,
+                sum(told.normalised_entropy) / max(len(told.normalised_entropy), 1),
+                told.size_variation,
+                told.overlap,
+                told.coverage,
                 len(runs),
             )
         )
@@ -86,10 +85,10 @@ def kind(run: Run) -> str:
 def clients(runs: list[Run]) -> Table:
     rows = []
     for run in runs:
-        told = run.result["partition"]
+        told = run.result.partition
         columns = zip(
-            told["sizes"], told["classes_per_client"], told["entropy"], told["normalised_entropy"], strict=True
+            told.sizes, told.classes_per_client, told.entropy, told.normalised_entropy, strict=True
         )
-        rows += [(told["sha256"][:8], client, *values) for client, values in enumerate(columns)]
+        rows += [(str(told.sha256)[:8], client, *values) for client, values in enumerate(columns)]
     names = ("partition", "client", "images", "classes", "entropy (bits)", "entropy / log2 C")
     return Table("partition-clients", "Clients", names, tuple(rows))

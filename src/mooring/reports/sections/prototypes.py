@@ -1,10 +1,9 @@
 """How long are the clients' prototypes, and whose are the global ones?"""
 
 from mooring.doctor.fusion_checks import shares_by_class
-from mooring.doctor.history import Patient
+from mooring.record import ClientHistory
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Curves, Heat, Line, fitting
-from mooring.reports.names import class_names
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import drawn, left_out
 from mooring.reports.table import Table
@@ -24,10 +23,10 @@ def prototypes(book: Book) -> Section:
 
 def norms_by_round(run: Run) -> dict[int, Norms]:
     found: dict[int, Norms] = {}
-    for patient in run.history.patients:
-        for moment in patient.moments:
-            if moment.norms:
-                found.setdefault(moment.round, {})[patient.client] = moment.norms
+    for client in run.clients:
+        for row in client.rounds:
+            if row.prototype_norms:
+                found.setdefault(row.round, {})[client.client] = row.prototype_norms
     return dict(sorted(found.items()))
 
 
@@ -39,20 +38,20 @@ def share(norms: Norms, client: int) -> float | None:
     return sum(own) / len(own)
 
 
-def data_share(run: Run, patient: Patient) -> float:
-    return (patient.samples or 0) / max(sum(other.samples or 0 for other in run.history.patients), 1)
+def data_share(run: Run, client: ClientHistory) -> float:
+    return (client.samples or 0) / max(sum(other.samples or 0 for other in run.clients), 1)
 
 
 def norms(run: Run) -> Curves:
     at = norms_by_round(run)
     lines = tuple(
         Line(
-            f"client {patient.client}",
+            f"client {client.client}",
             tuple(map(float, at)),
-            tuple(mean(at[round_].get(patient.client)) for round_ in at),
-            patient.client,
+            tuple(mean(at[round_].get(client.client)) for round_ in at),
+            client.client,
         )
-        for patient in drawn(run)
+        for client in drawn(run)
     )
     caption = f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{left_out(run)}"
     return Curves("norms", "Prototype norms", caption, "round", "mean norm", lines, fitting(lines), run.title)
@@ -62,13 +61,13 @@ def shares(run: Run) -> Curves:
     at = norms_by_round(run)
     rounds = tuple(map(float, at))
     lines: list[Line] = []
-    for patient in drawn(run):
-        name = f"client {patient.client}"
-        spoken = tuple(share(at[round_], patient.client) for round_ in at)
-        fair = (data_share(run, patient),) * len(rounds)
+    for client in drawn(run):
+        name = f"client {client.client}"
+        spoken = tuple(share(at[round_], client.client) for round_ in at)
+        fair = (data_share(run, client),) * len(rounds)
         lines += [
-            Line(name, rounds, spoken, patient.client, family=name),
-            Line(f"{name}, share of images", rounds, fair, patient.client, "dashed", family=name),
+            Line(name, rounds, spoken, client.client, family=name),
+            Line(f"{name}, share of images", rounds, fair, client.client, "dashed", family=name),
         ]
     caption = (
         "Solid: share of the global prototypes; dashed: share of all images. "
@@ -80,9 +79,9 @@ def shares(run: Run) -> Curves:
 def by_class(run: Run) -> Heat:
     """The last round, client by class."""
     last = list(norms_by_round(run).values())[-1]
-    last = {patient.client: last[patient.client] for patient in drawn(run) if patient.client in last}
+    last = {client.client: last[client.client] for client in drawn(run) if client.client in last}
     found = shares_by_class(last) if all(sum(column) > 0 for column in zip(*last.values(), strict=True)) else {}
-    names = class_names(run)
+    names = run.classes
     return Heat(
         "class-shares",
         "Share by class",
@@ -102,7 +101,7 @@ def table(runs: list[Run]) -> Table:
         last = list(norms_by_round(run).values())[-1]
         rows += [
             (run.title, p.client, mean(last.get(p.client)), share(last, p.client), data_share(run, p))
-            for p in run.history.patients
+            for p in run.clients
             if p.client in last
         ]
     columns = ("run", "client", "mean norm", "share of prototypes", "share of images")

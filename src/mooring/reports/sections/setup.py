@@ -1,12 +1,13 @@
 """Everything it takes to do it again: configuration, environment, fingerprints."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from mooring.config import as_yaml
+from mooring.record import as_tree
 from mooring.reports.book import Book, Run
 from mooring.reports.section import Section
 from mooring.reports.table import Cell, Table
+from mooring.trees import Tree
 
 ABSENT = "(absent)"
 
@@ -32,13 +33,13 @@ def runs(book: Book) -> tuple[Table, ...]:
         (
             run.name,
             run.label,
-            run.result["seeds"]["training"],
-            run.result["seeds"]["split"],
-            run.result["accuracy"],
-            str(run.result["fingerprint"]),
-            str(run.result["partition"]["sha256"])[:16],
-            str(run.result["data_sha256"])[:16],
-            "yes" if run.result.get("complete") else "no",
+            run.result.seeds.training,
+            run.result.seeds.split,
+            run.result.accuracy,
+            str(run.result.fingerprint),
+            str(run.result.partition.sha256)[:16],
+            str(run.result.data_sha256)[:16],
+            "yes" if run.result.complete else "no",
         )
         for run in book.runs
     )
@@ -61,11 +62,11 @@ def settings(book: Book) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-def tree_of(run: Run) -> dict[str, Any]:
+def tree_of(run: Run) -> Tree:
     return {key: value for key, value in run.experiment.tree().items() if key not in ("seed", "out", "engine")}
 
 
-def flattened(tree: Any, path: str = "") -> Iterator[tuple[str, Cell]]:
+def flattened(tree: object, path: str = "") -> Iterator[tuple[str, Cell]]:
     """{a: {b: 1}} -> a.b, 1"""
     if isinstance(tree, Mapping) and tree:
         for key, value in tree.items():
@@ -79,7 +80,7 @@ def flattened(tree: Any, path: str = "") -> Iterator[tuple[str, Cell]]:
 
 def environment(book: Book) -> tuple[Table, ...]:
     """One column per environment that differs."""
-    found = dict.fromkeys(tuple(flattened(run.environment)) for run in book.runs if run.environment)
+    found = dict.fromkeys(tuple(flattened(as_tree(run.environment))) for run in book.runs if run.environment)
     kept = [dict(told) for told in found]
     if not kept:
         return ()
