@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import mooring
-from mooring.cli.exit_codes import FAILED, INTERRUPTED
+from mooring.cli.arguments import FAILED, INTERRUPTED
 from mooring.cli.study_tables import COLOURS
 from mooring.reports.compose import TONES
 from mooring.types import ANSWERS
@@ -32,7 +32,7 @@ def test_the_words_of_a_verdict_are_written_once(word):
 
 
 def test_exit_codes_are_written_once():
-    assert files_with(INTERRUPTED, "cli") == ["cli/exit_codes.py"]
+    assert files_with(INTERRUPTED, "cli") == ["cli/arguments.py"]
     verbs = {"cli/run.py", "cli/study.py", "cli/sweep.py"}
     assert not verbs & set(files_with(FAILED, "cli"))
 

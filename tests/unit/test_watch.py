@@ -1,7 +1,6 @@
 """A run in the terminal: what a frame says, and when watching ends."""
 
-from mooring.cli.sparkline import log_sparkline, sparkline
-from mooring.cli.watch import going_on, look
+from mooring.cli.watch import going_on, log_sparkline, look, sparkline
 from mooring.store import in_use, locked
 
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli import clean, data, doctor, fetch, fuse, importing, methods, report, run, study, sweep, track, watch
-from mooring.cli.exit_codes import INTERRUPTED
+from mooring.cli import data, doctor, fetch, folders, fuse, methods, run, study, sweep, watch
+from mooring.cli.arguments import INTERRUPTED
 from mooring.errors import ConfigError, MooringError
 
 app = typer.Typer(
@@ -36,17 +36,17 @@ def about(
 app.command("run")(run.run)
 app.command("resume")(run.resume)
 app.command("watch")(watch.watch)
-app.command("clean")(clean.clean)
+app.command("clean")(folders.clean)
 app.command("fuse")(fuse.fuse)
 app.command("sweep")(sweep.sweep)
 app.command("study")(study.study)
-app.command("import")(importing.import_)
+app.command("import")(folders.import_)
 app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
 app.command("doctor")(doctor.doctor)
-app.command("report")(report.report)
-app.command("track")(track.track)
+app.command("report")(folders.report)
+app.command("track")(folders.track)
 app.command("partition")(data.partition)
 
 sources = typer.Typer(invoke_without_command=True, help=data.data.__doc__)

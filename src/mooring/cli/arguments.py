@@ -1,4 +1,4 @@
-"""Arguments that several verbs share."""
+"""What several verbs share: their arguments, and how a command ends."""
 
 import sys
 from pathlib import Path
@@ -17,6 +17,10 @@ Settings = Annotated[
 ]
 Root = Annotated[str | None, typer.Option(help="Where data sets are; default MOORING_DATA or ~/.cache/mooring.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
+
+# Exit codes when a command is neither well nor a user's mistake (2, as every `MooringError` says).
+FAILED = 3  # ended with less than all clients or runs
+INTERRUPTED = 130  # by Ctrl-C
 
 
 def experiments(settings: list[str] | None) -> "list[Experiment]":

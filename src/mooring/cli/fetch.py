@@ -41,7 +41,7 @@ def fetch(
 def watching() -> Iterator["Emit"]:
     """A bar in a terminal, some lines elsewhere."""
     if not sys.stderr.isatty():
-        yield Lines().show
+        yield DownloadLines().show
         return
     from rich.console import Console
     from rich.progress import (
@@ -72,7 +72,7 @@ def watching() -> Iterator["Emit"]:
         yield show
 
 
-class Lines:
+class DownloadLines:
     """For logs and pipes: a line at every tenth of a file, on standard error."""
 
     def __init__(self) -> None:

@@ -23,10 +23,10 @@ def overview(plan: "Plan", out: Path, silent: bool) -> Iterator[Emit]:
     if silent:
         yield lambda _: None
     elif sys.stderr.isatty():
-        with Overview(plan, out) as shown:
+        with SweepBars(plan, out) as shown:
             yield shown.show
     else:
-        yield Lines(plan, out).show
+        yield SweepLines(plan, out).show
 
 
 def all_members(plan: "Plan", out: Path) -> "dict[str, Member]":
@@ -44,7 +44,7 @@ def ending(member: "Member", reason: str) -> str:
     return f"{member.name}: {said}"
 
 
-class Lines:
+class SweepLines:
     """For logs and pipes: a line per run that ends."""
 
     def __init__(self, plan: "Plan", out: Path) -> None:
@@ -61,7 +61,7 @@ class Lines:
             print(ending(self.members[fields["name"]], fields["reason"]), file=sys.stderr, flush=True)
 
 
-class Overview:
+class SweepBars:
     """For people: bars that fit any terminal, because only runs that are going on have one."""
 
     def __init__(self, plan: "Plan", out: Path) -> None:
@@ -79,7 +79,7 @@ class Overview:
         )
         self.whole = self.progress.add_task("[bold]sweep", total=None, unit="runs")
 
-    def __enter__(self) -> "Overview":
+    def __enter__(self) -> "SweepBars":
         self.progress.start()
         return self
 

@@ -23,10 +23,10 @@ def watching(experiment: "Experiment", silent: bool) -> Iterator[Emit]:
     if silent:
         yield lambda _: None
     elif sys.stderr.isatty():
-        with Bars(experiment) as bars:
+        with ClientBars(experiment) as bars:
             yield bars.show
     else:
-        yield Lines(experiment).show
+        yield RunLines(experiment).show
 
 
 @contextmanager
@@ -66,7 +66,7 @@ class Fusing:
             self.bar.update(self.task, completed=self.begun + share, facts=f"{self.rule} {share:.0%}")
 
 
-class Lines:
+class RunLines:
     """For logs and pipes: plain lines on standard error."""
 
     def __init__(self, experiment: "Experiment") -> None:
@@ -82,7 +82,7 @@ class Lines:
             print(trouble(event), file=sys.stderr, flush=True)
 
 
-class Bars:
+class ClientBars:
     """For people: how far each client is, its loss and its lambda; the fused accuracy below."""
 
     def __init__(self, experiment: "Experiment") -> None:
@@ -102,7 +102,7 @@ class Bars:
         self.clients = 0
         self.accuracy = ""
 
-    def __enter__(self) -> "Bars":
+    def __enter__(self) -> "ClientBars":
         self.progress.start()
         return self
 

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mooring.cli.arguments import AsJson, Settings, experiments, print_json
-from mooring.cli.exit_codes import FAILED, INTERRUPTED
+from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, Settings, experiments, print_json
 
 if TYPE_CHECKING:
     from mooring.config import Experiment

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from mooring.cli.arguments import AsJson, print_json
-from mooring.cli.exit_codes import FAILED, INTERRUPTED
+from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, print_json
 from mooring.errors import ConfigError, ExtraError, nearest
 
 if TYPE_CHECKING:

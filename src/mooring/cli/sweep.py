@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, print_json
-from mooring.cli.exit_codes import FAILED, INTERRUPTED
+from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, print_json
 
 if TYPE_CHECKING:
     from mooring.config import Plan
@@ -35,7 +34,7 @@ def sweep(
     """
     plan, out = read(words, baseline)
     from mooring.cli.overview import overview
-    from mooring.cli.sweep_tables import summary_table
+    from mooring.cli.tables import summary_table
     from mooring.sweep import sweep as conduct
     from mooring.sweep.tables import read_table
 

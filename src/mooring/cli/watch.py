@@ -1,14 +1,14 @@
 """`mooring watch`: a run as it goes, from its events, in any other terminal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import log
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mooring.cli.sparkline import log_sparkline, sparkline
 from mooring.errors import StoreError
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SECONDS = 1.0  # between two frames
 MOST_CLIENTS = 30
 LONGEST = 60  # rounds of a trace that are shown, the last ones
+BLOCKS = "▁▂▃▄▅▆▇█"
+GAP = " "
 
 
 def watch(
@@ -120,3 +122,19 @@ def trace_of(course: dict[int, dict[str, Any]], rounds: int, draw: Callable[[lis
 
 def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
+
+
+def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
+    """Each value as a block between low and high; a missing one is a gap."""
+    span = high - low
+    return "".join(GAP if value is None else _block((value - low) / span if span > 0 else 0.5) for value in values)
+
+
+def log_sparkline(values: Sequence[float | None], low: float, high: float) -> str:
+    """The same on a logarithmic scale; what is not positive is a gap."""
+    logs = [log(value) if value is not None and value > 0 else None for value in values]
+    return sparkline(logs, log(low), log(high))
+
+
+def _block(share: float) -> str:
+    return BLOCKS[round(min(max(share, 0.0), 1.0) * (len(BLOCKS) - 1))]

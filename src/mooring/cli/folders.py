@@ -1,0 +1,86 @@
+"""`mooring report`, `track`, `import` and `clean`: what else is done with the folders of runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mooring.cli.arguments import AsJson, print_json
+from mooring.errors import ConfigError, nearest
+
+OUT = "out="
+SHOWN = ("method", "dataset", "accuracy", "clients", "complete")
+
+
+def report(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A run, a sweep or a study.")],
+    format_: Annotated[
+        str, typer.Option("--format", "-f", help="html, csv, markdown, latex, excel or figures.")
+    ] = "html",
+    out: Annotated[Path | None, typer.Option(help="Where to write; by default into the folder.")] = None,
+) -> None:
+    """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet."""
+    from mooring.reports import report as write
+
+    typer.echo(str(write(Path(folder), format_, out)))
+
+
+def track(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders, or sweep folders with runs/ inside.")
+    ],
+    to: Annotated[str, typer.Option(help="tensorboard or mlflow.")],
+    out: Annotated[Path | None, typer.Option(help="Default: the folder tensorboard, or the file mlflow.db.")] = None,
+) -> None:
+    """Show runs in TensorBoard or MLflow: accuracies, losses and lambdas by round, the configuration, the result.
+
+    A run that is still running is shown as far as it has come; the same command later brings it up to date.
+    """
+    from mooring.track import TRACKERS
+    from mooring.track import track as show
+
+    if to not in TRACKERS:
+        raise ConfigError([f"--to {to}: unknown; {nearest(to, TRACKERS)}"])
+    place = out or Path(TRACKERS[to].usual)
+    tracker = TRACKERS[to](place)
+    names = [name for run in runs for name in show(run, tracker)]
+    typer.echo(f"{len(names)} {'run' if len(names) == 1 else 'runs'} in {place}")
+
+
+def import_(
+    arguments: Annotated[list[str], typer.Argument(metavar="LOG... [out=FOLDER]", help="Logs, and where to put them.")],
+    json: AsJson = False,
+) -> None:
+    """Turn logs of the published code into run folders, so that old experiments appear in the same reports.
+
+    What a log does not tell is null; `mooring doctor` examines an imported run, `mooring fuse` has nothing to fuse.
+    """
+    outs = [argument.removeprefix(OUT) for argument in arguments if argument.startswith(OUT)]
+    logs = [Path(argument) for argument in arguments if not argument.startswith(OUT)]
+    if not logs or len(outs) > 1 or "" in outs:
+        raise ConfigError([f"{' '.join(arguments)!r}: must be logs and at most one out=FOLDER"])
+    from mooring.importing import import_log
+
+    told = []
+    for log in logs:
+        out = Path(outs[0], *([log.stem] if len(logs) > 1 else [])) if outs else None
+        for folder, result in import_log(log, out):
+            told.append({"folder": str(folder), "log": str(log), **{key: result[key] for key in SHOWN}})
+    if json:
+        print_json(told)
+        return
+    for row in told:
+        accuracy = "no fused accuracy" if row["accuracy"] is None else f"accuracy {row['accuracy']:.4f}"
+        typer.echo(f"{row['log']}: {row['method']} on {row['dataset'] or 'unknown data'}, {accuracy}, {row['folder']}")
+
+
+def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")]) -> None:
+    """Remove the clients' states of finished runs; uploads and results stay. An interrupted run is left alone."""
+    from mooring.reports.table import size
+    from mooring.store import discard_states, locked, read_result
+
+    for run in runs:
+        folder = Path(run)
+        read_result(folder)  # a run that is not finished is refused: its states are all it has
+        with locked(folder):
+            typer.echo(f"{run}: {size(discard_states(folder))} removed")
