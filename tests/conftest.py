@@ -126,18 +126,8 @@ def study_folder(sweep_folder, tmp_path_factory):
     return folder
 
 
-def chromium_path():
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next((path for path in map(shutil.which, names) if path), None)
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    return chromium_path() or pytest.skip("no Chromium on this machine")
-
-
 def pytest_terminal_summary(terminalreporter):
-    """A page that was not opened in a browser was not tested: say so, loudly."""
-    if chromium_path() is None:
-        notice = "NO CHROMIUM FOUND: the report page was not tested in a browser (apt-get install chromium)"
-        terminalreporter.write_line(notice, red=True, bold=True)
+    """What was skipped was not tested: say so at the end, loudly, once for each reason."""
+    reports = terminalreporter.stats.get("skipped", [])
+    for reason in sorted({report.longrepr[2].removeprefix("Skipped: ") for report in reports}):
+        terminalreporter.write_line(f"NOT TESTED: {reason}", red=True, bold=True)

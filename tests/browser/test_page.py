@@ -1,6 +1,7 @@
 """The page in a real browser: it opens from disk, fetches nothing, and everything on it works."""
 
 import csv
+import shutil
 from base64 import b64decode
 from io import StringIO
 
@@ -16,19 +17,27 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-
-
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 DESKTOP = {"width": 1200, "height": 900}
+WHAT = "the report page in a browser"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    return next(filter(None, map(shutil.which, NAMES)), None) or pytest.skip(f"{WHAT}: no chromium on the PATH")
 
 
 @pytest.fixture(scope="module")
 def browser(chromium, tmp_path_factory):
-    api = pytest.importorskip("playwright.sync_api")
+    api = pytest.importorskip("playwright.sync_api", reason=f"{WHAT}: playwright is not installed")
     profile = tmp_path_factory.mktemp("profile")
     with api.sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            profile, executable_path=chromium, args=list(FLAGS), accept_downloads=True, color_scheme="light"
-        )
+        try:
+            context = playwright.chromium.launch_persistent_context(
+                profile, executable_path=chromium, args=list(FLAGS), accept_downloads=True, color_scheme="light"
+            )
+        except api.Error:
+            pytest.skip(f"{WHAT}: {chromium} cannot be started")
         yield context
         context.close()
 
@@ -179,6 +188,6 @@ def test_it_prints_in_light_on_paper_width(page):
     assert len(page.pdf(format="A4")) > 50_000
 
 
-def test_still_no_word_and_no_request_at_the_end(heard, address):
+def test_still_no_word_and_no_request_at_the_end(page, heard, address):
     assert heard["console"] == []
     assert {url for url in heard["requests"] if not url.startswith(("data:", "blob:"))} == {address}

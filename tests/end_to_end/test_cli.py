@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 import yaml
@@ -11,18 +10,15 @@ import yaml
 from mooring.data.catalogue import SOURCES
 from mooring.methods import METHODS
 
+HEAVY = "print([m for m in ('torch', 'numpy', 'pydantic', 'sklearn') if m in sys.modules], file=sys.stderr)"
 
-def test_help_answers_at_once():
-    """Beside a Python that imports nothing but typer, in turns, because cores are shared."""
-    ours, bare = "from mooring.cli import main; main()", "import typer"
-    seconds = {ours: [], bare: []}
-    for _ in range(4):
-        for code, taken in seconds.items():
-            began = time.perf_counter()
-            shown = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
-            taken.append(time.perf_counter() - began)
-            assert code == bare or "partition" in shown.stdout
-    assert min(seconds[ours]) < 4 * min(seconds[bare])
+
+def test_help_imports_nothing_heavy():
+    """That is what lets it answer at once; how fast that is, `make bench` measures."""
+    code = f"import atexit, sys; atexit.register(lambda: {HEAVY}); from mooring.cli import main; main()"
+    shown = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+    assert "partition" in shown.stdout
+    assert shown.stderr == "[]\n"
 
 
 def test_importing_the_package_imports_nothing_heavy():

@@ -8,14 +8,14 @@ import pytest
 from mooring.study.library import plan
 from mooring.study.plan import load_study
 
-TINY = ("training.rounds=2", "training.local_epochs=1", "seeds=1")
+TINY = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "seeds=1", "--workers", "1")
 WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale"}
 
 
 def test_a_study_decides_every_claim_and_is_not_run_twice(cli, monkeypatch, tmp_path):
-    code, out, err = cli("study", "5", *TINY, "out=s")
+    code, out, err = cli("study", "5", *TINY, "out=s", "--table")
     assert code == 0, err
-    assert out.splitlines()[-1] == "s/report.html"
+    assert out.splitlines()[-1].endswith(" s/report.html")
     told = json.loads((tmp_path / "s" / "study.json").read_text("utf-8"))
     assert told["sweeps"] == ["explosion"]
     verdicts = {row["id"]: row["verdict"] for row in told["verdicts"]}
@@ -23,6 +23,7 @@ def test_a_study_decides_every_claim_and_is_not_run_twice(cli, monkeypatch, tmp_
     assert list(verdicts) == [claim.id for claim in load_study(plan("5")).claims]
     assert verdicts["runaway"] == "not confirmed"  # not in two rounds of one epoch
     assert len(told["runs"]) == 6
+    assert out.count("├") == len(verdicts) - 1  # the table has a row per claim
     assert "study.md" in out
     assert "runs away" in (tmp_path / "s" / "study.md").read_text("utf-8")
     code, out, err = cli("study", "5", *TINY, "out=s", "--json")
@@ -40,7 +41,9 @@ def without_the_extra(cli, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     code, out, err = cli("study", "5", *TINY, "out=s", "--quiet")
     assert code == 0, err
-    assert out.splitlines()[-1] == "s/study.md"
+    assert out.splitlines()[-1].endswith(" s/study.md")
+    assert len(out.splitlines()) <= 15  # without --table, plain lines
+    assert max(map(len, out.splitlines())) <= 80
     assert err == "no report page: plotly: is not installed; pip install 'mooring[report]', then mooring report s\n"
     assert not (tmp_path / "s" / "report.html").exists()
     code, _, err = cli("report", "s")

@@ -107,7 +107,7 @@ def test_nothing_is_fused_from_some_of_the_clients(cli, tmp_path):
 @pytest.mark.parametrize("kind", ["random", "tpe"])
 def test_a_search_goes_by_validation_accuracy(kind, cli, tmp_path, monkeypatch):
     if kind == "tpe":
-        pytest.importorskip("optuna", reason="Optuna is an extra: pip install 'mooring[search]'")
+        pytest.importorskip("optuna", reason="searches by Optuna: the extra search is not installed")
     (tmp_path / "search.yaml").write_text(
         f"settings: [data.validation=0.2, {', '.join(SMALL)}]\n"
         f"search: {{kind: {kind}, trials: 2, space: {{training.lr: {{low: 0.01, high: 0.1, log: true}}}}}}\n"

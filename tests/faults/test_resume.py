@@ -4,7 +4,9 @@ import os
 import signal
 
 import pytest
-from disturbance import ended, events, kill, same, started, wait_for_states, workers_of
+from disturbance import LIMIT_SECONDS, ended, events, kill, same, started, wait_for_states, workers_of
+
+from mooring.engines.interruption import patient
 
 
 @pytest.mark.slow
@@ -27,7 +29,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(original, settings, tmp_path, cli):
     process = started(folder, *settings)
     wait_for_states(folder, 2, process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 130
     assert err == f"interrupted; go on with: mooring resume {folder}\n"
     assert not (folder / "result.json").exists()
@@ -65,3 +67,11 @@ def test_a_finished_run_is_left_alone_by_resume(original, cli):
     assert code == 0
     assert "finished earlier, nothing was run" in err
     assert "v12" in out
+
+
+def test_the_first_ctrl_c_is_remembered_and_the_second_acts_at_once():
+    with pytest.raises(KeyboardInterrupt), patient() as interrupted:
+        signal.raise_signal(signal.SIGINT)
+        assert interrupted.is_set()
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("it went on after the second")

@@ -69,7 +69,7 @@ def test_ctrl_c_in_a_sweep(tmp_path):
         assert time.monotonic() < until
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 130
     assert err == "interrupted; the same command goes on where it was\n"
     assert len(list((tmp_path / "s").glob("runs/*"))) < 4  # what had not begun does not begin

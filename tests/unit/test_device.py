@@ -54,7 +54,7 @@ def test_bfloat16_learns_nearly_the_same(make_job, shard_of):
 
 def test_a_gpu_that_is_not_there_is_refused(cli):
     if torch.cuda.is_available():
-        pytest.skip("this machine has a GPU")
+        pytest.skip("that a missing GPU is refused: this machine has one")
     code, _, err = cli("run", "engine.device=cuda")
     assert code == 2
     assert "engine.device=cuda: this machine has no GPU that torch can use; set engine.device=auto" in err

@@ -21,10 +21,6 @@ from mooring.reports.compose import compose
 from mooring.reports.folders import gather
 from mooring.reports.formats import FORMATS
 
-pytest.importorskip("openpyxl")
-pytest.importorskip("matplotlib")
-plotly = pytest.importorskip("plotly")
-
 
 @pytest.fixture(scope="module")
 def study(study_folder):
@@ -73,7 +69,7 @@ def test_latex_is_balanced_and_its_rows_fit_their_columns(written):
         assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {width}
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here: only the syntax was checked")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="the LaTeX report in LaTeX: no pdflatex on the PATH")
 def test_latex_compiles(written, tmp_path):
     order = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-output-directory", tmp_path]
     done = subprocess.run([*order, written("latex")], capture_output=True, text=True, check=False)
@@ -101,7 +97,7 @@ def test_excel_never_takes_text_for_a_formula(written):
     assert [cell.data_type for cell in next(place.iter_rows(min_row=3, max_row=3))] == ["n", "s"]
 
 
-@pytest.mark.skipif(shutil.which("soffice") is None, reason="no LibreOffice here")
+@pytest.mark.skipif(shutil.which("soffice") is None, reason="the Excel report in LibreOffice: no soffice on the PATH")
 def test_libreoffice_reads_the_cells(written, tmp_path):
     home = f"-env:UserInstallation=file://{tmp_path}/profile"
     order = ["soffice", "--headless", home, "--convert-to", "csv", "--outdir", tmp_path, written("excel")]

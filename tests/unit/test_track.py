@@ -13,7 +13,7 @@ from mooring.store import read_events, read_result
 from mooring.track import TRACKERS, Mlflow, TensorBoard, track
 from mooring.track.chronicle import read_chronicle
 
-WHY = "pip install 'mooring[track]' to test the trackers"
+WHY = "TensorBoard and MLflow: the extra track is not installed"
 TRACED = ("base_loss", "align_loss", "lambda", "lambda_star")
 SMALL = ["training.rounds=2", "training.local_epochs=1", "engine.workers=1", "partition.clients=2", "data.limit=120"]
 

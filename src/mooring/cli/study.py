@@ -25,7 +25,10 @@ def study(
         ),
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the verdicts.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only what was found.")] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="Also every claim, what was measured, and its verdict.")
+    ] = False,
     json: AsJson = False,
 ) -> None:
     """Run a lab note again, set what it documents beside what is measured, and decide each of its claims.
@@ -41,7 +44,7 @@ def study(
         return
     chosen, scale, out, rest = read(load_study(plan(number)), settings or [])
     from mooring.cli.overview import overview
-    from mooring.cli.study_tables import verdicts_table
+    from mooring.cli.study_tables import summary, verdicts_table
     from mooring.study.conduct import conduct
 
     try:
@@ -52,8 +55,10 @@ def study(
     if json:
         print_json({"folder": str(out), **told})
     else:
-        verdicts_table(told)
-        typer.echo(str(out / "study.md"))
+        if table:
+            verdicts_table(told)
+        summary(told)
+        typer.echo(f"Every claim with its numbers: {out / 'study.md'}")
         show_page(out)
     if told["missing"]:
         typer.echo(f"warning: {len(told['missing'])} runs did not finish; the same command tries again", err=True)
@@ -65,7 +70,7 @@ def show_page(out: Path) -> None:
     from mooring.reports import report
 
     try:
-        typer.echo(str(report(out)))
+        typer.echo(f"The report, for a browser:    {report(out)}")
     except ExtraError as missing:
         typer.echo(f"no report page: {missing.problem}; {missing.remedy}, then mooring report {out}", err=True)
 

@@ -2,14 +2,36 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from mooring.types import CONFIRMED, REFUTED, UNSEEN
+from mooring.types import ANSWERS, CONFIRMED, REFUTED, UNSEEN
 
 COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow"}
+WIDTH = 80
+
+
+def summary(told: Mapping[str, Any]) -> None:
+    """In plain lines: what was run, what became of its main claims, and how many claims there are of each kind."""
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(f"Lab note {told['study']} run again, scale {told['scale']}: [bold]{told['title']}[/bold]")
+    indented(console, f"{len(told['runs'])} runs on {told['ran']}; methods {', '.join(told['methods'])}")
+    console.print(f"What was seen, mean ± standard deviation over seeds {', '.join(map(str, told['seeds']))}:")
+    for row in told["highlights"]:
+        colour = COLOURS[row["verdict"]]
+        console.print(f"{row['says']}: [{colour}]{row['verdict']}[/{colour}]")
+        indented(console, row["measured"])
+    counts = Counter(row["verdict"] for row in told["verdicts"])
+    console.print(f"Of {len(told['verdicts'])} claims: {', '.join(f'{counts[word]} {word}' for word in ANSWERS)}.")
+
+
+def indented(console: Console, text: str) -> None:
+    """In the width of a terminal; `0.4 ± 0.1` and `n = 3` stay in one piece."""
+    for line in wrap(text.replace(" ± ", "\xa0±\xa0").replace(" = ", "\xa0=\xa0"), WIDTH - 2):
+        console.print("  " + line.replace("\xa0", " "), markup=False)
 
 
 def verdicts_table(told: Mapping[str, Any]) -> None:
@@ -20,9 +42,4 @@ def verdicts_table(told: Mapping[str, Any]) -> None:
     for row in told["verdicts"]:
         colour = COLOURS[row["verdict"]]
         table.add_row(row["claim"], row["documented"], row["measured"], f"[{colour}]{row['verdict']}[/{colour}]")
-    console = Console()
-    console.print(table)
-    counts = Counter(row["verdict"] for row in told["verdicts"])
-    seeds = ", ".join(map(str, told["seeds"]))
-    console.print(f"study {told['study']}, scale {told['scale']}, seeds {seeds}: ", end="")
-    console.print(", ".join(f"{n} {verdict}" for verdict, n in counts.most_common()), highlight=False)
+    Console().print(table)

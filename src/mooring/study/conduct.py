@@ -12,6 +12,7 @@ from mooring.store import strict_json, write_atomically
 from mooring.study.evidence import Evidence, StudyRun, gather
 from mooring.study.page import page
 from mooring.study.plan import Claim, Scale, ScaleName, Study
+from mooring.study.summary import observed, ran
 from mooring.sweep import Plan, sweep
 from mooring.types import Emit
 
@@ -73,9 +74,11 @@ def plans(study: Study, scale: Scale, settings: Sequence[str]) -> Iterator[tuple
 
 
 def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: Evidence) -> dict[str, Any]:
-    """Every claim with its verdict, every table, every run."""
+    """What was run, every claim with its verdict, every table, every run."""
     chosen: Scale = getattr(study.scales, scale)
     seeds = ",".join(map(str, chosen.seeds))
+    verdicts = [decided(claim, evidence) for claim in study.claims]
+    planned = [plan.experiment_at(point) for _, plan in plans(study, chosen, settings) for point in plan.points()]
     return {
         "study": study.number,
         "title": study.title,
@@ -87,7 +90,10 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
         "settings": [*chosen.settings, *settings],
         "seeds": list(chosen.seeds),
         "sweeps": [part.name for part in study.sweeps if part.name not in chosen.left_out],
-        "verdicts": [decided(claim, evidence) for claim in study.claims],
+        "ran": ran(planned),
+        "methods": list(dict.fromkeys(experiment.name for experiment in planned)),
+        "highlights": [asdict(each) for each in observed(study.highlights, verdicts, evidence)],
+        "verdicts": verdicts,
         "tables": [asdict(table(evidence)) for table in study.tables],
         "runs": [
             {"sweep": name, "run": run.name, "fingerprint": run.trained.get("fingerprint"), "accuracy": run.accuracy}

@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 from annotated_types import MinLen
 
 from mooring.config.value import load_value
-from mooring.errors import ConfigError
+from mooring.errors import ConfigError, nearest
 from mooring.study.checks import Check, Correlation, Given, Within
 from mooring.study.comparisons import Alike, Below, Order, Trend
 from mooring.study.evidence import parsed
 from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Share, Since, Switch
+from mooring.study.summary import Highlight
 from mooring.study.tables import ByClient, ByGroup, ByRound, NoteTable
 
 ScaleName = Literal["quick", "cpu", "full"]
@@ -93,6 +94,7 @@ class Study:
     about: str
     scales: Scales
     sweeps: tuple[PlannedSweep, ...]
+    highlights: tuple[Highlight, ...]  # what its ending says
     tables: tuple[NoteTable, ...]
     claims: tuple[Claim, ...]
 
@@ -113,10 +115,11 @@ def seeded(study: Study, scale: ScaleName, seeds: tuple[int, ...]) -> Study:
 
 
 def problems(study: Study) -> Iterator[str]:
-    """Claims and tables that ask for runs which are not made; names that are given twice."""
+    """Claims, tables and highlights that ask for what is not there; names that are given twice."""
     sweeps = {sweep.name: sweep for sweep in study.sweeps}
     asking = {f"claim {claim.id}": claim.check.groups() for claim in study.claims}
     asking |= {f"table {table.title!r}": table.groups() for table in study.tables}
+    asking |= {f"highlight {h.says!r}": tuple(number.of for number in h.numbers) for h in study.highlights}
     for who, groups in asking.items():
         for group in groups:
             name, wanted = parsed(group)
@@ -124,7 +127,9 @@ def problems(study: Study) -> Iterator[str]:
             if name not in sweeps or any(value not in map(str, factors.get(key, ())) for key, value in wanted.items()):
                 yield f"{who}: asks for {group!r}, and no sweep runs that"
     ids = [claim.id for claim in study.claims]
+    unknown = {h.claim for h in study.highlights} - set(ids)
+    yield from (f"highlight: there is no claim {id_!r}; {nearest(id_, ids)}" for id_ in sorted(unknown))
     yield from (f"claim {id_}: is there twice" for id_ in sorted({id_ for id_ in ids if ids.count(id_) > 1}))
     for scale in (study.scales.quick, study.scales.cpu, study.scales.full):
-        unknown = {*scale.sweeps, *scale.left_out} - sweeps.keys()
-        yield from (f"scale: there is no sweep {name!r}" for name in sorted(unknown))
+        missing = {*scale.sweeps, *scale.left_out} - sweeps.keys()
+        yield from (f"scale: there is no sweep {name!r}" for name in sorted(missing))

@@ -1,0 +1,99 @@
+"""What a study found, for whoever reads nothing else: what was run, its main claims, and the numbers behind them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from mooring.config import Experiment
+from mooring.study.evidence import Evidence
+from mooring.study.measures import Measure
+from mooring.study.samples import Sample, sample
+
+
+@dataclass(frozen=True)
+class Number:
+    """A measure over a group of runs, and the words that follow it: `0.412 ± 0.031 in the last round`."""
+
+    words: str
+    of: str
+    measure: Measure
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """One of the study's claims (`claim` is its id) in plain words, and the numbers to be seen beside its verdict."""
+
+    says: str
+    claim: str
+    numbers: tuple[Number, ...]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A highlight as it came out."""
+
+    says: str
+    verdict: str
+    measured: str
+
+
+def observed(
+    highlights: Iterable[Highlight], verdicts: Iterable[Mapping[str, str]], evidence: Evidence
+) -> tuple[Observation, ...]:
+    """Every highlight with the verdict on its claim."""
+    decided = {row["id"]: row["verdict"] for row in verdicts}
+    return tuple(Observation(h.says, decided[h.claim], measured(h.numbers, evidence)) for h in highlights)
+
+
+def measured(numbers: Iterable[Number], evidence: Evidence) -> str:
+    """`11.9 ± 0.2 in the first round, 0.4 in the last (n = 3)`; n stands with each number where they differ in it."""
+    found = [(number.words, sample(evidence, number.of, number.measure)) for number in numbers]
+    there = [(words, values) for words, values in found if values]
+    counts = sorted({len(values) for _, values in there})
+    if not counts:
+        return "no finished run holds it"
+    if len(counts) == 1:
+        return f"{', '.join(f'{spread(values)} {words}' for words, values in there)} (n = {counts[0]})"
+    return ", ".join(f"{spread(values)} {words} (n = {len(values)})" for words, values in there)
+
+
+def spread(values: Sample) -> str:
+    """Mean, and standard deviation over seeds where there are several."""
+    numbers = list(values.values())
+    around = f" ± {plain(stdev(numbers))}" if len(numbers) > 1 else ""
+    return f"{plain(fmean(numbers))}{around}"
+
+
+def plain(value: float) -> str:
+    """As people write it: three decimals below one, three digits above, thousands apart."""
+    size = abs(value)
+    if size >= 1e9 or 0 < size < 0.001:
+        return f"{value:.2e}"
+    if size >= 1:
+        return f"{float(f'{value:.3g}'):,.{0 if size >= 100 else 1 if size >= 10 else 2}f}"
+    return f"{value:.3f}"
+
+
+def ran(experiments: Iterable[Experiment]) -> str:
+    """What these runs share, and all values of what they vary, in one line: `digits, 5 clients, ...`"""
+    runs = list(experiments)
+    partitions = [run.tree()["partition"] for run in runs]
+    facts = {
+        "{}": [amount(run.data.limit) + run.data.source for run in runs],
+        "{} clients": [partition.get("clients") for partition in partitions],
+        "label skew alpha {}": [partition.get("alpha") for partition in partitions],
+        "{} rounds": [run.training.rounds for run in runs],
+        "{} epochs each": [run.training.local_epochs for run in runs],
+    }
+    told = {phrase: alternatives(values) for phrase, values in facts.items()}
+    return ", ".join(phrase.format(values) for phrase, values in told.items() if values)
+
+
+def amount(limit: int | None) -> str:
+    return "" if limit is None else f"{limit:,} images of "
+
+
+def alternatives(found: Iterable[object]) -> str:
+    """`5`, or `0.5, 0.1 or 0.05`; what a run does not have is left out."""
+    names = list(dict.fromkeys(str(value) for value in found if value is not None))
+    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -1,0 +1,37 @@
+"""What pyproject.toml, constraints.txt, the Makefile and CI say of the same things agrees."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+HOME = Path(__file__).parents[2]
+PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+MAKEFILE = (HOME / "Makefile").read_text("utf-8")
+
+
+def name_of(requirement):
+    """`mkdocstrings[python]>=0.26` -> `mkdocstrings`"""
+    return re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-")
+
+
+@pytest.mark.parametrize("extra", [None, *EXTRAS])
+def test_every_requirement_is_pinned_for_ci(extra):
+    pinned = {name_of(line) for line in (HOME / "constraints.txt").read_text("utf-8").splitlines() if "==" in line}
+    wanted = PROJECT["dependencies"] if extra is None else EXTRAS[extra]
+    assert {name_of(requirement) for requirement in wanted} - pinned == set()
+
+
+def test_make_test_installs_every_extra_and_the_demo_only_what_its_page_needs():
+    demo, everything = re.findall(r"-e '\.\[(.*)\]'", MAKEFILE)
+    assert demo == "report"
+    assert sorted(everything.split(",")) == sorted(EXTRAS)
+
+
+def test_ci_is_make_test_and_nothing_else():
+    lines = (HOME / ".ci/run").read_text("utf-8").splitlines()
+    orders = [line for line in lines if line and not line.startswith("#")]
+    assert orders == ["set -euo pipefail", 'cd "$(dirname "$0")/.."', "make test"]
+    assert re.findall(r"run: (.*)", (HOME / ".github/workflows/ci.yml").read_text("utf-8")) == ["bash .ci/run"]

@@ -1,0 +1,105 @@
+"""The ending of a study: a few plain lines that fit a terminal, made of what was measured."""
+
+import pytest
+
+from mooring.cli.study_tables import WIDTH, summary
+from mooring.errors import ConfigError
+from mooring.study.conduct import findings
+from mooring.study.evidence import Evidence, Run
+from mooring.study.library import plan
+from mooring.study.plan import load_study
+from mooring.study.summary import Number, alternatives, measured, plain
+
+NUMBERS = ("1", "2", "3", "4", "5")
+
+
+def run_of(method, seed, lambdas, accuracies):
+    """Two rounds of one client, as a run of study 5 records them."""
+    rounds = tuple({"client": 0, "round": i, "lambda_raw": value} for i, value in enumerate(lambdas))
+    factors = {"method": method, "fusion": "feature-ensemble", "seed": seed}
+    return Run(f"{method}-{seed}", factors, accuracies[-1], dict(enumerate(accuracies)), rounds)
+
+
+@pytest.fixture
+def exploded():
+    return Evidence(
+        {
+            "explosion": (
+                run_of("v12", 1, (10.0, 2e6), (0.6, 0.2)),
+                run_of("v12", 2, (14.0, 4e6), (0.5, 0.3)),
+                run_of("v12-gamma", 1, (10.0, 3000.0), (0.6, 0.7)),
+                run_of("v12-gamma", 2, (14.0, 5000.0), (0.7, 0.6)),
+            )
+        }
+    )
+
+
+def shown(told, capsys):
+    summary(told)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, capsys):
+    told = findings(load_study(plan("5")), "quick", [], exploded)
+    lines = shown(told | {"seeds": [1, 2]}, capsys)
+    assert len(lines) <= 14
+    assert lines[0] == "Lab note 5 run again, scale quick: Explosions"
+    text = " ".join(line.strip() for line in lines)
+    assert (
+        "4 runs on digits, 5 clients, label skew alpha 0.05, 20 rounds, 2 epochs each; methods v12, v12-gamma" in text
+    )
+    assert "over seeds 1, 2:" in text
+    assert "runs away: confirmed 12.0 ± 2.83 in the first round, 3,000,000 ± 1,410,000 in the last (n = 2)" in text
+    assert "collapses: confirmed 0.550 ± 0.071 in its best round, 0.250 ± 0.071 in the last (n = 2)" in text
+    assert "stays bounded: confirmed 12.0 ± 2.83 in the first round, 4,000 ± 1,410 in the last (n = 2)" in text
+    assert "above V12's: confirmed 0.700 ± 0.000 in its best round, 0.650 ± 0.071 in the last (n = 2)" in text
+    assert text.endswith("cannot be seen at this scale.")
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("scale", ["quick", "cpu", "full"])
+def test_it_fits_a_terminal_in_every_study(number, scale, capsys):
+    study = load_study(plan(number))
+    told = findings(study, scale, [], Evidence({sweep.name: () for sweep in study.sweeps}))
+    lines = shown(told, capsys)
+    assert max(map(len, lines)) <= WIDTH
+    assert 10 <= len(lines) <= 16
+    assert sum("no finished run holds it" in line for line in lines) == len(study.highlights) >= 3
+
+
+def test_n_stands_with_each_number_where_they_differ_in_it(exploded):
+    of = {"v12": "explosion method=v12", "one": "explosion method=v12 seed=1"}
+    measure = load_study(plan("5")).highlights[1].numbers[1].measure
+    numbers = [Number("of both", of["v12"], measure), Number("of one", of["one"], measure)]
+    assert measured(numbers, exploded) == "0.250 ± 0.071 of both (n = 2), 0.200 of one (n = 1)"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.000"),
+        (0.00012, "1.20e-04"),
+        (0.12345, "0.123"),
+        (-0.5, "-0.500"),
+        (1.5, "1.50"),
+        (12.34, "12.3"),
+        (123.4, "123"),
+        (5081234.0, "5,080,000"),
+        (2.5e12, "2.50e+12"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(value, text):
+    assert plain(value) == text
+
+
+def test_what_varies_is_told_with_all_its_values():
+    assert alternatives([5, 5]) == "5"
+    assert alternatives([0.5, 0.1, None, 0.05]) == "0.5, 0.1 or 0.05"
+    assert alternatives([None]) == ""
+
+
+def test_a_highlight_of_a_claim_that_is_not_there_is_an_error(tmp_path):
+    text = plan("5").read_text("utf-8").replace("    claim: runaway", "    claim: runawai", 1)
+    (tmp_path / "9-x.yaml").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match="no claim 'runawai'; did you mean 'runaway'"):
+        load_study(tmp_path / "9-x.yaml")
