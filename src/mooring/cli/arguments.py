@@ -1,5 +1,6 @@
 """What several verbs share: their arguments, and how a command ends."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,7 +38,21 @@ def experiments(settings: list[str] | None) -> "list[Experiment]":
     return load(None, settings)
 
 
+def command() -> str:
+    """What was typed, as a shell takes it."""
+    return shlex.join(["mooring", *sys.argv[1:]])
+
+
+def as_object(record: object) -> dict[str, object]:
+    """A record as a JSON object, to which a verb may add where it lies."""
+    from mooring.record import as_tree
+
+    tree = as_tree(record)
+    assert isinstance(tree, dict)
+    return tree
+
+
 def print_json(value: object) -> None:
-    from mooring.store import strict_json
+    from mooring.record import strict_json
 
     sys.stdout.write(strict_json(value, indent=1) + "\n")

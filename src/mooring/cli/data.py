@@ -70,7 +70,7 @@ def partition(
     from rich.console import Console
 
     from mooring.data.partition import export as write
-    from mooring.prepare import prepare
+    from mooring.simulation import prepare
 
     federation, _ = prepare(experiment)
     if export is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from mooring.doctor import Diagnosis, Finding
-    from mooring.doctor.forecast import Forecast
+    from mooring.simulation.forecast import RunForecast
 
 ILL = 1  # exit code
 EACH = ("running-away",)  # kinds of which every client has its own story
@@ -33,17 +33,18 @@ def doctor(
     if log is None and not (settings and Path(settings[0]).is_dir()):
         before(settings, json)
         return
-    from mooring.doctor import examine
-    from mooring.doctor.read_log import read_log
-    from mooring.doctor.read_run import read_run
+    from mooring.doctor import case_of_log, examine, read_case
+    from mooring.importing import read_imports
 
     if log is not None:
         if settings:
             raise StoreError("--log takes no further settings", "examine one thing at a time")
-        histories = read_log(log)
+        imports = read_imports(log)
+        names = [log.name if len(imports) == 1 else f"{log.name} #{i}" for i in range(1, len(imports) + 1)]
+        cases = [case_of_log(one.record, one.settings, name) for one, name in zip(imports, names, strict=True)]
     else:
-        histories = [read_run(Path(folder)) for folder in settings or []]
-    diagnoses = [examine(history) for history in histories]
+        cases = [read_case(Path(folder)) for folder in settings or []]
+    diagnoses = [examine(case) for case in cases]
     if json:
         told = [as_tree(diagnosis) for diagnosis in diagnoses]
         print_json(told[0] if len(told) == 1 else told)
@@ -59,8 +60,8 @@ def before(settings: list[str] | None, json: bool) -> None:
     from dataclasses import asdict, replace
 
     from mooring.bank import stand_in
-    from mooring.doctor.forecast import forecast
-    from mooring.prepare import prepare
+    from mooring.simulation import prepare
+    from mooring.simulation.forecast import forecast
 
     told: list[dict[str, Any]] = []
     for experiment in experiments(settings):
@@ -132,11 +133,11 @@ def show_findings(screen: "Console", findings: "Sequence[Finding]") -> None:
             screen.print(f"{mark} [bold]{kind}[/bold]{who}: {escape(same[0].text)}{others}{remedy}")
 
 
-def show_forecast(name: str, found: "Forecast") -> None:
+def show_forecast(name: str, found: "RunForecast") -> None:
     """The table of clients, then what it means."""
     from rich.table import Table
 
-    from mooring.doctor.finding import number
+    from mooring.doctor.finding import Finding, number
     from mooring.reports.table import size
 
     screen = console()
@@ -151,6 +152,7 @@ def show_forecast(name: str, found: "Forecast") -> None:
     screen.print(table)
     if len(found.clients) > MOST:
         screen.print(f"[dim]... and {len(found.clients) - MOST} more clients[/dim]")
-    show_findings(screen, found.findings)
+    findings = [Finding(f.kind, f.text, client=f.client, remedy=f.remedy) for f in found.findings]
+    show_findings(screen, findings)
     upload = size(found.upload_bytes)
     screen.print(f"about {found.minutes:.1f} core-minutes of training; each client uploads {upload} once")

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +11,9 @@ from mooring.cli.arguments import Root
 from mooring.errors import ConfigError, DataError, nearest
 
 if TYPE_CHECKING:
-    from mooring.types import Emit, Event
+    from rich.progress import TaskID
+
+    from mooring.events import Emit, Event
 
 STEP = 0.1  # share of a file between two lines
 
@@ -40,6 +42,8 @@ def fetch(
 @contextmanager
 def watching() -> Iterator["Emit"]:
     """A bar in a terminal, some lines elsewhere."""
+    from mooring.events import Downloaded
+
     if not sys.stderr.isatty():
         yield DownloadLines().show
         return
@@ -61,13 +65,13 @@ def watching() -> Iterator["Emit"]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        tasks: dict[str, Any] = {}
+        tasks: dict[str, TaskID] = {}
 
         def show(event: "Event") -> None:
-            fields: Any = event.fields
-            if fields["file"] not in tasks:
-                tasks[fields["file"]] = progress.add_task(fields["file"], total=None)
-            progress.update(tasks[fields["file"]], completed=fields["done"], total=fields["total"])
+            if isinstance(event, Downloaded):
+                if event.file not in tasks:
+                    tasks[event.file] = progress.add_task(event.file, total=None)
+                progress.update(tasks[event.file], completed=event.done, total=event.total)
 
         yield show
 
@@ -79,11 +83,13 @@ class DownloadLines:
         self.told: dict[str, float] = {}
 
     def show(self, event: "Event") -> None:
+        from mooring.events import Downloaded
         from mooring.reports.table import size
 
-        fields: Any = event.fields
-        file, done, total = fields["file"], fields["done"], fields["total"]
-        if event.name == "continued":
+        if not isinstance(event, Downloaded):
+            return
+        file, done, total = event.file, event.done, event.total
+        if event.resumed:
             print(f"{file}: goes on at {size(done)}", file=sys.stderr, flush=True)
         elif total is not None and (done == total or done / total >= self.told.get(file, 0.0) + STEP):
             self.told[file] = done / total

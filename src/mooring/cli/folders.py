@@ -1,5 +1,6 @@
 """`mooring report`, `track`, `import` and `clean`: what else is done with the folders of runs."""
 
+from math import isnan
 from pathlib import Path
 from typing import Annotated
 
@@ -65,22 +66,23 @@ def import_(
     for log in logs:
         out = Path(outs[0], *([log.stem] if len(logs) > 1 else [])) if outs else None
         for folder, result in import_log(log, out):
-            told.append({"folder": str(folder), "log": str(log), **{key: result[key] for key in SHOWN}})
+            told.append((folder, log, result))
     if json:
-        print_json(told)
+        shown = [{key: getattr(result, key) for key in SHOWN} for _, _, result in told]
+        print_json([{"folder": str(f), "log": str(log), **row} for (f, log, _), row in zip(told, shown, strict=True)])
         return
-    for row in told:
-        accuracy = "no fused accuracy" if row["accuracy"] is None else f"accuracy {row['accuracy']:.4f}"
-        typer.echo(f"{row['log']}: {row['method']} on {row['dataset'] or 'unknown data'}, {accuracy}, {row['folder']}")
+    for folder, log, result in told:
+        accuracy = "no fused accuracy" if isnan(result.accuracy) else f"accuracy {result.accuracy:.4f}"
+        typer.echo(f"{log}: {result.method} on {result.dataset or 'unknown data'}, {accuracy}, {folder}")
 
 
 def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")]) -> None:
     """Remove the clients' states of finished runs; uploads and results stay. An interrupted run is left alone."""
+    from mooring.record import RunFolder, discard_states, locked
     from mooring.reports.table import size
-    from mooring.store import discard_states, locked, read_result
 
     for run in runs:
         folder = Path(run)
-        read_result(folder)  # a run that is not finished is refused: its states are all it has
+        _ = RunFolder(folder).result  # a run that is not finished is refused: its states are all it has
         with locked(folder):
             typer.echo(f"{run}: {size(discard_states(folder))} removed")

@@ -1,12 +1,15 @@
 """`mooring fuse`: other fusions over the uploads of a finished run, in seconds."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mooring.cli.arguments import AsJson, print_json
 from mooring.errors import ConfigError, FusionError
+
+if TYPE_CHECKING:
+    from mooring.record import FusionRecord
 
 ALL = "all"
 
@@ -14,7 +17,7 @@ ALL = "all"
 def fuse(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
     settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]", help="Settings such as fusion.ridge=0.1.")
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]", help="Settings such as fusion.ridge=0.1, or data.root=... if the data has moved.")
     ] = None,
     fusion: Annotated[
         str, typer.Option("--fusion", "-f", help="A rule, several with commas, or all.")
@@ -32,20 +35,22 @@ def fuse(
     """
     from mooring.config import load_fusions
 
-    rules = load_fusions(fusion, settings or ())
+    of_data = [word for word in settings or () if word.startswith("data.")]
+    rules = load_fusions(fusion, [word for word in settings or () if word not in of_data])
     from mooring.cli.progress import fusing
-    from mooring.workbench import Workbench
+    from mooring.simulation import FinishedRun
 
     with fusing(len(rules), silent=json) as emit:
-        bench = Workbench.open(Path(run), emit)
-        at = bench.chosen_round(at_round)
-        payloads = bench.uploads(at, taking_part(bench.delivered(at), clients, without))
-        rows: list[dict[str, Any]] = []
+        finished = FinishedRun.open(Path(run), emit, of_data)
+        at = finished.chosen_round(at_round)
+        delivered = sorted(finished.result.delivered(at))
+        uploads = finished.uploads(at, taking_part(delivered, clients, without))
+        rows: list[FusionRecord] = []
         skipped: list[str] = []
         for rule in rules:
             emit.begin(rule.kind)
             try:
-                rows.append(bench.fuse(rule, payloads))
+                rows.append(finished.fuse(rule, uploads))
             except FusionError as error:
                 if fusion != ALL:
                     raise
@@ -55,7 +60,7 @@ def fuse(
     else:
         from mooring.cli.tables import fusions_table
 
-        fusions_table(run, rows, len(bench.delivered(at)))
+        fusions_table(run, rows, len(delivered))
         for reason in skipped:
             typer.echo(f"left out: {reason}", err=True)
 

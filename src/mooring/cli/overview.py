@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from mooring.types import Emit, Event
+from mooring.events import ClientRecord, Emit, Event, PartitionDrawn, RunEnded, SweepBegan, SweepWaits
 
 if TYPE_CHECKING:
     from mooring.config import Plan
@@ -40,7 +40,7 @@ def all_members(plan: "Plan", out: Path) -> "dict[str, Member]":
 def ending(member: "Member", reason: str) -> str:
     """One line about a run that has ended."""
     result = member.result
-    said = reason or ("" if result is None else f"accuracy {result['accuracy']:.3f}")
+    said = reason or ("" if result is None else f"accuracy {result.metrics.accuracy:.3f}")
     return f"{member.name}: {said}"
 
 
@@ -52,13 +52,13 @@ class SweepLines:
         self.members: dict[str, Member] = {}
 
     def show(self, event: Event) -> None:
-        fields: Any = event.fields
-        if event.name == "sweep":
-            self.members = all_members(self.plan, self.out)
-        if event.name == "sweep" and fields["finished"]:
-            print(f"{fields['finished']} of {fields['runs']} runs finished earlier", file=sys.stderr, flush=True)
-        elif event.name == "member":
-            print(ending(self.members[fields["name"]], fields["reason"]), file=sys.stderr, flush=True)
+        match event:
+            case SweepBegan(runs=runs, finished=finished):
+                self.members = all_members(self.plan, self.out)
+                if finished:
+                    print(f"{finished} of {runs} runs finished earlier", file=sys.stderr, flush=True)
+            case RunEnded(name=name, reason=reason):
+                print(ending(self.members[name], reason), file=sys.stderr, flush=True)
 
 
 class SweepBars:
@@ -89,33 +89,33 @@ class SweepBars:
         self.progress.stop()
 
     def show(self, event: Event) -> None:
-        fields: Any = event.fields
-        if event.name == "sweep":
-            self.members = all_members(self.plan, self.out)
-            self.ended = {name for name, member in self.members.items() if member.finished}
-            self.progress.update(self.whole, total=len(self.members), completed=len(self.ended))
-        elif event.name == "glance":
-            self._glance()
-        elif event.name == "member":
-            name = fields["name"]
-            self.ended.add(name)
-            self.progress.console.print(ending(self.members[name], fields["reason"]), highlight=False, markup=False)
-            if name in self.tasks:
-                self.progress.remove_task(self.tasks.pop(name))
-            self.progress.update(self.whole, completed=len(self.ended))
+        match event:
+            case SweepBegan():
+                self.members = all_members(self.plan, self.out)
+                self.ended = {name for name, member in self.members.items() if member.finished}
+                self.progress.update(self.whole, total=len(self.members), completed=len(self.ended))
+            case SweepWaits():
+                self._look()
+            case RunEnded(name=name, reason=reason):
+                self.ended.add(name)
+                self.progress.console.print(ending(self.members[name], reason), highlight=False, markup=False)
+                if name in self.tasks:
+                    self.progress.remove_task(self.tasks.pop(name))
+                self.progress.update(self.whole, completed=len(self.ended))
 
-    def _glance(self) -> None:
+    def _look(self) -> None:
         """Runs that have begun: how many of their clients' rounds are done."""
-        from mooring.store import read_events
+        from mooring.record import RunFolder
 
         for name, member in self.members.items():
-            if name in self.ended or not member.trains or not (member.folder / "events.jsonl").exists():
+            folder = RunFolder(member.folder)
+            if name in self.ended or not member.trains or not folder.begun:
                 continue
-            events = read_events(member.folder)
-            rounds = {(event["client"], event["round"]) for event in events if event["event"] == "round"}
-            clients = [sum(map(bool, event["sizes"])) for event in events if event["event"] == "partition"]
-            if clients and name not in self.tasks:
-                total = clients[0] * member.experiment.training.rounds
+            events = [timed.event for timed in folder.events]
+            rounds = {(event.client, event.round) for event in events if isinstance(event, ClientRecord)}
+            drawn = [event.summary for event in events if isinstance(event, PartitionDrawn)]
+            if drawn and name not in self.tasks:
+                total = sum(map(bool, drawn[0].sizes)) * member.experiment.training.rounds
                 self.tasks[name] = self.progress.add_task(f"  {name}", total=total, unit="rounds of clients")
-            if clients:
+            if drawn:
                 self.progress.update(self.tasks[name], completed=len(rounds))

@@ -3,17 +3,28 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from mooring.types import Emit, Event
+from mooring.events import (
+    ClientFailed,
+    ClientProgress,
+    ClientStarved,
+    Emit,
+    Event,
+    Forecast,
+    FusionBegan,
+    PartitionDrawn,
+    Remark,
+    ServerProgress,
+    SnapshotFused,
+)
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
-TROUBLES = ("starved", "failed", "forecast", "bank", "damaged")
 MANY = 16  # clients beyond which one bar stands for all
 
 
@@ -60,10 +71,12 @@ class Fusing:
         self.bar.update(self.task, completed=self.begun, facts=rule)
 
     def __call__(self, event: Event) -> None:
-        fields: Any = event.fields
-        if event.name == "server":
-            share = fields["step"] / fields["steps"]
-            self.bar.update(self.task, completed=self.begun + share, facts=f"{self.rule} {share:.0%}")
+        match event:
+            case ServerProgress(step=step, steps=steps):
+                share = step / steps
+                self.bar.update(self.task, completed=self.begun + share, facts=f"{self.rule} {share:.0%}")
+            case Remark(text=text) if not self.bar.disable:
+                self.bar.console.print(text, style="dim", highlight=False, markup=False)
 
 
 class RunLines:
@@ -74,12 +87,11 @@ class RunLines:
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
 
     def show(self, event: Event) -> None:
-        fields: Any = event.fields
-        if event.name == "fused":
-            line = f"{self.name}: round {fields['round'] + 1}/{self.rounds}, accuracy {fields['accuracy']:.3f}"
+        line = warning(event)
+        if isinstance(event, SnapshotFused):
+            line = f"{self.name}: {round_of(event.round, self.rounds)}, accuracy {event.accuracy:.3f}"
+        if line:
             print(line, file=sys.stderr, flush=True)
-        elif event.name in TROUBLES:
-            print(trouble(event), file=sys.stderr, flush=True)
 
 
 class ClientBars:
@@ -112,36 +124,35 @@ class ClientBars:
         self.progress.stop()
 
     def show(self, event: Event) -> None:
-        fields: Any = event.fields
-        if event.name == "partition":
-            self.clients = sum(1 for size in fields["sizes"] if size)
-            self.progress.update(self.whole, total=self.clients)
-        elif event.name == "tick":
-            self._tick(fields)
-        elif event.name == "server":
-            share = fields["step"] / fields["steps"]
-            self.progress.update(self.whole, facts=f"{fields['what']} {share:.0%}")
-        elif event.name == "fusing":
-            self.progress.update(self.whole, facts=f"fusing round {fields['round'] + 1}/{self.rounds}")
-        elif event.name == "fused":
-            self.accuracy = f"accuracy {fields['accuracy']:.3f} after round {fields['round'] + 1}"
-            self._refresh()
-        elif event.name in TROUBLES:
-            self.progress.console.print(trouble(event), style="yellow", highlight=False)
+        match event:
+            case PartitionDrawn(summary=summary):
+                self.clients = sum(1 for size in summary.sizes if size)
+                self.progress.update(self.whole, total=self.clients)
+            case ClientProgress():
+                self._advance(event)
+            case ServerProgress(what=what, step=step, steps=steps):
+                self.progress.update(self.whole, facts=f"{what} {step / steps:.0%}")
+            case FusionBegan(round=at):
+                self.progress.update(self.whole, facts=f"fusing {round_of(at, self.rounds)}")
+            case SnapshotFused(round=at, accuracy=accuracy):
+                self.accuracy = f"accuracy {accuracy:.3f} after {round_of(at, self.rounds)}"
+                self._refresh()
+        if line := warning(event):
+            self.progress.console.print(line, style="yellow", highlight=False)
 
-    def _tick(self, fields: Any) -> None:
-        client = fields["client"]
-        self.done[client] = fields["step"] / fields["steps"]
+    def _advance(self, event: ClientProgress) -> None:
+        client = event.client
+        self.done[client] = event.step / event.steps
         self._refresh()
         if self.clients > MANY:
             return
         if client not in self.tasks:
-            self.tasks[client] = self.progress.add_task(f"  client {client}", total=fields["steps"], facts="")
-        facts = f"round {fields['round'] + 1}/{self.rounds}"
-        facts += f"  loss {fields['base_loss']:.2f}" if "base_loss" in fields else ""
-        facts += f"  lambda {fields['lambda']:.3g}" if "lambda" in fields else ""
-        self.progress.update(self.tasks[client], completed=fields["step"], facts=facts)
-        if fields["step"] == fields["steps"]:
+            self.tasks[client] = self.progress.add_task(f"  client {client}", total=event.steps, facts="")
+        facts = round_of(event.round, self.rounds)
+        facts += "" if event.base_loss is None else f"  loss {event.base_loss:.2f}"
+        facts += "" if event.lambda_felt is None else f"  lambda {event.lambda_felt:.3g}"
+        self.progress.update(self.tasks[client], completed=event.step, facts=facts)
+        if event.step == event.steps:
             self.progress.remove_task(self.tasks.pop(client))
 
     def _refresh(self) -> None:
@@ -150,15 +161,21 @@ class ClientBars:
         self.progress.update(self.whole, completed=sum(self.done.values()), facts=facts)
 
 
-def trouble(event: Event) -> str:
+def round_of(round_: int, rounds: int) -> str:
+    """Rounds are counted from 0, as the notes count them."""
+    return f"round {round_} (last: {rounds - 1})"
+
+
+def warning(event: Event) -> str | None:
     """One line about a client that cannot take part, or about what the doctor sees coming."""
-    fields: Any = event.fields
-    if event.name == "forecast":
-        where = "" if fields["client"] is None else f"client {fields['client']} "
-        remedy = f" (try {fields['remedy']})" if fields["remedy"] else ""
-        return f"warning: {where}{fields['text']}{remedy}"
-    if event.name in ("bank", "damaged"):
-        return f"warning: {fields['text']}"
-    if event.name == "failed":
-        return f"warning: {fields['problem']}; {fields['remedy']}"
-    return f"warning: client {fields['client']}: {fields['reason']}"
+    match event:
+        case Forecast(text=text, client=client, remedy=remedy):
+            where = "" if client is None else f"client {client} "
+            return f"warning: {where}{text}" + (f" (try {remedy})" if remedy else "")
+        case Remark(text=text):
+            return f"warning: {text}"
+        case ClientFailed(problem=problem, remedy=remedy):
+            return f"warning: {problem}; {remedy}"
+        case ClientStarved(client=client, reason=reason):
+            return f"warning: client {client}: {reason}"
+    return None

@@ -1,10 +1,11 @@
 """`mooring run`: one experiment per method, live progress, a table at the end."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, Settings, experiments, print_json
+from mooring.cli.arguments import as_object, AsJson, command, experiments, FAILED, INTERRUPTED, print_json, Settings
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
@@ -40,30 +41,30 @@ def resume(
 
 def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) -> None:
     from mooring.cli.progress import watching
-    from mooring.conductor import folder_of
-    from mooring.conductor import run as conduct
-    from mooring.store import finished
+    from mooring.record import Result, RunFolder
+    from mooring.simulation import folder_of
+    from mooring.simulation import run as conduct
 
-    outcomes: list[tuple[str, dict[str, Any]]] = []
+    outcomes: list[tuple[str, Result]] = []
     for experiment in chosen:
         folder = folder_of(experiment)
-        earlier = None if again else finished(folder, experiment.fingerprint())
+        earlier = None if again else RunFolder(folder).finished(experiment.fingerprint())
         if earlier is not None and not (quiet or json):
             typer.echo(f"{experiment.name}: finished earlier, nothing was run; --again repeats it", err=True)
         try:
             with watching(experiment, silent=quiet or json or earlier is not None) as emit:
-                outcomes.append((str(folder), conduct(experiment, emit, again)))
+                outcomes.append((str(folder), conduct(experiment, emit, again, command=command())))
         except KeyboardInterrupt:
-            typer.echo(f"interrupted; go on with: mooring resume {folder}", err=True)
+            typer.echo(f"interrupted; go on with: mooring resume {quote(str(folder))}", err=True)
             raise typer.Exit(INTERRUPTED) from None
     if json:
-        results = [{"folder": folder, **result} for folder, result in outcomes]
+        results = [{"folder": folder, **as_object(result)} for folder, result in outcomes]
         print_json(results[0] if len(results) == 1 else results)
     else:
         from mooring.cli.tables import results_table
 
         results_table(outcomes)
-    if not all(result["complete"] for _, result in outcomes):
+    if not all(result.complete for _, result in outcomes):
         raise typer.Exit(FAILED)
 
 

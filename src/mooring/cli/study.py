@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, print_json
+from mooring.cli.arguments import as_object, command, FAILED, INTERRUPTED, AsJson, print_json
 from mooring.errors import ConfigError, ExtraError, nearest
 
 if TYPE_CHECKING:
@@ -48,20 +48,20 @@ def study(
     from mooring.study.conduct import conduct
 
     try:
-        told = conduct(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers)
+        told = conduct(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
     except KeyboardInterrupt:
         typer.echo("interrupted; the same command goes on where it was", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if json:
-        print_json({"folder": str(out), **told})
+        print_json({"folder": str(out), **as_object(told)})
     else:
         if table:
             verdicts_table(told)
         summary(told)
         typer.echo(f"Every claim with its numbers: {out / 'study.md'}")
         show_page(out)
-    if told["missing"]:
-        typer.echo(f"warning: {len(told['missing'])} runs did not finish; the same command tries again", err=True)
+    if told.missing:
+        typer.echo(f"warning: {len(told.missing)} runs did not finish; the same command tries again", err=True)
         raise typer.Exit(FAILED)
 
 

@@ -1,31 +1,33 @@
 """What a study found, in the terminal."""
 
 from collections import Counter
-from collections.abc import Mapping
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 from mooring.types import ANSWERS, CONFIRMED, REFUTED, UNSEEN
 
+if TYPE_CHECKING:
+    from mooring.record import StudyRecord
+
 COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow"}
 WIDTH = 80
 
 
-def summary(told: Mapping[str, Any]) -> None:
+def summary(told: "StudyRecord") -> None:
     """In plain lines: what was run, what became of its main claims, and how many claims there are of each kind."""
     console = Console(soft_wrap=True, highlight=False)
-    console.print(f"Lab note {told['study']} run again, scale {told['scale']}: [bold]{told['title']}[/bold]")
-    indented(console, f"{len(told['runs'])} runs on {told['ran']}; methods {', '.join(told['methods'])}")
-    console.print(f"What was seen, mean ± standard deviation over seeds {', '.join(map(str, told['seeds']))}:")
-    for row in told["highlights"]:
-        colour = COLOURS[row["verdict"]]
-        console.print(f"{row['says']}: [{colour}]{row['verdict']}[/{colour}]")
-        indented(console, row["measured"])
-    counts = Counter(row["verdict"] for row in told["verdicts"])
-    console.print(f"Of {len(told['verdicts'])} claims: {', '.join(f'{counts[word]} {word}' for word in ANSWERS)}.")
+    console.print(f"Lab note {told.study} run again, scale {told.scale}: [bold]{told.title}[/bold]")
+    indented(console, f"{len(told.runs)} runs on {told.ran}; methods {', '.join(told.methods)}")
+    console.print(f"What was seen, mean ± standard deviation over seeds {', '.join(map(str, told.seeds))}:")
+    for row in told.highlights:
+        colour = COLOURS[row.verdict]
+        console.print(f"{row.says}: [{colour}]{row.verdict}[/{colour}]")
+        indented(console, row.measured)
+    counts = Counter(row.verdict for row in told.verdicts)
+    console.print(f"Of {len(told.verdicts)} claims: {', '.join(f'{counts[word]} {word}' for word in ANSWERS)}.")
 
 
 def indented(console: Console, text: str) -> None:
@@ -34,12 +36,12 @@ def indented(console: Console, text: str) -> None:
         console.print("  " + line.replace("\xa0", " "), markup=False)
 
 
-def verdicts_table(told: Mapping[str, Any]) -> None:
+def verdicts_table(told: "StudyRecord") -> None:
     """One line per claim: what was measured, the verdict, the reason."""
     table = Table(pad_edge=False, show_lines=True)
     for heading in ("claim", "the note says", "measured", "verdict"):
         table.add_column(heading)
-    for row in told["verdicts"]:
-        colour = COLOURS[row["verdict"]]
-        table.add_row(row["claim"], row["documented"], row["measured"], f"[{colour}]{row['verdict']}[/{colour}]")
+    for row in told.verdicts:
+        colour = COLOURS[row.verdict]
+        table.add_row(row.claim, row.documented, row.measured, f"[{colour}]{row.verdict}[/{colour}]")
     Console().print(table)

@@ -1,8 +1,7 @@
 """Tables for the terminal: of runs, of fusions, and at the end of a sweep."""
 
 from pathlib import Path
-from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -11,12 +10,14 @@ from mooring.reports.table import size
 
 if TYPE_CHECKING:
     from mooring.config import Plan
+    from mooring.record import FusionRecord, Result
+    from mooring.sweep.summary import Row
 
 TRACKS = ("trained from scratch", "frozen encoder", "statistics only")
 MEASURED = ("validation", "n", "mean", "std", "difference", "pairs", "low", "high")
 
 
-def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
+def results_table(outcomes: "list[tuple[str, Result]]") -> None:
     """One line per run: the fused accuracy beside what the clients reach alone, and what it cost."""
     table = Table(box=None, pad_edge=False, title_justify="left")
     table.add_column("method", style="bold")
@@ -24,71 +25,64 @@ def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
         table.add_column(heading, justify="right")
     for _, result in outcomes:
         table.add_row(
-            result["method"],
-            f"{result['accuracy']:.3f}",
-            f"{result['balanced_accuracy']:.3f}",
-            f"{result['macro_f1']:.3f}",
-            f"{result['calibration_error']:.3f}",
-            alone(result),
-            size(upload_bytes(result)),
-            f"{result['seconds']:.1f}",
+            result.method,
+            decimals(result.metrics.accuracy),
+            decimals(result.metrics.balanced_accuracy),
+            decimals(result.metrics.macro_f1),
+            decimals(result.metrics.calibration_error),
+            decimals(result.last.accuracy_alone),
+            size(result.upload_bytes or 0),
+            f"{result.seconds or 0:.1f}",
         )
     console = Console()
     console.print(table)
     first = outcomes[0][1]
-    seeds = f"training seed {first['seeds']['training']}, split seed {first['seeds']['split']}"
-    console.print(f"\n[dim]{first['dataset']}: test set, last round, n = 1, {seeds}[/dim]", highlight=False)
+    seeds = f"training seed {first.seeds.training}, split seed {first.seeds.split}"
+    console.print(f"\n[dim]{first.dataset}: test set, last round, n = 1, {seeds}[/dim]", highlight=False)
     for folder, result in outcomes:
-        absent = "".join(f"  client {row['client']}: {row['reason']}" for row in result["absent"])
+        absent = "".join(f"  client {row.client}: {row.reason}" for row in result.absent)
         console.print(f"run folder: {folder}{absent}", soft_wrap=True, highlight=False, markup=False)
 
 
-def fusions_table(run: str, rows: list[dict[str, Any]], delivered: int) -> None:
+def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int) -> None:
     """One line per rule, best first within its track: how good, what clients upload, what it costs the server."""
     table = Table(box=None, pad_edge=False)
     table.add_column("fusion", style="bold", no_wrap=True)
     for heading in ("accuracy", "balanced", "macro F1", "ECE", "upload", "server s", "passes"):
         table.add_column(heading, justify="right", no_wrap=True)
-    ordered = sorted(rows, key=lambda row: (TRACKS.index(row["track"]), -row["accuracy"]))
+    ordered = sorted(rows, key=lambda row: (TRACKS.index(row.track), -row.accuracy))
     for row, following in zip(ordered, [*ordered[1:], None], strict=True):
         table.add_row(
-            row["fusion"],
-            f"{row['accuracy']:.3f}",
-            f"{row['balanced_accuracy']:.3f}",
-            f"{row['macro_f1']:.3f}",
-            f"{row['calibration_error']:.3f}",
-            size(row["upload_bytes"]),
-            f"{row['server_seconds']:.2f}",
-            str(row["passes"]),
+            row.fusion,
+            decimals(row.metrics.accuracy),
+            decimals(row.metrics.balanced_accuracy),
+            decimals(row.metrics.macro_f1),
+            decimals(row.metrics.calibration_error),
+            size(row.upload_bytes or 0),
+            f"{row.server_seconds:.2f}",
+            str(row.passes),
         )
-        if following is not None and following["track"] != row["track"]:
+        if following is not None and following.track != row.track:
             table.add_row()
-            table.add_row(f"[dim]{following['track']}[/dim]")
+            table.add_row(f"[dim]{following.track}[/dim]")
     console = Console()
     console.print(table)
     if not rows:
         return
     first = rows[0]
-    who = f"{len(first['clients'])} of {delivered} clients" if len(first["clients"]) < delivered else "all clients"
-    seeds = f"training seed {first['seeds']['training']}, split seed {first['seeds']['split']}"
-    text = f"{first['method']}: test set, round {first['round']}, {who}, n = 1, {seeds}"
+    who = f"{len(first.clients)} of {delivered} clients" if len(first.clients) < delivered else "all clients"
+    seeds = f"training seed {first.seeds.training}, split seed {first.seeds.split}"
+    text = f"{first.method}: test set, round {first.round}, {who}, n = 1, {seeds}"
     console.print(f"\n[dim]{text}[/dim]", highlight=False)
     console.print(f"kept in: {run}/fusions", soft_wrap=True, highlight=False, markup=False)
 
 
-def alone(result: dict[str, Any]) -> str:
-    """Mean accuracy of the clients' own models."""
-    own = [row["accuracy"] for row in result["rounds"][-1]["clients"] if row["accuracy"] is not None]
-    return f"{fmean(own):.3f}" if own else "-"
+def decimals(value: float | None) -> str:
+    """Three of them; a dash for what is not known."""
+    return "-" if value is None else f"{value:.3f}"
 
 
-def upload_bytes(result: dict[str, Any]) -> int:
-    """What all clients send for the last round: the one upload of one-shot learning."""
-    last = result["rounds"][-1]["round"]
-    return sum(int(upload["bytes"]) for upload in result["uploads"] if upload["round"] == last)
-
-
-def summary_table(plan: "Plan", rows: list[dict[str, Any]], failures: dict[str, str], out: Path) -> None:
+def summary_table(plan: "Plan", rows: "list[Row]", failures: dict[str, str], out: Path) -> None:
     """Means over seeds, best first, with the difference from the baseline where there is one."""
     factors = [key for key in (rows[0] if rows else {}) if key not in MEASURED]
     table = Table(box=None, pad_edge=False)
@@ -119,7 +113,7 @@ def summary_table(plan: "Plan", rows: list[dict[str, Any]], failures: dict[str, 
     console.print(f"sweep folder: {out} (results.csv, summary.csv)", soft_wrap=True, highlight=False, markup=False)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

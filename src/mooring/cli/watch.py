@@ -1,18 +1,20 @@
 """`mooring watch`: a run as it goes, from its events, in any other terminal."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
+from shlex import quote
 from time import sleep
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.errors import StoreError
+from mooring.cli.progress import round_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from mooring.record import RunRecord
 
 SECONDS = 1.0  # between two frames
 MOST_CLIENTS = 30
@@ -41,83 +43,64 @@ def watch(
 
 
 def going_on(folder: Path) -> bool:
-    from mooring.store import in_use
+    from mooring.record import RunFolder, in_use
 
-    return in_use(folder) and not (folder / "result.json").exists()
-
-
-@dataclass(frozen=True)
-class Sight:
-    """What can be seen of a run at one moment."""
-
-    title: str
-    state: str
-    rounds: int
-    accuracy: dict[int, float]  # round -> fused
-    clients: dict[int, dict[int, dict[str, Any]]]  # client -> round -> its record
+    return in_use(folder) and not RunFolder(folder).ended
 
 
-def look(folder: Path) -> Sight:
+def look(path: Path) -> "tuple[str, RunRecord, int]":
+    """What a run is called, all that can be seen of it at this moment, and how many rounds it has."""
     from mooring.config import load
-    from mooring.store import read_events
+    from mooring.record import RunFolder
 
-    if not (folder / "experiment.yaml").exists():
-        raise StoreError(f"{folder}: holds no run", "name the folder of a run")
-    (experiment,) = load(folder / "experiment.yaml")
-    events = read_events(folder)
-    clients: dict[int, dict[int, dict[str, Any]]] = {}
-    for event in events:
-        if event["event"] in ("start", "round"):
-            clients.setdefault(event["client"], {})
-        if event["event"] == "round":
-            clients[event["client"]][event["round"]] = event
-    accuracy = {event["round"]: event["accuracy"] for event in events if event["event"] == "fused"}
+    folder = RunFolder(path)
+    (experiment,) = load(folder.experiment_file)
     rounds = experiment.training.rounds if experiment.method.client.terms else 1
-    return Sight(f"{experiment.name}  {folder}", state_of(folder), rounds, accuracy, dict(sorted(clients.items())))
+    return f"{experiment.name}  {path}  {state_of(path)}", folder.record, rounds
 
 
 def state_of(folder: Path) -> str:
-    if (folder / "result.json").exists():
+    from mooring.record import RunFolder
+
+    if RunFolder(folder).ended:
         return "finished"
-    return "running" if going_on(folder) else f"stopped; go on with: mooring resume {folder}"
+    return "running" if going_on(folder) else f"stopped; go on with: mooring resume {quote(str(folder))}"
 
 
-def frame(sight: Sight) -> "RenderableType":
+def frame(seen: "tuple[str, RunRecord, int]") -> "RenderableType":
     """The whole screen: the fused accuracy, then a line per client."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    head = Text.assemble((sight.title, "bold"), f"  {sight.state}")
+    title, record, rounds = seen
     table = Table(box=None, pad_edge=False)
-    for heading in ("client", "round", "L_b", "L_a", "lambda", "lambda*"):
+    for heading in ("client", "rounds", "L_b", "L_a", "lambda", "lambda*"):
         table.add_column(heading, justify="right")
     table.add_column("lambda over rounds, log scale")
-    felt = [row.get("lambda") for course in sight.clients.values() for row in course.values()]
-    positive = [value for value in felt if value]
+    begun = [client for client in record.clients if client.started or client.rounds]
+    positive = [row.lambda_felt for client in begun for row in client.rounds if row.lambda_felt]
     low, high = (min(positive), max(positive)) if positive else (1.0, 1.0)
-    for client, course in list(sight.clients.items())[:MOST_CLIENTS]:
-        last = course[max(course)] if course else {}
-        numbers = [number(last.get(name)) for name in ("base_loss", "align_loss", "lambda", "lambda_star")]
-        trace = trace_of(course, sight.rounds, lambda values: log_sparkline(values, low, high))
-        table.add_row(str(client), f"{len(course)}/{sight.rounds}", *numbers, trace)
-    more = len(sight.clients) - MOST_CLIENTS
-    return Group(head, accuracy_line(sight), "", table, *([f"... and {more} more clients"] if more > 0 else []))
+    for client in begun[:MOST_CLIENTS]:
+        last = client.rounds[-1] if client.rounds else None
+        shown = (last.base_loss, last.align_loss, last.lambda_felt, last.lambda_star) if last else (None,) * 4
+        felt = {row.round: row.lambda_felt for row in client.rounds}
+        trace = log_sparkline([felt.get(round_) for round_ in range(rounds)][-LONGEST:], low, high)
+        table.add_row(str(client.client), f"{len(client.rounds)}/{rounds}", *map(number, shown), trace)
+    more = len(begun) - MOST_CLIENTS
+    head, accuracy = Text(title, "bold"), accuracy_line(record, rounds)
+    return Group(head, accuracy, "", table, *([f"... and {more} more clients"] if more > 0 else []))
 
 
-def accuracy_line(sight: Sight) -> str:
-    if not sight.accuracy:
+def accuracy_line(record: "RunRecord", rounds: int) -> str:
+    if not record.fused:
         return "accuracy  nothing fused yet"
-    shown = [sight.accuracy.get(round_) for round_ in range(sight.rounds)][-LONGEST:]
-    last = max(sight.accuracy)
+    shown = [record.fused.get(round_) for round_ in range(rounds)][-LONGEST:]
+    last = max(record.fused)
     known = [value for value in shown if value is not None]
     line = sparkline(shown, min(known), max(known))
     spread = f"from {min(known):.3f} to {max(known):.3f}"
-    return f"accuracy  {line}  {sight.accuracy[last]:.3f} after round {last + 1}/{sight.rounds}, {spread}"
-
-
-def trace_of(course: dict[int, dict[str, Any]], rounds: int, draw: Callable[[list[float | None]], str]) -> str:
-    return draw([course.get(round_, {}).get("lambda") for round_ in range(rounds)][-LONGEST:])
+    return f"accuracy  {line}  {record.fused[last]:.3f} after {round_of(last, rounds)}, {spread}"
 
 
 def number(value: float | None) -> str:

@@ -13,7 +13,7 @@ from time import sleep
 from mooring.errors import DataError
 from mooring.fetch.public_set import Remote
 from mooring.fetch.response import Response, asked
-from mooring.types import Emit, Event
+from mooring.events import Downloaded, Emit
 
 Pauses = tuple[float, ...]
 PAUSES: Pauses = (1.0, 5.0)  # seconds before a broken connection is tried again
@@ -63,11 +63,11 @@ def transfer(remote: Remote, file: FileIO, emit: Emit) -> None:
             if response.start:
                 raise ConnectionError(f"the server answers from byte {response.start:,}, which was not asked for")
         if response.start:
-            emit(Event("continued", {"file": remote.place, "done": response.start, "total": response.total}))
+            emit(Downloaded(remote.place, response.start, response.total, resumed=True))
         check_room(file, response)
         for block in response.blocks():
             append(file, block)
-            emit(Event("download", {"file": remote.place, "done": length(file), "total": response.total}))
+            emit(Downloaded(remote.place, length(file), response.total))
         if response.total is not None and length(file) < response.total:
             raise ConnectionError("the connection ended early")
 

@@ -28,6 +28,15 @@ from mooring.record.result import (
 )
 from mooring.record.run import ClientHistory, RunRecord
 from mooring.record.states import StateFolder, discard_states
+from mooring.record.study import (
+    DecidedClaim,
+    Observation,
+    PrintedTable,
+    StudyRecord,
+    StudyRunRecord,
+    read_study,
+    write_study,
+)
 from mooring.record.writer import RunWriter, environment, opened
 
 __all__ = [
@@ -35,11 +44,14 @@ __all__ = [
     "LOG",
     "Absence",
     "ClientHistory",
+    "DecidedClaim",
     "Environment",
     "FusionRecord",
     "Imported",
     "Metrics",
+    "Observation",
     "Origin",
+    "PrintedTable",
     "Result",
     "RoundRecord",
     "RunFolder",
@@ -48,6 +60,8 @@ __all__ = [
     "Seeds",
     "SiteRecord",
     "StateFolder",
+    "StudyRecord",
+    "StudyRunRecord",
     "TimedEvent",
     "UploadRecord",
     "as_record",
@@ -59,8 +73,10 @@ __all__ = [
     "opened",
     "read_fusion",
     "read_json",
+    "read_study",
     "strict_json",
     "write_atomically",
     "write_imported",
     "write_json",
+    "write_study",
 ]

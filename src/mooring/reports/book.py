@@ -8,7 +8,7 @@ from typing import Literal
 
 from mooring.config import Experiment
 from mooring.doctor import Case, Diagnosis
-from mooring.record import ClientHistory, Environment, FusionRecord, Result, RoundRecord
+from mooring.record import ClientHistory, DecidedClaim, Environment, FusionRecord, Result, RoundRecord
 from mooring.reports.table import Table
 
 SEEDS = ("seed", "partition.seed")
@@ -96,25 +96,6 @@ class SeedGroup:
     def values(self, name: str) -> list[float]:
         """A metric of every run, where it is known."""
         return [value for run in self.runs if (value := getattr(run.result.metrics, name)) is not None]
-
-
-@dataclass(frozen=True)
-class DecidedClaim:
-    """What a study found out about a sentence of its note."""
-
-    id: str
-    claim: str
-    phrase: str  # in the note's own words
-    where: str
-    documented: str
-    measured: str
-    verdict: str
-    reason: str
-    remark: str  # what the author of the study has to say of it
-
-    @property
-    def why(self) -> str:
-        return ". ".join(part for part in (self.reason, self.remark) if part)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """From a book to a report: a handful of numbers, the verdicts, then the sections in their order."""
 
-from mooring.reports.book import Book, DecidedClaim, SeedGroup
+from mooring.record import DecidedClaim
+from mooring.reports.book import Book, SeedGroup
 from mooring.reports.section import Card, Report, Tone, VerdictLine
 from mooring.reports.sections import SECTIONS
 from mooring.reports.table import average, shown, size, spread

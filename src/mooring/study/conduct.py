@@ -2,26 +2,31 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from mooring.config.plan import check
 from mooring.errors import ConfigError
-from mooring.store import strict_json, write_atomically
+from mooring.events import Emit
+from mooring.record import DecidedClaim, StudyRecord, StudyRunRecord, write_atomically, write_study
 from mooring.study.evidence import Evidence, StudyRun, gather
 from mooring.study.page import page
 from mooring.study.plan import Claim, Scale, ScaleName, Study
 from mooring.study.summary import observed, ran
 from mooring.sweep import Plan, sweep
-from mooring.types import Emit
 
 Watch = Callable[[Plan, Path], AbstractContextManager[Emit]]  # who follows a sweep
 
 
 def conduct(
-    study: Study, scale: ScaleName, settings: Sequence[str], out: Path, watch: Watch, workers: int | None = None
-) -> dict[str, Any]:
+    study: Study,
+    scale: ScaleName,
+    settings: Sequence[str],
+    out: Path,
+    watch: Watch,
+    workers: int | None = None,
+    command: str | None = None,
+) -> StudyRecord:
     """Run what is not finished, then write `study.json` and `study.md`; what `study.json` says."""
     chosen: Scale = getattr(study.scales, scale)
     refuse_what_it_varies(study, settings)
@@ -33,13 +38,13 @@ def conduct(
     runs: dict[str, tuple[StudyRun, ...]] = {part.name: () for part in study.sweeps}
     for name, plan in planned.items():
         with watch(plan, out / name) as emit:
-            members = sweep(plan, out / name, workers, emit)
+            members = sweep(plan, out / name, workers, emit, command)
         runs[name] = gather(members)
         missing += [f"{name}/{member.name}" for member in members if not member.finished]
-    told = findings(study, scale, settings, Evidence(runs)) | {"missing": missing}
-    write_atomically(out / "study.json", (strict_json(told, indent=1) + "\n").encode())
-    write_atomically(out / "study.md", page(told).encode())
-    return told
+    record = replace(findings(study, scale, settings, Evidence(runs)), missing=tuple(missing))
+    write_study(out, record)
+    write_atomically(out / "study.md", page(record).encode())
+    return record
 
 
 def refuse_what_it_varies(study: Study, settings: Sequence[str]) -> None:
@@ -73,36 +78,36 @@ def plans(study: Study, scale: Scale, settings: Sequence[str]) -> Iterator[tuple
         yield part.name, Plan(words, {**part.factors, "seed": scale.seeds})
 
 
-def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: Evidence) -> dict[str, Any]:
+def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: Evidence) -> StudyRecord:
     """What was run, every claim with its verdict, every table, every run."""
     chosen: Scale = getattr(study.scales, scale)
     seeds = ",".join(map(str, chosen.seeds))
-    verdicts = [decided(claim, evidence) for claim in study.claims]
+    verdicts = tuple(decided(claim, evidence) for claim in study.claims)
     planned = [plan.experiment_at(point) for _, plan in plans(study, chosen, settings) for point in plan.points()]
-    return {
-        "study": study.number,
-        "title": study.title,
-        "note": study.note,
-        "about": study.about,
-        "scale": scale,
-        "scale_about": chosen.about,
-        "command": " ".join(["mooring study", str(study.number), f"scale={scale}", f"seeds={seeds}", *settings]),
-        "settings": [*chosen.settings, *settings],
-        "seeds": list(chosen.seeds),
-        "sweeps": [part.name for part in study.sweeps if part.name not in chosen.left_out],
-        "ran": ran(planned),
-        "methods": list(dict.fromkeys(experiment.name for experiment in planned)),
-        "highlights": [asdict(each) for each in observed(study.highlights, verdicts, evidence)],
-        "verdicts": verdicts,
-        "tables": [asdict(table(evidence)) for table in study.tables],
-        "runs": [
-            {"sweep": name, "run": run.name, "fingerprint": run.trained.get("fingerprint"), "accuracy": run.accuracy}
+    return StudyRecord(
+        study=study.number,
+        title=study.title,
+        note=study.note,
+        about=study.about,
+        scale=scale,
+        scale_about=chosen.about,
+        command=" ".join(["mooring study", str(study.number), f"scale={scale}", f"seeds={seeds}", *settings]),
+        settings=(*chosen.settings, *settings),
+        seeds=chosen.seeds,
+        sweeps=tuple(part.name for part in study.sweeps if part.name not in chosen.left_out),
+        verdicts=verdicts,
+        tables=tuple(table(evidence) for table in study.tables),
+        runs=tuple(
+            StudyRunRecord(name, run.name, run.trained.fingerprint if run.trained else None, run.accuracy)
             for name, runs in evidence.sweeps.items()
             for run in runs
-        ],
-    }
+        ),
+        ran=ran(planned),
+        methods=tuple(dict.fromkeys(experiment.name for experiment in planned)),
+        highlights=observed(study.highlights, verdicts, evidence),
+    )
 
 
-def decided(claim: Claim, evidence: Evidence) -> dict[str, str]:
+def decided(claim: Claim, evidence: Evidence) -> DecidedClaim:
     said = {name: getattr(claim, name) for name in ("id", "claim", "phrase", "where", "documented", "remark")}
-    return said | asdict(claim.check(evidence))
+    return DecidedClaim(**said, **asdict(claim.check(evidence)))

@@ -1,9 +1,10 @@
 """A study as a page: documented beside measured, every verdict with its reason."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import fill
-from typing import Any
+
+from mooring.record import DecidedClaim, StudyRecord
 
 WIDTH = 120
 READING = (
@@ -13,40 +14,38 @@ READING = (
 )
 
 
-def page(told: Mapping[str, Any]) -> str:
+def page(told: StudyRecord) -> str:
     """Markdown of what `study.json` says."""
     return "\n".join(lines(told)) + "\n"
 
 
-def lines(told: Mapping[str, Any]) -> Iterator[str]:
-    counts = Counter(row["verdict"] for row in told["verdicts"])
-    yield f"# Study {told['study']}: {told['title']}\n"
-    yield fill(told["about"], WIDTH) + "\n"
-    yield f"```text\n{told['command']}\n```\n"
-    seeds = ", ".join(map(str, told["seeds"]))
+def lines(told: StudyRecord) -> Iterator[str]:
+    counts = Counter(row.verdict for row in told.verdicts)
+    yield f"# Study {told.study}: {told.title}\n"
+    yield fill(told.about, WIDTH) + "\n"
+    yield f"```text\n{told.command}\n```\n"
+    seeds = ", ".join(map(str, told.seeds))
     scale = (
-        f"Scale `{told['scale']}`: {told['scale_about']} Seeds {seeds}: each has its own partition, the same for all "
+        f"Scale `{told.scale}`: {told.scale_about} Seeds {seeds}: each has its own partition, the same for all "
     )
     yield fill(scale + READING, WIDTH) + "\n"
-    yield f"Of {len(told['verdicts'])} claims: {', '.join(f'{n} {verdict}' for verdict, n in counts.most_common())}.\n"
-    if told["missing"]:
-        yield fill(f"**Not finished, and missing below:** {', '.join(told['missing'])}.", WIDTH) + "\n"
+    yield f"Of {len(told.verdicts)} claims: {', '.join(f'{n} {verdict}' for verdict, n in counts.most_common())}.\n"
+    if told.missing:
+        yield fill(f"**Not finished, and missing below:** {', '.join(told.missing)}.", WIDTH) + "\n"
     yield "## Claims\n"
-    yield from table(("claim", "the note says", "measured", "verdict", "why"), map(row_of, told["verdicts"]))
-    for part in told["tables"]:
-        yield f"\n## {part['title']}\n"
-        yield from table(part["columns"], part["rows"])
+    yield from table(("claim", "the note says", "measured", "verdict", "why"), map(row_of, told.verdicts))
+    for part in told.tables:
+        yield f"\n## {part.title}\n"
+        yield from table(part.columns, part.rows)
     yield "\n## Runs\n"
-    yield f"Settings: `{' '.join(told['settings'])}`.\n"
-    rows = [(r["sweep"], r["run"], f"{r['accuracy']:.3f}", str(r["fingerprint"])[:8]) for r in told["runs"]]
+    yield f"Settings: `{' '.join(told.settings)}`.\n"
+    rows = [(r.sweep, r.run, f"{r.accuracy:.3f}", str(r.fingerprint)[:8]) for r in told.runs]
     yield from table(("sweep", "run", "accuracy", "fingerprint of the training"), rows)
 
 
-def row_of(verdict: Mapping[str, str]) -> tuple[str, ...]:
-    quoted = f" 「{verdict['phrase']}」" if verdict["phrase"] else ""
-    why = f"{verdict['reason']}. {verdict['remark']}" if verdict["remark"] else verdict["reason"]
-    claim = f"{verdict['claim']}{quoted} ({verdict['where']})"
-    return claim, verdict["documented"], verdict["measured"], f"**{verdict['verdict']}**", why
+def row_of(row: DecidedClaim) -> tuple[str, ...]:
+    quoted = f" 「{row.phrase}」" if row.phrase else ""
+    return f"{row.claim}{quoted} ({row.where})", row.documented, row.measured, f"**{row.verdict}**", row.why
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

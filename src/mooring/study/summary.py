@@ -1,10 +1,11 @@
 """What a study found, for whoever reads nothing else: what was run, its main claims, and the numbers behind them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from mooring.config import Experiment
+from mooring.record import DecidedClaim, Observation
 from mooring.study.evidence import Evidence
 from mooring.study.measures import Measure
 from mooring.study.samples import Sample, sample
@@ -28,20 +29,11 @@ class Highlight:
     numbers: tuple[Number, ...]
 
 
-@dataclass(frozen=True)
-class Observation:
-    """A highlight as it came out."""
-
-    says: str
-    verdict: str
-    measured: str
-
-
 def observed(
-    highlights: Iterable[Highlight], verdicts: Iterable[Mapping[str, str]], evidence: Evidence
+    highlights: Iterable[Highlight], verdicts: Iterable[DecidedClaim], evidence: Evidence
 ) -> tuple[Observation, ...]:
     """Every highlight with the verdict on its claim."""
-    decided = {row["id"]: row["verdict"] for row in verdicts}
+    decided = {row.id: row.verdict for row in verdicts}
     return tuple(Observation(h.says, decided[h.claim], measured(h.numbers, evidence)) for h in highlights)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import ClassVar, Protocol
 
+from mooring.record import PrintedTable
 from mooring.study.evidence import Evidence
 from mooring.study.measures import Client, Measure
 from mooring.study.samples import sample, short, told
@@ -19,18 +20,9 @@ class NoteTable(Protocol):
     @property
     def title(self) -> str: ...
 
-    def __call__(self, evidence: Evidence) -> "Printed": ...
+    def __call__(self, evidence: Evidence) -> PrintedTable: ...
 
     def groups(self) -> tuple[str, ...]: ...
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A table, ready to be shown."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -63,14 +55,14 @@ class ByGroup:
     def groups(self) -> tuple[str, ...]:
         return tuple(row.of for row in self.rows)
 
-    def __call__(self, evidence: Evidence) -> Printed:
+    def __call__(self, evidence: Evidence) -> PrintedTable:
         heads = [f"{name} (note)" for name in self.note] + [f"{column.title} (measured)" for column in self.measured]
         rows = []
         for row in self.rows:
             documented = [str(cell) for cell in row.note] + ["-"] * (len(self.note) - len(row.note))
             numbers = [told(sample(evidence, row.of, column.measure).values()) for column in self.measured]
             rows.append((row.name, *documented, *numbers))
-        return Printed(self.title, ("", *heads), tuple(rows))
+        return PrintedTable(self.title, ("", *heads), tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ class ByClient:
     def groups(self) -> tuple[str, ...]:
         return (self.of,)
 
-    def __call__(self, evidence: Evidence) -> Printed:
+    def __call__(self, evidence: Evidence) -> PrintedTable:
         runs = sorted(evidence.runs(self.of), key=lambda run: run.seed)[:1]
         columns = [Client(field).by_client(run) for run in runs for field in self.measured.values()]
         clients = sorted({client for column in columns for client in column})
@@ -100,7 +92,7 @@ class ByClient:
         heads = [*(f"{name} (note)" for name in self.note), "client (measured)"]
         heads += [f"{name} (measured)" for name in self.measured]
         seed = f", seed {runs[0].seed}" if runs else ""
-        return Printed(f"{self.title}{seed}", tuple(heads), tuple(rows))
+        return PrintedTable(f"{self.title}{seed}", tuple(heads), tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -121,7 +113,7 @@ class ByRound:
     def groups(self) -> tuple[str, ...]:
         return (self.of,)
 
-    def __call__(self, evidence: Evidence) -> Printed:
+    def __call__(self, evidence: Evidence) -> PrintedTable:
         heads = ["round (note)", *(f"{name} (note)" for name in self.note), "round (measured)"]
         heads += [f"{column.title} (measured)" for column in self.measured]
         runs = sorted(evidence.runs(self.of), key=lambda run: run.seed)[:1]
@@ -133,4 +125,4 @@ class ByRound:
             numbers = [short(found[at]) if at in found else "-" for found in series]
             rows.append((*map(str, row), str(at), *(numbers or ["-"] * len(self.measured))))
         seed = f", seed {runs[0].seed}" if runs else ""
-        return Printed(f"{self.title}{seed}", tuple(heads), tuple(rows))
+        return PrintedTable(f"{self.title}{seed}", tuple(heads), tuple(rows))

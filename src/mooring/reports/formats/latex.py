@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mooring.reports.section import Report, Section
 from mooring.reports.table import Cell, Table, shown
-from mooring.store import write_atomically
+from mooring.record import write_atomically
 
 LONG = 35  # rows beyond which a table runs over pages
 WIDE = 60  # characters beyond which a column breaks its lines

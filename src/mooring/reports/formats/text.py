@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mooring.reports.section import Report, Section, VerdictLine
 from mooring.reports.table import Table, csv_text, shown
-from mooring.store import write_atomically
+from mooring.record import write_atomically
 
 
 def write_csv(report: Report, out: Path) -> None:
