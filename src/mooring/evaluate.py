@@ -85,9 +85,7 @@ def evaluate(fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner
     return Evaluation(examiner.examine(predictor), {}, seconds, 1, validation)
 
 
-def evaluate_with_clients(
-    fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner
-) -> Evaluation:
+def evaluate_with_clients(fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner) -> Evaluation:
     """The same, and every client alone whose upload holds a whole model."""
     found = evaluate(fusion, uploads, server, examiner)
     if found.alone or not FeatureEnsemble.needs <= fusion.needs:

@@ -17,7 +17,10 @@ ALL = "all"
 def fuse(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
     settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]", help="Settings such as fusion.ridge=0.1, or data.root=... if the data has moved.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[KEY=VALUE]", help="Settings such as fusion.ridge=0.1, or data.root=... if the data has moved."
+        ),
     ] = None,
     fusion: Annotated[
         str, typer.Option("--fusion", "-f", help="A rule, several with commas, or all.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import as_object, AsJson, command, experiments, FAILED, INTERRUPTED, print_json, Settings
+from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, Settings, as_object, command, experiments, print_json
 
 if TYPE_CHECKING:
     from mooring.config import Experiment

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from mooring.cli.arguments import as_object, command, FAILED, INTERRUPTED, AsJson, print_json
+from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, as_object, command, print_json
 from mooring.errors import ConfigError, ExtraError, nearest
 
 if TYPE_CHECKING:

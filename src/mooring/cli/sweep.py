@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, print_json
+from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, command, print_json
 
 if TYPE_CHECKING:
     from mooring.config import Plan
@@ -36,21 +36,20 @@ def sweep(
     from mooring.cli.overview import overview
     from mooring.cli.tables import summary_table
     from mooring.sweep import sweep as conduct
-    from mooring.sweep.tables import read_table
+    from mooring.sweep.tables import summary_cells
 
     try:
         with overview(plan, out, silent=quiet or json) as emit:
-            conduct(plan, out, workers, emit)
+            tables = conduct(plan, out, workers, emit, command()).tables
     except KeyboardInterrupt:
         typer.echo("interrupted; the same command goes on where it was", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    rows = read_table(out / "results.csv")
-    failures = {row["run"]: row["status"] for row in rows if row["status"] != "finished"}
     if json:
-        print_json({"folder": str(out), "results": rows, "summary": read_table(out / "summary.csv")})
+        results = [row.cells() for row in tables.results]
+        print_json({"folder": str(out), "results": results, "summary": [summary_cells(row) for row in tables.summary]})
     else:
-        summary_table(plan, read_table(out / "summary.csv"), failures, out)
-    if failures:
+        summary_table(plan, tables, out)
+    if tables.failures:
         raise typer.Exit(FAILED)
 
 

@@ -11,10 +11,10 @@ from mooring.reports.table import size
 if TYPE_CHECKING:
     from mooring.config import Plan
     from mooring.record import FusionRecord, Result
-    from mooring.sweep.summary import Row
+    from mooring.sweep.summary import SummaryRow
+    from mooring.sweep.tables import SweepTables
 
 TRACKS = ("trained from scratch", "frozen encoder", "statistics only")
-MEASURED = ("validation", "n", "mean", "std", "difference", "pairs", "low", "high")
 
 
 def results_table(outcomes: "list[tuple[str, Result]]") -> None:
@@ -82,9 +82,9 @@ def decimals(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def summary_table(plan: "Plan", rows: "list[Row]", failures: dict[str, str], out: Path) -> None:
+def summary_table(plan: "Plan", tables: "SweepTables", out: Path) -> None:
     """Means over seeds, best first, with the difference from the baseline where there is one."""
-    factors = [key for key in (rows[0] if rows else {}) if key not in MEASURED]
+    factors = list(tables.summary[0].factors) if tables.summary else []
     table = Table(box=None, pad_edge=False)
     for factor in factors:
         table.add_column(factor.split(".")[-1], style="bold" if factor == factors[0] else "")
@@ -92,23 +92,28 @@ def summary_table(plan: "Plan", rows: "list[Row]", failures: dict[str, str], out
         table.add_column("validation", justify="right")
     for heading in ("accuracy", "n", *((f"against {plan.baseline}", "95 % interval") if plan.baseline else ())):
         table.add_column(heading, justify="right")
-    judged_by = "validation" if plan.search else "mean"
-    for row in sorted(rows, key=lambda row: -(row[judged_by] if row[judged_by] is not None else -1)):
-        cells = [shown(row[factor]) for factor in factors]
-        cells += [spread(row["validation"], None)] if plan.search else []
-        cells += [spread(row["mean"], row["std"]), str(row["n"])]
-        if plan.baseline in {f"{factor}={row[factor]}" for factor in factors}:
+
+    def best_first(row: "SummaryRow") -> float:
+        value = row.validation if plan.search else row.mean
+        return 1.0 if value is None else -value
+
+    for row in sorted(tables.summary, key=best_first):
+        cells = [shown(row.factors[factor]) for factor in factors]
+        cells += [spread(row.validation, None)] if plan.search else []
+        cells += [spread(row.mean, row.std), str(row.n)]
+        if plan.baseline in {f"{factor}={row.factors[factor]}" for factor in factors}:
             cells += ["-", "-"]
-        elif plan.baseline:
-            gap, low, high = row["difference"], row["low"], row["high"]
-            cells += ["-" if gap is None else f"{gap:+.3f}", "-" if low is None else f"{low:+.3f} to {high:+.3f}"]
+        elif row.difference is not None:
+            gap = row.difference
+            cells += ["-" if gap.mean is None else f"{gap.mean:+.3f}"]
+            cells += ["-" if gap.low is None else f"{gap.low:+.3f} to {gap.high:+.3f}"]
         table.add_row(*cells)
     console = Console()
     console.print(table)
     if plan.search:
         console.print("\n[dim]sorted by validation accuracy, which is what the search goes by[/dim]", highlight=False)
     console.print("\n[dim]test set, last round: mean ± standard deviation over seeds[/dim]", highlight=False)
-    for name, status in failures.items():
+    for name, status in tables.failures.items():
         console.print(f"{name}: {status}", style="yellow", soft_wrap=True, highlight=False, markup=False)
     console.print(f"sweep folder: {out} (results.csv, summary.csv)", soft_wrap=True, highlight=False, markup=False)
 

@@ -8,14 +8,14 @@ from torch import Tensor
 
 from mooring.client.checkpoint import KEEPS_NOTHING, StateKeeper, ended, frozen, thawed
 from mooring.client.device import CPU, Device
+from mooring.client.first_network import borrowed
 from mooring.client.job import ClientJob, batches, steps_per_epoch
 from mooring.client.measured import TERM, Measured, epoch_record, progress_event, round_record
 from mooring.client.recipe import ClientRecipe, named
-from mooring.client.first_network import borrowed
 from mooring.client.stages import Stage
 from mooring.client.state import ClientState, Position
-from mooring.data.sites import Site
 from mooring.data.images import ImageSet
+from mooring.data.sites import Site
 from mooring.errors import TrainingError
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, ClientStarved, Emit
 from mooring.losses import looks_at_views
@@ -70,9 +70,7 @@ def train_rounds(
         keeper.keep(frozen(state) if state.position.round < job.training.rounds else ended(state))
 
 
-def uploaded(
-    job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, site: str, round_: int
-) -> Upload:
+def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, site: str, round_: int) -> Upload:
     """Exactly what the fusion needs of this client as it is now."""
     tensors = extract(job.needs, state.network.eval().cpu(), shard)
     state.network.to(state.device.name)

@@ -8,11 +8,11 @@ from torch.nn.utils import clip_grad_norm_
 
 from mooring.anchors import Anchors
 from mooring.client.device import CPU, Device
+from mooring.client.first_network import first_network
 from mooring.client.job import ClientJob
 from mooring.client.measured import EpochMeasurements
 from mooring.client.momentum import Group, Momentum
 from mooring.client.recipe import Clipping
-from mooring.client.first_network import first_network
 from mooring.models.network import Network
 from mooring.schedules import at
 from mooring.seeds import generator

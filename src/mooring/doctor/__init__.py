@@ -1,8 +1,8 @@
 """The doctor: reads what happened and says what is wrong, with evidence and a remedy. Never writes."""
 
 from mooring.doctor import client_checks, fusion_checks, lambda_checks
-from mooring.doctor.finding import Diagnosis, Finding
 from mooring.doctor.case import Case, case_of, case_of_log, read_case
+from mooring.doctor.finding import Diagnosis, Finding
 from mooring.doctor.lambda_checks import distance
 
 
@@ -15,7 +15,9 @@ def examine(case: Case) -> Diagnosis:
     ]
     found += lambda_checks.order(found)
     found.sort(key=lambda finding: (not finding.ill, finding.client is None, finding.client or 0))
-    apart = {client.client: distance([row for row in client.rounds if row.lambda_felt]) for client in case.record.clients}
+    apart = {
+        client.client: distance([row for row in client.rounds if row.lambda_felt]) for client in case.record.clients
+    }
     known = {client: value for client, value in apart.items() if value is not None}
     return Diagnosis(case.title, case.method, tuple(found), case.record.remarks, known)
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from mooring.doctor.finding import Finding, number
 from mooring.doctor.case import Case
-from mooring.record import ClientHistory
+from mooring.doctor.finding import Finding, number
 from mooring.losses.supcon import smallest_supcon
+from mooring.record import ClientHistory
 from mooring.simulation.forecast import MORE_DATA
-
 
 FEW_STEPS = 20
 DOMINATING = 0.5

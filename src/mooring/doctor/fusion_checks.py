@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from mooring.doctor.finding import Finding, number
 from mooring.doctor.case import Case
+from mooring.doctor.finding import Finding, number
 
 COLLAPSE = 0.3  # below the peak
 LOUD = 3.0  # times the norm of another client's prototypes

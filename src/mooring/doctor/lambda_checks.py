@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from math import exp, log
 from statistics import median
 
-from mooring.doctor.finding import Finding, number
 from mooring.doctor.case import Case, Setting
+from mooring.doctor.finding import Finding, number
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.types import ClientFacts
@@ -112,7 +112,9 @@ def capped(client: ClientHistory, seen: list[ClientRecord], outlook: Outlook | N
     if outlook is None or outlook.cap is None:
         return None
     for moment in seen:
-        cap = outlook.cap(moment.base_loss or 0.0, moment.schedule_factor if moment.schedule_factor is not None else 1.0)
+        cap = outlook.cap(
+            moment.base_loss or 0.0, moment.schedule_factor if moment.schedule_factor is not None else 1.0
+        )
         if (moment.lambda_felt or 0) >= CAPPED * cap and cap > 0:
             return Finding(
                 "capped",
@@ -184,7 +186,9 @@ def cancelled(client: ClientHistory, seen: list[ClientRecord], outlook: Outlook 
         )
 
 
-def unstable(client: ClientHistory, seen: list[ClientRecord], setting: Setting, outlook: Outlook | None) -> Iterator[Finding]:
+def unstable(
+    client: ClientHistory, seen: list[ClientRecord], setting: Setting, outlook: Outlook | None
+) -> Iterator[Finding]:
     """Momentum SGD on the mean-squared alignment oscillates above (1 + m) C d / lr."""
     if not setting.mean_squared or None in (setting.lr, setting.momentum, setting.classes, setting.dimension):
         return
@@ -206,5 +210,9 @@ def unstable(client: ClientHistory, seen: list[ClientRecord], setting: Setting, 
 
 def distance(seen: list[ClientRecord]) -> float | None:
     """Median over rounds of |log(lambda / lambda*)|."""
-    apart = [abs(log(moment.lambda_felt / moment.lambda_star)) for moment in seen if moment.lambda_felt and moment.lambda_star]
+    apart = [
+        abs(log(moment.lambda_felt / moment.lambda_star))
+        for moment in seen
+        if moment.lambda_felt and moment.lambda_star
+    ]
     return median(apart) if apart else None

@@ -16,7 +16,6 @@ from mooring.processes import Link, Stopped
 from mooring.types import Upload
 from mooring.uploads.codec import decode, decode_tensors, encode, encode_tensors
 
-
 STATE = {"format": 2}  # facts of a state on its way to the process that writes it
 
 

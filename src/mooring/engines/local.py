@@ -16,7 +16,7 @@ from mooring.client.device import CPU, Device, gpu
 from mooring.data.sites import Site
 from mooring.engines._worker import ClientRunner, failure, out_of_memory, unpacked_state, unpacked_upload
 from mooring.errors import ConfigError, MooringError, TrainingError
-from mooring.events import ClientFailed, Emit, Event
+from mooring.events import Emit, Event
 from mooring.processes import (
     NO_MEMORY,
     Died,

@@ -11,9 +11,9 @@ from pathlib import Path
 from time import sleep
 
 from mooring.errors import DataError
+from mooring.events import Downloaded, Emit
 from mooring.fetch.public_set import Remote
 from mooring.fetch.response import Response, asked
-from mooring.events import Downloaded, Emit
 
 Pauses = tuple[float, ...]
 PAUSES: Pauses = (1.0, 5.0)  # seconds before a broken connection is tried again

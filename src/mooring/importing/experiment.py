@@ -44,7 +44,11 @@ def method_of(logged: Logged) -> str:
 
 def schedule(logged: Logged) -> str:
     """A linear factor falls by equal steps, a cosine slowly at first: compare the first step with the mean one."""
-    by_round = {round_: said.schedule_factor for (round_, _), said in sorted(logged.said.items()) if said.schedule_factor is not None}
+    by_round = {
+        round_: said.schedule_factor
+        for (round_, _), said in sorted(logged.said.items())
+        if said.schedule_factor is not None
+    }
     factors = list(by_round.values())
     if len(factors) < 3 or factors[0] == factors[-1]:
         return "linear"

@@ -8,7 +8,7 @@ from time import time
 from mooring.errors import StoreError
 from mooring.events import KEPT, Event
 from mooring.record import _format1
-from mooring.record._json import MalformedRecord, as_tree, from_tree, strict_json
+from mooring.record._json import MalformedRecordError, as_tree, from_tree, strict_json
 from mooring.record.result import FORMAT
 
 EVENTS = "events.jsonl"
@@ -56,6 +56,6 @@ def read_events(path: Path) -> tuple[TimedEvent, ...]:
             kind = KEPT.get(tree["event"])
             if kind is not None:
                 found.append(TimedEvent(from_tree(float | None, tree.get("time"), "time"), from_tree(kind, tree)))
-        except (MalformedRecord, KeyError, TypeError, AttributeError) as error:
+        except (MalformedRecordError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{path}: line {number}: {error}", "repeat the run with --again") from None
     return tuple(found)

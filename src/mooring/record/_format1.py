@@ -36,7 +36,8 @@ def fusion(old: Tree) -> Tree:
 
 def event(old: Tree) -> Tree:
     """One line of `events.jsonl`."""
-    return EVENTS.get(old.get("event", ""), lambda same: same)(old)
+    upgrade = EVENTS.get(old.get("event", ""))
+    return old if upgrade is None else upgrade(old)
 
 
 def _round(row: Tree) -> Tree:

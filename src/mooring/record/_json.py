@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 NONE = type(None)
 
 
-class MalformedRecord(ValueError):
+class MalformedRecordError(ValueError):
     """JSON that is no such record: where, and what is wrong."""
 
 
@@ -68,7 +68,7 @@ def _optional(members: tuple[Any, ...], tree: object, where: str) -> Any:
 
 def _record(kind: Any, tree: object, where: str) -> Any:
     if not isinstance(tree, dict):
-        raise MalformedRecord(f"{where or kind.__name__} is no object")
+        raise MalformedRecordError(f"{where or kind.__name__} is no object")
     hints = _hints(kind)
     values = {}
     for f in fields(kind):
@@ -76,24 +76,28 @@ def _record(kind: Any, tree: object, where: str) -> Any:
         if f.name in tree:
             values[f.name] = from_tree(hints[f.name], tree[f.name], path)
         elif f.default is MISSING and f.default_factory is MISSING:
-            raise MalformedRecord(f"{path} is missing")
+            raise MalformedRecordError(f"{path} is missing")
     return kind(**values)
 
 
 def _sequence(members: tuple[Any, ...], tree: object, where: str) -> tuple[Any, ...]:
     if not isinstance(tree, list):
-        raise MalformedRecord(f"{where} is no list")
+        raise MalformedRecordError(f"{where} is no list")
     return tuple(from_tree(members[0], part, f"{where}[{i}]") for i, part in enumerate(tree))
 
 
 def _mapping(members: tuple[Any, ...], tree: object, where: str) -> dict[Any, Any]:
     if not isinstance(tree, dict):
-        raise MalformedRecord(f"{where} is no object")
+        raise MalformedRecordError(f"{where} is no object")
     key_type, value_type = members
+    return {_key(key_type, key, where): from_tree(value_type, part, f"{where}.{key}") for key, part in tree.items()}
+
+
+def _key(kind: Any, key: str, where: str) -> Any:
     try:
-        return {key_type(key): from_tree(value_type, part, f"{where}.{key}") for key, part in tree.items()}
-    except ValueError as error:
-        raise error if isinstance(error, MalformedRecord) else MalformedRecord(f"{where} has a key that is no number")
+        return kind(key)
+    except ValueError:
+        raise MalformedRecordError(f"{where} has the key {key[:40]!r}, which is no number") from None
 
 
 def _plain(kind: Any, tree: object, where: str) -> Any:
@@ -112,7 +116,7 @@ def _is_number(tree: object) -> bool:
 
 def _checked(sound: bool, tree: object, where: str, wanted: str) -> object:
     if not sound:
-        raise MalformedRecord(f"{where}={str(tree)[:40]} is not {wanted}")
+        raise MalformedRecordError(f"{where}={str(tree)[:40]} is not {wanted}")
     return tree
 
 

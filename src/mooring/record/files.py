@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mooring.errors import StoreError
-from mooring.record._json import MalformedRecord, from_tree, strict_json
+from mooring.record._json import MalformedRecordError, from_tree, strict_json
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ def as_record(kind: type[T], tree: object, path: Path, remedy: str) -> T:
     """A record of this kind; what is wrong with it is told with the file and the field."""
     try:
         record: T = from_tree(kind, tree)
-    except MalformedRecord as error:
+    except MalformedRecordError as error:
         raise StoreError(f"{path}: {error}", remedy) from None
     return record
 

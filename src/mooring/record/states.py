@@ -17,7 +17,7 @@ from torch import Tensor
 
 from mooring.errors import StoreError, UploadError
 from mooring.events import ClientRecord
-from mooring.record._json import MalformedRecord, as_tree, from_tree
+from mooring.record._json import MalformedRecordError, as_tree, from_tree
 from mooring.record.files import write_atomically
 from mooring.record.lock import still_there
 from mooring.record.result import UploadRecord
@@ -102,7 +102,7 @@ class StateFolder:
             if not mine or any(there.get(upload.round) != upload for upload in facts.uploads):
                 return None
             return facts, tensors
-        except (UploadError, MalformedRecord):
+        except (UploadError, MalformedRecordError):
             return None
 
     def _paths(self, client: int) -> tuple[Path, Path]:

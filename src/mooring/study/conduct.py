@@ -38,7 +38,7 @@ def conduct(
     runs: dict[str, tuple[StudyRun, ...]] = {part.name: () for part in study.sweeps}
     for name, plan in planned.items():
         with watch(plan, out / name) as emit:
-            members = sweep(plan, out / name, workers, emit, command)
+            members = sweep(plan, out / name, workers, emit, command).members
         runs[name] = gather(members)
         missing += [f"{name}/{member.name}" for member in members if not member.finished]
     record = replace(findings(study, scale, settings, Evidence(runs)), missing=tuple(missing))

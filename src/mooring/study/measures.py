@@ -181,8 +181,7 @@ class Switch:
 
     def value(self, run: StudyRun) -> float | None:
         losses = {
-            (row.client, row.round, row.epoch): row.terms.get("bank-contrast", row.align_loss)
-            for row in run.epochs
+            (row.client, row.round, row.epoch): row.terms.get("bank-contrast", row.align_loss) for row in run.epochs
         }
         last = self.stage_epochs - 1
         changes = [

@@ -25,9 +25,7 @@ def lines(told: StudyRecord) -> Iterator[str]:
     yield fill(told.about, WIDTH) + "\n"
     yield f"```text\n{told.command}\n```\n"
     seeds = ", ".join(map(str, told.seeds))
-    scale = (
-        f"Scale `{told.scale}`: {told.scale_about} Seeds {seeds}: each has its own partition, the same for all "
-    )
+    scale = f"Scale `{told.scale}`: {told.scale_about} Seeds {seeds}: each has its own partition, the same for all "
     yield fill(scale + READING, WIDTH) + "\n"
     yield f"Of {len(told.verdicts)} claims: {', '.join(f'{n} {verdict}' for verdict, n in counts.most_common())}.\n"
     if told.missing:

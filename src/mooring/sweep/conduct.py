@@ -1,6 +1,7 @@
 """From a plan to its table."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mooring.config.plan import Plan, Point
@@ -11,14 +12,22 @@ from mooring.sweep.claim import claim
 from mooring.sweep.members import Member, members_of
 from mooring.sweep.search import searched
 from mooring.sweep.summary import mean_validation
-from mooring.sweep.tables import write_tables
+from mooring.sweep.tables import SweepTables, tables_of, write_tables
 from mooring.sweep.worker import Outcome, Task, TaskRunner, cores
+
+
+@dataclass(frozen=True)
+class SweepOutcome:
+    """Every member of a sweep, and its two tables."""
+
+    members: tuple[Member, ...]
+    tables: SweepTables
 
 
 def sweep(
     plan: Plan, out: Path, workers: int | None = None, emit: Emit = silent, command: str | None = None
-) -> list[Member]:
-    """Run what is not finished yet, then write `results.csv` and `summary.csv`; the members of the plan.
+) -> SweepOutcome:
+    """Run what is not finished yet, then write `results.csv` and `summary.csv`; the members of the plan and both tables.
 
     A member that fails is an event and a line of the table; the others go on. Interrupted, the same call goes on.
     """
@@ -44,9 +53,10 @@ def sweep(
             conduct(plan)
         else:
             plan = searched(plan, out, conduct, score)
-        every = list(members_of(plan, out))
-        write_tables(plan, every, failures, out)
-    return every
+        every = tuple(members_of(plan, out))
+        tables = tables_of(plan, every, failures)
+        write_tables(tables, out)
+    return SweepOutcome(every, tables)
 
 
 def outcomes(tasks: Sequence[Task], workers: int, command: str | None) -> Iterator[Outcome]:

@@ -1,32 +1,68 @@
 """Means over seeds, and differences from a baseline, paired by everything else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any
 
 SEED = "seed"
 CONFIDENCE = 0.95
-Row = dict[str, Any]
+Cell = str | int | float | None
+Factors = Mapping[str, Cell]
 
 
-def summary_rows(rows: Sequence[Row], factors: Sequence[str], baseline: str | None) -> list[Row]:
+@dataclass(frozen=True)
+class Scored:
+    """One run of a sweep: where it stands, and how good it is; None if it did not finish."""
+
+    factors: Factors
+    accuracy: float | None
+    validation_accuracy: float | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean difference from the baseline over pairs, with its 95 % confidence interval; a single pair has none."""
+
+    mean: float | None
+    pairs: int
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """Runs that differ by their seed alone; `validation` is what a search goes by."""
+
+    factors: Factors
+    validation: float | None
+    n: int
+    mean: float | None
+    std: float | None
+    difference: Difference | None = None  # without a baseline there is none
+
+
+def summarised(runs: Sequence[Scored], factors: Sequence[str], baseline: str | None) -> list[SummaryRow]:
     """One line per combination of the factors but the seed: n, mean, std; and the difference from the baseline.
 
     difference = mean of a - b over pairs that agree in every other factor and in the seed, +- t(n-1) std / sqrt(n)
     """
     kept = [factor for factor in factors if factor != SEED]
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[factor] for factor in kept), []).append(row)
-    return [
-        {
-            **dict(zip(kept, key, strict=True)),
-            "validation": mean_validation([row["validation_accuracy"] for row in group]),
-            **spread([row["accuracy"] for row in group if row["accuracy"] is not None]),
-            **against(group, rows, factors, baseline),
-        }
-        for key, group in groups.items()
-    ]
+    groups: dict[tuple[Cell, ...], list[Scored]] = {}
+    for run in runs:
+        groups.setdefault(tuple(run.factors[factor] for factor in kept), []).append(run)
+    return [summary_of(dict(zip(kept, key, strict=True)), group, runs, baseline) for key, group in groups.items()]
+
+
+def summary_of(factors: Factors, group: Sequence[Scored], runs: Sequence[Scored], baseline: str | None) -> SummaryRow:
+    values = [run.accuracy for run in group if run.accuracy is not None]
+    return SummaryRow(
+        factors,
+        mean_validation([run.validation_accuracy for run in group]),
+        len(values),
+        fmean(values) if values else None,
+        stdev(values) if len(values) > 1 else None,
+        None if baseline is None else difference(paired(group, runs, baseline)),
+    )
 
 
 def mean_validation(values: Sequence[float | None]) -> float | None:
@@ -35,39 +71,26 @@ def mean_validation(values: Sequence[float | None]) -> float | None:
     return fmean(known) if known and len(known) == len(values) else None
 
 
-def spread(values: Sequence[float]) -> Row:
-    return {
-        "n": len(values),
-        "mean": fmean(values) if values else None,
-        "std": stdev(values) if len(values) > 1 else None,
-    }
-
-
-def against(group: Sequence[Row], rows: Sequence[Row], factors: Sequence[str], baseline: str | None) -> Row:
-    return {} if baseline is None else difference(paired(group, rows, factors, baseline))
-
-
-def paired(group: Sequence[Row], rows: Sequence[Row], factors: Sequence[str], baseline: str) -> list[float]:
+def paired(group: Sequence[Scored], runs: Sequence[Scored], baseline: str) -> list[float]:
     """Accuracy of each of the group minus that of its partner, which has the baseline's value and all else the same."""
     key, _, text = baseline.partition("=")
-    others = [factor for factor in factors if factor != key]
-    base = {tuple(row[f] for f in others): row["accuracy"] for row in rows if str(row[key]) == text}
-    pairs = [(row["accuracy"], base.get(tuple(row[f] for f in others))) for row in group]
+
+    def others(run: Scored) -> frozenset[tuple[str, Cell]]:
+        return frozenset((name, value) for name, value in run.factors.items() if name != key)
+
+    base = {others(run): run.accuracy for run in runs if str(run.factors.get(key)) == text}
+    pairs = [(run.accuracy, base.get(others(run))) for run in group]
     return [a - b for a, b in pairs if a is not None and b is not None]
 
 
-def difference(differences: Sequence[float]) -> Row:
-    """Mean difference with its 95 % confidence interval; a single pair has none."""
+def difference(differences: Sequence[float]) -> Difference:
     if not differences:
-        return {"difference": None, "pairs": 0, "low": None, "high": None}
+        return Difference(None, 0)
     mean, n = fmean(differences), len(differences)
-    half = interval(stdev(differences), n) if n > 1 else None
-    return {
-        "difference": mean,
-        "pairs": n,
-        "low": None if half is None else mean - half,
-        "high": None if half is None else mean + half,
-    }
+    if n == 1:
+        return Difference(mean, n)
+    half = interval(stdev(differences), n)
+    return Difference(mean, n, mean - half, mean + half)
 
 
 def interval(std: float, n: int) -> float:

@@ -2,68 +2,89 @@
 
 import csv
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
 from mooring.config.plan import Plan
-from mooring.errors import StoreError
 from mooring.record import write_atomically
-from mooring.sweep.members import Member
-from mooring.sweep.summary import summary_rows
+from mooring.sweep.members import Member, MemberResult
+from mooring.sweep.summary import Cell, Factors, Scored, SummaryRow, summarised
 from mooring.sweep.worker import SOME_FAILED
 
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
-COSTS = ("upload_bytes", "download_bytes")
-Cell = str | int | float | None
-Row = dict[str, Cell]
+FINISHED = "finished"
 
 
-def write_tables(plan: Plan, every: Sequence[Member], failures: dict[str, str], out: Path) -> None:
-    rows = [row_of(member, failures.get(member.name, "")) for member in every]
-    write_atomically(out / "results.csv", as_csv(rows))
-    write_atomically(out / "summary.csv", as_csv(summary_rows(rows, plan.varied, plan.baseline)))
+@dataclass(frozen=True)
+class ResultRow:
+    """One run of a sweep: its factors and what came out; no times, which are never the same twice."""
+
+    run: str
+    factors: Factors
+    result: MemberResult | None
+    status: str
+
+    def cells(self) -> dict[str, Cell]:
+        found = self.result
+        metrics = {name: None if found is None else getattr(found.metrics, name) for name in METRICS}
+        return {
+            "run": self.run,
+            **self.factors,
+            **metrics,
+            "validation_accuracy": None if found is None else found.validation_accuracy,
+            "upload_bytes": None if found is None else found.upload_bytes,
+            "download_bytes": None if found is None else found.download_bytes,
+            "status": self.status,
+        }
 
 
-def row_of(member: Member, failure: str) -> Row:
-    """Every factor and every figure of one run; no times, which are never the same twice."""
+@dataclass(frozen=True)
+class SweepTables:
+    """What `results.csv` and `summary.csv` say."""
+
+    results: tuple[ResultRow, ...]
+    summary: tuple[SummaryRow, ...]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        return {row.run: row.status for row in self.results if row.status != FINISHED}
+
+
+def tables_of(plan: Plan, every: Sequence[Member], failures: dict[str, str]) -> SweepTables:
+    rows = tuple(row_of(member, failures.get(member.name, "")) for member in every)
+    scored = [
+        Scored(row.factors, row.result.metrics.accuracy, row.result.validation_accuracy)
+        if row.result is not None
+        else Scored(row.factors, None)
+        for row in rows
+    ]
+    return SweepTables(rows, tuple(summarised(scored, plan.varied, plan.baseline)))
+
+
+def write_tables(tables: SweepTables, out: Path) -> None:
+    write_atomically(out / "results.csv", as_csv(row.cells() for row in tables.results))
+    write_atomically(out / "summary.csv", as_csv(summary_cells(row) for row in tables.summary))
+
+
+def row_of(member: Member, failure: str) -> ResultRow:
     result = member.result
-    row: Row = {"run": member.name, **member.factors}
-    if result is None:
-        return row | dict.fromkeys((*METRICS, "validation_accuracy", *COSTS)) | {"status": failure or "not finished"}
-    return {
-        **row,
-        **{name: getattr(result.metrics, name) for name in METRICS},
-        "validation_accuracy": result.validation_accuracy,
-        "upload_bytes": result.upload_bytes,
-        "download_bytes": result.download_bytes,
-        "status": failure or ("finished" if result.complete else SOME_FAILED),
-    }
+    ended = "not finished" if result is None else FINISHED if result.complete else SOME_FAILED
+    return ResultRow(member.name, member.factors, result, failure or ended)
 
 
-def as_csv(rows: Iterable[Row]) -> bytes:
+def summary_cells(row: SummaryRow) -> dict[str, Cell]:
+    cells = {**row.factors, "validation": row.validation, "n": row.n, "mean": row.mean, "std": row.std}
+    gap = row.difference
+    if gap is not None:
+        cells |= {"difference": gap.mean, "pairs": gap.pairs, "low": gap.low, "high": gap.high}
+    return cells
+
+
+def as_csv(rows: Iterable[dict[str, Cell]]) -> bytes:
     rows = list(rows)
     text = StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue().encode()
-
-
-def read_table(path: Path) -> list[Row]:
-    """A table as it was written: numbers are numbers, and nothing is None."""
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror})", "name the folder of a finished sweep") from None
-    return [{key: value_of(text) for key, text in row.items()} for row in csv.DictReader(lines)]
-
-
-def value_of(text: str) -> Cell:
-    if text == "":
-        return None
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

@@ -57,7 +57,9 @@ class Tracker(Protocol):
 def tracked_run(folder: RunFolder, name: str) -> TrackedRun:
     result = folder.result if folder.ended else None
     began = next((timed.time for timed in folder.events), None)
-    points = {(point.name, point.round): point for point in [*from_events(folder.events), *alone(folder.events, result)]}
+    points = {
+        (point.name, point.round): point for point in [*from_events(folder.events), *alone(folder.events, result)]
+    }
     return TrackedRun(
         name,
         sha256(f"{folder.path.absolute()} {began}".encode()).hexdigest(),

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from mooring.errors import needed
+from mooring.record import write_atomically
 from mooring.reports.figure import Curves, Line, colour
 from mooring.reports.section import Report
 from mooring.reports.table import Cell, Table, shown
-from mooring.record import write_atomically
 
 LONGEST_NAME = 31  # of a sheet
 FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
+from mooring.record import write_atomically
 from mooring.reports.section import Report, Section
 from mooring.reports.table import Cell, Table, shown
-from mooring.record import write_atomically
 
 LONG = 35  # rows beyond which a table runs over pages
 WIDE = 60  # characters beyond which a column breaks its lines

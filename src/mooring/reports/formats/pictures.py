@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from mooring.errors import needed
+from mooring.record import write_atomically
 from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, colour, lying
 from mooring.reports.section import Report
-from mooring.record import write_atomically
 
 INK = "#1b1f24"
 KINDS = ("pdf", "svg", "png")

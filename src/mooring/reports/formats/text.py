@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
+from mooring.record import write_atomically
 from mooring.reports.section import Report, Section, VerdictLine
 from mooring.reports.table import Table, csv_text, shown
-from mooring.record import write_atomically
 
 
 def write_csv(report: Report, out: Path) -> None:

@@ -6,11 +6,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from mooring.errors import needed
+from mooring.record import write_atomically
 from mooring.reports.figure import Curves, Figure
 from mooring.reports.page.traces import plotly
 from mooring.reports.section import Report
 from mooring.reports.table import Table, csv_text, shown
-from mooring.record import write_atomically
 
 FEW_ROWS = 10  # a longer table is folded
 FEW_LINES = 6  # of a figure that fits into half a page

@@ -1,13 +1,12 @@
 """Accuracies compared: with the baseline of a sweep, pair by pair; and by factor, methods down, values across."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from mooring.reports.book import SEEDS, Book, Run, SeedGroup, grouped, varying
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.sections.drawing import side_by_side
 from mooring.reports.table import Cell, Spread, Table, spread
-from mooring.sweep.summary import difference, paired
+from mooring.sweep.summary import Scored, difference, paired
 
 Rows = dict[str, list[Spread | None]]
 COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")
@@ -32,21 +31,21 @@ def compared(book: Book, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]
     key, _, value = baseline.partition("=")
     if key not in factors:
         return
-    everybody = [row_of(member, factors) for member in members]
+    everybody = [scored(member, factors) for member in members]
     for group in grouped(tuple(member for member in members if member.factors.get(key) != value)):
-        differences = paired([row_of(member, factors) for member in group.runs], everybody, factors, baseline)
+        differences = paired([scored(member, factors) for member in group.runs], everybody, baseline)
         if differences:
             yield line(group, differences)
 
 
-def row_of(member: Run, factors: list[str]) -> dict[str, Any]:
-    return {**dict.fromkeys(factors), **member.factors, "accuracy": member.result.accuracy}
+def scored(member: Run, factors: list[str]) -> Scored:
+    return Scored({**dict.fromkeys(factors), **member.factors}, member.result.accuracy)
 
 
 def line(group: SeedGroup, differences: list[float]) -> tuple[Cell, ...]:
     told = difference(differences)
     won = sum(value > 0 for value in differences)
-    return group.label, spread(differences), told["low"], told["high"], won, told["pairs"]
+    return group.label, spread(differences), told.low, told.high, won, told.pairs
 
 
 def pivots(book: Book) -> list[tuple[Figure, Table]]:

@@ -22,7 +22,9 @@ def left_out(run: Run) -> str:
     return f" {more} more clients are not drawn." if more > 0 else ""
 
 
-def line(client: ClientHistory, value: Callable[[ClientRecord], float | None], look: Style = "solid", what: str = "") -> Line:
+def line(
+    client: ClientHistory, value: Callable[[ClientRecord], float | None], look: Style = "solid", what: str = ""
+) -> Line:
     """A client's value over rounds, in the client's colour; its lines are one family."""
     name = f"client {client.client}"
     return Line(

@@ -3,8 +3,8 @@
 from math import isfinite
 from statistics import median
 
-from mooring.events import ClientRecord
 from mooring.doctor.lambda_checks import outlook_of
+from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.figure import INK, Curves, Figure, Line, Values, positive, style
@@ -69,7 +69,7 @@ def logged(shown: Line) -> Line:
 
 
 def limits(run: Run) -> list[Line]:
-    """What a guard allows, and what rowum SGD can follow."""
+    """What a guard allows, and what momentum SGD can follow."""
     setting, clients = run.case.setting, drawn(run)
     rounds = tuple(sorted({float(row.round) for row in rows_of(run)}))
     found = []
@@ -82,8 +82,8 @@ def limits(run: Run) -> list[Line]:
         found.append(
             Line("cap of the guard", tuple(sorted(at)), tuple(median(at[r]) for r in sorted(at)), INK, "dotted")
         )
-    if setting.mean_squared and setting.lr and setting.rowum is not None and setting.classes and setting.dimension:
-        limit = stability_limit(setting.lr, setting.rowum, setting.classes, setting.dimension)
+    if setting.mean_squared and setting.lr and setting.momentum is not None and setting.classes and setting.dimension:
+        limit = stability_limit(setting.lr, setting.momentum, setting.classes, setting.dimension)
         if max((row.lambda_felt or 0 for row in rows_of(run)), default=0) > limit / 100:
             found.append(Line("SGD limit", rounds, (limit,) * len(rounds), INK, "dashed"))
     return found

@@ -86,9 +86,7 @@ def clients(runs: list[Run]) -> Table:
     rows = []
     for run in runs:
         told = run.result.partition
-        columns = zip(
-            told.sizes, told.classes_per_client, told.entropy, told.normalised_entropy, strict=True
-        )
+        columns = zip(told.sizes, told.classes_per_client, told.entropy, told.normalised_entropy, strict=True)
         rows += [(str(told.sha256)[:8], client, *values) for client, values in enumerate(columns)]
     names = ("partition", "client", "images", "classes", "entropy (bits)", "entropy / log2 C")
     return Table("partition-clients", "Clients", names, tuple(rows))
