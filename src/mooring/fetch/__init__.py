@@ -5,8 +5,7 @@ from pathlib import Path
 from mooring.data.locate import data_root
 from mooring.errors import DataError
 from mooring.fetch.download import PAUSES, Pauses, download
-from mooring.fetch.official import OFFICIAL
-from mooring.fetch.public_set import Archive, Files, PublicSet, Remote
+from mooring.fetch.public_set import OFFICIAL, Archive, Files, PublicSet, Remote
 from mooring.types import Emit
 
 
