@@ -10,11 +10,10 @@ import torch.nn.functional as F
 from mooring.bank import Bank, build_bank
 from mooring.client import Before, FirstEpochs, run_client
 from mooring.client.memory import Memory
-from mooring.data.clients import federate
+from mooring.data.clients import federate, fitted
 from mooring.data.digits import Digits
 from mooring.data.images import ImageSet
 from mooring.data.partition import PARTITIONERS, Dirichlet
-from mooring.data.public import fitted
 from mooring.errors import DataError
 from mooring.losses import BankAttraction, BankContrast, MemoryContrast, SupCon
 from mooring.methods import METHODS

@@ -11,9 +11,9 @@ from PIL import Image
 from source_files import pixels, write_arrays, write_images
 
 from mooring.data.arrays import Arrays
-from mooring.data.image_file import decode
 from mooring.data.image_folder import ImageFolder
 from mooring.data.images import DataWarning
+from mooring.data.pixels import decode
 from mooring.errors import DataError
 
 

@@ -9,7 +9,7 @@ from mooring.cli.sweep import read
 from mooring.config import Plan, as_yaml, load_plan
 from mooring.config.plan import values_of
 from mooring.errors import ConfigError, StoreError
-from mooring.sweep.claim import claim
+from mooring.sweep.conduct import take_folder
 from mooring.sweep.members import members, members_of
 from mooring.sweep.summary import difference, summary_rows
 
@@ -138,17 +138,17 @@ FIRST = ["method=v4,v7", "seed=1..2", "training.rounds=2"]
     ],
 )
 def test_a_folder_goes_on_with_a_plan_that_contains_its_own(words, tmp_path):
-    claim(load_plan(None, FIRST), tmp_path)
+    take_folder(load_plan(None, FIRST), tmp_path)
     names = {member.name for member in members(tmp_path)}
     plan = load_plan(None, words, "method=v4")
-    claim(plan, tmp_path)
+    take_folder(plan, tmp_path)
     assert load_plan(tmp_path / "sweep.yaml") == plan
     assert names <= {member.name for member in members(tmp_path)}
 
 
 def test_a_study_goes_on_with_more_seeds(tmp_path):
-    claim(Plan((), {"method": ("v4",), "seed": (1,)}), tmp_path)
-    claim(Plan((), {"method": ("v4",), "seed": (1, 2, 3)}), tmp_path)
+    take_folder(Plan((), {"method": ("v4",), "seed": (1,)}), tmp_path)
+    take_folder(Plan((), {"method": ("v4",), "seed": (1, 2, 3)}), tmp_path)
     assert [member.name for member in members(tmp_path)] == ["v4-seed1", "v4-seed2", "v4-seed3"]
 
 
@@ -164,18 +164,18 @@ def test_a_study_goes_on_with_more_seeds(tmp_path):
     ],
 )
 def test_a_folder_is_not_given_to_another_plan(old, words, tmp_path):
-    claim(load_plan(None, old), tmp_path)
+    take_folder(load_plan(None, old), tmp_path)
     with pytest.raises(StoreError, match="holds another sweep; choose another folder"):
-        claim(load_plan(None, words), tmp_path)
+        take_folder(load_plan(None, words), tmp_path)
     assert load_plan(tmp_path / "sweep.yaml") == load_plan(None, old)
 
 
 def test_a_search_keeps_its_factors(tmp_path):
     (tmp_path / "search.yaml").write_text(SEARCH)
     (tmp_path / "s").mkdir()
-    claim(load_plan(tmp_path / "search.yaml"), tmp_path / "s")
+    take_folder(load_plan(tmp_path / "search.yaml"), tmp_path / "s")
     with pytest.raises(StoreError, match="holds another sweep"):
-        claim(load_plan(tmp_path / "search.yaml", ["seed=1..3"]), tmp_path / "s")
+        take_folder(load_plan(tmp_path / "search.yaml", ["seed=1..3"]), tmp_path / "s")
 
 
 def test_a_baseline_is_no_part_of_where_a_sweep_lies():

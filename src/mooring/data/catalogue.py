@@ -9,8 +9,7 @@ from mooring.data.cifar import Cifar10, Cifar100
 from mooring.data.digits import Digits
 from mooring.data.fashion_mnist import FashionMnist
 from mooring.data.image_folder import ImageFolder
-from mooring.data.images import Source
-from mooring.data.overview import Surveyable
+from mooring.data.images import Source, Surveyable
 from mooring.data.svhn import Svhn
 from mooring.errors import DataError
 

@@ -9,11 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mooring.data.images import ImageSet, Source
+from mooring.data.images import ImageSet, Overview, Source
 from mooring.data.locate import find
-from mooring.data.overview import Overview
-from mooring.data.pickle_peek import count_rows
-from mooring.data.restricted_pickle import read_pickle
+from mooring.data.restricted_pickle import count_rows, read_pickle
 from mooring.errors import DataError
 
 SHAPE = (3, 32, 32)

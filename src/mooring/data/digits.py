@@ -6,8 +6,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from mooring.data.images import ImageSet, Source
-from mooring.data.overview import Overview
+from mooring.data.images import ImageSet, Overview, Source
 
 CLASSES = tuple("0123456789")
 TRAIN, TEST = 1437, 360

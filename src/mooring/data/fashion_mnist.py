@@ -14,9 +14,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mooring.data.images import ImageSet, Source
+from mooring.data.images import ImageSet, Overview, Source
 from mooring.data.locate import find
-from mooring.data.overview import Overview
 from mooring.errors import DataError
 
 CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")

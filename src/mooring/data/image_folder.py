@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from annotated_types import Gt, Lt
 
-from mooring.data.image_file import decode
 from mooring.data.image_tree import WANTED, ImageFile, divide, list_classes, recognise, subfolders
 from mooring.data.images import DataWarning, ImageSet, Source
 from mooring.data.locate import own_path
+from mooring.data.pixels import decode
 from mooring.errors import DataError
 from mooring.types import Count
 

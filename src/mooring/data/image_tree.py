@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from mooring.data.image_file import SUFFIXES
+from mooring.data.pixels import SUFFIXES
 from mooring.errors import DataError
 
 Layout = Literal["split", "tree", "sites"]

@@ -1,8 +1,9 @@
-"""Labelled images in memory, and the source they come from."""
+"""Labelled images in memory, the source they come from, and what of a public source lies on disk."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from pathlib import Path
+from typing import Annotated, ClassVar, Protocol
 
 import torch
 from annotated_types import Ge
@@ -66,3 +67,20 @@ class Source(ABC):
     @abstractmethod
     def test(self) -> ImageSet:
         """The official test images; called by `evaluate.py` only."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Counts and files of a data set that was found, told without decoding its images where the format allows."""
+
+    train: int
+    test: int
+    classes: int
+    shape: tuple[int, int, int]
+    files: tuple[Path, ...] = ()
+
+
+class Surveyable(Protocol):
+    """A source that knows its official files, and so can say what is there; it raises `DataError` if they are not."""
+
+    def overview(self) -> Overview: ...

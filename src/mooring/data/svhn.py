@@ -7,9 +7,8 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from mooring.data.images import ImageSet, Source
+from mooring.data.images import ImageSet, Overview, Source
 from mooring.data.locate import find
-from mooring.data.overview import Overview
 from mooring.errors import DataError
 
 CLASSES = tuple("0123456789")

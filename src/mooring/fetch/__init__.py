@@ -6,8 +6,7 @@ from mooring.data.locate import data_root
 from mooring.errors import DataError
 from mooring.events import Emit
 from mooring.fetch.download import PAUSES, Pauses, download
-from mooring.fetch.official import OFFICIAL
-from mooring.fetch.public_set import Archive, Files, PublicSet, Remote
+from mooring.fetch.public_set import OFFICIAL, Archive, Files, PublicSet, Remote
 
 
 def fetch(chosen: PublicSet, root: str | None = None, emit: Emit = lambda _: None, pauses: Pauses = PAUSES) -> Path:

@@ -1,15 +1,17 @@
-"""From a plan to its table."""
+"""From a plan to its table, in a folder that stays the plan's own or goes to one that contains it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mooring.config.plan import Plan, Point
+from mooring.config import as_yaml
+from mooring.config.plan import Plan, Point, plan_of
+from mooring.config.tree import read_file
+from mooring.errors import StoreError
 from mooring.events import Emit, RunEnded, SweepBegan, SweepWaits, silent
 from mooring.processes import Died, Message, Waiting, WorkerPool
-from mooring.record import locked
-from mooring.sweep.claim import claim
-from mooring.sweep.members import Member, members_of
+from mooring.record import locked, write_atomically
+from mooring.sweep.members import PLAN, Member, members_of
 from mooring.sweep.search import searched
 from mooring.sweep.summary import mean_validation
 from mooring.sweep.tables import SweepTables, tables_of, write_tables
@@ -27,7 +29,7 @@ class SweepOutcome:
 def sweep(
     plan: Plan, out: Path, workers: int | None = None, emit: Emit = silent, command: str | None = None
 ) -> SweepOutcome:
-    """Run what is not finished yet, then write `results.csv` and `summary.csv`; the members of the plan and both tables.
+    """Run what is not finished yet, then write `results.csv` and `summary.csv`; the members and both tables.
 
     A member that fails is an event and a line of the table; the others go on. Interrupted, the same call goes on.
     """
@@ -48,7 +50,7 @@ def sweep(
         return mean_validation([None if result is None else result.validation_accuracy for result in results])
 
     with locked(out):
-        claim(plan, out)
+        take_folder(plan, out)
         if plan.search is None:
             conduct(plan)
         else:
@@ -86,3 +88,30 @@ def unfinished(every: Sequence[Member]) -> list[Task]:
             rest = tuple((m.name, m.experiment.tree(), str(m.fused_file)) for m in others)
             tasks.append(Task(trainer.name, trainer.experiment.tree(), str(trainer.folder), rest))
     return tasks
+
+
+def take_folder(plan: Plan, out: Path) -> None:
+    """The folder belongs to this plan from now on; another plan's runs are not thrown away."""
+    path = out / PLAN
+    if path.exists() and not contains(plan, plan_of(read_file(path), str(path)), out):
+        raise StoreError(f"out={out}: holds another sweep", "choose another folder with out=...")
+    foreign = [file.name for file in out.iterdir() if file.name != ".lock"]
+    if foreign and not path.exists():
+        raise StoreError(f"out={out}: holds {foreign[0]!r} and no sweep", "choose an empty folder with out=...")
+    write_atomically(path, as_yaml(plan.tree()).encode())
+
+
+def contains(plan: Plan, old: Plan, out: Path) -> bool:
+    """Is every run of the old plan one of this plan too: the same settings, name and folder, trained by the same run?
+
+    A search keeps its factors, because what it tries next depends on all runs of a trial.
+    """
+    if replace(plan, factors=old.factors).identity() != old.identity():
+        return False
+    if plan.identity() == old.identity():
+        return True
+    points = plan.points()
+    if plan.search is not None or not all(point in points for point in old.points()):
+        return False
+    here = {member.name: member for member in members_of(plan, out)}
+    return all(here.get(member.name) == member for member in members_of(old, out))

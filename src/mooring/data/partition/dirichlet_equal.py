@@ -5,8 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mooring.data.partition.base import Ints, Population, deal, require_images
-from mooring.data.partition.proportions import apportion, log_dirichlet, normalise
+from mooring.data.partition.base import Ints, Population, apportion, deal, log_dirichlet, normalise, require_images
 from mooring.types import Count, Positive
 
 

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mooring.data.partition.base import Ints, PartitionWarning, Population, require_images
-from mooring.data.partition.proportions import log_dirichlet, normalise
+from mooring.data.partition.base import Ints, PartitionWarning, Population, log_dirichlet, normalise, require_images
 from mooring.errors import PartitionError
 from mooring.types import Count, Positive
 
