@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fcntl import LOCK_EX, LOCK_NB, flock
 from http.client import HTTPException, HTTPMessage
 from io import BytesIO, FileIO
 from pathlib import Path
@@ -15,6 +14,8 @@ from time import sleep
 from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
+
+from filelock import FileLock, Timeout
 
 from mooring.errors import DataError
 from mooring.events import Downloaded, Emit
@@ -122,21 +123,25 @@ def append(file: FileIO, block: bytes) -> None:
 @contextmanager
 def appending(part: Path) -> Iterator[FileIO]:
     """The unfinished file, for this process alone."""
+    guard = part.with_name(f"{part.name}.lock")
+    lock = FileLock(guard)
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
         file = FileIO(part, "a")
+    except Timeout:
+        raise DataError(f"{part}: is being fetched by another process", "wait for it") from None
     except OSError as error:
+        lock.release()
         raise DataError(f"{part}: cannot be written ({error.strerror})", "choose another folder with --root") from error
-    with file:
-        try:
-            flock(file, LOCK_EX | LOCK_NB)
-        except OSError as error:
-            raise DataError(f"{part}: is being fetched by another process", "wait for it") from error
-        try:
+    try:
+        with file:
             yield file
-        finally:
-            if not length(file):
-                part.unlink(missing_ok=True)
+    finally:
+        lock.release()
+        guard.unlink(missing_ok=True)
+        if part.exists() and not part.stat().st_size:
+            part.unlink()
 
 
 def length(file: FileIO) -> int:
