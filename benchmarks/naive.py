@@ -23,7 +23,7 @@ from mooring.losses.fafi import FAFI
 from mooring.models.backbones import ResNet8
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Blueprint, Network
-from mooring.simplex import simplex_etf
+from mooring.models.simplex import simplex_etf
 from mooring.types import Event, Progress, Step, View
 
 CLIENTS, EACH, TEST = 5, 240, 240  # a client of CIFAR-10 has as many images as the test set

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from mooring.schedules import ScheduleName, at
-from mooring.simplex import simplex_etf
+from mooring.models.simplex import simplex_etf
 from mooring.types import Progress
 
 Anchors = Callable[[Progress], Tensor]  # -> (C, d), unit rows

@@ -4,7 +4,7 @@ import torch
 from mooring.anchors import ANCHORS, Progressive
 from mooring.errors import ModelError
 from mooring.seeds import generator
-from mooring.simplex import simplex_etf
+from mooring.models.simplex import simplex_etf
 from mooring.types import Progress
 
 

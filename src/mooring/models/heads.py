@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from mooring.models.backbones import initialise
-from mooring.simplex import simplex_etf
+from mooring.models.simplex import simplex_etf
 from mooring.types import Positive
 
 

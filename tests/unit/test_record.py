@@ -1,0 +1,229 @@
+"""The run folder: what is written comes back as it was, and what is not what was written is refused by name."""
+
+import json
+import os
+import shutil
+import threading
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from mooring.errors import StoreError
+from mooring.events import KEPT, ClientRecord, EpochRecord, SnapshotFused
+from mooring.record import (
+    Absence,
+    Environment,
+    FusionRecord,
+    Metrics,
+    Origin,
+    Result,
+    RoundRecord,
+    RunFolder,
+    Seeds,
+    SiteRecord,
+    UploadRecord,
+    as_tree,
+    opened,
+    strict_json,
+    write_atomically,
+    write_json,
+)
+from mooring.record._json import MalformedRecordError, from_tree
+from mooring.types import PartitionSummary, Upload
+
+FORMAT_1 = Path(__file__).parent / "format1"
+METRICS = Metrics(0.5, 0.4, 0.3, 0.1, (0.5, None), ((1, 0), (1, 0)))
+ROW = ClientRecord(1, 0, 12, 0.5, 2.0, 0.1, {"supcon": 2.0}, 20.0, 0.7, 14.0, 20.0, 28.0, prototype_norms=(1.0, 2.0))
+RESULT = Result(
+    method="v7",
+    accuracy=0.5,
+    rounds=(RoundRecord(0, METRICS, (ROW,), 0.6, 0.1, 2),),
+    partition=PartitionSummary(20, 2, (12, 8), ((12, 0), (0, 8)), (1, 1), (0.0, 0.0), (0.0, 0.0), 0.2, 1.0, 1.0, "ab"),
+    seeds=Seeds(1, 2),
+    dataset="digits",
+    data_sha256="cd",
+    test_images=360,
+    image_shape=(1, 8, 8),
+    classes=("cat", "dog"),
+    sites=(SiteRecord(0, "north", 12), SiteRecord(1, "south", 8)),
+    fingerprint="abc",
+    job_sha256="ef",
+    absent=(Absence(0, "failed"),),
+    upload_bytes=100,
+    download_bytes=0,
+    uploads=(UploadRecord(1, 0, 8, 100, "00", "south", "ef"),),
+    seconds=1.5,
+    command="mooring run method=v7",
+    date="2026-01-01T00:00:00+00:00",
+    environment=Environment("3.11", {"mooring": "0.2.0"}, "Linux", "x86_64", 2),
+)
+
+
+def upload(value=1.0):
+    return Upload(3, 0, 12, {"head.prototypes": torch.full((2, 3), value)}, "north", "ab" * 32)
+
+
+def test_numbers_that_are_not_finite_become_null():
+    text = strict_json({"a": float("nan"), "b": [float("inf"), 1.5], "c": (None, True)})
+    assert json.loads(text) == {"a": None, "b": [None, 1.5], "c": [None, True]}
+
+
+def test_an_upload_comes_back_as_it_was(tmp_path):
+    with opened(tmp_path / "run", "seed: 1\n") as writer:
+        record = writer.save_upload(upload())
+        back = writer.folder.upload(record)
+    assert torch.equal(back.tensors["head.prototypes"], torch.ones(2, 3))
+    assert (back.client, back.round, back.samples, back.site, back.job) == (3, 0, 12, "north", "ab" * 32)
+    assert record.bytes == (tmp_path / "run/uploads/round-000/client-0003.safetensors").stat().st_size
+    assert list(RunFolder(tmp_path / "run").uploads_on_disk()) == [record]
+
+
+def test_the_same_upload_is_the_same_bytes(tmp_path):
+    with opened(tmp_path / "a", "") as first, opened(tmp_path / "b", "") as second:
+        assert first.save_upload(upload()) == second.save_upload(upload())
+        assert first.save_upload(upload(2.0)).sha256 != second.save_upload(upload()).sha256
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-5], lambda data: data[:-1] + b"x", lambda _: b""])
+def test_a_changed_upload_is_refused(tmp_path, damage):
+    with opened(tmp_path / "run", "") as writer:
+        record = writer.save_upload(upload())
+        path = tmp_path / "run/uploads/round-000/client-0003.safetensors"
+        path.write_bytes(damage(path.read_bytes()))
+        with pytest.raises(StoreError, match="has changed since it was written"):
+            writer.folder.upload(record)
+
+
+def test_a_folder_in_use_is_locked_and_free_again_afterwards(tmp_path):
+    with opened(tmp_path, ""):
+        told = []
+
+        def second():
+            try:
+                with opened(tmp_path, ""):
+                    pass
+            except StoreError as error:
+                told.append(str(error))
+
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+        assert "another run is using this folder" in told[0]
+    with opened(tmp_path, ""):
+        pass
+
+
+def test_events_come_back_by_type_and_what_was_not_finite_is_none(tmp_path):
+    said = [replace(ROW, lambda_raw=float("inf")), EpochRecord(1, 0, 2, {"supcon": 1.5}), SnapshotFused(0, 0.5, 1.0)]
+    with opened(tmp_path, "") as writer:
+        for event in said:
+            writer.record(event)
+    back = [timed.event for timed in RunFolder(tmp_path).events]
+    assert back == [replace(ROW, lambda_raw=None), *said[1:]]
+    assert all(json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines())
+
+
+def test_a_line_that_was_cut_off_is_passed_over_and_a_malformed_one_is_named(tmp_path):
+    with opened(tmp_path, "") as writer:
+        writer.record(ROW)
+    path = tmp_path / "events.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole.splitlines(keepends=True)[-1][:40])
+    assert len(RunFolder(tmp_path).events) == 1
+    path.write_bytes(whole + b'{"event": "round", "client": "x", "round": 0}\n')
+    with pytest.raises(StoreError, match=r"line 3: client=x is not a whole number"):
+        _ = RunFolder(tmp_path).events
+
+
+def test_every_kind_of_event_has_a_word_of_its_own():
+    assert len({kind.word for kind in KEPT.values()}) == len(KEPT)
+
+
+def test_a_result_comes_back_as_it_was(tmp_path):
+    write_json(tmp_path / "result.json", RESULT)
+    assert RunFolder(tmp_path).result == RESULT
+    assert RESULT.last.clients[0].lambda_raw == 20.0
+    assert (RESULT.site(1), RESULT.site(7)) == ("south", "client 7")
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Result) if f.name != "format"])
+def test_a_result_with_a_field_of_another_kind_is_refused_by_name(tmp_path, name):
+    tree = as_tree(RESULT) | {name: {"no": "such thing"}}
+    (tmp_path / "result.json").write_text(json.dumps(tree))
+    with pytest.raises(StoreError, match=rf"result.json: {name}"):
+        _ = RunFolder(tmp_path).result
+
+
+def test_a_finished_result_is_found_and_another_experiments_is_refused(tmp_path):
+    with opened(tmp_path, "") as writer:
+        assert writer.folder.finished("abc") is None
+        writer.finish(RESULT)
+    assert RunFolder(tmp_path).finished("abc") == RESULT
+    with pytest.raises(StoreError, match="holds the result of another experiment"):
+        RunFolder(tmp_path).finished("def")
+    write_json(tmp_path / "result.json", replace(RESULT, origin=Origin("old.log", "00")))
+    with pytest.raises(StoreError, match="was imported from old.log"):
+        RunFolder(tmp_path).finished("abc")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("{", "is not valid JSON"), ("[]", "has format unknown"), ('{"format": 99}', "has format 99, this version reads")],
+)
+def test_a_broken_result_is_named(tmp_path, text, told):
+    (tmp_path / "result.json").write_text(text)
+    with pytest.raises(StoreError, match=told):
+        _ = RunFolder(tmp_path).result
+
+
+def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "result.json"
+    write_atomically(path, b"old")
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="No space left on device"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_null_is_none_where_a_field_may_be_none_and_not_a_number_where_it_may_not():
+    back = from_tree(FusionRecord, as_tree(_fusion(float("nan"))))
+    assert back.accuracy != back.accuracy
+    assert back.upload_bytes is None
+    with pytest.raises(MalformedRecordError, match="round is missing"):
+        from_tree(FusionRecord, {k: v for k, v in as_tree(_fusion(0.5)).items() if k != "round"})
+
+
+def _fusion(accuracy):
+    return FusionRecord("ot", "trained from scratch", "v7", "abc", Seeds(1, 1), 0, (0, 1), Metrics(accuracy))
+
+
+def test_a_folder_of_format_1_is_still_read(tmp_path):
+    shutil.copytree(FORMAT_1, tmp_path / "old")
+    folder = RunFolder(tmp_path / "old")
+    old = json.loads((FORMAT_1 / "result.json").read_text())
+    result, record = folder.result, folder.record
+    assert result.accuracy == result.last.accuracy == old["accuracy"]
+    row = old["rounds"][-1]["clients"][1]
+    told = result.last.clients[1]
+    assert (told.lambda_felt, told.lambda_raw, told.base_loss) == (row["lambda"], row["lambda_raw"], row["base_loss"])
+    assert [site.images for site in result.sites] == old["partition"]["sizes"]
+    assert result.upload_bytes == sum(u["bytes"] for u in old["uploads"] if u["round"] == 1)
+    first = record.clients[0]
+    assert (len(first.rounds), len(first.epochs), first.samples) == (2, 2, 40)
+    assert first.rounds[1].sigma_sq_align is not None
+    assert first.epochs[0].terms.keys() == first.rounds[0].terms.keys()
+    assert folder.fusions[0].fusion == "class-expert"
+    assert folder.fusions[0].accuracy == folder.fusions[0].metrics.accuracy > 0
+
+
+def test_a_damaged_folder_of_format_1_says_which_version_wrote_it(tmp_path):
+    (tmp_path / "result.json").write_text('{"format": 1, "rounds": 7}')
+    with pytest.raises(StoreError, match=r"a damaged record of format 1 \(mooring 0.1\)"):
+        _ = RunFolder(tmp_path).result
