@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from mooring.client import ClientJob, ClientRecipe, run_client
 from mooring.data.images import ImageSet
+from mooring.data.sites import InMemorySite
 from mooring.errors import DataError
 from mooring.events import ClientProgress, Emit, Event, Remark, ServerProgress
 from mooring.fusion.base import rebuild
@@ -53,22 +54,6 @@ def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Feat
     return FeatureBank(features[chosen], labels)
 
 
-@dataclass(frozen=True)
-class PublicSite:
-    """The server's own images, as the site that the teacher trains at."""
-
-    images: ImageSet
-    name: str = "server"
-    number: int = TEACHER
-
-    @property
-    def size(self) -> int:
-        return len(self.images)
-
-    def shard(self) -> ImageSet:
-        return self.images
-
-
 def stand_in(bank: Bank, public: ImageSet, job: ClientJob) -> FeatureBank:
     """A bank of the right size with random features: for timing, before there is a teacher."""
     rng = generator(job.seed, "stand-in")
@@ -86,7 +71,7 @@ def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> N
     training = replace(job.training, rounds=1, local_epochs=bank.teacher_epochs, snapshots="last")
     needs: Parts = frozenset({Encoder(), Prototypes()})
     lesson = replace(job, blueprint=blueprint, recipe=ClientRecipe(FAFI), training=training, needs=needs, bank=None)
-    (upload,) = run_client(lesson, PublicSite(public), only_progress(emit))
+    (upload,) = run_client(lesson, InMemorySite(TEACHER, public, "server"), only_progress(emit))
     return rebuild(upload, blueprint)
 
 

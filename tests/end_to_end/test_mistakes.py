@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-
 from mooring.store import locked
 
 

@@ -5,7 +5,6 @@ import signal
 
 import pytest
 from disturbance import LIMIT_SECONDS, ended, events, kill, same, started, wait_for_states, workers_of
-
 from mooring.engines.interruption import patient
 
 

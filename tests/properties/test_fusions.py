@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from mooring.client import run_client
+from mooring.data.sites import InMemorySite
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil
 from mooring.fusion.distillation.imagination import Imagination
@@ -46,7 +47,7 @@ def server(job, digits):
 @pytest.fixture(scope="module")
 def uploads(job, shard_of):
     shards = [shard_of([0, 1, 2], 20), shard_of([3, 4], 9), shard_of([5, 6, 7], 30)]
-    return [p for k, shard in enumerate(shards) for p in run_client(job, shard, k, lambda _: None)]
+    return [p for k, shard in enumerate(shards) for p in run_client(job, InMemorySite(k, shard), lambda _: None)]
 
 
 @pytest.fixture(scope="module")

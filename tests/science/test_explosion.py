@@ -4,10 +4,10 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from mooring.doctor.read_run import read_run
 
 from mooring import load, run
 from mooring.doctor import examine
-from mooring.doctor.read_run import read_run
 
 pytestmark = pytest.mark.slow
 SEEDS = (1, 2, 3)

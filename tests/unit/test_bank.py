@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from mooring.client.memory import Memory
 
 from mooring.bank import Bank, build_bank
 from mooring.client import Before, FirstEpochs, run_client
-from mooring.client.memory import Memory
 from mooring.data.clients import federate, fitted
 from mooring.data.digits import Digits
 from mooring.data.images import ImageSet
 from mooring.data.partition import PARTITIONERS, Dirichlet
+from mooring.data.sites import InMemorySite
 from mooring.errors import DataError
 from mooring.losses import BankAttraction, BankContrast, MemoryContrast, SupCon
 from mooring.methods import METHODS
@@ -123,11 +124,11 @@ def test_stage_one_of_v6_leaves_the_prototypes_alone(banked, shard_of):
     """As published: the contrast with the bank does not know the prototypes, so the classifier stays at its start."""
     method = "v6"
     job = banked(method, rounds=1, local_epochs=1)  # one epoch: stage 1 and nothing else
-    (payload,) = run_client(job, shard_of([0, 1, 2], 30), 0, quiet)
+    (payload,) = run_client(job, InMemorySite(0, shard_of([0, 1, 2], 30)), quiet)
     start = job.blueprint.build(generator(job.seed, "network"))
     assert torch.equal(payload.tensors[PROTOTYPES], start.prototypes)
     assert not torch.equal(payload.tensors["encoder.0.weight"], start.state_dict()["encoder.0.weight"])
-    (payload,) = run_client(banked(method, rounds=1, local_epochs=2), shard_of([0, 1, 2], 30), 0, quiet)
+    (payload,) = run_client(banked(method, rounds=1, local_epochs=2), InMemorySite(0, shard_of([0, 1, 2], 30)), quiet)
     assert not torch.equal(payload.tensors[PROTOTYPES], start.prototypes)
 
 
@@ -141,7 +142,7 @@ def test_stage_one_of_the_sound_variant_moves_features_to_their_class_in_the_ban
         stage = replace(job.recipe.stages[0], when=Before(1.0))
         job = replace(job, recipe=replace(job.recipe, stages=(stage,)))
         start = job.blueprint.build(generator(job.seed, "network")).eval()
-        (payload,) = run_client(job, shard, 0, quiet)
+        (payload,) = run_client(job, InMemorySite(0, shard), quiet)
         end = job.blueprint.build(generator(job.seed, "network"))
         end.load_state_dict({name: t for name, t in payload.tensors.items() if name != "label_counts"})
         with torch.no_grad():
@@ -218,7 +219,7 @@ def test_a_memory_lasts_over_rounds(make_job, shard_of):
     """With a memory, round boundaries change nothing: the same end for 1 x 4 and 4 x 1 epochs."""
     shard = shard_of([0, 1], 20)
     ends = [
-        list(run_client(make_job("memory-bank", rounds=r, local_epochs=e), shard, 0, quiet))[-1].tensors[PROTOTYPES]
+        list(run_client(make_job("memory-bank", rounds=r, local_epochs=e), InMemorySite(0, shard), quiet))[-1].tensors[PROTOTYPES]
         for r, e in ((1, 4), (4, 1))
     ]
     assert torch.equal(*ends)

@@ -7,6 +7,7 @@ import torch
 from safetensors.torch import load, save
 
 from mooring.client import run_client
+from mooring.data.sites import InMemorySite
 from mooring.methods import METHODS
 
 TRAINED = [name for name, method in METHODS.items() if method.client.terms]
@@ -45,12 +46,12 @@ def test_from_a_round_boundary(name, make_job, shard_of):
     job, shard = make_job(name, rounds=3), shard_of([0, 1, 5], 15)
     events, again = [], []
     notebook = Notebook()
-    whole = list(run_client(job, shard, 4, events.append, notebook))
+    whole = list(run_client(job, InMemorySite(4, shard), events.append, notebook))
     assert len(notebook.pages) == 3
-    rest = list(run_client(job, shard, 4, again.append, Notebook(notebook.pages[0])))
+    rest = list(run_client(job, InMemorySite(4, shard), again.append, Notebook(notebook.pages[0])))
     same(whole[1:], rest)
     assert records(events)[1:] == records(again)
-    assert list(run_client(job, shard, 4, again.append, Notebook(notebook.pages[-1]))) == []
+    assert list(run_client(job, InMemorySite(4, shard), again.append, Notebook(notebook.pages[-1]))) == []
     assert load(notebook.pages[-1]).keys() == {"position"}  # nobody would read the rest
 
 
@@ -61,11 +62,11 @@ def test_from_the_middle_of_an_epoch(name, make_job, shard_of, monkeypatch):
     job = replace(job, training=replace(job.training, batch_size=16))
     events, again = [], []
     notebook = Notebook(due=True)
-    whole = list(run_client(job, shard, 1, events.append, notebook))
+    whole = list(run_client(job, InMemorySite(1, shard), events.append, notebook))
     steps = 5 * 2 * 2
     assert len(notebook.pages) == steps + 2
     for page in (0, 4, 5, 9, 12, steps - 1):
         again.clear()
-        rest = list(run_client(job, shard, 1, again.append, Notebook(notebook.pages[page])))
+        rest = list(run_client(job, InMemorySite(1, shard), again.append, Notebook(notebook.pages[page])))
         same(whole[-len(rest) :], rest)
         assert records(events)[-len(rest) :] == records(again)

@@ -7,6 +7,7 @@ from mooring.bank import Bank
 from mooring.client import run_client
 from mooring.client.loop import facts_of
 from mooring.client.state import ClientState
+from mooring.data.sites import InMemorySite
 from mooring.errors import TrainingError
 from mooring.losses import LOSSES, CrossEntropy
 from mooring.methods import METHODS, Method
@@ -16,7 +17,7 @@ from mooring.weighting import Annealed, Fixed, Uncertainty
 
 def train(job, shard, client=0):
     events = []
-    payloads = list(run_client(job, shard, client, events.append))
+    payloads = list(run_client(job, InMemorySite(client, shard), events.append))
     return payloads, events
 
 

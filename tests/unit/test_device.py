@@ -9,6 +9,7 @@ from mooring.client import run_client
 from mooring.client.device import CPU, Device
 from mooring.client.loop import facts_of, train_step
 from mooring.client.state import ClientState
+from mooring.data.sites import InMemorySite
 from mooring.methods import METHODS
 from mooring.models.network import Blueprint
 from mooring.types import Progress
@@ -42,7 +43,7 @@ def test_colours_too(make_job):
 def test_bfloat16_learns_nearly_the_same(make_job, shard_of):
     job, shard = make_job("v7", local_epochs=3), shard_of(range(10), 10)
     exact, half = (
-        list(run_client(job, shard, 0, lambda _: None, device=device))[-1].tensors
+        list(run_client(job, InMemorySite(0, shard), lambda _: None, device=device))[-1].tensors
         for device in (CPU, Device("cpu", half=True))
     )
     assert exact.keys() == half.keys()

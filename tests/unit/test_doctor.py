@@ -1,11 +1,11 @@
 """The doctor on courses made by hand, and on lines of the published code."""
 
 import pytest
+from mooring.doctor.history import History, Moment, Patient, Setting
+from mooring.doctor.read_log import read_log
 from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
 from mooring.doctor import examine
-from mooring.doctor.history import History, Moment, Patient, Setting
-from mooring.doctor.read_log import read_log
 from mooring.errors import StoreError
 from mooring.losses.supcon import smallest_supcon
 from mooring.methods import METHODS

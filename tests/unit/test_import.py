@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from mooring.doctor.read_log import read_log
+from mooring.doctor.read_run import read_run
+from mooring.store import read_events, read_result
 from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
 from mooring import report
 from mooring.config import load
 from mooring.doctor import examine
-from mooring.doctor.read_log import read_log
-from mooring.doctor.read_run import read_run
 from mooring.importing import import_log
-from mooring.store import read_events, read_result
 
 FULL = str(
     {

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from mooring.client import ClientRecipe, run_client
+from mooring.data.sites import InMemorySite
 from mooring.losses import CrossEntropy
 from mooring.methods import Method
 from mooring.models.backbones import BACKBONES, DigitsNet, ResNet8, ResNet18
@@ -83,7 +84,7 @@ def test_a_linear_head_sees_the_length_of_a_feature():
 
 def test_a_fixed_simplex_is_shared_and_never_learns_but_its_scale_does(make_job, shard_of):
     job = make_job(Method(ClientRecipe((CrossEntropy(),), head=FixedSimplex()), None))
-    [payload] = run_client(job, shard_of([1, 2], 20), 0, lambda _: None)
+    [payload] = run_client(job, InMemorySite(0, shard_of([1, 2], 20)), lambda _: None)
     start = job.blueprint.build(generator(job.seed, "network"))
     prototypes = payload.tensors[PROTOTYPES]
     assert torch.equal(prototypes, start.prototypes)

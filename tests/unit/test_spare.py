@@ -1,13 +1,14 @@
 import pytest
 import torch
+from mooring.client.spare import first_network, lent
 
 from mooring.client import run_client
-from mooring.client.spare import first_network, lent
+from mooring.data.sites import InMemorySite
 from mooring.methods import METHODS
 
 
 def uploads(job, shard, client):
-    return [payload.tensors for payload in run_client(job, shard, client, lambda _: None)]
+    return [payload.tensors for payload in run_client(job, InMemorySite(client, shard), lambda _: None)]
 
 
 def same(one, other):

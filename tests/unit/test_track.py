@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from mooring.conductor import run
-from mooring.config import load
 from mooring.store import read_events, read_result
-from mooring.track import TRACKERS, Mlflow, TensorBoard, track
 from mooring.track.chronicle import read_chronicle
+
+from mooring.config import load
+from mooring.track import TRACKERS, Mlflow, TensorBoard, track
 
 WHY = "TensorBoard and MLflow: the extra track is not installed"
 TRACED = ("base_loss", "align_loss", "lambda", "lambda_star")

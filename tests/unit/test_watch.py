@@ -1,7 +1,8 @@
 """A run in the terminal: what a frame says, and when watching ends."""
 
-from mooring.cli.watch import going_on, log_sparkline, look, sparkline
 from mooring.store import in_use, locked
+
+from mooring.cli.watch import going_on, log_sparkline, look, sparkline
 
 
 def test_a_sparkline_spans_its_blocks():

@@ -3,8 +3,8 @@ import torch
 
 from mooring.anchors import ANCHORS, Progressive
 from mooring.errors import ModelError
-from mooring.seeds import generator
 from mooring.models.simplex import simplex_etf
+from mooring.seeds import generator
 from mooring.types import Progress
 
 

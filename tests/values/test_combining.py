@@ -9,6 +9,7 @@ from sklearn.neighbors import NearestCentroid
 from untrained import NEEDS, PLAN, changed, network_of
 
 from mooring.client import run_client
+from mooring.data.sites import InMemorySite
 from mooring.errors import FusionError
 from mooring.evaluate import measure
 from mooring.fusion import FUSIONS, Calibrated, ClassExpert, Iffi, NearestPrototype, OutputEnsemble
@@ -25,7 +26,7 @@ def trained(make_job, shard_of):
     """Clients that have learned something."""
     job = make_job("v4", needs=NEEDS, local_epochs=8)
     shards = [shard_of([0, 1, 2, 3, 4], 40), shard_of([4, 5, 6, 7, 8, 9], 30)]
-    return job, [p for k, shard in enumerate(shards) for p in run_client(job, shard, k, lambda _: None)]
+    return job, [p for k, shard in enumerate(shards) for p in run_client(job, InMemorySite(k, shard), lambda _: None)]
 
 
 def test_iffi_weighs_every_client_and_every_sample(trained, images):

@@ -37,7 +37,7 @@ def school(make_job):
         federation = federate(Digits(validation=0.25), Dirichlet(clients=5, alpha=0.5), seed, public_ratio)
         needs = frozenset({Encoder(), Prototypes(), LabelCounts()}) | GaussianPixels().needs
         job = make_job("ensemble", seed=seed, needs=needs, local_epochs=20)
-        uploads = [p for k in range(5) for p in run_client(job, federation.shard(k), k, lambda _: None)]
+        uploads = [p for k in range(5) for p in run_client(job, federation.sites()[k], lambda _: None)]
         server = Server(job.blueprint, seed, validation=federation.validation, public=federation.public)
         return uploads, server, federation
 

@@ -16,6 +16,7 @@ from mooring.client import ClientRecipe, run_client
 from mooring.data.clients import federate
 from mooring.data.digits import Digits
 from mooring.data.partition import Dirichlet, Iid
+from mooring.data.sites import InMemorySite
 from mooring.errors import ConfigError
 from mooring.fusion import Analytic, GaussianHead, Mixture
 from mooring.fusion.mixture import draw
@@ -47,7 +48,7 @@ def blueprint(make_job):
 
 
 def uploads_of(job, shards):
-    return [p for k, shard in enumerate(shards) for p in run_client(job, shard, k, lambda _: None)]
+    return [p for k, shard in enumerate(shards) for p in run_client(job, InMemorySite(k, shard), lambda _: None)]
 
 
 def fused(fusion, job, shards):
@@ -255,10 +256,10 @@ def test_a_client_counted_three_times_changes_nothing(fusion, shard_of, job_for,
 def test_a_client_of_a_statistics_method_uploads_once_and_trains_nothing(name, shard_of, job_for):
     method = METHODS[name]
     job, events = job_for(method.fusion), []
-    payloads = list(run_client(job, shard_of([0, 1], 15), 4, events.append))
+    payloads = list(run_client(job, InMemorySite(4, shard_of([0, 1], 15)), events.append))
     assert [(payload.client, payload.round, payload.samples) for payload in payloads] == [(4, 0, 30)]
     assert [event.name for event in events] == ["start"]
-    again = list(run_client(replace(job, seed=9), shard_of([0, 1], 15), 4, events.append))
+    again = list(run_client(replace(job, seed=9), InMemorySite(4, shard_of([0, 1], 15)), events.append))
     assert all(torch.equal(payloads[0].tensors[n], again[0].tensors[n]) for n in payloads[0].tensors)
 
 

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from mooring.doctor.read_log import read_log
 
 from mooring.doctor import examine
-from mooring.doctor.read_log import read_log
 
 FACTS = json.loads((Path(__file__).parent / "svhn_note5.json").read_text())
 

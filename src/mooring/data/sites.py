@@ -44,6 +44,22 @@ class SimulatedSite:
         return self.images.select(torch.from_numpy(self.indices))
 
 
+@dataclass(frozen=True)
+class InMemorySite:
+    """A site whose images lie in this process."""
+
+    number: int
+    images: ImageSet = field(repr=False)
+    name: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.images)
+
+    def shard(self) -> ImageSet:
+        return self.images
+
+
 def site_names(owners: Sequence[str] | None, indices: Sequence[np.ndarray]) -> tuple[str, ...]:
     """Every client by the natural owner of its images, where each has one of its own; else by number."""
     numbered = tuple(f"client {number}" for number in range(len(indices)))
