@@ -9,6 +9,7 @@ from mooring.client.loop import facts_of
 from mooring.client.state import ClientState
 from mooring.data.sites import InMemorySite
 from mooring.errors import TrainingError
+from mooring.events import ClientRecord, ClientStarved
 from mooring.losses import LOSSES, CrossEntropy
 from mooring.methods import METHODS, Method
 from mooring.uploads import Prototypes
@@ -17,40 +18,40 @@ from mooring.weighting import Annealed, Fixed, Uncertainty
 
 def train(job, shard, client=0):
     events = []
-    payloads = list(run_client(job, InMemorySite(client, shard), events.append))
-    return payloads, events
+    uploads = list(run_client(job, InMemorySite(client, shard), events.append))
+    return uploads, events
 
 
 def rounds_of(events):
-    return [event.fields for event in events if event.name == "round"]
+    return [event for event in events if isinstance(event, ClientRecord)]
 
 
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.client.terms])
 @pytest.mark.parametrize(("labels", "each"), [([3], 1), ([3], 7), ([0, 1, 2], 11), ([5], 40)])
 def test_tiny_and_one_class_clients_train_and_upload(method, labels, each, make_job, shard_of):
-    payloads, events = train(make_job(method, rounds=2), shard_of(labels, each))
-    assert [payload.round for payload in payloads] == [0, 1]
-    assert all(torch.isfinite(tensor.float()).all() for tensor in payloads[-1].tensors.values())
-    assert payloads[-1].samples == len(labels) * each
+    uploads, events = train(make_job(method, rounds=2), shard_of(labels, each))
+    assert [upload.round for upload in uploads] == [0, 1]
+    assert all(torch.isfinite(tensor.float()).all() for tensor in uploads[-1].tensors.values())
+    assert uploads[-1].samples == len(labels) * each
     assert len(rounds_of(events)) == 2
 
 
 def test_a_client_without_images_uploads_nothing_and_says_so(make_job, shard_of):
-    payloads, events = train(make_job(), shard_of([], 0))
-    assert payloads == []
-    assert [event.name for event in events] == ["starved"]
+    uploads, events = train(make_job(), shard_of([], 0))
+    assert uploads == []
+    assert [type(event) for event in events] == [ClientStarved]
 
 
 def test_a_single_image_never_moves_the_batch_norm_statistics(make_job, shard_of):
-    (payload,), _ = train(make_job(rounds=1, local_epochs=3), shard_of([4], 1))
-    assert payload.tensors["encoder.1.num_batches_tracked"].item() == 0
-    assert torch.equal(payload.tensors["encoder.1.running_mean"], torch.zeros(16))
+    (upload,), _ = train(make_job(rounds=1, local_epochs=3), shard_of([4], 1))
+    assert upload.tensors["encoder.1.num_batches_tracked"].item() == 0
+    assert torch.equal(upload.tensors["encoder.1.running_mean"], torch.zeros(16))
 
 
 def test_uploads_hold_exactly_what_the_fusion_needs(make_job, shard_of):
-    (payload,), _ = train(make_job(needs=frozenset({Prototypes()})), shard_of([1, 2], 5))
-    assert set(payload.tensors) == {"head.prototypes"}
-    assert payload.nbytes == 10 * 32 * 4
+    (upload,), _ = train(make_job(needs=frozenset({Prototypes()})), shard_of([1, 2], 5))
+    assert set(upload.tensors) == {"head.prototypes"}
+    assert upload.nbytes == 10 * 32 * 4
 
 
 def test_same_seed_same_bytes_other_seed_other_bytes(make_job, shard_of):
@@ -71,8 +72,8 @@ def test_clients_differ_only_in_their_own_streams(make_job, shard_of):
 
 
 def test_snapshots_are_what_was_asked_for_and_always_the_last(make_job, shard_of):
-    payloads, _ = train(make_job(rounds=4, snapshots=(1,)), shard_of([0, 1], 5))
-    assert [payload.round for payload in payloads] == [1, 3]
+    uploads, _ = train(make_job(rounds=4, snapshots=(1,)), shard_of([0, 1], 5))
+    assert [upload.round for upload in uploads] == [1, 3]
 
 
 def test_rounds_are_only_snapshots_of_one_training(make_job, shard_of):
@@ -107,11 +108,11 @@ def test_every_training_key_really_acts(key, value, make_job, shard_of):
 def test_lambda_is_annealed_over_the_whole_training_and_logged_as_felt(make_job, shard_of):
     _, events = train(make_job("v7", rounds=4), shard_of([0, 1, 2], 32))
     rounds = rounds_of(events)
-    assert [r["lambda_raw"] for r in rounds] == [5.0] * 4
-    steps = rounds[-1]["steps"]
+    assert [r.lambda_raw for r in rounds] == [5.0] * 4
+    steps = rounds[-1].steps
     for r in rounds:
-        assert r["lambda"] == pytest.approx(5.0 * (1 - (r["steps"] - 1) / steps), rel=1e-5)
-        assert r["lambda_star"] == pytest.approx(r["lambda"], rel=1e-5)
+        assert r.lambda_felt == pytest.approx(5.0 * (1 - (r.steps - 1) / steps), rel=1e-5)
+        assert r.lambda_star == pytest.approx(r.lambda_felt, rel=1e-5)
 
 
 def weighed_by(weight, term=None):
@@ -128,8 +129,8 @@ def test_a_sigma_that_learns_with_the_model_goes_on_learning_when_it_is_annealed
     assert all(torch.equal(alone.tensors[name], wrapped.tensors[name]) for name in alone.tensors)
     record, wrapped_record = rounds_of(events)[0], rounds_of(wrapped_events)[0]
     for name in ("lambda_raw", "sigma_sq_local", "sigma_sq_align"):
-        assert record[name] != 1.0
-        assert wrapped_record[name] == record[name]
+        assert getattr(record, name) != 1.0
+        assert getattr(wrapped_record, name) == getattr(record, name)
 
 
 @pytest.mark.parametrize("kind", LOSSES)
@@ -139,7 +140,7 @@ def test_every_loss_can_be_the_alignment(kind, make_job, shard_of):
     idle, pulling = (weighed_by(Fixed(value), LOSSES[kind]()) for value in (0.0, 5.0))
     (free,), _ = train(make_job(idle), shard)
     (pulled,), events = train(make_job(pulling), shard)
-    assert rounds_of(events)[0]["align_loss"] > 0
+    assert rounds_of(events)[0].align_loss > 0
     assert not torch.equal(free.tensors["head.prototypes"], pulled.tensors["head.prototypes"])
 
 
@@ -149,9 +150,9 @@ def test_a_pull_that_needs_no_images_is_measured_before_training(make_job, shard
     starts = {}
     for kind, term in LOSSES.items():
         _, events = train(make_job(weighed_by(Fixed(0.0), term()), lr=1e-9, momentum=0.0), shard)
-        starts[kind] = events[0].fields.get("align_loss")
+        starts[kind] = events[0].align_loss
         if starts[kind] is not None:
-            assert starts[kind] == pytest.approx(rounds_of(events)[0]["align_loss"], rel=1e-4)
+            assert starts[kind] == pytest.approx(rounds_of(events)[0].align_loss, rel=1e-4)
     assert {kind for kind in starts if starts[kind] is not None} == {
         "mean-squared",
         "cosine-distance",
@@ -161,7 +162,7 @@ def test_a_pull_that_needs_no_images_is_measured_before_training(make_job, shard
 
 def test_a_client_without_anchor_has_no_lambda(make_job, shard_of):
     _, events = train(make_job("v4"), shard_of([0, 1], 10))
-    assert "lambda" not in rounds_of(events)[0]
+    assert rounds_of(events)[0].lambda_felt is None
 
 
 def test_the_anchor_moves_prototypes_and_nothing_else_at_once(make_job, shard_of):

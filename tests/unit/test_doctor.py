@@ -1,14 +1,16 @@
 """The doctor on courses made by hand, and on lines of the published code."""
 
 import pytest
-from mooring.doctor.history import History, Moment, Patient, Setting
-from mooring.doctor.read_log import read_log
 from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
-from mooring.doctor import examine
+from mooring.doctor import Case, case_of_log, examine
+from mooring.doctor.case import Setting
 from mooring.errors import StoreError
+from mooring.events import ClientRecord, ClientStarted
+from mooring.importing import read_imports
 from mooring.losses.supcon import smallest_supcon
 from mooring.methods import METHODS
+from mooring.record import ClientHistory, RunRecord
 
 COUNTS = (40, 40, 20)
 
@@ -21,12 +23,33 @@ def setting(method, **changes):
 
 def course(method, raws, factors=None, *, start=1.0, steps=100, **changes):
     """One client whose lambda takes this course, with the alignment loss of its equilibrium."""
-    moments = []
+    rows = []
     for r, (raw, a) in enumerate(zip(raws, factors or [1.0] * len(raws), strict=True)):
         felt, base = raw * a, 9.0
-        moments.append(Moment(r, (r + 1) * steps, base, base / felt, raw, felt, rest=felt, factor=a, accuracy=0.5))
-    patient = Patient(0, 100, COUNTS, start, tuple(moments))
-    return History("made", method, (patient,), {}, setting(method, **changes))
+        rows.append(
+            ClientRecord(
+                0,
+                r,
+                (r + 1) * steps,
+                base_loss=base,
+                align_loss=base / felt,
+                lambda_raw=raw,
+                schedule_factor=a,
+                lambda_felt=felt,
+                lambda_star=felt,
+                accuracy=0.5,
+            )
+        )
+    client = ClientHistory(0, "client 0", 100, COUNTS, ClientStarted(0, 100, steps, 8, start), tuple(rows))
+    return case(method, [client], {}, setting(method, **changes))
+
+
+def case(method, clients, fused, setting):
+    return Case("made", method, RunRecord("made", tuple(clients), fused), setting)
+
+
+def read_log(path):
+    return [case_of_log(one.record, one.settings, path.name) for one in read_imports(path)]
 
 
 def kinds(history, ill=None):
@@ -95,13 +118,20 @@ def test_above_the_sgd_limit_is_unstable():
 
 
 def two_clients(norms, fused, alone, plain_mean=True):
-    patients = [
-        Patient(
-            k, 50, COUNTS, None, tuple(Moment(r, 100, 9.0, accuracy=alone[r], norms=(n,) * 3) for r, n in enumerate(ns))
+    clients = [
+        ClientHistory(
+            k,
+            f"client {k}",
+            50,
+            COUNTS,
+            rounds=tuple(
+                ClientRecord(k, r, 100, base_loss=9.0, accuracy=alone[r], prototype_norms=(n,) * 3)
+                for r, n in enumerate(ns)
+            ),
         )
         for k, ns in enumerate(norms)
     ]
-    return History("made", "v4", tuple(patients), dict(enumerate(fused)), Setting(plain_mean=plain_mean))
+    return case("v4", clients, dict(enumerate(fused)), Setting(plain_mean=plain_mean))
 
 
 @pytest.mark.parametrize(
@@ -128,16 +158,19 @@ def test_a_norm_safe_fusion_cannot_be_dominated():
 
 
 @pytest.mark.parametrize(
-    ("samples", "moments", "ill"), [(0, (), False), (5, (), True), (5, (Moment(0, 3, 9.0),), False)]
+    ("samples", "rounds", "ill"),
+    [(0, (), False), (5, (), True), (5, (ClientRecord(0, 0, 3, base_loss=9.0),), False)],
 )
-def test_starved_clients_are_found(samples, moments, ill):
-    history = History("made", "v4", (Patient(0, samples, (samples, 0, 0), None, moments),), {}, Setting())
+def test_starved_clients_are_found(samples, rounds, ill):
+    client = ClientHistory(0, "client 0", samples, (samples, 0, 0), rounds=rounds)
+    history = case("v4", [client], {}, Setting())
     (finding,) = [f for f in examine(history).findings if f.kind == "starved"]
     assert finding.ill is ill
 
 
 def test_classes_that_were_never_seen_are_a_note():
-    history = History("made", "v4", (Patient(0, 5, (5, 0, 0), None, (Moment(0, 300, 9.0),)),), {}, Setting())
+    client = ClientHistory(0, "client 0", 5, (5, 0, 0), rounds=(ClientRecord(0, 0, 300, base_loss=9.0),))
+    history = case("v4", [client], {}, Setting())
     (finding,) = [f for f in examine(history).findings if f.kind == "never-seen"]
     assert finding.evidence == {"untrained": 2, "prototypes": 3}
     assert not finding.ill
@@ -153,12 +186,12 @@ def test_methods_in_logs_are_told_apart_by_content_and_not_by_label(tmp_path):
     path = tmp_path / "several.log"
     path.write_text(log_of("OneshotOursV12", v11_rounds()) + "\n" + log_of("OneshotOursV10", v10_rounds()))
     v11, v10 = read_log(path)
-    assert (v11.method, v10.method) == ("v11", "v10")
-    assert any("calls itself OneshotOursV12" in remark for remark in v11.remarks)
-    assert not any("calls itself" in remark for remark in v10.remarks)
-    assert v11.fused == {0: 0.30, 1: 0.31, 2: 0.32, 3: 0.33}
+    assert (v11.method, v10.method) == ("v11-linear", "v10")
+    assert any("calls itself OneshotOursV12" in remark for remark in v11.record.remarks)
+    assert not any("calls itself" in remark for remark in v10.record.remarks)
+    assert v11.record.fused == {0: 0.30, 1: 0.31, 2: 0.32, 3: 0.33}
     assert "cancelled" in kinds(v11)
-    assert v10.patients[0].moments[0].base_loss == pytest.approx(9.0)
+    assert v10.record.clients[0].rounds[0].base_loss == pytest.approx(9.0)
 
 
 @pytest.mark.parametrize("value", ["nan", "inf"])
@@ -184,8 +217,8 @@ def test_a_file_that_is_no_log_is_refused(tmp_path):
 
 
 def test_a_failed_client_is_told_as_such():
-    patient = Patient(2, 50, COUNTS, failure="client 2: supcon is nan in round 0, step 3")
-    (finding,) = [f for f in examine(History("made", "v4", (patient,), {}, Setting())).findings if f.ill]
+    client = ClientHistory(2, "client 2", 50, COUNTS, failure="client 2: supcon is nan in round 0, step 3")
+    (finding,) = [f for f in examine(case("v4", [client], {}, Setting())).findings if f.ill]
     assert finding.kind == "failed"
     assert "supcon is nan" in finding.text
 

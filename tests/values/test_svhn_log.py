@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from mooring.doctor.read_log import read_log
 
-from mooring.doctor import examine
+from mooring.doctor import case_of_log, examine
+from mooring.importing import read_imports
 
 FACTS = json.loads((Path(__file__).parent / "svhn_note5.json").read_text())
 
@@ -32,11 +32,13 @@ def diagnosis(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("log") / "svhn.log"
     stamped = [f"2025-11-06 19:31:58 [INFO]  {line}" for line in lines()]
     path.write_text(request.param.join(stamped), newline="")
-    (history,) = read_log(path)
-    assert history.method == "v12"
-    assert max(history.fused, key=history.fused.get) == 14
-    assert history.fused[14] == pytest.approx(0.495, abs=1e-3)
-    return examine(history)
+    (imported,) = read_imports(path)
+    case = case_of_log(imported.record, imported.settings, path.name)
+    fused = case.record.fused
+    assert case.method == "v12"
+    assert max(fused, key=fused.get) == 14
+    assert fused[14] == pytest.approx(0.495, abs=1e-3)
+    return examine(case)
 
 
 def test_clients_run_away_in_the_order_3_4_1_2_and_client_0_does_not(diagnosis):
