@@ -12,6 +12,7 @@ from mooring.data.partition import Dirichlet, Partitioner
 from mooring.engines import Engine, Local
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import Backbone, DigitsNet
+from mooring.types import Seed
 
 DEFAULT_METHOD = "v7"
 
@@ -26,7 +27,7 @@ class Experiment:
     training: Training = field(default_factory=Training)
     method: Method = field(default_factory=lambda: METHODS[DEFAULT_METHOD])
     engine: Engine = field(default_factory=Local, compare=False)
-    seed: int = 1
+    seed: Seed = 1
     out: str | None = field(default=None, compare=False)
     name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
 

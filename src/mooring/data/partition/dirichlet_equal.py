@@ -7,7 +7,7 @@ import numpy as np
 
 from mooring.data.partition.base import Ints, Population, deal, require_images
 from mooring.data.partition.proportions import apportion, log_dirichlet, normalise
-from mooring.types import Count, Positive
+from mooring.types import Count, Positive, Seed
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class DirichletEqual:
     kind: ClassVar[str] = "dirichlet_equal"
     clients: Count = 5
     alpha: Positive = 0.05
-    seed: int | None = None
+    seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return deal(self.plan(population, rng), population, rng)
