@@ -8,8 +8,8 @@ from typing import Any
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Training
 from mooring.client.stages import WHENS, When
-from mooring.config.build import NOTHING, Builder, Problem, Slot, imported, type_hints
-from mooring.config.experiment import DEFAULT_METHOD, Experiment
+from mooring.config.build import NOTHING, Builder, Problem, Slot, type_hints
+from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
 from mooring.config.keys import BROAD, SHORT, once, read_overrides, settled
 from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
 from mooring.data.catalogue import SOURCES
@@ -76,18 +76,6 @@ def parse(tree: Tree) -> list[Experiment]:
     return [experiment for experiment, _ in outcomes]
 
 
-def named_method(name: str) -> Method:
-    """A method of the house, or a user's own as `package.module:NAME`."""
-    if name in METHODS:
-        return METHODS[name]
-    if ":" in name:
-        method = imported(name)
-        if isinstance(method, Method):
-            return method
-        raise ConfigError([f"method={name}: is a {type(method).__name__}; it must be a mooring.Method"])
-    raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS)}"])
-
-
 def load_fusions(names: str, overrides: Iterable[str] = ()) -> list[Fusion]:
     """The rules called `names` (`all`, or names with commas), each with the `fusion.` settings given for it."""
     chosen = sorted(FUSIONS) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
@@ -135,7 +123,7 @@ def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
     except ConfigError as error:
         builder.problems += [("method", False, problem) for problem in error.problems]
     hints = type_hints(Experiment)
-    for key in ("data", "partition", "training", "engine", "seed", "out"):
+    for key in ("data", "partition", "training", "engine", "seed", "out", "given"):
         built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
     usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
     built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
@@ -145,7 +133,7 @@ def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
         builder.problems += [("training.snapshots", False, message) for message in missing_rounds(built["training"])]
     if builder.failed():
         return DEFAULTS, builder.problems
-    return Experiment(**built, name=name), builder.problems
+    return Experiment(**built, name=name).located(), builder.problems
 
 
 def _name(method: Tree) -> str:

@@ -62,7 +62,7 @@ def settings(book: Book) -> tuple[Table, ...]:
 
 
 def tree_of(run: Run) -> dict[str, Any]:
-    return {key: value for key, value in run.experiment.tree().items() if key not in ("seed", "out", "engine")}
+    return {key: value for key, value in run.experiment.tree().items() if key not in ("seed", "out", "engine", "given")}
 
 
 def flattened(tree: Any, path: str = "") -> Iterator[tuple[str, Cell]]:
