@@ -54,6 +54,7 @@ def test_relative_paths_become_absolute_and_stay_so_in_another_folder(here, monk
     monkeypatch.chdir("/")
     (again,) = load(folder / "experiment.yaml")
     assert again == experiment
+    assert again.label == experiment.label
 
 
 def test_the_fingerprint_is_that_of_the_paths_as_written(here, monkeypatch):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from mooring.types import Emit, Event
@@ -70,7 +71,7 @@ class Lines:
     """For logs and pipes: plain lines on standard error."""
 
     def __init__(self, experiment: "Experiment") -> None:
-        self.name = experiment.name
+        self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
 
     def show(self, event: Event) -> None:
@@ -86,7 +87,7 @@ class Bars:
     """For people: how far each client is, its loss and its lambda; the fused accuracy below."""
 
     def __init__(self, experiment: "Experiment") -> None:
-        self.name = experiment.name
+        self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
         self.progress = Progress(
             TextColumn("{task.description}"),
@@ -96,7 +97,7 @@ class Bars:
             TimeRemainingColumn(),
             console=Console(stderr=True),
         )
-        self.whole = self.progress.add_task(f"[bold]{self.name}", total=None, facts="starting")
+        self.whole = self.progress.add_task(f"[bold]{escape(self.name)}", total=None, facts="starting")
         self.tasks: dict[int, TaskID] = {}
         self.done: dict[int, float] = {}
         self.clients = 0

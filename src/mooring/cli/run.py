@@ -45,26 +45,26 @@ def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool
     from mooring.conductor import run as conduct
     from mooring.store import finished
 
-    outcomes: list[tuple[str, dict[str, Any]]] = []
+    outcomes: list[tuple[str, str, dict[str, Any]]] = []
     for experiment in chosen:
         folder = folder_of(experiment)
         earlier = None if again else finished(folder, experiment.fingerprint())
         if earlier is not None and not (quiet or json):
-            typer.echo(f"{experiment.name}: finished earlier, nothing was run; --again repeats it", err=True)
+            typer.echo(f"{experiment.label}: finished earlier, nothing was run; --again repeats it", err=True)
         try:
             with watching(experiment, silent=quiet or json or earlier is not None) as emit:
-                outcomes.append((str(folder), conduct(experiment, emit, again)))
+                outcomes.append((experiment.label, str(folder), conduct(experiment, emit, again)))
         except KeyboardInterrupt:
             typer.echo(f"interrupted; go on with: mooring resume {folder}", err=True)
             raise typer.Exit(INTERRUPTED) from None
     if json:
-        results = [{"folder": folder, **result} for folder, result in outcomes]
+        results = [{"folder": folder, **result} for _, folder, result in outcomes]
         print_json(results[0] if len(results) == 1 else results)
     else:
         from mooring.cli.tables import results_table
 
         results_table(outcomes)
-    if not all(result["complete"] for _, result in outcomes):
+    if not all(result["complete"] for _, _, result in outcomes):
         raise typer.Exit(FAILED)
 
 
@@ -75,6 +75,8 @@ def apart(chosen: "list[Experiment]") -> "list[Experiment]":
 
     if len(chosen) == 1:
         return chosen
-    names = [e.name for e in chosen]
+    from mooring.config.label import folder_name
+
+    names = [folder_name(e.label) for e in chosen]
     places = [f"{n}-{names[:i].count(n) + 1}" if names[:i].count(n) else n for i, n in enumerate(names)]
     return [replace(e, out=str(Path(e.out) / place)) if e.out else e for e, place in zip(chosen, places, strict=True)]

@@ -4,6 +4,7 @@ from statistics import fmean
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from mooring.reports.sizes import size
@@ -11,15 +12,15 @@ from mooring.reports.sizes import size
 TRACKS = ("trained from scratch", "frozen encoder", "statistics only")
 
 
-def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
+def results_table(outcomes: list[tuple[str, str, dict[str, Any]]]) -> None:
     """One line per run: the fused accuracy beside what the clients reach alone, and what it cost."""
     table = Table(box=None, pad_edge=False, title_justify="left")
     table.add_column("method", style="bold")
     for heading in ("accuracy", "balanced", "macro F1", "ECE", "alone", "upload", "seconds"):
         table.add_column(heading, justify="right")
-    for _, result in outcomes:
+    for label, _, result in outcomes:
         table.add_row(
-            result["method"],
+            escape(label),
             f"{result['accuracy']:.3f}",
             f"{result['balanced_accuracy']:.3f}",
             f"{result['macro_f1']:.3f}",
@@ -30,10 +31,10 @@ def results_table(outcomes: list[tuple[str, dict[str, Any]]]) -> None:
         )
     console = Console()
     console.print(table)
-    first = outcomes[0][1]
+    first = outcomes[0][2]
     seeds = f"training seed {first['seeds']['training']}, split seed {first['seeds']['split']}"
     console.print(f"\n[dim]{first['dataset']}: test set, last round, n = 1, {seeds}[/dim]", highlight=False)
-    for folder, result in outcomes:
+    for _, folder, result in outcomes:
         absent = "".join(f"  client {row['client']}: {row['reason']}" for row in result["absent"])
         console.print(f"run folder: {folder}{absent}", soft_wrap=True, highlight=False, markup=False)
 

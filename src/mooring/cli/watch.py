@@ -71,7 +71,7 @@ def look(folder: Path) -> Sight:
             clients[event["client"]][event["round"]] = event
     accuracy = {event["round"]: event["accuracy"] for event in events if event["event"] == "fused"}
     rounds = experiment.training.rounds if experiment.method.client.terms else 1
-    return Sight(f"{experiment.name}  {folder}", state_of(folder), rounds, accuracy, dict(sorted(clients.items())))
+    return Sight(f"{experiment.label}  {folder}", state_of(folder), rounds, accuracy, dict(sorted(clients.items())))
 
 
 def state_of(folder: Path) -> str:

@@ -1,11 +1,13 @@
 """One experiment: a frozen tree that says everything, and the hash of all that can change its result."""
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from mooring.client import Training
 from mooring.config.build import imported
+from mooring.config.label import beside, changes, folder_name, labelled
 from mooring.config.paths import absolute, with_paths
 from mooring.config.tree import Tree, to_tree
 from mooring.data.digits import Digits
@@ -73,8 +75,26 @@ class Experiment:
         return self.seed if self.partition.seed is None else self.partition.seed
 
     @property
+    def changes(self) -> dict[str, str]:
+        """Key -> value of what was changed of the named method; nothing for one that is written out."""
+        try:
+            return changes(named_method(self.name), self.written().method)
+        except ConfigError:
+            return {}  # no such name: a method of its own
+
+    @property
+    def label(self) -> str:
+        """What people call the method: `v7`, or `v7 + fusion=class-expert` where a part of it was changed."""
+        return labelled(self.name, self.changes)
+
+    def label_beside(self, keys: Collection[str]) -> str:
+        """The label without what these keys, the factors of a sweep, tell already."""
+        return labelled(self.name, beside(self.changes, keys))
+
+    @property
     def title(self) -> str:
-        return f"{self.data.source}-{self.name}-{self.fingerprint()[:8]}"
+        """The name of its folder."""
+        return f"{folder_name(f'{self.data.source}-{self.label}')}-{self.fingerprint()[:8]}"
 
 
 def named_method(name: str) -> Method:

@@ -66,7 +66,7 @@ def history_of(folder: Path, result: dict[str, Any]) -> History:
     dimension = starts[next(iter(rounds))]["dimension"] if starts and norms else None
     fused = {row["round"]: row["accuracy"] for row in result["rounds"]}
     return History(
-        str(folder), experiment.name, tuple(patients), fused, setting_of(experiment, len(counts[0]), dimension)
+        str(folder), experiment.label, tuple(patients), fused, setting_of(experiment, len(counts[0]), dimension)
     )
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from mooring.config import Experiment, parse
 from mooring.errors import StoreError
 from mooring.reports.book import Run
 from mooring.reports.folders.json_file import read_json
@@ -24,9 +26,17 @@ def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run]) -> Run 
     return replace(
         trainer,
         name=path.stem,
-        experiment=replace(trainer.experiment, name=factors.get("method", trainer.experiment.name)),
+        experiment=fused_experiment(trainer.experiment, row, factors),
         result=trainer.result | {name: row[name] for name in METRICS},
         factors=factors,
         fusions=(),
         trained=False,
     )
+
+
+def fused_experiment(trained: Experiment, row: dict[str, Any], factors: dict[str, str]) -> Experiment:
+    """What was trained, under the name and with the rule of this member."""
+    tree = trained.tree()
+    method = tree["method"] | {"name": factors.get("method", trained.name)}
+    (experiment,) = parse(tree | {"method": method | {"fusion": row.get("settings", method["fusion"])}})
+    return experiment

@@ -34,7 +34,7 @@ def run_book(folder: Path) -> Book:
     if not (folder / "result.json").exists():
         raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {folder}")
     runs = labelled([read_run(folder, {}, "")])
-    return Book("run", runs[0].experiment.name, runs, subtitle=runs[0].result["dataset"])
+    return Book("run", runs[0].experiment.label, runs, subtitle=runs[0].result["dataset"])
 
 
 def read_run(folder: Path, factors: dict[str, str], sweep: str) -> Run:
