@@ -13,6 +13,15 @@ Fraction = Annotated[float, Ge(0), Le(1)]
 OpenFraction = Annotated[float, Ge(0), Lt(1)]  # 1 itself would leave nothing
 Count = Annotated[int, Gt(0)]
 NonNegativeInt = Annotated[int, Ge(0)]
+Seed = Annotated[int, Ge(0), Lt(2**32)]  # what every library takes as a seed
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """Marks a text as the path of a file or folder."""
+
+
+FilePath = Annotated[str, OnDisk()]  # relative to the current folder when it is configured, absolute from then on
 
 Answer = Literal["confirmed", "not confirmed", "cannot be seen at this scale"]  # to a claim; reports colour it
 CONFIRMED: Answer = "confirmed"

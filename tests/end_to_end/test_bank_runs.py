@@ -80,5 +80,5 @@ def test_a_bank_that_cannot_be_is_refused(cli, settings, told, tmp_path):
 
 
 def test_a_bank_larger_than_the_public_set_says_so(cli):
-    _, _, err = cli("run", "method=v6", *SHORT, "training.rounds=1", "engine.workers=1")
+    _, _, err = cli("run", "method=v6", *SHORT, "engine.workers=1")
     assert "bank.size=4096 is more than the 144 public images: the bank holds all of them" in err

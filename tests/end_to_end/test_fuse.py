@@ -143,3 +143,14 @@ def test_statistics_cannot_become_a_model(cli, tmp_path):
     assert "uploaded no whole model in this run of afl" in refused(cli, folder, "--fusion", "class-expert")
     [row] = fused(cli, folder, "--fusion", "analytic")
     assert row["accuracy"] == json.loads((folder / "result.json").read_text())["accuracy"]
+
+
+def test_a_run_with_relative_paths_is_fused_from_another_folder(cli, tmp_path, monkeypatch):
+    assert cli("partition", "--export", "plan.json")[0] == 0
+    quick = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1", "out=run", "--quiet")
+    code, _, err = cli("run", "partition.kind=file", "partition.path=plan.json", *quick)
+    assert code == 0, err
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    [row] = fused(cli, tmp_path / "run", "--fusion", "feature-ensemble")
+    assert row["accuracy"] == json.loads((tmp_path / "run/result.json").read_text())["accuracy"]

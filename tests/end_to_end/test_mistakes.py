@@ -37,14 +37,24 @@ def refused(cli, *arguments):
         ("nowhere.yaml", "nowhere.yaml: cannot be read"),
         ("seed=1.5", "seed=1.5: must be a valid integer"),
         ("fusion=mean", "method.fusion.kind=mean: unknown"),
+        ("method=v7,v7", "method=v7: is given twice"),
+        ("seed=-1", "seed=-1: must be greater than or equal to 0"),
+        ("empty.yaml", "empty.yaml: is empty"),
     ],
 )
 def test_a_bad_setting_is_refused(cli, tmp_path, monkeypatch, override, told):
     monkeypatch.setenv("MOORING_DATA", str(tmp_path / "no-data"))
+    (tmp_path / "empty.yaml").touch()
     err = refused(cli, "run", override)
     assert told in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("verb", ["run", "sweep", "doctor", "partition"])
+def test_a_key_given_twice_is_refused(cli, verb):
+    err = refused(cli, verb, "method=v7", "method=v4")
+    assert err == "error: method=v7 and method=v4: give the same key twice; keep one of them\n"
 
 
 def test_a_missing_folder_of_images_is_named(cli):

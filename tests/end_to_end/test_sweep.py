@@ -27,7 +27,7 @@ def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
     assert code == 0
     assert "4 of 4 runs finished earlier" in err
     assert (tmp_path / "s/results.csv").read_bytes() == before
-    code, _, err = cli(*words, "fusion=feature-ensemble,class-expert,iffi", "--baseline", "fusion=class-expert")
+    code, _, err = cli(*(word.replace("expert", "expert,iffi") for word in words), "--baseline", "fusion=class-expert")
     assert code == 0, err
     assert "4 of 6 runs finished earlier" in err
     assert len(list((tmp_path / "s/runs").iterdir())) == 2

@@ -31,7 +31,7 @@ def test_many_kills(method, tmp_path):
 @pytest.mark.slow
 def test_the_second_ctrl_c_leaves_before_the_run_is_done(settings, tmp_path):
     folder = tmp_path / "run"
-    process = started(folder, *settings, "training.rounds=20")
+    process = started(folder, *(word.replace("rounds=3", "rounds=20") for word in settings))
     wait_for_states(folder, 1, process)
     process.send_signal(signal.SIGINT)
     time.sleep(0.05)

@@ -10,7 +10,8 @@ import time
 import pytest
 from disturbance import LIMIT_SECONDS, SOURCE, ended, kill, workers_of
 
-SMALL = ["data.limit=600", "training.rounds=2", "training.local_epochs=2"]
+SMALL = ["data.limit=600", "training.local_epochs=2"]
+SHORT = "training.rounds=2"
 
 
 def started(folder, *words):
@@ -53,7 +54,7 @@ def disturbed(folder, words, moments, rng):
 @pytest.mark.chaos
 @pytest.mark.slow
 def test_a_killed_sweep(tmp_path):
-    words = ["method=v4,v9"]
+    words = ["method=v4,v9", SHORT]
     ended(started(tmp_path / "whole", *words))
     disturbed(tmp_path / "killed", words, [1], random.Random(1))
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
@@ -78,7 +79,7 @@ def test_ctrl_c_in_a_sweep(tmp_path):
 @pytest.mark.chaos
 @pytest.mark.slow
 def test_a_killed_sweep_of_24_runs(tmp_path):
-    words = ["method=v4,v9,v12,fedavg-1", "partition.alpha=0.05,0.5", "seed=1..3"]
+    words = ["method=v4,v9,v12,fedavg-1", "partition.alpha=0.05,0.5", "seed=1..3", SHORT]
     ended(started(tmp_path / "whole", *words))
     disturbed(tmp_path / "killed", words, [2, 7, 12, 18], random.Random(2))
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")

@@ -159,6 +159,12 @@ def test_all_problems_are_told_at_once_with_field_value_and_remedy():
         ("data.limit=0", "data.limit=0: must be greater than or equal to 1"),
         ("data.validation=1", "data.validation=1: must be less than 1"),
         ("engine=cloud", "engine.kind=cloud: unknown; valid: local"),
+        ("seed=-1", "seed=-1: must be greater than or equal to 0"),
+        ("seed=1e30", "seed=1e+30: must be a valid integer"),
+        ("seed=99999999999999999999", "seed=99999999999999999999: must be less than 4294967296"),
+        ("partition.seed=-1", "partition.seed=-1: must be greater than or equal to 0"),
+        ("method=v7,v7", "method=v7: is given twice; write every method once"),
+        ("method=[v4, {name: v4}]", "method=v4: is given twice; write every method once"),
     ],
 )
 def test_one_mistake_is_one_clear_line(override, problem):
@@ -173,6 +179,8 @@ def test_one_mistake_is_one_clear_line(override, problem):
         ("a: [", "not valid YAML in line"),
         ("- 1\n- 2", "holds a list; an experiment is a mapping"),
         ("seed: 1\nseed: 2", "the key 'seed' is given twice"),
+        ("", "bad.yaml: is empty; write at least one key, for example method: v7"),
+        ("# seed: 3\n", "bad.yaml: is empty"),
         ("!!python/object/apply:os.system [echo hi]", "not valid YAML"),
     ],
 )
@@ -181,6 +189,45 @@ def test_a_bad_file_is_one_clear_line(text, problem, tmp_path):
     path.write_text(text)
     with pytest.raises(ConfigError, match=problem):
         read_file(path)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("method=v7", "method=v4"),
+        ("seed=1", "seed=1"),
+        ("fusion=class-expert", "method.fusion=iffi"),
+        ("weight.sigma.lr=0.1", "sigma.lr=0.2"),
+        ("contrastive_loss_weight_initial=1", "weight.initial=2"),
+    ],
+)
+def test_a_key_given_twice_is_told_with_both_words(first, second):
+    (told,) = problems(first, "training.rounds=3", second)
+    assert told == f"{first} and {second}: give the same key twice; keep one of them"
+
+
+@pytest.mark.parametrize(
+    ("text", "override"),
+    [
+        ("fusion: iffi", "method.fusion=class-expert"),
+        ("method: {fusion: iffi}", "fusion=class-expert"),
+        ("method: {name: v7, fusion: iffi}", "method.fusion=class-expert"),
+    ],
+)
+def test_an_override_wins_in_whatever_spelling(text, override, tmp_path):
+    (tmp_path / "e.yaml").write_text(text)
+    assert one(override, file=tmp_path / "e.yaml").method.fusion.kind == "class-expert"
+
+
+def test_a_narrow_override_wins_over_an_old_name_in_the_file(tmp_path):
+    (tmp_path / "e.yaml").write_text("method: curriculum\ncontrastive_loss_weight_initial: 1\n")
+    assert one("weight.initial=2", file=tmp_path / "e.yaml").method.client.align.weight.initial == 2
+
+
+def test_a_list_of_methods_keeps_its_names_under_an_override(tmp_path):
+    (tmp_path / "e.yaml").write_text("method: [v4, v7]\n")
+    experiments = load(tmp_path / "e.yaml", ["method.client.memory=3"])
+    assert [(e.name, e.method.client.memory) for e in experiments] == [("v4", 3), ("v7", 3)]
 
 
 def test_a_missing_file_and_a_binary_file_are_named(tmp_path):

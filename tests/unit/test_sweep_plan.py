@@ -52,6 +52,16 @@ def test_a_file_says_the_same_and_is_read_again(tmp_path):
     plan = load_plan(path)
     assert plan == load_plan(None, ["training.rounds=2", "method=v4,v7", "seed=1,2"], "method=v4")
     assert load_plan(path, ["seed=7"]).factors == {"method": ("v4", "v7")}  # a word on top of the file
+    assert load_plan(path, ["training.rounds=3"]).experiment_at({}).training.rounds == 3
+
+
+def test_a_factor_of_a_file_is_replaced_in_whatever_spelling(tmp_path):
+    path = tmp_path / "sweep.yaml"
+    path.write_text("factors: {fusion: [iffi, class-expert], seed: [1, 2]}\n")
+    assert load_plan(path, ["method.fusion=iffi,fisher"]).factors == {
+        "seed": (1, 2),
+        "method.fusion": ("iffi", "fisher"),
+    }
 
 
 def test_where_only_the_fusion_differs_training_is_shared(tmp_path):
@@ -91,6 +101,8 @@ def test_methods_that_train_differently_do_not_share(tmp_path):
         (["seed=1,2,1"], "^seed=1: is given twice; write every value once$"),
         (["method=v4,v4"], "^method=v4: is given twice; write every value once$"),
         (["partition.alpha=0.05,5e-2"], "^partition.alpha=0.05: is given twice"),
+        (["seed=1,2", "seed=3"], "^seed=1,2 and seed=3: give the same key twice; keep one of them$"),
+        (["seed=-1..1"], "^seed=-1: must be greater than or equal to 0$"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(words, told):

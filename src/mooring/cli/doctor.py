@@ -69,9 +69,9 @@ def before(settings: list[str] | None, json: bool) -> None:
         if experiment.method.bank is not None and federation.public is not None:
             job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
         found = forecast(job, federation)
-        told.append({"method": experiment.name, **asdict(found)})
+        told.append({"method": experiment.label, **asdict(found)})
         if not json:
-            show_forecast(experiment.name, found)
+            show_forecast(experiment.label, found)
     if json:
         print_json(told[0] if len(told) == 1 else told)
 
@@ -135,13 +135,14 @@ def show_findings(screen: "Console", findings: "Sequence[Finding]") -> None:
 
 def show_forecast(name: str, found: "RunForecast") -> None:
     """The table of clients, then what it means."""
+    from rich.markup import escape
     from rich.table import Table
 
     from mooring.doctor.finding import Finding, number
     from mooring.reports.table import size
 
     screen = console()
-    screen.print(f"[bold]{name}[/bold], before it runs")
+    screen.print(f"[bold]{escape(name)}[/bold], before it runs")
     table = Table(box=None, pad_edge=False)
     for heading in ("client", "images", "steps", "relaxation (steps)", "largest lambda"):
         table.add_column(heading, justify="right")

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from mooring.events import (
@@ -83,7 +84,7 @@ class RunLines:
     """For logs and pipes: plain lines on standard error."""
 
     def __init__(self, experiment: "Experiment") -> None:
-        self.name = experiment.name
+        self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
 
     def show(self, event: Event) -> None:
@@ -98,7 +99,7 @@ class ClientBars:
     """For people: how far each client is, its loss and its lambda; the fused accuracy below."""
 
     def __init__(self, experiment: "Experiment") -> None:
-        self.name = experiment.name
+        self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
         self.progress = Progress(
             TextColumn("{task.description}"),
@@ -108,7 +109,7 @@ class ClientBars:
             TimeRemainingColumn(),
             console=Console(stderr=True),
         )
-        self.whole = self.progress.add_task(f"[bold]{self.name}", total=None, facts="starting")
+        self.whole = self.progress.add_task(f"[bold]{escape(self.name)}", total=None, facts="starting")
         self.tasks: dict[int, TaskID] = {}
         self.done: dict[int, float] = {}
         self.clients = 0

@@ -50,7 +50,7 @@ def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool
         folder = folder_of(experiment)
         earlier = None if again else RunFolder(folder).finished(experiment.fingerprint())
         if earlier is not None and not (quiet or json):
-            typer.echo(f"{experiment.name}: finished earlier, nothing was run; --again repeats it", err=True)
+            typer.echo(f"{experiment.label}: finished earlier, nothing was run; --again repeats it", err=True)
         try:
             with watching(experiment, silent=quiet or json or earlier is not None) as emit:
                 outcomes.append((str(folder), conduct(experiment, emit, again, command=command())))
@@ -75,6 +75,8 @@ def apart(chosen: "list[Experiment]") -> "list[Experiment]":
 
     if len(chosen) == 1:
         return chosen
-    names = [e.name for e in chosen]
+    from mooring.config.label import folder_name
+
+    names = [folder_name(e.label) for e in chosen]
     places = [f"{n}-{names[:i].count(n) + 1}" if names[:i].count(n) else n for i, n in enumerate(names)]
     return [replace(e, out=str(Path(e.out) / place)) if e.out else e for e, place in zip(chosen, places, strict=True)]

@@ -58,9 +58,10 @@ def read(words: list[str], baseline: str | None) -> "tuple[Plan, Path]":
     from hashlib import sha256
 
     from mooring.config import load_plan
+    from mooring.config.keys import once
 
     file = Path(words[0]) if words and "=" not in words[0] else None
-    rest = words[1:] if file else words
+    rest = once(words[1:] if file else words)
     named = [word.removeprefix("out=") for word in rest if word.startswith("out=")]
     plan = load_plan(file, [word for word in rest if not word.startswith("out=")], baseline)
     return plan, Path(named[-1]) if named else SWEEPS / sha256(plan.identity().encode()).hexdigest()[:8]

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from mooring.reports.table import size
@@ -25,7 +26,7 @@ def results_table(outcomes: "list[tuple[str, Result]]") -> None:
         table.add_column(heading, justify="right")
     for _, result in outcomes:
         table.add_row(
-            result.method,
+            escape(result.method),
             decimals(result.metrics.accuracy),
             decimals(result.metrics.balanced_accuracy),
             decimals(result.metrics.macro_f1),

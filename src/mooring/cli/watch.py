@@ -56,7 +56,7 @@ def look(path: Path) -> "tuple[str, RunRecord, int]":
     folder = RunFolder(path)
     (experiment,) = load(folder.experiment_file)
     rounds = experiment.training.rounds if experiment.method.client.terms else 1
-    return f"{experiment.name}  {path}  {state_of(path)}", folder.record, rounds
+    return f"{experiment.label}  {path}  {state_of(path)}", folder.record, rounds
 
 
 def state_of(folder: Path) -> str:

@@ -1,17 +1,23 @@
 """One experiment: a frozen tree that says everything, and the hash of all that can change its result."""
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from mooring.client import Training
+from mooring.config.build import imported
+from mooring.config.label import beside, changes, folder_name, labelled
+from mooring.config.paths import absolute, with_paths
 from mooring.config.tree import Tree, to_tree
 from mooring.data.digits import Digits
 from mooring.data.images import Source
 from mooring.data.partition import Dirichlet, Partitioner
 from mooring.engines import Engine, Local
+from mooring.errors import ConfigError, nearest
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import Backbone, DigitsNet
+from mooring.types import Seed
 
 DEFAULT_METHOD = "v7"
 
@@ -26,24 +32,78 @@ class Experiment:
     training: Training = field(default_factory=Training)
     method: Method = field(default_factory=lambda: METHODS[DEFAULT_METHOD])
     engine: Engine = field(default_factory=Local, compare=False)
-    seed: int = 1
+    seed: Seed = 1
     out: str | None = field(default=None, compare=False)
     name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
+    given: dict[str, str | None] = field(default_factory=dict, compare=False)  # absolute path -> as it was written
 
     def tree(self) -> Tree:
-        """The full tree; reading it again gives this experiment."""
-        tree: Tree = to_tree(self)
+        """The full tree; reading it again, in whatever folder, gives this experiment."""
+        there = self.located()
+        tree: Tree = to_tree(there)
         tree["method"] = {"name": self.name, **tree["method"]}
-        return tree | {"engine": to_tree(self.engine), "out": self.out}
+        given = {"given": there.given} if there.given else {}
+        return tree | {"engine": to_tree(self.engine), "out": self.out} | given
 
     def fingerprint(self) -> str:
-        """SHA-256 of everything that influences the result: not the engine, not the folder, not names."""
-        return sha256(json.dumps(to_tree(self), sort_keys=True).encode()).hexdigest()
+        """SHA-256 of everything that influences the result: not the engine, not the folder, not names.
+
+        Paths count as they were written: the same command has the same fingerprint in every folder.
+        """
+        return sha256(json.dumps(to_tree(self.written()), sort_keys=True).encode()).hexdigest()
+
+    def written(self) -> "Experiment":
+        """With paths as they were written."""
+        return with_paths(self, lambda _, path: self.given.get(path, path) if path else path)
+
+    def located(self) -> "Experiment":
+        """With absolute paths; `given` remembers how they were written."""
+        given: dict[str, str | None] = {}
+
+        def locate(_: str, path: str | None) -> str | None:
+            if not path:
+                return path
+            there = absolute(path)
+            if there != path or path in self.given:
+                given[there] = path if there != path else self.given[path]
+            return there
+
+        return replace(with_paths(self, locate), given=given)
 
     @property
     def split_seed(self) -> int:
         return self.seed if self.partition.seed is None else self.partition.seed
 
     @property
+    def changes(self) -> dict[str, str]:
+        """Key -> value of what was changed of the named method; nothing for one that is written out."""
+        try:
+            return changes(named_method(self.name), self.written().method)
+        except ConfigError:
+            return {}  # no such name: a method of its own
+
+    @property
+    def label(self) -> str:
+        """What people call the method: `v7`, or `v7 + fusion=class-expert` where a part of it was changed."""
+        return labelled(self.name, self.changes)
+
+    def label_beside(self, keys: Collection[str]) -> str:
+        """The label without what these keys, the factors of a sweep, tell already."""
+        return labelled(self.name, beside(self.changes, keys))
+
+    @property
     def title(self) -> str:
-        return f"{self.data.source}-{self.name}-{self.fingerprint()[:8]}"
+        """The name of its folder."""
+        return f"{folder_name(f'{self.data.source}-{self.label}')}-{self.fingerprint()[:8]}"
+
+
+def named_method(name: str) -> Method:
+    """A method of the house, or a user's own as `package.module:NAME`."""
+    if name in METHODS:
+        return METHODS[name]
+    if ":" in name:
+        method = imported(name)
+        if isinstance(method, Method):
+            return method
+        raise ConfigError([f"method={name}: is a {type(method).__name__}; it must be a mooring.Method"])
+    raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS)}"])

@@ -8,9 +8,10 @@ from typing import Any
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Training
 from mooring.client.stages import WHENS, When
-from mooring.config.build import NOTHING, Builder, Problem, Slot, imported, type_hints
-from mooring.config.experiment import DEFAULT_METHOD, Experiment
-from mooring.config.tree import INHERITED, Tree, merge, nested, read_file, read_overrides
+from mooring.config.build import NOTHING, Builder, Problem, Slot, type_hints
+from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
+from mooring.config.keys import BROAD, SHORT, once, read_overrides, settled
+from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
 from mooring.data.catalogue import SOURCES
 from mooring.data.images import Source
 from mooring.data.partition import PARTITIONERS, Partitioner
@@ -44,17 +45,6 @@ SLOTS: dict[type, Slot] = {
     Supply: Slot("kind", SUPPLIES),
     Engine: Slot("kind", ENGINES),
 }
-SHORT = {  # top-level names for parts of the method that are often changed
-    "fusion": ("fusion",),
-    "clip": ("client", "clip"),
-    "align": ("client", "align"),
-    "weight": ("client", "align", "weight"),
-    "sigma": ("client", "align", "weight", "sigma"),
-    "bank": ("bank",),
-    "alignment_epochs": ("client", "stages", "0", "when", "epochs"),
-    "contrastive_loss_weight_initial": ("client", "align", "weight", "initial"),
-    "contrastive_loss_weight_final": ("client", "align", "weight", "final"),
-}
 DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
 CUSTOM = "custom"  # the name of a method that is written out as a tree
 DEFAULTS = Experiment()
@@ -62,13 +52,18 @@ DEFAULTS = Experiment()
 
 def load(file: Path | None = None, overrides: Iterable[str] = ()) -> list[Experiment]:
     """The experiments of a file and `key=value` overrides on top of it: one for each method they name."""
-    return parse(merge(read_file(file) if file else {}, read_overrides(overrides)))
+    return parse(merge(settled(read_file(file)) if file else {}, read_overrides(once(overrides))))
 
 
 def parse(tree: Tree) -> list[Experiment]:
     """One experiment per method; a key is idle only if no method reads it. All problems at once."""
+    tree = settled(tree)
     rest = {key: value for key, value in tree.items() if key != "method"}
-    outcomes = [_build(rest, method) for method in _methods(tree.get("method", DEFAULT_METHOD))]
+    methods = _methods(tree.get("method", DEFAULT_METHOD))
+    twice = {_name(method): None for i, method in enumerate(methods) if method in methods[:i]}
+    if twice:
+        raise ConfigError(f"method={name}: is given twice; write every method once" for name in twice)
+    outcomes = [_build(rest, method) for method in methods]
     unread = [{path for path, unknown, _ in problems if unknown} for _, problems in outcomes]
 
     def idle(path: str) -> bool:
@@ -79,18 +74,6 @@ def parse(tree: Tree) -> list[Experiment]:
     if told:
         raise ConfigError(dict.fromkeys(told))
     return [experiment for experiment, _ in outcomes]
-
-
-def named_method(name: str) -> Method:
-    """A method of the house, or a user's own as `package.module:NAME`."""
-    if name in METHODS:
-        return METHODS[name]
-    if ":" in name:
-        method = imported(name)
-        if isinstance(method, Method):
-            return method
-        raise ConfigError([f"method={name}: is a {type(method).__name__}; it must be a mooring.Method"])
-    raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS)}"])
 
 
 def load_fusions(names: str, overrides: Iterable[str] = ()) -> list[Fusion]:
@@ -115,7 +98,8 @@ def _methods(given: Any) -> list[Tree]:
         return [method for part in given for method in _methods(part)]
     if isinstance(given, dict):
         names = _methods(given["name"]) if isinstance(given.get("name"), str | list) else [{}]
-        return [{**given, **name} for name in names]
+        rest = {key: value for key, value in given.items() if key != "name" or not isinstance(value, str | list)}
+        return [merge(name, rest) for name in names]
     if not isinstance(given, str) or not given.strip(", "):
         shown = "" if given is None else given
         raise ConfigError([f"method={shown}: must be a name, a list of names or a tree; {nearest('', METHODS)}"])
@@ -126,10 +110,11 @@ def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
     """One experiment and what is wrong with it."""
     builder = Builder(SLOTS)
     known = [f.name for f in fields(Experiment) if f.name != "name"] + list(SHORT)
-    for key in rest.keys() - set(known):
+    for key in [key for key in rest if key not in known]:
         builder.note(str(key), rest[key], f"unknown key; {nearest(str(key), known)}")
-    for key in SHORT.keys() & rest.keys():
-        method = merge(method, nested(SHORT[key], rest[key]))
+    for key in BROAD:
+        if key in rest:
+            method = merge(method, nested(SHORT[key], rest[key]))
     name, built = _name(method), {}
     try:
         base = NOTHING if name == CUSTOM else named_method(name)
@@ -138,7 +123,7 @@ def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
     except ConfigError as error:
         builder.problems += [("method", False, problem) for problem in error.problems]
     hints = type_hints(Experiment)
-    for key in ("data", "partition", "training", "engine", "seed", "out"):
+    for key in ("data", "partition", "training", "engine", "seed", "out", "given"):
         built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
     usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
     built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
@@ -148,7 +133,7 @@ def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
         builder.problems += [("training.snapshots", False, message) for message in missing_rounds(built["training"])]
     if builder.failed():
         return DEFAULTS, builder.problems
-    return Experiment(**built, name=name), builder.problems
+    return Experiment(**built, name=name).located(), builder.problems
 
 
 def _name(method: Tree) -> str:

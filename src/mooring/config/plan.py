@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from mooring.config.experiment import Experiment
+from mooring.config.keys import full, layer, once, read_overrides, settled
 from mooring.config.parse import parse
 from mooring.config.search import Search, as_tree, search_of
-from mooring.config.tree import Tree, as_yaml, merge, nested, read, read_file, read_overrides
+from mooring.config.tree import Tree, as_yaml, merge, read, read_file
 from mooring.errors import ConfigError
 
 RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
@@ -44,9 +45,9 @@ class Plan:
         return [*(self.search.space if self.search else ()), *self.factors]
 
     def tree_at(self, point: Point) -> Tree:
-        tree: Tree = merge(self.experiment, read_overrides(self.settings))
+        tree: Tree = merge(settled(self.experiment), read_overrides(self.settings))
         for key, value in point.items():
-            tree = merge(tree, nested(key.split("."), value))
+            tree = merge(tree, layer(key, value))
         return tree
 
     def experiment_at(self, point: Point) -> Experiment:
@@ -75,9 +76,10 @@ def load_plan(file: Path | None = None, words: Iterable[str] = (), baseline: str
     tree = read_file(file) if file else {}
     plan = plan_of(tree, str(file)) if {"factors", "search"} & tree.keys() else Plan(experiment=tree)
     settings, factors = list(plan.settings), dict(plan.factors)
-    for word in words:
+    for word in once(words):
         key, _, text = word.partition("=")
         values = values_of(text, key)
+        factors = {other: given for other, given in factors.items() if other == key or full(other) != full(key)}
         if len(values) > 1:
             factors[key] = values
         else:

@@ -1,7 +1,7 @@
-"""Configuration as plain trees: reading YAML, dotted overrides, merging, and writing values back."""
+"""Configuration as plain trees: reading YAML, merging, and writing values back."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -61,24 +61,9 @@ def read_file(path: Path) -> Tree:
         raise ConfigError([f"{path}: is not text; name a YAML file"]) from None
     tree = read(text, str(path))
     if tree is None:
-        return {}
+        raise ConfigError([f"{path}: is empty; write at least one key, for example method: v7"])
     if not isinstance(tree, dict):
         raise ConfigError([f"{path}: holds a {type(tree).__name__}; an experiment is a mapping of keys"])
-    return tree
-
-
-def read_overrides(overrides: Iterable[str]) -> Tree:
-    """`a.b=1 c=x` -> {a: {b: 1}, c: x}"""
-    tree: Tree = {}
-    problems = []
-    for override in overrides:
-        key, equals, text = override.partition("=")
-        if not equals or not all(key.split(".")):
-            problems.append(f"{override!r}: is neither a file nor an override; write key=value, for example seed=3")
-            continue
-        tree = merge(tree, nested(key.split("."), read(text, key)))
-    if problems:
-        raise ConfigError(problems)
     return tree
 
 

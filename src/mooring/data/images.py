@@ -9,7 +9,7 @@ import torch
 from annotated_types import Ge
 from torch import Tensor
 
-from mooring.types import OpenFraction
+from mooring.types import FilePath, OpenFraction
 
 
 class DataWarning(UserWarning):
@@ -54,7 +54,7 @@ class Source(ABC):
     std: ClassVar[tuple[float, ...]] = (0.5,)
     mirror: ClassVar[bool] = True
 
-    root: str | None = None
+    root: FilePath | None = None
     limit: Annotated[int, Ge(1)] | None = None  # a seeded stratified subset of the training images
     validation: OpenFraction = 0.0  # taken away before partitioning
     public_ratio: OpenFraction | None = None  # made public before partitioning; None: 0.1 for methods with a bank

@@ -153,7 +153,7 @@ def varying(runs: list[Run]) -> set[str]:
 
 def _label(run: Run, factors: set[str], many_sweeps: bool) -> str:
     words = [run.sweep] if many_sweeps else []
-    words.append(run.experiment.name)
+    words.append(run.experiment.label_beside(factors))
     words += [f"{key.rpartition('.')[2]}={short(run.factors[key])}" for key in run.factors if key in factors]
     return " · ".join(words)
 

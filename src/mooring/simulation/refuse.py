@@ -123,7 +123,7 @@ class FinishedRun:
         row = FusionRecord(
             fusion=fusion.kind,
             track=track_of(fusion),
-            method=self.experiment.name,
+            method=self.experiment.label,
             fingerprint=self.result.fingerprint,
             seeds=self.result.seeds,
             round=uploads[0].round,

@@ -125,7 +125,7 @@ def interrupted(folder: RunFolder, experiment: Experiment) -> bool:
         return True  # damaged, and about to be written again; the states know themselves whose they are
     if waiting.fingerprint() != experiment.fingerprint():
         raise StoreError(
-            f"out={folder.path}: holds an interrupted run of another experiment ({waiting.name}, "
+            f"out={folder.path}: holds an interrupted run of another experiment ({waiting.label}, "
             f"fingerprint {waiting.fingerprint()[:8]})",
             "choose another folder with out=..., or repeat with --again to replace it",
         )
@@ -254,7 +254,7 @@ class Running:
         rounds = tuple(self.fused[round_] for round_ in sorted(self.fused))
         sent = [upload.bytes for (round_, _), upload in self.uploads.items() if round_ == rounds[-1].round]
         return Result(
-            method=experiment.name,
+            method=experiment.label,
             accuracy=rounds[-1].accuracy,
             rounds=rounds,
             partition=PartitionSummary(None, len(self.sites)),

@@ -7,7 +7,7 @@ import numpy as np
 
 from mooring.data.partition.base import Ints, Population, apportion, deal, log_dirichlet, normalise, require_images
 from mooring.errors import PartitionError
-from mooring.types import Count, NonNegativeInt, Positive
+from mooring.types import Count, NonNegativeInt, Positive, Seed
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Dirichlet:
     clients: Count = 5
     alpha: Positive = 0.05
     min_size: NonNegativeInt = 0
-    seed: int | None = None
+    seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return deal(self.plan(population, rng), population, rng)

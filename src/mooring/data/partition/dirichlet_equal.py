@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mooring.data.partition.base import Ints, Population, apportion, deal, log_dirichlet, normalise, require_images
-from mooring.types import Count, Positive
+from mooring.types import Count, Positive, Seed
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class DirichletEqual:
     kind: ClassVar[str] = "dirichlet_equal"
     clients: Count = 5
     alpha: Positive = 0.05
-    seed: int | None = None
+    seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return deal(self.plan(population, rng), population, rng)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mooring.data.partition.base import Ints, PartitionWarning, Population, log_dirichlet, normalise, require_images
 from mooring.errors import PartitionError
-from mooring.types import Count, Positive
+from mooring.types import Count, Positive, Seed
 
 SCALE = 10  # fixed in the released code, whatever K is
 
@@ -27,7 +27,7 @@ class FafiOverlap:
     kind: ClassVar[str] = "fafi_overlap"
     clients: Count = 5
     alpha: Positive = 0.05
-    seed: int | None = None
+    seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         require_images(self.clients, population)

@@ -12,6 +12,7 @@ import numpy as np
 from mooring.data.partition.base import Ints, Population
 from mooring.data.partition.statistics import Partition, digest
 from mooring.errors import PartitionError, nearest
+from mooring.types import FilePath, Seed
 
 FORMAT = 1
 KEYS = ("format", "samples", "clients", "sha256")
@@ -26,9 +27,9 @@ class FromFile:
     No image may be at two clients; some may be at none. A file written by hand may leave out `sha256`.
     """
 
-    path: str
+    path: FilePath
     kind: ClassVar[str] = "file"
-    seed: int | None = None
+    seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         content = self._read()

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mooring.data.partition.base import Ints, Population, require_images
-from mooring.types import Count
+from mooring.types import Count, Seed
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Iid:
 
     kind: ClassVar[str] = "iid"
     clients: Count = 5
-    seed: int | None = None
+    seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         require_images(self.clients, population)

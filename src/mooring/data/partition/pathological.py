@@ -7,7 +7,7 @@ import numpy as np
 
 from mooring.data.partition.base import Ints, Population, deal, require_images
 from mooring.errors import PartitionError
-from mooring.types import Count
+from mooring.types import Count, Seed
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Pathological:
     kind: ClassVar[str] = "pathological"
     clients: Count = 5
     classes_per_client: Count = 2
-    seed: int | None = None
+    seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return deal(self.plan(population, rng), population, rng)

@@ -7,6 +7,7 @@ import numpy as np
 
 from mooring.data.partition.base import Ints, Population, gather
 from mooring.errors import PartitionError
+from mooring.types import Seed
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Sites:
     """One client per site, in the alphabetical order of the sites' names; nothing is random, `seed` changes nothing."""
 
     kind: ClassVar[str] = "sites"
-    seed: int | None = None
+    seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         if not population.sites:

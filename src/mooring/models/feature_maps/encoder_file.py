@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from mooring.errors import ModelError
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
+from mooring.types import FilePath
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,7 +25,7 @@ class EncoderFile:
     looked at; nothing is ever unpickled.
     """
 
-    path: str
+    path: FilePath
     kind: ClassVar[str] = "encoder-file"
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from torch import nn
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
-from mooring.types import NonNegativeInt
+from mooring.types import Seed
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class RandomEncoder:
     """The pooled features of the model's backbone with random weights; `seed` alone decides them, for all clients."""
 
     kind: ClassVar[str] = "random-encoder"
-    seed: NonNegativeInt = 0
+    seed: Seed = 0
 
     def size(self, blueprint: Blueprint) -> int:
         return blueprint.backbone.build(blueprint.shape[0], torch.Generator())[1]

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
-from mooring.types import Count, NonNegative, NonNegativeInt
+from mooring.types import Count, NonNegative, Seed
 
 GRID = 2  # responses are averaged over 2 x 2 regions
 SIGNS = 2  # a filter and its negative
@@ -31,7 +31,7 @@ class RandomFilters:
     filters: Annotated[int, Gt(0), Le(2**14)] = 64
     side: Count = 6
     threshold: NonNegative = 0.5
-    seed: NonNegativeInt = 0
+    seed: Seed = 0
 
     def size(self, blueprint: Blueprint) -> int:
         return SIGNS * self.filters * GRID**2

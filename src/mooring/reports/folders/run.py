@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from mooring.config import load
+from mooring.config import Experiment, load, parse
 from mooring.doctor import case_of, examine
 from mooring.errors import StoreError
-from mooring.record import RunFolder, read_fusion
+from mooring.record import FusionRecord, RunFolder, read_fusion
 from mooring.reports.book import Book, Run, labelled
 
 
@@ -16,7 +16,7 @@ def run_book(folder: Path) -> Book:
     if not RunFolder(folder).ended:
         raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {quote(str(folder))}")
     runs = labelled([read_run(folder, {}, "")])
-    return Book("run", runs[0].result.method, runs, subtitle=str(runs[0].result.dataset))
+    return Book("run", runs[0].experiment.label, runs, subtitle=str(runs[0].result.dataset))
 
 
 def read_run(path: Path, factors: dict[str, str], sweep: str) -> Run:
@@ -39,9 +39,17 @@ def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run]) -> Run 
     return replace(
         trainer,
         name=path.stem,
-        experiment=replace(trainer.experiment, name=factors.get("method", trainer.experiment.name)),
+        experiment=fused_experiment(trainer.experiment, row, factors),
         result=replace(trainer.result, accuracy=row.accuracy, rounds=(*trainer.result.rounds[:-1], last)),
         factors=factors,
         fusions=(),
         trained=False,
     )
+
+
+def fused_experiment(trained: Experiment, row: FusionRecord, factors: dict[str, str]) -> Experiment:
+    """What was trained, under the name and with the rule of this member."""
+    tree = trained.tree()
+    method = tree["method"] | {"name": factors.get("method", trained.name)}
+    (experiment,) = parse(tree | {"method": method | {"fusion": row.settings or method["fusion"]}})
+    return experiment

@@ -63,7 +63,7 @@ def settings(book: Book) -> tuple[Table, ...]:
 
 
 def tree_of(run: Run) -> Tree:
-    return {key: value for key, value in run.experiment.tree().items() if key not in ("seed", "out", "engine")}
+    return {key: value for key, value in run.experiment.tree().items() if key not in ("seed", "out", "engine", "given")}
 
 
 def flattened(tree: object, path: str = "") -> Iterator[tuple[str, Cell]]:

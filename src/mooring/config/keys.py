@@ -1,0 +1,90 @@
+"""Keys of a configuration: short names for parts that are often changed, and `key=value` words."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from mooring.config.tree import Tree, merge, nested, read
+from mooring.errors import ConfigError
+
+SHORT = {  # top-level names for parts of the method that are often changed, broad before narrow
+    "fusion": ("fusion",),
+    "clip": ("client", "clip"),
+    "align": ("client", "align"),
+    "weight": ("client", "align", "weight"),
+    "sigma": ("client", "align", "weight", "sigma"),
+    "bank": ("bank",),
+    "alignment_epochs": ("client", "stages", "0", "when", "epochs"),
+    "contrastive_loss_weight_initial": ("client", "align", "weight", "initial"),
+    "contrastive_loss_weight_final": ("client", "align", "weight", "final"),
+}
+BROAD = [  # those that lie within no other one: each place of a method has one spelling with them
+    name for name, path in SHORT.items() if not any(path[:depth] in SHORT.values() for depth in range(len(path)))
+]
+
+
+def full(key: str) -> str:
+    """`weight.base.value` -> `method.client.align.weight.base.value`"""
+    first, *rest = key.split(".")
+    return ".".join(["method", *SHORT[first], *rest]) if first in SHORT else key
+
+
+def spellings(key: str, names: Iterable[str]) -> list[str]:
+    """The key as these short names say it."""
+    path = full(key).split(".")
+    beginnings = [(name, ["method", *SHORT[name]]) for name in names]
+    return [".".join([name, *path[len(begin) :]]) for name, begin in beginnings if path[: len(begin)] == begin]
+
+
+def shortest(key: str) -> str:
+    """`method.client.align.weight.base.value` -> `weight.base.value`"""
+    return min([full(key), *spellings(key, SHORT)], key=len)
+
+
+def broad(key: str) -> str:
+    """`sigma.lr`, `weight.sigma.lr` and `method.client.align.weight.sigma.lr` -> `align.weight.sigma.lr`"""
+    return next(iter(spellings(key, BROAD)), key)
+
+
+def settled(tree: Tree) -> Tree:
+    """A layer of configuration with one spelling for each place: what lies on top of it can be laid exactly there."""
+    plain = {key: value for key, value in tree.items() if key not in SHORT}
+    if isinstance(plain.get("method"), list):
+        plain["method"] = {"name": plain["method"]}
+    for key in SHORT:
+        if key in tree:
+            plain = merge(plain, nested(broad(key).split("."), tree[key]))
+    return plain
+
+
+def read_overrides(words: Iterable[str]) -> Tree:
+    """`a.b=1 c=x` -> {a: {b: 1}, c: x}; a later word lies on top of an earlier one."""
+    tree: Tree = {}
+    problems = []
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals or not all(key.split(".")):
+            problems.append(f"{word!r}: is neither a file nor an override; write key=value, for example seed=3")
+            continue
+        tree = merge(tree, layer(key, read(text, key)))
+    if problems:
+        raise ConfigError(problems)
+    return tree
+
+
+def layer(key: str, value: Any) -> Tree:
+    """One key as a layer of its own."""
+    return settled(nested(broad(key).split("."), value))
+
+
+def once(words: Iterable[str]) -> list[str]:
+    """The words of one command; a key that two of them give, in whatever spelling, is a mistake."""
+    words, given = list(words), dict[str, str]()
+    problems = []
+    for word in words:
+        key = full(word.partition("=")[0])
+        if key in given:
+            problems.append(f"{given[key]} and {word}: give the same key twice; keep one of them")
+        given.setdefault(key, word)
+    if problems:
+        raise ConfigError(problems)
+    return words

@@ -1,0 +1,117 @@
+"""Changed methods say so, in tables, titles and folder names; what an experiment is stays what it was."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from report_folders import relabelled
+
+from mooring.cli.run import apart
+from mooring.config import as_yaml, load, parse
+from mooring.methods import METHODS
+from mooring.reports.folders import gather
+
+DIGITS = Path(__file__).parents[2] / "configs/digits.yaml"
+README = {  # method and fusion -> the fingerprints of seeds 1, 2, 3 in README.md
+    ("centralised",): ("75dff19f", "2ed938a6", "708cbf12"),
+    ("v7", "fusion=class-expert"): ("51ef464d", "51c910f4", "3c07ebd2"),
+    ("v4",): ("4dfcdc8e", "a83a0871", "f9c44858"),
+    ("moored",): ("ee262278", "ae1f6408", "3c616ef8"),
+    ("v7",): ("ed813e5f", "adf3d4cc", "959245e6"),
+    ("local-only",): ("8c2cbe0b", "4dbead6a", "6a2925e4"),
+}
+CHANGED = [
+    (["method=v7", "fusion=class-expert"], "v7 + fusion=class-expert", "digits-v7-fusion-class-expert"),
+    (["method=v7", "weight.base.value=3"], "v7 + weight.base.value=3", "digits-v7-weight.base.value-3"),
+    (
+        ["weight=fixed", "weight.value=0.5"],
+        "v7 + weight=fixed, weight.value=0.5",
+        "digits-v7-weight-fixed-weight.value-0.5",
+    ),
+    (["method.client.align=null"], "v7 + align=null", "digits-v7-align-null"),
+    (["method=v6", "alignment_epochs=3"], "v6 + alignment_epochs=3", "digits-v6-alignment_epochs-3"),
+    (
+        ["method=v12", "clip=per-group", "sigma.lr=0.1", "fusion.kind=iffi"],
+        "v12 + sigma.lr=0.1, clip=per-group, fusion=iffi",
+        "digits-v12-sigma.lr-0.1-clip-per-group-fusion-iffi",
+    ),
+    (
+        ["method.client.terms.supcon.temperature=0.1"],
+        "v7 + method.client.terms.supcon.temperature=0.1",
+        "digits-v7-method.client.terms.supcon.temperature-0.1",
+    ),
+    (["method=afl", "fusion.map=pixels"], "afl + fusion.map=pixels", "digits-afl-fusion.map-pixels"),
+    (
+        ["method=afl", "fusion.map.kind=encoder-file", "fusion.map.path=a/b.safetensors"],
+        "afl + fusion.map=encoder-file, fusion.map.path=a/b.safetensors",
+        "digits-afl-fusion.map-encoder-file-fusion.map.path-a-b.safetensors",
+    ),
+]
+
+
+def one(*overrides):
+    (experiment,) = load(None, overrides)
+    return experiment
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("words", README)
+def test_the_fingerprints_of_the_readme_stand(words, seed):
+    (experiment,) = load(DIGITS, [f"method={words[0]}", *words[1:], f"seed={seed}"])
+    assert experiment.fingerprint()[:8] == README[words][seed - 1]
+
+
+@pytest.mark.parametrize(("words", "label", "folder"), CHANGED)
+def test_a_changed_method_says_so(words, label, folder):
+    experiment = one(*words)
+    assert experiment.label == label
+    assert experiment.title == f"{folder}-{experiment.fingerprint()[:8]}"
+    assert parse(yaml.safe_load(as_yaml(experiment.tree())))[0].label == label
+
+
+@pytest.mark.parametrize(("words", "label", "_"), CHANGED)
+def test_what_a_label_tells_makes_the_method_again(words, label, _):
+    name, _, told = label.partition(" + ")
+    assert one(f"method={name}", *told.split(", ")).fingerprint() == one(*words).fingerprint()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_as_it_is_needs_no_more_than_its_name(name):
+    assert one(f"method={name}", "seed=4", "training.lr=0.01", "partition.alpha=1").label == name
+    assert one(f"method={name}").title == f"digits-{name}-{one(f'method={name}').fingerprint()[:8]}"
+
+
+def test_the_value_that_a_method_has_already_changes_nothing():
+    assert one("weight.base.value=5", "fusion=feature-ensemble", "align.term=mean-squared").label == "v7"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["method.client.stages=[{when: {kind: before, progress: 0.2}, terms: [cross-entropy, supcon]}]"],
+        ["method=afl", "fusion.map.kind=encoder-file", f"fusion.map.path=/{'a:b c+d=' * 30}"],
+        ["method=afl", "fusion.map.kind=encoder-file", "fusion.map.path=図/é.safetensors"],
+    ],
+)
+def test_a_folder_name_is_plain_and_short(words):
+    title = one(*words).title
+    assert re.fullmatch(r"[a-z0-9._-]{1,80}", title)
+    assert title.endswith(f"-{one(*words).fingerprint()[:8]}")
+
+
+def test_several_methods_in_one_folder_are_told_apart():
+    both = [{"name": "v7", "fusion": "iffi"}, {"name": "v7", "fusion": "class-expert"}, "v4"]
+    places = [experiment.out for experiment in apart(parse({"method": both, "out": "here"}))]
+    assert places == ["here/v7-fusion-iffi", "here/v7-fusion-class-expert", "here/v4"]
+
+
+def test_a_report_says_what_was_changed_once(v12_run, tmp_path):
+    for clip in ("joint", "per-group"):
+        words = ["method=v12", "weight.guard.kind=bound", f"clip={clip}"]
+        relabelled(v12_run, tmp_path / "runs" / f"clip_{clip}", words, 0.5)
+    (tmp_path / "sweep.yaml").write_text("settings: [weight.guard.kind=bound]\nfactors: {clip: [joint, per-group]}")
+    (tmp_path / "results.csv").write_text("run,clip\nclip_joint,joint\nclip_per-group,per-group\n")
+    labels = [group.label for group in gather(tmp_path).groups]
+    assert labels == ["v12 + weight.guard=bound · clip=joint", "v12 + weight.guard=bound · clip=per-group"]
+    assert gather(tmp_path / "runs/clip_per-group").title == "v12 + weight.guard=bound, clip=per-group"
