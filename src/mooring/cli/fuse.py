@@ -38,7 +38,7 @@ def fuse(
     """
     from mooring.config import load_fusions
 
-    of_data = [word for word in settings or () if word.startswith("data.")]
+    of_data = [word for word in settings or () if word.startswith(("data.", "partition."))]
     rules = load_fusions(fusion, [word for word in settings or () if word not in of_data])
     from mooring.cli.progress import fusing
     from mooring.simulation import FinishedRun

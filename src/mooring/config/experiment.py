@@ -5,15 +5,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from mooring.client import Training
+from mooring.client import Engine, Training
 from mooring.config.build import imported
+from mooring.config.engines import usual_engine
 from mooring.config.label import beside, changes, folder_name, labelled
 from mooring.config.paths import absolute, with_paths
 from mooring.config.tree import Tree, to_tree
 from mooring.data.digits import Digits
 from mooring.data.images import Source
 from mooring.data.partition import Dirichlet, Partitioner
-from mooring.engines import Engine, Local
 from mooring.errors import ConfigError, nearest
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import Backbone, DigitsNet
@@ -31,7 +31,7 @@ class Experiment:
     model: Backbone = field(default_factory=DigitsNet)
     training: Training = field(default_factory=Training)
     method: Method = field(default_factory=lambda: METHODS[DEFAULT_METHOD])
-    engine: Engine = field(default_factory=Local, compare=False)
+    engine: Engine = field(default_factory=usual_engine, compare=False)
     seed: Seed = 1
     out: str | None = field(default=None, compare=False)
     name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method

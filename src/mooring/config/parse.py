@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from mooring.anchors import ANCHORS, Anchor
-from mooring.client import Training
+from mooring.client import Engine, Training
 from mooring.client.stages import WHENS, When
 from mooring.config.build import NOTHING, Builder, Problem, Slot, type_hints
+from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
 from mooring.config.keys import BROAD, SHORT, once, read_overrides, settled
 from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
 from mooring.data.catalogue import SOURCES
 from mooring.data.images import Source
 from mooring.data.partition import PARTITIONERS, Partitioner
-from mooring.engines import ENGINES, Engine
 from mooring.errors import ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
 from mooring.fusion.distillation.supplies import SUPPLIES, Supply

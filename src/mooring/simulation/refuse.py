@@ -65,7 +65,7 @@ class FinishedRun:
             raise StoreError(
                 f"{path}: was imported from {result.origin.log}, which holds no uploads", "fuse a run made here"
             )
-        experiment = reload(folder.experiment_file, overrides)
+        experiment = reload(path, overrides)
         examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1 knew no names
         job = job_of(experiment, examiner.shape, examiner.classes)
         return cls(folder, experiment, job, examiner, emit)
