@@ -249,13 +249,43 @@ def test_a_random_search_draws_the_same_trials_again(tmp_path):
     ("old", "new", "told"),
     [
         ("data.validation=0.2", "training.momentum=0.9", "needs validation images to judge by"),
-        ("trials: 3", "trials: 0", "search.trials=0: must be a whole number above 0"),
-        ("low: 0.01", "low: 1", "low must be below high"),
-        ("trials: 3", "trials: 3, kind: grid", "search.kind=grid: unknown; valid: random, tpe"),
+        ("trials: 3", "trials: 0", "search.trials=0: must be greater than 0"),
+        ("trials: 3", "trials: many", "search.trials=many: must be a valid integer"),
+        ("trials: 3, ", "", "search.trials: is required and missing"),
+        ("trials: 3", "trails: 3", "search.trails=3: unknown key; did you mean 'trials'?"),
+        ("low: 0.01", "low: 1", "search.space.training.lr=.*: low must be below high, and above 0 with log"),
+        ("low: 0.01", "low: 0", "low must be below high, and above 0 with log"),
+        ("low: 0.01", "low: a", "search.space.training.lr.low=a: must be a valid number"),
+        ("high: 0.1", "hihg: 0.1", "search.space.training.lr.hihg=0.1: unknown key; did you mean 'high'?"),
+        ("log: true", "log: 1", "search.space.training.lr.log=1: must be a valid boolean"),
+        ("method: [v4, v7]", "method: []", "search.space.method.values=[]: .* at least 1 item"),
+        (
+            "method: [v4, v7]",
+            "method: v4",
+            "search.space.method=v4: must be a list of values, or a mapping of low, high",
+        ),
+        ("trials: 3", "trials: 3, kind: grid", "search.kind=grid: must be 'random' or 'tpe'"),
+        ("trials: 3", "trials: 3, seed: -1", "search.seed=-1: must be greater than or equal to 0"),
+        ("search: {trials", "search: 3 #", "search=3: must be a mapping of trials, space, kind, seed"),
         ("training.lr", "training.lrr", "did you mean 'lr'?"),
     ],
 )
 def test_mistakes_in_a_search(old, new, told, tmp_path):
     (tmp_path / "search.yaml").write_text(SEARCH.replace(old, new))
-    with pytest.raises(ConfigError, match=told.replace("?", r"\?")):
+    with pytest.raises(ConfigError, match=told.replace("?", r"\?").replace("[", r"\[")):
+        load_plan(tmp_path / "search.yaml")
+
+
+def test_all_mistakes_of_a_search_are_told_at_once(tmp_path):
+    path = tmp_path / "search.yaml"
+    path.write_text("search: {trials: 0, kind: grid, space: {training.lr: {low: 2, high: 1}, a: 3, b: []}, sede: 1}")
+    with pytest.raises(ConfigError) as caught:
+        load_plan(path)
+    keys = [problem.removeprefix(f"{path}: search.").partition("=")[0] for problem in caught.value.problems]
+    assert sorted(keys) == ["kind", "sede", "space.a", "space.b.values", "space.training.lr", "trials"]
+
+
+def test_a_search_for_nothing_is_told(tmp_path):
+    (tmp_path / "search.yaml").write_text("search: {trials: 3, space: {}}")
+    with pytest.raises(ConfigError, match="space must name at least one key"):
         load_plan(tmp_path / "search.yaml")

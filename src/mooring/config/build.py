@@ -49,8 +49,12 @@ class Builder:
                 return None
             if len(members) == 1:
                 return self.build(members[0], tree, NOTHING if base is None else base, path)
+        elif len(members) > 1 and all(map(is_dataclass, members)):
+            return self._either(members, tree, path)
         if annotation in self.slots:
             return self._slot(self.slots[annotation], tree, base, path)
+        if get_origin(annotation) is dict:
+            return self._mapping(members[1], tree, path)
         if get_origin(annotation) is tuple and (members[0] in self.slots or is_dataclass(members[0])):
             return self._sequence(members[0], tree, base, path)
         if is_dataclass(annotation):
@@ -104,6 +108,23 @@ class Builder:
             parts[where] = self.build(member, patch, parts[where], f"{path}.{key}")
         return NOTHING if NOTHING in parts else tuple(parts)
 
+    def _mapping(self, member: Any, tree: Any, path: str) -> Any:
+        if not isinstance(tree, dict):
+            return self._problem(path, tree, "must be a mapping of keys to values")
+        parts = {str(key): self.build(member, part, NOTHING, f"{path}.{key}") for key, part in tree.items()}
+        return NOTHING if NOTHING in parts.values() else parts
+
+    def _either(self, members: list[Any], tree: Any, path: str) -> Any:
+        """One of two records, told apart by shape: a bare list is the one that holds a list and nothing else."""
+        listed = next(member for member in members if len(fields(member)) == 1)
+        mapped = next(member for member in members if member is not listed)
+        if isinstance(tree, list):
+            return self._record(listed, {fields(listed)[0].name: tree}, NOTHING, path)
+        if isinstance(tree, dict):
+            return self._record(mapped, tree, NOTHING, path)
+        keys = ", ".join(f.name for f in fields(mapped))
+        return self._problem(path, tree, f"must be a list of values, or a mapping of {keys}")
+
     def _record(self, cls: Any, tree: Any, base: Any, path: str) -> Any:
         if not isinstance(tree, dict):
             return self._problem(path, tree, f"must be a mapping of {', '.join(f.name for f in fields(cls))}")
@@ -127,7 +148,14 @@ class Builder:
             return self._problem(
                 f"{path}.minimum", low, f"is above {path}.maximum={high}; swap them".replace(" .", " ")
             )
-        return NOTHING if NOTHING in values.values() else cls(**values)
+        return NOTHING if NOTHING in values.values() else self._made(cls, values, tree, path)
+
+    def _made(self, cls: Any, values: Mapping[str, Any], tree: Any, path: str) -> Any:
+        """What fits field by field may still not fit together; its constructor says so."""
+        try:
+            return cls(**values)
+        except ConfigError as error:
+            return self._problem(path, tree, "; ".join(error.problems))
 
     def _leaf(self, annotation: Any, tree: Any, path: str) -> Any:
         try:
