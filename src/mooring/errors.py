@@ -47,6 +47,10 @@ class TrainingError(MooringError):
     """A client's training cannot go on; the other clients are not touched."""
 
 
+class UploadError(MooringError):
+    """What arrived is no upload, or not one that was asked for; the same of a state or a saved predictor."""
+
+
 class FusionError(MooringError):
     """Uploads cannot be fused."""
 

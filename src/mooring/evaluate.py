@@ -9,8 +9,7 @@ from torch import Generator, Tensor
 
 from mooring.data.images import ImageSet, Source
 from mooring.errors import DataError
-from mooring.fusion import FeatureEnsemble, Fusion, Server, fuse
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
 from mooring.record import Metrics
 from mooring.types import Upload
 
@@ -51,14 +50,14 @@ class Examiner:
             scores = torch.cat([predictor(batch) for batch in self._test.images.split(BATCH)])
         return measure(scores, self._test.labels)
 
-    def examine_with_members(self, ensemble: Ensemble) -> tuple[Metrics, dict[int, Metrics]]:
-        """An ensemble and each of its clients alone, in one pass over the encoders."""
+    def examine_with_members(self, predictor: Predictor) -> tuple[Metrics, dict[int, Metrics]]:
+        """A predictor, and each client that takes part in it alone, in one pass over the encoders."""
         with torch.inference_mode():
-            passes = [ensemble.with_members(batch) for batch in self._test.images.split(BATCH)]
+            passes = [predictor.with_members(batch) for batch in self._test.images.split(BATCH)]
         fused = measure(torch.cat([scores for scores, _ in passes]), self._test.labels)
         own = [torch.cat(logits) for logits in zip(*(logits for _, logits in passes), strict=True)]
         alone = [measure(logits, self._test.labels) for logits in own]
-        return fused, dict(zip(ensemble.clients, alone, strict=True))
+        return fused, dict(zip(predictor.clients, alone, strict=True))
 
 
 @dataclass(frozen=True)
@@ -79,10 +78,8 @@ def evaluate(fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner
     predictor = fuse(fusion, uploads, server)
     seconds = monotonic() - began
     validation = None if server.validation is None else accuracy_on(predictor, server.validation)
-    if isinstance(predictor, Ensemble):
-        fused, own = examiner.examine_with_members(predictor)
-        return Evaluation(fused, own, seconds, len(predictor.members), validation)
-    return Evaluation(examiner.examine(predictor), {}, seconds, 1, validation)
+    fused, own = examiner.examine_with_members(predictor)
+    return Evaluation(fused, own, seconds, predictor.passes, validation)
 
 
 def evaluate_with_clients(fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner) -> Evaluation:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Annotated, Literal, get_args
 
 from annotated_types import Ge, Gt, Le, Lt
@@ -70,6 +71,16 @@ class FeatureBank:
     @property
     def nbytes(self) -> int:
         return self.features.nbytes + (0 if self.labels is None else self.labels.nbytes)
+
+    @property
+    def sha256(self) -> str:
+        """Of features and labels, shapes and types included."""
+        content = sha256()
+        for tensor in (self.features, self.labels):
+            if tensor is not None:
+                content.update(f"{tensor.dtype} {tuple(tensor.shape)} ".encode())
+                content.update(tensor.contiguous().numpy().tobytes())
+        return content.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -145,6 +156,8 @@ class Upload:
     round: int
     samples: int
     tensors: Mapping[str, Tensor] = field(repr=False)
+    site: str = ""  # the name of whoever holds the images
+    job: str = ""  # SHA-256 of the work order it answers
 
     @property
     def nbytes(self) -> int:

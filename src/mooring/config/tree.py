@@ -1,16 +1,16 @@
-"""Configuration as plain trees: reading YAML, merging, and writing values back."""
+"""Configuration as plain trees: reading YAML, dotted overrides, and merging."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from mooring.errors import ConfigError
+from mooring.trees import Tree, kind_of, to_tree
 
-Tree = dict[str, Any]
+__all__ = ["Tree", "as_yaml", "kind_of", "merge", "named", "nested", "read", "read_file", "read_overrides", "to_tree"]
 DISCRIMINATORS = ("kind", "source", "name")
 INHERITED = "\0inherited"  # keys of a mapping whose kind was changed by a later layer: used where they still fit
 
@@ -99,22 +99,3 @@ def merge(under: Any, over: Any) -> Any:
 def named(tree: Tree) -> Any:
     """What a mapping says it is, if it says so."""
     return next((tree[key] for key in DISCRIMINATORS if key in tree), None)
-
-
-def kind_of(cls: type) -> Tree:
-    """How a tree names this class: by its kind, a user's own class by where it is imported from."""
-    key = next((key for key in ("kind", "source") if isinstance(getattr(cls, key, None), str)), None)
-    if cls.__module__.partition(".")[0] == "mooring":
-        return {key: getattr(cls, key)} if key else {}
-    return {key or "kind": f"{cls.__module__}:{cls.__qualname__}"}
-
-
-def to_tree(value: Any) -> Any:
-    """A frozen value as the tree that builds it again; fields that are no part of its identity are left out."""
-    if is_dataclass(value):
-        return kind_of(type(value)) | {f.name: to_tree(getattr(value, f.name)) for f in fields(value) if f.compare}
-    if isinstance(value, Mapping):
-        return {key: to_tree(part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [to_tree(part) for part in value]
-    return value

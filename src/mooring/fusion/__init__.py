@@ -1,5 +1,6 @@
-"""What the server does with the uploads: one small file per rule."""
+"""What the server does with the uploads: one door, one small file per rule, and predictors that can be saved."""
 
+from mooring.fusion.admit import Admission, Refusal, admit, fuse
 from mooring.fusion.analytic import Analytic
 from mooring.fusion.base import Fusion
 from mooring.fusion.calibrated import Calibrated
@@ -17,7 +18,9 @@ from mooring.fusion.nearest_prototype import NearestPrototype
 from mooring.fusion.ot import OptimalTransport
 from mooring.fusion.output_ensemble import OutputEnsemble
 from mooring.fusion.parameter_average import ParameterAverage
+from mooring.fusion.predictor import Predictor
 from mooring.fusion.regmean import RegMean
+from mooring.fusion.saved import PREDICTORS, LoadedPredictor, Manifest, load_predictor, save_predictor
 
 FUSIONS: dict[str, type[Fusion]] = {
     # as published
@@ -46,6 +49,8 @@ FUSIONS: dict[str, type[Fusion]] = {
 
 __all__ = [
     "FUSIONS",
+    "PREDICTORS",
+    "Admission",
     "Analytic",
     "Calibrated",
     "ClassExpert",
@@ -58,10 +63,18 @@ __all__ = [
     "Fusion",
     "GaussianHead",
     "Iffi",
+    "LoadedPredictor",
+    "Manifest",
     "Mixture",
     "NearestPrototype",
     "OptimalTransport",
     "OutputEnsemble",
     "ParameterAverage",
+    "Predictor",
+    "Refusal",
     "RegMean",
+    "admit",
+    "fuse",
+    "load_predictor",
+    "save_predictor",
 ]

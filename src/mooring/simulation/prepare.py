@@ -8,6 +8,7 @@ from mooring.data.clients import Federation, federate
 from mooring.errors import DataError, FusionError
 from mooring.fusion import FeatureEnsemble, Fusion, Server
 from mooring.models.network import Blueprint
+from mooring.uploads import expected_of
 
 USUAL_PUBLIC_RATIO = 0.1  # note 1
 
@@ -56,6 +57,5 @@ def job_of(experiment: Experiment, shape: tuple[int, int, int], classes: tuple[s
     if method.client.align is not None and method.client.align.anchor is not None:
         method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
     needs = (method.fusion or FeatureEnsemble()).needs  # without a fusion: what it takes to judge a client alone
-    for part in needs:
-        part.expected(blueprint)  # a part that cannot be made, such as one of a missing file
+    expected_of(needs, blueprint)  # a part that cannot be made, such as one of a missing file
     return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)
