@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from mooring.schedules import ScheduleName, at
 from mooring.models.simplex import simplex_etf
+from mooring.schedules import ScheduleName, at
 from mooring.types import Progress
 
 Anchors = Callable[[Progress], Tensor]  # -> (C, d), unit rows

@@ -219,7 +219,9 @@ def test_a_memory_lasts_over_rounds(make_job, shard_of):
     """With a memory, round boundaries change nothing: the same end for 1 x 4 and 4 x 1 epochs."""
     shard = shard_of([0, 1], 20)
     ends = [
-        list(run_client(make_job("memory-bank", rounds=r, local_epochs=e), InMemorySite(0, shard), quiet))[-1].tensors[PROTOTYPES]
+        list(run_client(make_job("memory-bank", rounds=r, local_epochs=e), InMemorySite(0, shard), quiet))[-1].tensors[
+            PROTOTYPES
+        ]
         for r, e in ((1, 4), (4, 1))
     ]
     assert torch.equal(*ends)

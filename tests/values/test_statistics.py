@@ -18,6 +18,7 @@ from mooring.data.digits import Digits
 from mooring.data.partition import Dirichlet, Iid
 from mooring.data.sites import InMemorySite
 from mooring.errors import ConfigError
+from mooring.events import ClientStarted
 from mooring.fusion import Analytic, GaussianHead, Mixture
 from mooring.fusion.mixture import draw
 from mooring.fusion.server import Server

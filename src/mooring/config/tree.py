@@ -1,7 +1,7 @@
 """Configuration as plain trees: reading YAML, dotted overrides, and merging."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import yaml
 from mooring.errors import ConfigError
 from mooring.trees import Tree, kind_of, to_tree
 
-__all__ = ["Tree", "as_yaml", "kind_of", "merge", "named", "nested", "read", "read_file", "read_overrides", "to_tree"]
+__all__ = ["Tree", "as_yaml", "kind_of", "merge", "named", "nested", "read", "read_file", "to_tree"]
 DISCRIMINATORS = ("kind", "source", "name")
 INHERITED = "\0inherited"  # keys of a mapping whose kind was changed by a later layer: used where they still fit
 

@@ -77,9 +77,10 @@ def _runaway(client: ClientHistory, seen: list[ClientRecord], i: int, calm: floa
     growth = (onset.lambda_raw or 1) / (before.lambda_raw or 1)
     cause = f"L_a {number(onset.align_loss)}" if onset.align_loss is not None else "L_a -> 0 (inferred)"
     bound = "" if outlook is None else f", bound {outlook.largest:.0e}"
+    grown = f"raw {number(onset.lambda_raw)} (x{growth:.0f}) to {last.lambda_raw or 0:.1e}"
     return Finding(
         "running-away",
-        f"from round {onset.round}: raw {number(onset.lambda_raw)} (x{growth:.0f}) to {last.lambda_raw or 0:.1e}; {cause}{bound}",
+        f"from round {onset.round}: {grown}; {cause}{bound}",
         ill=True,
         client=client.client,
         round=onset.round,
@@ -197,9 +198,10 @@ def unstable(
     guardable = outlook is not None and outlook.guardable
     bound = f"weight.guard.kind=bound weight.guard.maximum={exp(int(log(limit))):.0f}"
     if above:
+        felt = number(above[0].lambda_felt)
         yield Finding(
             "unstable",
-            f"felt lambda {number(above[0].lambda_felt)} in round {above[0].round} is above the SGD limit {number(limit)}",
+            f"felt lambda {felt} in round {above[0].round} is above the SGD limit {number(limit)}",
             ill=True,
             client=client.client,
             round=above[0].round,

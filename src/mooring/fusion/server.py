@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from mooring.data.images import ImageSet
+from mooring.events import Emit, silent
 from mooring.models.network import Blueprint
-from mooring.types import Emit
 
 
 @dataclass(frozen=True)
@@ -18,4 +18,4 @@ class Server:
     seed: int = 0
     public: ImageSet | None = field(default=None, repr=False)
     validation: ImageSet | None = field(default=None, repr=False)
-    emit: Emit = field(default=lambda _: None, repr=False)
+    emit: Emit = field(default=silent, repr=False)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from mooring.events import ServerProgress
 from mooring.fusion.base import Fusion, Images
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.distillation.study import Student, Study, first_student, one_thread
@@ -15,7 +16,7 @@ from mooring.fusion.merged import Merged
 from mooring.fusion.predictor import Predictor
 from mooring.fusion.server import Server
 from mooring.seeds import generator
-from mooring.types import Count, Event, Upload
+from mooring.types import Count, Upload
 from mooring.uploads import Parts
 
 BATCH = 512
@@ -55,7 +56,7 @@ class Distil(Fusion):
                 chosen = torch.randint(len(images), (self.study.batch,), generator=rng)
                 student.learn(images[chosen], scores[chosen])
                 if step % TELL == 0:
-                    server.emit(Event("server", {"what": self.kind, "step": step, "steps": self.study.steps}))
+                    server.emit(ServerProgress(self.kind, step, self.study.steps))
         return Merged(student.network.state_dict(), server.blueprint)
 
 

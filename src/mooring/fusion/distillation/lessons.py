@@ -5,10 +5,10 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
+from mooring.events import ServerProgress
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.distillation.study import Student
 from mooring.fusion.server import Server
-from mooring.types import Event
 
 CONTRAST = 2.5  # images are shown with their contrast raised up to this
 BATCH = 512
@@ -36,7 +36,7 @@ def teach(
         for _ in range(steps_in(lesson, lessons, study.steps)):
             chosen = torch.randint(len(shelf), (study.batch,), generator=rng)
             student.learn(shelf[chosen], scores[chosen])
-        server.emit(Event("server", {"what": "lessons", "step": lesson + 1, "steps": lessons}))
+        server.emit(ServerProgress("lessons", lesson + 1, lessons))
 
 
 def contrasted(images: Tensor, rng: Generator) -> Tensor:
