@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 
+from mooring.bounds import Checked
 from mooring.client.recipe import ClientRecipe
 from mooring.models.network import Blueprint
 from mooring.schedules import ScheduleName
@@ -13,7 +14,7 @@ from mooring.uploads import Parts
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Checked):
     """How long and how fast a client trains. A round is `local_epochs` epochs after which a snapshot may be taken."""
 
     rounds: Count = 10

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from mooring.bounds import Checked
 from mooring.client import Training
 from mooring.config.tree import Tree, to_tree
 from mooring.data.digits import Digits
@@ -17,7 +18,7 @@ DEFAULT_METHOD = "v7"
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(Checked):
     """What is learned from, by whom, how, and with which seeds. `engine` and `out` never change a result."""
 
     data: Source = field(default_factory=Digits)

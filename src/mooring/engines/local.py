@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 import torch
 
+from mooring.bounds import Checked
 from mooring.client import ClientJob, run_client
 from mooring.client.checkpoint import NO_VAULT, Tensors, Vault
 from mooring.client.device import CPU, Device, gpu
@@ -23,7 +24,7 @@ from mooring.types import Count, Emit, Positive, Upload
 
 
 @dataclass(frozen=True)
-class Local:
+class Local(Checked):
     """`workers` processes (default: one per core, never more than clients); one worker runs in this process."""
 
     kind: ClassVar[str] = "local"

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population, deal, require_images
 from mooring.data.partition.proportions import apportion, log_dirichlet, normalise
 from mooring.errors import PartitionError
@@ -12,7 +13,7 @@ from mooring.types import Count, NonNegativeInt, Positive
 
 
 @dataclass(frozen=True)
-class Dirichlet:
+class Dirichlet(Checked):
     """Each class is divided among the clients in Dirichlet proportions.
 
     p_c ~ Dirichlet_K(alpha),   |n_kc - p_ck n_c| < 1,   sum_k n_kc = n_c

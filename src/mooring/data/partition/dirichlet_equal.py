@@ -5,13 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population, deal, require_images
 from mooring.data.partition.proportions import apportion, log_dirichlet, normalise
 from mooring.types import Count, Positive
 
 
 @dataclass(frozen=True)
-class DirichletEqual:
+class DirichletEqual(Checked):
     """Each client of N/K images fills itself in its own Dirichlet proportions, from what is left of each class.
 
     q_k ~ Dirichlet_C(alpha),   |n_kc - q_kc N/K| < 1 while classes last, then q_k renormalised over those left

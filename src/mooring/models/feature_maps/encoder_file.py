@@ -11,13 +11,14 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
+from mooring.bounds import Checked
 from mooring.errors import ModelError
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
 
 
 @dataclass(frozen=True, repr=False)
-class EncoderFile:
+class EncoderFile(Checked):
     """The pooled features of the model's backbone with the weights in the safetensors file `path`.
 
     Tensors are named as in the backbone's state, or with `encoder.` before it as in a client's upload. Others are not
