@@ -6,16 +6,16 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import torch
+from mooring.prepare import server_of
+from mooring.store import encode
+from mooring.workbench import Workbench
 
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring import load, run
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion, fuse
 from mooring.fusion.server import Server
-from mooring.prepare import server_of
-from mooring.store import encode
 from mooring.types import Upload
-from mooring.workbench import Workbench
 
 RULES: dict[str, Fusion] = {kind: rule() for kind, rule in FUSIONS.items()} | {
     f"{rule.kind}, one lesson of {rule.lessons}": replace(

@@ -9,6 +9,7 @@ from time import monotonic, perf_counter
 import numpy as np
 import torch
 import torch.nn.functional as F
+from mooring.engines.memory import keep_freed_memory
 from PIL import Image, ImageEnhance, ImageOps
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
@@ -18,7 +19,6 @@ from benchmarks.process import apart
 from benchmarks.roofline import SETTINGS, per_step
 from benchmarks.table import Goal, Say, Table
 from mooring import load, run
-from mooring.engines.memory import keep_freed_memory
 from mooring.losses.fafi import FAFI
 from mooring.models.backbones import ResNet8
 from mooring.models.heads import RawPrototypes

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
+from mooring.engines.memory import keep_freed_memory
 
 from benchmarks.table import Goal, Say, Table
 from mooring.client import ClientJob, Training
 from mooring.client.loop import facts_of, train_step
 from mooring.client.state import ClientState
-from mooring.engines.memory import keep_freed_memory
 from mooring.methods import METHODS
 from mooring.models.backbones import BACKBONES
 from mooring.models.network import Blueprint

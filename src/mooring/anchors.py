@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from mooring.bounds import Checked
 from mooring.models.simplex import simplex_etf
 from mooring.schedules import ScheduleName, at
 from mooring.types import Progress
@@ -46,7 +47,7 @@ class RandomUnit:
 
 
 @dataclass(frozen=True)
-class Progressive:
+class Progressive(Checked):
     """From the directions of the initial prototypes to the simplex: normalise(s(p) P_0 + (1 - s(p)) A)."""
 
     kind: ClassVar[str] = "progressive"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 import torch.nn.functional as F
 
+from mooring.bounds import Checked
 from mooring.client import ClientJob, ClientRecipe, run_client
 from mooring.data.images import ImageSet
 from mooring.data.sites import InMemorySite
@@ -24,7 +25,7 @@ BATCH = 512
 
 
 @dataclass(frozen=True)
-class Bank:
+class Bank(Checked):
     """`size` unit features of public images, made by a teacher that the server trained on them.
 
     A bank larger than the public set holds all of it. A teacher of zero epochs is the common starting network.

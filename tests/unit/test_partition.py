@@ -96,7 +96,7 @@ def test_tiny_alpha_gives_each_class_to_one_client(alpha: float) -> None:
     assert (counts.sum(axis=0) == DIGITS.label_counts()).all()
 
 
-@pytest.mark.parametrize("alpha", [1e6, 1e300, 1.7e308, float("inf")])
+@pytest.mark.parametrize("alpha", [1e6, 1e300, 1.7e308])
 def test_huge_alpha_divides_evenly(alpha: float) -> None:
     assert np.ptp(divide(Dirichlet(alpha=alpha), DIGITS, seed=1).counts, axis=0).max() <= 1
     assert divide(DirichletEqual(alpha=alpha), DIGITS, seed=1).normalised_entropy.min() > 0.99

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Le, Lt
 from torch import Generator, Tensor, randperm
 
+from mooring.bounds import Checked
 from mooring.client.recipe import ClientRecipe
 from mooring.models.network import Blueprint
 from mooring.models.plans import tree_of
@@ -20,7 +21,7 @@ FORMAT = 1  # of the canonical text
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Checked):
     """How long and how fast a client trains. A round is `local_epochs` epochs after which a snapshot may be taken."""
 
     rounds: Count = 10

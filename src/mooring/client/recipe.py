@@ -7,6 +7,7 @@ import torch
 from torch import Generator, Tensor
 
 from mooring.anchors import Anchor, SimplexEtf
+from mooring.bounds import Checked
 from mooring.client.stages import Stage
 from mooring.data.augment import Augment
 from mooring.losses import LossTerm, MeanSquared
@@ -18,7 +19,7 @@ Clipping = Literal["joint", "per-group"]
 
 
 @dataclass(frozen=True)
-class Views:
+class Views(Checked):
     """`count` augmented views of every image."""
 
     count: Count = 2
@@ -30,7 +31,7 @@ class Views:
 
 
 @dataclass(frozen=True)
-class Alignment:
+class Alignment(Checked):
     """L_a, the anchors it pulls to (none where it pulls to a bank of features), and how hard."""
 
     anchor: Anchor | None = field(default_factory=SimplexEtf)
@@ -39,7 +40,7 @@ class Alignment:
 
 
 @dataclass(frozen=True)
-class ClientRecipe:
+class ClientRecipe(Checked):
     """L_b = sum of terms, the alignment beside it, the head both act on, and how gradients are clipped.
 
     `joint` clipping takes one norm over encoder, prototypes and weighting together (as published); `per-group` takes

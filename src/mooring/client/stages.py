@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Protocol
 
 from annotated_types import Ge, Le
 
+from mooring.bounds import Checked
 from mooring.losses import LossTerm
 from mooring.types import NonNegative, NonNegativeInt, Progress
 
@@ -18,7 +19,7 @@ class When(Protocol):
 
 
 @dataclass(frozen=True)
-class FirstEpochs:
+class FirstEpochs(Checked):
     """The first epochs of *every* round: as note 1 has it."""
 
     kind: ClassVar[str] = "first-epochs"
@@ -29,7 +30,7 @@ class FirstEpochs:
 
 
 @dataclass(frozen=True)
-class Before:
+class Before(Checked):
     """The beginning of the whole training, up to this progress."""
 
     kind: ClassVar[str] = "before"
@@ -43,7 +44,7 @@ WHENS: dict[str, type[When]] = {"first-epochs": FirstEpochs, "before": Before}
 
 
 @dataclass(frozen=True)
-class Stage:
+class Stage(Checked):
     """For as long as `when` holds, the loss is the weighted sum of `terms` and nothing else."""
 
     when: When

@@ -14,6 +14,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
+from mooring.bounds import crossed
 from mooring.config.tree import INHERITED, kind_of
 from mooring.errors import ConfigError, nearest
 
@@ -143,11 +144,8 @@ class Builder:
             if value is NOTHING and under is NOTHING and f.name not in given:
                 self._problem(f"{path}.{f.name}", NOTHING, "is required and missing")
             values[f.name] = value
-        low, high = values.get("minimum"), values.get("maximum")
-        if isinstance(low, float | int) and isinstance(high, float | int) and low > high:
-            return self._problem(
-                f"{path}.minimum", low, f"is above {path}.maximum={high}; swap them".replace(" .", " ")
-            )
+        if reason := crossed(values, f"{path}.".lstrip(".")):
+            return self._problem(f"{path}.minimum", values["minimum"], reason)
         return NOTHING if NOTHING in values.values() else self._made(cls, values, tree, path)
 
     def _made(self, cls: Any, values: Mapping[str, Any], tree: Any, path: str) -> Any:

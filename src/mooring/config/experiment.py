@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
+from mooring.bounds import Checked
 from mooring.client import Engine, Training
 from mooring.config.build import imported
 from mooring.config.engines import usual_engine
@@ -23,7 +24,7 @@ DEFAULT_METHOD = "v7"
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(Checked):
     """What is learned from, by whom, how, and with which seeds. `engine` and `out` never change a result."""
 
     data: Source = field(default_factory=Digits)

@@ -11,9 +11,10 @@ from typing import Annotated
 
 import torch
 import torch.nn.functional as F
-from annotated_types import Gt, Le
+from annotated_types import Ge, Gt, Le
 from torch import Generator, Tensor
 
+from mooring.bounds import Checked
 from mooring.types import Fraction, NonNegative
 
 LUMA = (0.299, 0.587, 0.114)
@@ -23,7 +24,7 @@ ASPECT = 4 / 3  # of a crop: between 3/4 and 4/3
 
 
 @dataclass(frozen=True)
-class Augment:
+class Augment(Checked):
     """How far a view may be from its image; all zero (and `crop` 1) is the image itself."""
 
     crop: Annotated[float, Gt(0), Le(1)] = 0.2  # smallest area kept
@@ -32,7 +33,7 @@ class Augment:
     brightness: NonNegative = 0.4
     contrast: NonNegative = 0.4
     saturation: NonNegative = 0.4
-    hue: Annotated[float, Le(0.5)] = 0.1
+    hue: Annotated[float, Ge(0), Le(0.5)] = 0.1
     grey: Fraction = 0.2
 
     def __call__(self, images: Tensor, mirror: bool, rng: Generator) -> Tensor:

@@ -9,6 +9,7 @@ import torch
 from annotated_types import Ge
 from torch import Tensor
 
+from mooring.bounds import Checked
 from mooring.types import FilePath, OpenFraction
 
 
@@ -42,7 +43,7 @@ class ImageSet:
 
 
 @dataclass(frozen=True)
-class Source(ABC):
+class Source(Checked, ABC):
     """Where images come from. A source reads its training and its test part; it never mixes them.
 
     `mean` and `std` are the one normalisation of training and testing; `mirror` says whether a flipped image is

@@ -10,7 +10,8 @@ from typing import ClassVar, Literal
 
 import torch
 
-from mooring.client import ClientJob, Engine, run_client
+from mooring.bounds import Checked
+from mooring.client import ClientJob, run_client
 from mooring.client.checkpoint import NO_STATES, States, Tensors
 from mooring.client.device import CPU, Device, gpu
 from mooring.data.sites import Site
@@ -31,7 +32,7 @@ from mooring.types import Count, Positive, Upload
 
 
 @dataclass(frozen=True)
-class Local(Engine):
+class Local(Checked):
     """`workers` processes (default: one per core, never more than clients); one worker runs in this process."""
 
     kind: ClassVar[str] = "local"

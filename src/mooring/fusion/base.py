@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Protocol
 import torch
 from torch import Tensor
 
+from mooring.bounds import Checked
 from mooring.fusion.predictor import Predictor
 from mooring.fusion.server import Server
 from mooring.models.network import PROTOTYPES, Blueprint, Network
@@ -17,7 +18,7 @@ LOWEST_COSINE = -1.0  # the score of a class that nobody has seen
 Images = Literal["public", "validation"]
 
 
-class Fusion(Protocol):
+class Fusion(Checked, Protocol):
     """A rule, what it wants uploaded, and which images the server must have.
 
     Called through `fuse`, it sees exactly what it needs: at least one upload, by client number, every one checked.

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from mooring.bounds import Checked
 from mooring.types import NonNegative, Step
 
 
@@ -22,7 +23,7 @@ class CrossEntropy:
 
 
 @dataclass(frozen=True)
-class BalancedCrossEntropy:
+class BalancedCrossEntropy(Checked):
     """-log( n_y^g e^logit_y / sum_c n_c^g e^logit_c ), mean over all views (FedETF's balanced loss).
 
     With g = 1 a rare class is pushed as far as a frequent one, and a class the client never saw is not pushed at all.

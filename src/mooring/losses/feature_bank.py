@@ -6,6 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from mooring.bounds import Checked
 from mooring.losses.alignment import CosineDistance, MeanSquared
 from mooring.losses.supcon import contrast
 from mooring.types import FeatureBank, Positive, Step
@@ -28,7 +29,7 @@ def views_of(step: Step) -> tuple[Tensor, Tensor]:
 
 
 @dataclass(frozen=True)
-class BankContrast:
+class BankContrast(Checked):
     """SupCon whose positives come from the batch, and whose negatives are the rest of the batch and the whole bank.
 
     -mean_i 1/|P(i)| sum_{j in P(i)} log( e^{z_i.z_j/tau} / (sum_{k != i} e^{z_i.z_k/tau} + sum_m e^{z_i.b_m/tau}) )
@@ -47,7 +48,7 @@ class BankContrast:
 
 
 @dataclass(frozen=True)
-class BankAttraction:
+class BankAttraction(Checked):
     """The same contrast with a labelled bank: features of a sample's class attract it, all others repel it."""
 
     kind: ClassVar[str] = "bank-attraction"
@@ -62,7 +63,7 @@ class BankAttraction:
 
 
 @dataclass(frozen=True)
-class MemoryContrast:
+class MemoryContrast(Checked):
     """SupCon with the client's own past features as further negatives; those of a sample's own class are left out."""
 
     kind: ClassVar[str] = "memory-contrast"

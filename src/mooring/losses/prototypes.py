@@ -7,11 +7,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from mooring.bounds import Checked
 from mooring.types import Positive, Step
 
 
 @dataclass(frozen=True)
-class FeatureToPrototype:
+class FeatureToPrototype(Checked):
     """-log softmax(z P^T / tau)_y, mean over all views (FAFI).
 
     With tau = 1 and raw prototypes this is the cross entropy once more: as published.
@@ -26,7 +27,7 @@ class FeatureToPrototype:
 
 
 @dataclass(frozen=True)
-class PrototypeSpread:
+class PrototypeSpread(Checked):
     """-log softmax(P P^T / tau)_cc, mean over classes (FAFI); `cosine` takes unit prototypes.
 
     With raw prototypes of norm sqrt d the loss is dead at the start (the diagonal wins by d): as published.

@@ -7,11 +7,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from mooring.bounds import Checked
 from mooring.types import Positive, Step
 
 
 @dataclass(frozen=True)
-class SupCon:
+class SupCon(Checked):
     """-mean_i 1/|P(i)| sum_{j in P(i)} log( exp(z_i.z_j/tau) / sum_{k != i} exp(z_i.z_k/tau) )
 
     P(i) are the other views with the label of i (Khosla et al. 2020, L_out). A sample without any positive

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from mooring.bank import Bank
+from mooring.bounds import Checked
 from mooring.client import Alignment, ClientRecipe
 from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
@@ -17,7 +18,7 @@ Track = Literal["trained from scratch", "frozen encoder", "statistics only"]
 
 
 @dataclass(frozen=True)
-class Method:
+class Method(Checked):
     """A client recipe and a fusion.
 
     Without a fusion nothing is fused, and the result is the mean over the clients (the control `local-only`);

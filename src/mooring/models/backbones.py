@@ -12,6 +12,8 @@ import torch.nn.functional as F
 from annotated_types import Gt, Le
 from torch import Generator, Tensor, nn
 
+from mooring.bounds import Checked
+
 Width = Annotated[float, Gt(0), Le(64)]  # scales every channel count
 Stage = tuple[int, int, int]  # channels, blocks, stride of the first block
 
@@ -75,7 +77,7 @@ def initialise(module: nn.Module, rng: Generator) -> None:
 
 
 @dataclass(frozen=True)
-class DigitsNet:
+class DigitsNet(Checked):
     """For 8x8 images: stem 16, residual blocks 16 and 32 (stride 2), d = 32."""
 
     stages: ClassVar[tuple[Stage, ...]] = ((16, 1, 1), (32, 1, 2))
@@ -87,7 +89,7 @@ class DigitsNet:
 
 
 @dataclass(frozen=True)
-class ResNet8:
+class ResNet8(Checked):
     """Three residual blocks 16, 32, 64: what two CPU cores can train; d = 64."""
 
     stages: ClassVar[tuple[Stage, ...]] = ((16, 1, 1), (32, 1, 2), (64, 1, 2))
@@ -99,7 +101,7 @@ class ResNet8:
 
 
 @dataclass(frozen=True)
-class ResNet18:
+class ResNet18(Checked):
     """ResNet-18 with the CIFAR stem, d = 512: the encoder of the lab notes."""
 
     stages: ClassVar[tuple[Stage, ...]] = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
@@ -111,7 +113,7 @@ class ResNet18:
 
 
 @dataclass(frozen=True)
-class ResNet34:
+class ResNet34(Checked):
     """ResNet-34 with the CIFAR stem, d = 512."""
 
     stages: ClassVar[tuple[Stage, ...]] = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
+from mooring.bounds import Checked
 from mooring.models.backbones import initialise
 from mooring.models.simplex import simplex_etf
 from mooring.types import Positive
@@ -116,7 +117,7 @@ class RawPrototypes:
 
 
 @dataclass(frozen=True)
-class UnitPrototypes:
+class UnitPrototypes(Checked):
     """Sound: a linear embedding (a ReLU feature cannot reach a simplex), unit prototypes, an explicit scale."""
 
     kind: ClassVar[str] = "unit-prototypes"
@@ -137,7 +138,7 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class FixedSimplex:
+class FixedSimplex(Checked):
     """FedETF's classifier: a linear embedding, a simplex that all clients share, a learned logit scale."""
 
     kind: ClassVar[str] = "fixed-simplex"

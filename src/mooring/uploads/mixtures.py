@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mooring.bounds import Checked
 from mooring.data.images import ImageSet
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
@@ -36,7 +37,7 @@ class Gathered:
 
 
 @dataclass(frozen=True)
-class Mixtures:
+class Mixtures(Checked):
     """p(x | c) = sum_j pi_j N(x; mu_j, diag(v_j)) for x = phi(image), fitted by expectation maximisation.
 
     Every client sends J components per class; those it has no use for (a small class, or none) have weight 0.

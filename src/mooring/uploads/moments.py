@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from mooring.bounds import Checked
 from mooring.data.images import ImageSet
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
@@ -32,7 +33,7 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(Checked):
     """n_c, sum_c x and second moments of x = phi(image), float64 so that nothing is lost when they are added.
 
     shared: sum x x', (d (d+1)/2,)    per-class: sum_c x x', (C, d (d+1)/2)    diagonal: sum_c x^2, (C, d)

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from torch import Generator
 
+from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Outlook, Stationary, Weighting
@@ -12,7 +13,7 @@ from mooring.weighting.fixed import Fixed
 
 
 @dataclass(frozen=True)
-class Annealed:
+class Annealed(Checked):
     """lambda = s(p) * base: the weights feel the annealed pull, the base rule never learns of it."""
 
     kind: ClassVar[str] = "annealed"

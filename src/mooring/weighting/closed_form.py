@@ -7,6 +7,7 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Generator
 
+from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
 from mooring.weighting.average import MovingAverage
@@ -15,7 +16,7 @@ from mooring.weighting.equilibrium import bounded
 
 
 @dataclass(frozen=True)
-class ClosedForm:
+class ClosedForm(Checked):
     """lambda = clip( s(p) EMA(L_b) / max(EMA(L_a), eps), lmin, lmax ): no scalars, no relaxation, bounded for ever."""
 
     kind: ClassVar[str] = "closed-form"

@@ -7,13 +7,14 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Generator, Tensor
 
+from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
 from mooring.weighting.average import MovingAverage
 from mooring.weighting.base import Balancer, Outlook, pull
 
 
 @dataclass(frozen=True)
-class ByConfidence:
+class ByConfidence(Checked):
     """lambda = lmin + (lmax - lmin) clip(1 - EMA(L_b) / L_b(start), 0, 1): it grows as the task is learned."""
 
     kind: ClassVar[str] = "by-confidence"

@@ -7,13 +7,14 @@ from typing import ClassVar
 import torch
 from torch import Generator, Tensor
 
+from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
 from mooring.weighting.base import Balancer, Outlook, Stationary
 from mooring.weighting.shares import shared
 
 
 @dataclass(frozen=True)
-class DynamicAverage:
+class DynamicAverage(Checked):
     """DWA: w = 2 softmax(r / T), r_i = L_i(epoch - 1) / L_i(epoch - 2) (Liu et al. 2019)."""
 
     kind: ClassVar[str] = "dwa"

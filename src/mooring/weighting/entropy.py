@@ -6,13 +6,14 @@ from typing import ClassVar
 
 from torch import Generator
 
+from mooring.bounds import Checked
 from mooring.types import ClientFacts, NonNegative, Progress
 from mooring.weighting.base import Balancer, Outlook, Stationary
 from mooring.weighting.fixed import ConstantBalancer
 
 
 @dataclass(frozen=True)
-class ByEntropy:
+class ByEntropy(Checked):
     """lambda_k = lmin + H_k / log2 C (lmax - lmin), H_k the entropy of the client's labels in bits (V9)."""
 
     kind: ClassVar[str] = "by-entropy"

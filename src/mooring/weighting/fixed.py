@@ -5,12 +5,13 @@ from typing import ClassVar
 
 from torch import Generator, Tensor, tensor
 
+from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
 from mooring.weighting.base import Balancer, Outlook, Stationary, pull
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Checked):
     """lambda = value (V7: 5)."""
 
     kind: ClassVar[str] = "fixed"

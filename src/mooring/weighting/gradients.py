@@ -8,13 +8,14 @@ import torch.nn.functional as F
 from annotated_types import Ge, Lt
 from torch import Generator, Tensor, autograd
 
+from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
 from mooring.weighting.average import MovingAverage
 from mooring.weighting.base import Balancer, Outlook, pull
 
 
 @dataclass(frozen=True)
-class GradientNormalised:
+class GradientNormalised(Checked):
     """lambda = clip( share EMA(|grad_z L_b|) / EMA(|grad_z L_a|), 0, lmax ): both tasks pull equally at the embedding.
 
     In the spirit of GradNorm (Chen et al. 2018), in closed form. Logs the cosine of the two gradients.

@@ -13,6 +13,7 @@ from typing import ClassVar, Protocol
 
 from torch import Tensor, zeros_like
 
+from mooring.bounds import Checked
 from mooring.types import Positive
 
 
@@ -34,7 +35,7 @@ class Guard(Protocol):
 
 
 @dataclass(frozen=True)
-class InverseVariance:
+class InverseVariance(Checked):
     """g e^-v = g / sigma_align^2 (note 5): raw lambda <= L_b / (2 g)."""
 
     kind: ClassVar[str] = "inverse-variance"
@@ -56,7 +57,7 @@ class InverseVariance:
 
 
 @dataclass(frozen=True)
-class LinearHinge:
+class LinearHinge(Checked):
     """g relu(lambda - lmax): as L_a -> 0, raw lambda -> max(lmax, PRIOR / (2 g))."""
 
     kind: ClassVar[str] = "linear-hinge"
@@ -76,7 +77,7 @@ class LinearHinge:
 
 
 @dataclass(frozen=True)
-class SquaredHinge:
+class SquaredHinge(Checked):
     """g relu(lambda - lmax)^2: as L_a -> 0, raw lambda -> (lmax + sqrt(lmax^2 + PRIOR / g)) / 2."""
 
     kind: ClassVar[str] = "squared-hinge"
@@ -96,7 +97,7 @@ class SquaredHinge:
 
 
 @dataclass(frozen=True)
-class Bound:
+class Bound(Checked):
     """The weights never feel more than `maximum`, whatever the scalars do."""
 
     kind: ClassVar[str] = "bound"

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor, autograd
 
+from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
 from mooring.weighting.base import Balancer, Outlook, pull
 
 
 @dataclass(frozen=True)
-class Hypergradient:
+class Hypergradient(Checked):
     """log lambda += rate lambda < grad_P L_b(this batch), grad_P L_a(last step) >, kept in [log lmin, log lmax].
 
     The last step moved the prototypes by -eta lambda grad_P L_a, so d L_b / d log lambda = -eta lambda <., .>: this is

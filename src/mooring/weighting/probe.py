@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from torch import Generator
 
+from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Outlook, Stationary, Weighting
 from mooring.weighting.fixed import Fixed
@@ -12,7 +13,7 @@ from mooring.weighting.gradients import cosine, embedding_gradients
 
 
 @dataclass(frozen=True)
-class Probed:
+class Probed(Checked):
     """Any weighting, with the cosine between the two tasks' gradients at the embedding in the log."""
 
     kind: ClassVar[str] = "probed"

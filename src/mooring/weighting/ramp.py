@@ -6,12 +6,13 @@ from typing import ClassVar, Literal
 import torch
 from torch import Generator
 
+from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
 from mooring.weighting.base import Balancer, Outlook, Stationary, pull
 
 
 @dataclass(frozen=True)
-class Ramp:
+class Ramp(Checked):
     """lambda = initial + (final - initial) p (note 1, plan 1).
 
     `over` the whole training (sound) or within each round, as the note prints it: (epoch - first) / local_epochs.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import log
 from typing import ClassVar, Protocol
 
+from mooring.bounds import Checked
 from mooring.types import ClientFacts, Positive
 from mooring.weighting.entropy import ByEntropy
 
@@ -30,7 +31,7 @@ class Zero:
 
 
 @dataclass(frozen=True)
-class FromEntropy:
+class FromEntropy(Checked):
     """u = log lambda_k, v = 0: lambda starts where the entropy rule of V9 puts it (the runs of notes 3 and 5)."""
 
     kind: ClassVar[str] = "entropy"
@@ -42,7 +43,7 @@ class FromEntropy:
 
 
 @dataclass(frozen=True)
-class Values:
+class Values(Checked):
     """u and v as given; note 2 proposes -1 and 0, so that lambda starts below 1."""
 
     kind: ClassVar[str] = "values"
@@ -57,7 +58,7 @@ STARTS: dict[str, type[Start]] = {"zero": Zero, "entropy": FromEntropy, "values"
 
 
 @dataclass(frozen=True)
-class Sigma:
+class Sigma(Checked):
     """`lr` None is the model's learning rate; `lr_scale` multiplies either (note 2 proposes 0.01)."""
 
     lr: Positive | None = None

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Generator, Tensor, nn
 
+from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Outlook, Stationary, pull
@@ -15,7 +16,7 @@ from mooring.weighting.sigma import Sigma
 
 
 @dataclass(frozen=True)
-class Uncertainty:
+class Uncertainty(Checked):
     """own_loss = 1/2 [ e^-u L_b + DATA(p) e^-v L_a + u + PRIOR(p) v ] + guard(u, v)
     model_loss = L_b + RATIO(p) e^(u-v) L_a
 

@@ -7,13 +7,14 @@ from typing import ClassVar
 import torch
 from torch import Generator
 
+from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
 from mooring.weighting.base import Balancer, Outlook, Stationary
 from mooring.weighting.shares import LARGEST_LOG, shared
 
 
 @dataclass(frozen=True)
-class SoftOptimalUncertainty:
+class SoftOptimalUncertainty(Checked):
     """UW-SO: w = softmax(1 / (L T)) (Kirchdorfer et al. 2024): felt lambda = exp((1/L_a - 1/L_b) / T).
 
     Still diverges as L_a -> 0 unless L_a has a floor: a baseline, not a cure.

@@ -5,13 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population, apportion, deal, log_dirichlet, normalise, require_images
 from mooring.errors import PartitionError
 from mooring.types import Count, NonNegativeInt, Positive, Seed
 
 
 @dataclass(frozen=True)
-class Dirichlet:
+class Dirichlet(Checked):
     """Each class is divided among the clients in Dirichlet proportions.
 
     p_c ~ Dirichlet_K(alpha),   |n_kc - p_ck n_c| < 1,   sum_k n_kc = n_c

@@ -5,12 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population, apportion, deal, log_dirichlet, normalise, require_images
 from mooring.types import Count, Positive, Seed
 
 
 @dataclass(frozen=True)
-class DirichletEqual:
+class DirichletEqual(Checked):
     """Each client of N/K images fills itself in its own Dirichlet proportions, from what is left of each class.
 
     q_k ~ Dirichlet_C(alpha),   |n_kc - q_kc N/K| < 1 while classes last, then q_k renormalised over those left

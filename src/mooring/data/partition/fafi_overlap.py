@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, PartitionWarning, Population, log_dirichlet, normalise, require_images
 from mooring.errors import PartitionError
 from mooring.types import Count, Positive, Seed
@@ -14,7 +15,7 @@ SCALE = 10  # fixed in the released code, whatever K is
 
 
 @dataclass(frozen=True)
-class FafiOverlap:
+class FafiOverlap(Checked):
     """Legacy. Every client draws its images of a class anew, from a Dirichlet share of ten times the class.
 
     p_c ~ Dirichlet_K(alpha),   n_kc = min(n_c, round(10 n_0 p_ck))

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population
 from mooring.data.partition.statistics import Partition, digest
 from mooring.errors import PartitionError, nearest
@@ -19,7 +20,7 @@ KEYS = ("format", "samples", "clients", "sha256")
 
 
 @dataclass(frozen=True)
-class FromFile:
+class FromFile(Checked):
     """The clients written in a JSON file; nothing is random, `seed` changes nothing.
 
     {"format": 1, "samples": N, "clients": [[index, ...], ...], "sha256": "..."}

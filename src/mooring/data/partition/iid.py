@@ -5,12 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population, require_images
 from mooring.types import Count, Seed
 
 
 @dataclass(frozen=True)
-class Iid:
+class Iid(Checked):
     """Shuffle, then cut into K parts whose sizes differ by at most 1 (McMahan et al. 2017)."""
 
     kind: ClassVar[str] = "iid"

@@ -5,13 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population, deal, require_images
 from mooring.errors import PartitionError
 from mooring.types import Count, Seed
 
 
 @dataclass(frozen=True)
-class Pathological:
+class Pathological(Checked):
     """Every client holds exactly n classes; each class is cut into shards, one for each of its clients.
 
     sum_c m_c = K n,   1 <= m_c <= min(K, n_c),   shard sizes of a class differ by at most 1

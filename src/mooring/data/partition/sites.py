@@ -5,13 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population, gather
 from mooring.errors import PartitionError
 from mooring.types import Seed
 
 
 @dataclass(frozen=True)
-class Sites:
+class Sites(Checked):
     """One client per site, in the alphabetical order of the sites' names; nothing is random, `seed` changes nothing."""
 
     kind: ClassVar[str] = "sites"

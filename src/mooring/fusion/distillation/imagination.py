@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
+from mooring.bounds import Checked
 from mooring.fusion.distillation.image_generator import ImageGenerator
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.distillation.losses import boundary_divergence, hard_cross_entropy, mean_gap, statistics_gaps
@@ -17,7 +18,7 @@ EVERY = 5  # steps between two batches that are kept for the student
 
 
 @dataclass(frozen=True)
-class Imagination:
+class Imagination(Checked):
     """x = G(z), where G and z minimise for wanted labels y (Zhang et al. 2022)
 
     (1 - p_y)^hardness CE(t(x), y) + statistics * BN(x) - divergence * [argmax t != argmax s] KL(t(x) || s(x))

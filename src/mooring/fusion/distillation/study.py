@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from mooring.bounds import Checked
 from mooring.fusion.merged import averaged, samples_of, states_of
 from mooring.fusion.server import Server
 from mooring.models.network import Network
@@ -17,7 +18,7 @@ from mooring.types import Count, Positive, Upload, View
 
 
 @dataclass(frozen=True)
-class Study:
+class Study(Checked):
     """loss = mean KL( softmax(s t(x)) || softmax(logits(x)) ), t the teacher's scores
 
     s = sharpness / (mean distance of t's two best scores), so that cosines, logits and log-probabilities of any size

@@ -11,6 +11,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
+from mooring.bounds import Checked
 from mooring.errors import ModelError
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
@@ -35,7 +36,7 @@ def unreadable(path: str, error: OSError) -> ModelError:
 
 
 @dataclass(frozen=True)
-class EncoderFile:
+class EncoderFile(Checked):
     """The pooled features of the model's backbone with the weights in the safetensors file `path`.
 
     Tensors are named as in the backbone's state, or with `encoder.` before it as in a client's upload. Others are not

@@ -6,6 +6,7 @@ from typing import ClassVar
 import torch
 from torch import nn
 
+from mooring.bounds import Checked
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
@@ -13,7 +14,7 @@ from mooring.types import Seed
 
 
 @dataclass(frozen=True)
-class RandomEncoder:
+class RandomEncoder(Checked):
     """The pooled features of the model's backbone with random weights; `seed` alone decides them, for all clients."""
 
     kind: ClassVar[str] = "random-encoder"

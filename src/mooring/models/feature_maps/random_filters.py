@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from annotated_types import Gt, Le
 from torch import Tensor, nn
 
+from mooring.bounds import Checked
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
@@ -19,7 +20,7 @@ CONTRAST = 0.01  # variance below which a patch counts as flat; that of the data
 
 
 @dataclass(frozen=True)
-class RandomFilters:
+class RandomFilters(Checked):
     """phi(x) = averages over four regions of relu(u - t) and relu(-u - t), u_f = w_f . p for every patch p of x.
 
     Patches have mean 0 and, unless they are flat, variance 1; filters are N(0, 1), centred, of unit norm: u is about
