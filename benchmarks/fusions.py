@@ -10,7 +10,7 @@ import torch
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring import load, run
-from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion
+from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion, fuse
 from mooring.fusion.server import Server
 from mooring.prepare import server_of
 from mooring.store import encode
@@ -36,9 +36,9 @@ def measure(say: Say) -> Table:
         for name, rule in RULES.items():
             if name in SHORTENED:
                 continue
-            payloads = [bench.completed(payload, rule.needs) for payload in uploads]
-            seconds, _, growth = apart(fused, rule, payloads, server, start="fork")
-            rows.append((name, seconds, growth, sum(len(encode(payload)) for payload in payloads) / 2**20))
+            complete = [bench.completed(upload, rule.needs) for upload in uploads]
+            seconds, _, growth = apart(fused, rule, complete, server, start="fork")
+            rows.append((name, seconds, growth, sum(len(encode(upload)) for upload in complete) / 2**20))
             say(f"{name}: {seconds:.2f} s")
     about = "Ten clients on the digits, from checked uploads to the predictor, on one core; memory beyond the uploads."
     return Table("Fusion: time and memory of every rule", about, ("fusion", "seconds", "MB", "uploaded MB"), rows)
@@ -56,7 +56,7 @@ def trained(folder: str) -> Workbench:
     return Workbench.open(Path(folder) / "run")
 
 
-def fused(rule: Fusion, payloads: list[Upload], server: Server) -> float:
+def fused(rule: Fusion, uploads: list[Upload], server: Server) -> float:
     began = perf_counter()
-    rule(payloads, server)
+    fuse(rule, uploads, server)
     return perf_counter() - began

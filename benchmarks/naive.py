@@ -118,7 +118,7 @@ def naive(data: Path) -> float:
     arrays = np.load(data)
     shards = np.split(np.arange(CLIENTS * EACH), CLIENTS)
     test = OneByOne(arrays["test_images"], arrays["test_labels"], augment=False)
-    blueprint = Blueprint(ResNet8(), RawPrototypes(), (3, 32, 32), CLASSES, (0.5,), (0.5,))
+    blueprint = Blueprint(ResNet8(), RawPrototypes(), (3, 32, 32), tuple(map(str, range(CLASSES))), (0.5,), (0.5,))
     torch.set_num_threads(better_threads(blueprint.build(torch.Generator()), test))
     models = [blueprint.build(torch.Generator().manual_seed(1))] * CLIENTS
     sigmas = [nn.Parameter(torch.zeros(2)) for _ in range(CLIENTS)]

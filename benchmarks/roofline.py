@@ -58,7 +58,7 @@ def measure(say: Say) -> Table:
 def per_step(model: str, setting: Setting) -> tuple[float, float]:
     """Seconds of a bare step and of a whole one."""
     recipe, batch = METHODS["v12"].client, setting.batch
-    blueprint = Blueprint(BACKBONES[model](), recipe.head, setting.shape, 10, (0.5,), (0.25,))
+    blueprint = Blueprint(BACKBONES[model](), recipe.head, setting.shape, tuple(map(str, range(10))), (0.5,), (0.25,))
     job = ClientJob(blueprint, recipe, Training(batch_size=batch), 1, True, frozenset())
     rng = generator(0, "bench")
     images = torch.randint(0, 256, (batch, *setting.shape), dtype=torch.uint8, generator=rng)

@@ -36,7 +36,7 @@ def make_job(digits):
     def make(method="v7", seed=1, needs=frozenset({Encoder(), Prototypes(), LabelCounts()}), **training):
         method = METHODS[method] if isinstance(method, str) else method
         recipe = method.client
-        blueprint = Blueprint(DigitsNet(), recipe.head, (1, 8, 8), 10, Digits.mean, Digits.std)
+        blueprint = Blueprint(DigitsNet(), recipe.head, (1, 8, 8), digits.classes, Digits.mean, Digits.std)
         plan = Training(**{"rounds": 1, "local_epochs": 1} | training)
         job = ClientJob(blueprint, recipe, plan, seed, False, needs)
         return job if method.bank is None else replace(job, bank=stand_in(method.bank, digits, job))

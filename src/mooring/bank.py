@@ -35,9 +35,9 @@ class Bank:
 
 def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> FeatureBank:
     """Train the teacher, encode the public images, keep a seeded choice of them."""
-    if bank.labelled and len(public.classes) != job.blueprint.classes:
+    if bank.labelled and len(public.classes) != job.blueprint.class_count:
         raise DataError(
-            f"the public images have {len(public.classes)} classes, the clients {job.blueprint.classes}: "
+            f"the public images have {len(public.classes)} classes, the clients {job.blueprint.class_count}: "
             "their labels mean nothing to each other",
             "use bank.labelled=false or public images of the same classes",
         )
@@ -63,14 +63,14 @@ def stand_in(bank: Bank, public: ImageSet, job: ClientJob) -> FeatureBank:
 
 def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Network:
     """The one training loop once more, with FAFI's loss on the public images."""
-    blueprint = replace(job.blueprint, head=RawPrototypes(), classes=len(public.classes))
+    blueprint = replace(job.blueprint, head=RawPrototypes(), classes=public.classes)
     if bank.teacher_epochs == 0:
         return blueprint.build(generator(job.seed, "network")).eval()
     training = replace(job.training, rounds=1, local_epochs=bank.teacher_epochs, snapshots="last")
     needs: Parts = frozenset({Encoder(), Prototypes()})
     lesson = replace(job, blueprint=blueprint, recipe=ClientRecipe(FAFI), training=training, needs=needs, bank=None)
-    (payload,) = run_client(lesson, public, TEACHER, only_progress(emit))
-    return rebuild(payload, blueprint)
+    (upload,) = run_client(lesson, public, TEACHER, only_progress(emit))
+    return rebuild(upload, blueprint)
 
 
 def only_progress(emit: Emit) -> Callable[[Event], None]:

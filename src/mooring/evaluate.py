@@ -8,7 +8,7 @@ from torch import Tensor
 
 from mooring.data.images import ImageSet, Source
 from mooring.errors import DataError
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion import Predictor
 
 BATCH = 512
 BINS = 15  # of the calibration error
@@ -45,14 +45,14 @@ class Examiner:
             scores = torch.cat([predictor(batch) for batch in self._test.images.split(BATCH)])
         return measure(scores, self._test.labels)
 
-    def examine_with_members(self, ensemble: Ensemble) -> tuple[Metrics, dict[int, Metrics]]:
-        """An ensemble and each of its clients alone, in one pass over the encoders."""
+    def examine_with_members(self, predictor: Predictor) -> tuple[Metrics, dict[int, Metrics]]:
+        """A predictor, and each client that takes part in it alone, in one pass over the encoders."""
         with torch.inference_mode():
-            passes = [ensemble.with_members(batch) for batch in self._test.images.split(BATCH)]
+            passes = [predictor.with_members(batch) for batch in self._test.images.split(BATCH)]
         fused = measure(torch.cat([scores for scores, _ in passes]), self._test.labels)
         own = [torch.cat(logits) for logits in zip(*(logits for _, logits in passes), strict=True)]
         alone = [measure(logits, self._test.labels) for logits in own]
-        return fused, dict(zip(ensemble.clients, alone, strict=True))
+        return fused, dict(zip(predictor.clients, alone, strict=True))
 
 
 def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> float:

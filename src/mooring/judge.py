@@ -7,8 +7,7 @@ from time import monotonic
 from torch import Generator
 
 from mooring.evaluate import Examiner, Metrics, accuracy_on
-from mooring.fusion import FeatureEnsemble, Fusion
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion import FeatureEnsemble, Fusion, fuse
 from mooring.fusion.server import Server
 from mooring.types import Upload
 
@@ -45,10 +44,8 @@ def alone(payloads: Sequence[Upload], server: Server, examiner: Examiner) -> dic
 def examined(fusion: Fusion, payloads: Sequence[Upload], server: Server, examiner: Examiner) -> Judgement:
     """The same, and each client alone only where that costs nothing: where it takes part in every prediction."""
     began = monotonic()
-    predictor = fusion(payloads, server)
+    predictor = fuse(fusion, payloads, server)
     seconds = monotonic() - began
     chosen_by = None if server.validation is None else accuracy_on(predictor, server.validation)
-    if isinstance(predictor, Ensemble):
-        fused, own = examiner.examine_with_members(predictor)
-        return Judgement(fused, own, seconds, len(predictor.members), chosen_by)
-    return Judgement(examiner.examine(predictor), {}, seconds, 1, chosen_by)
+    fused, own = examiner.examine_with_members(predictor)
+    return Judgement(fused, own, seconds, predictor.passes, chosen_by)

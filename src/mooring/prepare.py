@@ -10,6 +10,7 @@ from mooring.fusion import FeatureEnsemble, Fusion
 from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
 from mooring.types import Emit
+from mooring.uploads import expected_of
 
 USUAL_PUBLIC_RATIO = 0.1  # note 1
 
@@ -57,7 +58,7 @@ def job_of(experiment: Experiment, federation: Federation) -> ClientJob:
         experiment.model,
         method.client.head,
         federation.train.shape,
-        len(federation.train.classes),
+        federation.train.classes,
         source.mean,
         source.std,
     )
@@ -65,6 +66,5 @@ def job_of(experiment: Experiment, federation: Federation) -> ClientJob:
     if method.client.align is not None and method.client.align.anchor is not None:
         method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
     needs = (method.fusion or FeatureEnsemble()).needs  # without a fusion: what it takes to judge a client alone
-    for part in needs:
-        part.expected(blueprint)  # a part that cannot be made, such as one of a missing file
+    expected_of(needs, blueprint)  # a part that cannot be made, such as one of a missing file
     return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)

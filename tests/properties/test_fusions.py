@@ -7,7 +7,7 @@ import torch
 
 from mooring.client import run_client
 from mooring.errors import FusionError
-from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil
+from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil, fuse
 from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.study import Study
 from mooring.fusion.server import Server
@@ -57,13 +57,13 @@ def test_images(digits):
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_fusion_ignores_client_order(kind, server, uploads, test_images):
     fusion = rule(kind)
-    forward, backward = fusion(uploads, server), fusion(uploads[::-1], server)
+    forward, backward = fuse(fusion, uploads, server), fuse(fusion, uploads[::-1], server)
     assert torch.equal(forward(test_images), backward(test_images))
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_fusion_is_deterministic_and_stays_in_eval_mode(kind, server, uploads, test_images):
-    predictor = rule(kind)(uploads, server)
+    predictor = fuse(rule(kind), uploads, server)
     predictor.train()
     assert not any(module.training for module in predictor.modules())
     whole = predictor(test_images)
@@ -77,12 +77,12 @@ def test_identical_clients_equal_one_client(kind, server, uploads, test_images):
     one = uploads[0]
     copies = [Upload(k, one.round, one.samples, one.tensors) for k in range(4)]
     fusion = rule(kind)
-    torch.testing.assert_close(fusion(copies, server)(test_images), fusion([one], server)(test_images))
+    torch.testing.assert_close(fuse(fusion, copies, server)(test_images), fuse(fusion, [one], server)(test_images))
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_a_missing_client_is_no_trouble(kind, server, uploads, test_images):
-    scores = rule(kind)(uploads[1:], server)(test_images)
+    scores = fuse(rule(kind), uploads[1:], server)(test_images)
     assert torch.isfinite(scores).all()
 
 
@@ -93,7 +93,7 @@ def test_an_unseen_class_never_wins(kind, server, uploads, test_images):
         prototypes = upload.tensors[PROTOTYPES].clone()
         prototypes[8:] = 1e6
         loud.append(Upload(upload.client, upload.round, upload.samples, {**upload.tensors, PROTOTYPES: prototypes}))
-    scores = rule(kind)(loud, server)(test_images)
+    scores = fuse(rule(kind), loud, server)(test_images)
     assert torch.isfinite(scores).all()
     assert scores.argmax(1).max() < 8
 
@@ -104,8 +104,8 @@ def test_a_clients_prototype_norm_buys_no_influence(kind, server, uploads, test_
     other = [Upload(0, 0, uploads[0].samples, {**uploads[0].tensors, PROTOTYPES: shrunk}), *uploads[1:]]
     fusion = rule(kind)
     torch.testing.assert_close(
-        fusion(uploads, server)(test_images),
-        fusion(other, server)(test_images),
+        fuse(fusion, uploads, server)(test_images),
+        fuse(fusion, other, server)(test_images),
         atol=1e-5,
         rtol=1e-4,
     )
@@ -123,12 +123,12 @@ def test_a_clients_prototype_norm_buys_no_influence(kind, server, uploads, test_
 def test_a_broken_upload_is_refused_by_client_and_tensor(kind, spoil, message, server, uploads):
     broken = Upload(1, 0, uploads[1].samples, spoil(dict(uploads[1].tensors)))
     with pytest.raises(FusionError, match=message):
-        rule(kind)([uploads[0], broken, uploads[2]], server)
+        fuse(rule(kind), [uploads[0], broken, uploads[2]], server)
 
 
 @pytest.mark.parametrize("kind", OF_STATISTICS)
 def test_statistics_never_speak_for_an_unseen_class(kind, server, uploads, test_images):
-    scores = rule(kind)(uploads, server)(test_images)
+    scores = fuse(rule(kind), uploads, server)(test_images)
     assert torch.isfinite(scores).all()
     assert (scores[:, 8:].amax(1) < scores[:, :8].amin(1)).all()
     assert scores.argmax(1).max() < 8
@@ -151,9 +151,9 @@ def test_broken_statistics_are_refused_by_client_and_tensor(kind, which, spoil, 
     tensors = dict(uploads[1].tensors)
     broken = Upload(1, 0, uploads[1].samples, {**tensors, name: spoil(tensors[name])})
     with pytest.raises(FusionError, match=message):
-        rule(kind)([uploads[0], broken, uploads[2]], server)
+        fuse(rule(kind), [uploads[0], broken, uploads[2]], server)
     with pytest.raises(FusionError, match=rf"client 1: tensor '{name}' is missing"):
-        rule(kind)([Upload(1, 0, 18, {n: t for n, t in tensors.items() if n != name})], server)
+        fuse(rule(kind), [Upload(1, 0, 18, {n: t for n, t in tensors.items() if n != name})], server)
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
@@ -163,17 +163,17 @@ def test_every_part_that_a_fusion_needs_is_missed(kind, server, uploads):
         name = next(iter(part.expected(server.blueprint)))
         rest = {other: tensor for other, tensor in uploads[1].tensors.items() if other != name}
         with pytest.raises(FusionError, match=f"client 1: tensor '{name}' is missing"):
-            fusion([uploads[0], Upload(1, 0, uploads[1].samples, rest)], server)
+            fuse(fusion, [uploads[0], Upload(1, 0, uploads[1].samples, rest)], server)
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
 def test_nothing_uploaded_is_nothing_fused(kind, server):
     with pytest.raises(FusionError, match="nothing to fuse"):
-        rule(kind)([], server)
+        fuse(rule(kind), [], server)
 
 
 def test_published_fusion_is_the_plain_mean_against_the_weighted_feature(server, uploads, test_images):
-    predictor = FUSIONS["feature-ensemble"]()(uploads, server)
+    predictor = fuse(FUSIONS["feature-ensemble"](), uploads, server)
     mean = sum(upload.tensors[PROTOTYPES] for upload in uploads) / 3
     torch.testing.assert_close(predictor.prototypes, mean)
     torch.testing.assert_close(predictor.shares, torch.tensor([60.0, 18.0, 90.0]) / 168)

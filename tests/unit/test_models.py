@@ -11,7 +11,7 @@ from mooring.seeds import generator
 
 
 def blueprint(backbone, head=RawPrototypes(), shape=(3, 32, 32), classes=10):
-    return Blueprint(backbone, head, shape, classes, (0.5,), (0.25,))
+    return Blueprint(backbone, head, shape, tuple(map(str, range(classes))), (0.5,), (0.25,))
 
 
 @pytest.mark.parametrize(("backbone", "d"), [(DigitsNet(), 32), (ResNet8(), 64), (ResNet18(), 512), (ResNet8(0.5), 32)])
@@ -83,10 +83,10 @@ def test_a_linear_head_sees_the_length_of_a_feature():
 
 def test_a_fixed_simplex_is_shared_and_never_learns_but_its_scale_does(make_job, shard_of):
     job = make_job(Method(ClientRecipe((CrossEntropy(),), head=FixedSimplex()), None))
-    [payload] = run_client(job, shard_of([1, 2], 20), 0, lambda _: None)
+    [upload] = run_client(job, shard_of([1, 2], 20), 0, lambda _: None)
     start = job.blueprint.build(generator(job.seed, "network"))
-    prototypes = payload.tensors[PROTOTYPES]
+    prototypes = upload.tensors[PROTOTYPES]
     assert torch.equal(prototypes, start.prototypes)
     cosines = prototypes @ prototypes.T
     torch.testing.assert_close(cosines, torch.eye(10) * (1 + 1 / 9) - 1 / 9, atol=1e-5, rtol=0)
-    assert payload.tensors["head.log_scale"] != start.head.log_scale
+    assert upload.tensors["head.log_scale"] != start.head.log_scale

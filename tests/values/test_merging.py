@@ -13,7 +13,7 @@ from torch import nn
 from untrained import COMBINING, MERGING, PLAN, changed, network_of, upload_of
 
 from mooring.errors import FusionError
-from mooring.fusion import FUSIONS, Fisher, OptimalTransport, ParameterAverage, RegMean
+from mooring.fusion import FUSIONS, Fisher, OptimalTransport, ParameterAverage, RegMean, fuse
 from mooring.fusion.channels import channels_of, parts
 from mooring.fusion.merged import averaged
 from mooring.fusion.ot import assignment
@@ -46,7 +46,7 @@ def test_every_rule_merges_every_head(kind, head, shards, server, images):
 def test_another_architecture_is_refused_by_client_and_tensor(kind, backbone, shards, uploads, server):
     stranger = upload_of(replace(PLAN, backbone=backbone), shards[1], 1)
     with pytest.raises(FusionError, match=r"client 1: tensor '[\w.]+' has shape .*; all clients must train the model"):
-        FUSIONS[kind]()([uploads[0], stranger, uploads[2]], server)
+        fuse(FUSIONS[kind](), [uploads[0], stranger, uploads[2]], server)
 
 
 def test_parameter_average_is_the_mean_by_data_shares_of_everything():
@@ -118,7 +118,7 @@ def test_with_no_information_at_all_fisher_is_the_parameter_average(uploads, ser
 def test_negative_information_is_refused(uploads, server):
     name = FISHER + PROTOTYPES
     with pytest.raises(FusionError, match=r"client 1: tensor 'fisher.head.prototypes' holds negative information"):
-        Fisher()([uploads[0], changed(uploads[1], **{name: -uploads[1].tensors[name]})], server)
+        fuse(Fisher(), [uploads[0], changed(uploads[1], **{name: -uploads[1].tensors[name]})], server)
 
 
 def test_regression_mean_is_the_least_squares_solution():
@@ -198,17 +198,17 @@ def test_a_gram_that_cannot_be_is_refused(uploads, server):
     name = GRAM + "encoder.0.weight"
     for spoilt in (-uploads[1].tensors[name], torch.arange(45.0)):
         with pytest.raises(FusionError, match=r"client 1: tensor 'gram.encoder.0.weight' is no sum of squares"):
-            RegMean()([uploads[0], changed(uploads[1], **{name: spoilt})], server)
+            fuse(RegMean(), [uploads[0], changed(uploads[1], **{name: spoilt})], server)
 
 
-def shuffled(payload, blueprint, seed):
+def shuffled(upload, blueprint, seed):
     """The same function with all its channels in another order."""
-    tensors, rng = dict(payload.tensors), generator(seed, "shuffle")
+    tensors, rng = dict(upload.tensors), generator(seed, "shuffle")
     for group in channels_of(blueprint.build(torch.Generator())):
         order = torch.randperm(len(tensors[group.rows[0]]), generator=rng)
         tensors |= {name: tensors[name][order] for name in group.rows}
         tensors |= {name: tensors[name][:, order] for name in group.columns}
-    return replace(payload, tensors=tensors)
+    return replace(upload, tensors=tensors)
 
 
 @pytest.mark.parametrize("blueprint", [PLAN, DEEP, replace(DEEP, head=UnitPrototypes()), replace(PLAN, head=Linear())])

@@ -174,9 +174,9 @@ def test_a_triangle_is_half_a_matrix():
 )
 def test_an_upload_costs_what_the_formula_says(part, nbytes, make_job, shard_of):
     job = make_job(Method(ClientRecipe(()), None), needs=frozenset({part}))
-    (payload,) = uploads_of(job, [shard_of([0, 1], 25)])
-    assert payload.nbytes == nbytes
-    assert {name: t.shape for name, t in payload.tensors.items()} == {
+    (upload,) = uploads_of(job, [shard_of([0, 1], 25)])
+    assert upload.nbytes == nbytes
+    assert {name: t.shape for name, t in upload.tensors.items()} == {
         name: t.shape for name, t in part.expected(job.blueprint).items()
     }
 
@@ -255,11 +255,11 @@ def test_a_client_counted_three_times_changes_nothing(fusion, shard_of, job_for,
 def test_a_client_of_a_statistics_method_uploads_once_and_trains_nothing(name, shard_of, job_for):
     method = METHODS[name]
     job, events = job_for(method.fusion), []
-    payloads = list(run_client(job, shard_of([0, 1], 15), 4, events.append))
-    assert [(payload.client, payload.round, payload.samples) for payload in payloads] == [(4, 0, 30)]
+    uploads = list(run_client(job, shard_of([0, 1], 15), 4, events.append))
+    assert [(upload.client, upload.round, upload.samples) for upload in uploads] == [(4, 0, 30)]
     assert [event.name for event in events] == ["start"]
     again = list(run_client(replace(job, seed=9), shard_of([0, 1], 15), 4, events.append))
-    assert all(torch.equal(payloads[0].tensors[n], again[0].tensors[n]) for n in payloads[0].tensors)
+    assert all(torch.equal(uploads[0].tensors[n], again[0].tensors[n]) for n in uploads[0].tensors)
 
 
 @pytest.mark.parametrize(("name", "least"), [("afl", 0.95), ("fedcgs", 0.95), ("fedpft", 0.9)])

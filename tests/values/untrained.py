@@ -16,7 +16,7 @@ from mooring.uploads import extract
 COMBINING = ["calibrated", "iffi", "nearest-prototype", "output-ensemble"]
 MERGING = ["fisher", "ot", "parameter-average", "regmean"]
 NEEDS = frozenset().union(*(FUSIONS[kind]().needs for kind in COMBINING + MERGING))
-PLAN = Blueprint(DigitsNet(0.5), RawPrototypes(), (1, 8, 8), 10, (0.3,), (0.4,))
+PLAN = Blueprint(DigitsNet(0.5), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))
 LABELS = [([0, 1, 2], 8), ([2, 3, 4, 5], 5), ([5, 6], 4)]  # classes of each client, and how many images of each
 
 
@@ -38,5 +38,5 @@ def upload_of(blueprint, shard, client, parts=NEEDS):
     return Upload(client, 0, len(shard), extract(parts, network, shard))
 
 
-def changed(payload, **tensors):
-    return replace(payload, tensors={**payload.tensors, **tensors})
+def changed(upload, **tensors):
+    return replace(upload, tensors={**upload.tensors, **tensors})

@@ -87,7 +87,7 @@ def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Finding]:
         return found
     outlook = align.weight.outlook(busiest, training.lr, training.momentum, USUAL_LOSS)
     dimension = job.blueprint.build(torch.Generator()).prototypes.shape[1]
-    limit = stability_limit(training.lr, training.momentum, job.blueprint.classes, dimension)
+    limit = stability_limit(training.lr, training.momentum, job.blueprint.class_count, dimension)
     if outlook.cancels:
         text = "the schedule cancels: it acts on the weights and on sigma's data term, so lambda* = L_b/L_a throughout"
         found.append(Finding("cancelled", text, remedy="weight.data=constant"))

@@ -1,5 +1,6 @@
-"""What the server does with the uploads: one small file per rule."""
+"""What the server does with the uploads: one door, one small file per rule, and predictors that can be saved."""
 
+from mooring.fusion.admit import Admission, Refusal, admit, fuse
 from mooring.fusion.analytic import Analytic
 from mooring.fusion.base import Fusion
 from mooring.fusion.calibrated import Calibrated
@@ -17,6 +18,7 @@ from mooring.fusion.nearest_prototype import NearestPrototype
 from mooring.fusion.ot import OptimalTransport
 from mooring.fusion.output_ensemble import OutputEnsemble
 from mooring.fusion.parameter_average import ParameterAverage
+from mooring.fusion.predictor import Predictor
 from mooring.fusion.regmean import RegMean
 
 FUSIONS: dict[str, type[Fusion]] = {
@@ -46,6 +48,7 @@ FUSIONS: dict[str, type[Fusion]] = {
 
 __all__ = [
     "FUSIONS",
+    "Admission",
     "Analytic",
     "Calibrated",
     "ClassExpert",
@@ -63,5 +66,9 @@ __all__ = [
     "OptimalTransport",
     "OutputEnsemble",
     "ParameterAverage",
+    "Predictor",
+    "Refusal",
     "RegMean",
+    "admit",
+    "fuse",
 ]

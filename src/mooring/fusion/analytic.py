@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import torch
 
-from mooring.fusion.base import Fusion, received
+from mooring.fusion.base import Fusion
 from mooring.fusion.frozen_features import Affine, FrozenFeatures, cholesky
 from mooring.fusion.server import Server
 from mooring.models.feature_maps import FeatureMap, RandomFilters
@@ -38,10 +38,10 @@ class Analytic(Fusion):
     def _moments(self) -> Moments:
         return Moments(self.map, "shared")
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> FrozenFeatures:
-        ordered = received(payloads, self.needs, server.blueprint)
-        totals = self._moments.total(ordered)
-        return FrozenFeatures(self.map.build(server.blueprint), ridge(totals, self.ridge), totals.counts > 0)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> FrozenFeatures:
+        totals = self._moments.total(uploads)
+        phi = self.map.build(server.blueprint)
+        return FrozenFeatures(server.blueprint, self.map, phi, ridge(totals, self.ridge), totals.counts > 0)
 
 
 def ridge(totals: Totals, penalty: float) -> Affine:

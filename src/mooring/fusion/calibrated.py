@@ -1,19 +1,20 @@
 """Any rule with honest confidence."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from mooring.data.images import ImageSet
 from mooring.errors import FusionError
-from mooring.fusion.base import Frozen, Fusion, Images
+from mooring.fusion.base import Fusion, Images
 from mooring.fusion.class_expert import ClassExpert
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.predictor import Predictor, Saved
 from mooring.fusion.server import Server
+from mooring.trees import Tree
 from mooring.types import Upload
 from mooring.uploads import Parts
 
@@ -39,50 +40,43 @@ class Calibrated(Fusion):
     def asks(self) -> frozenset[Images]:
         return self.rule.asks | {"validation"}
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> nn.Module:
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> "CalibratedPredictor":
         if not server.validation:
             raise FusionError("calibration needs validation images and there are none", "set data.validation=0.1")
-        predictor = self.rule(payloads, server)
-        temperature = fitted(predictor, server.validation)
-        if isinstance(predictor, Ensemble):
-            return CalibratedEnsemble(predictor, temperature)
-        return CalibratedPredictor(predictor, temperature)
+        predictor = self.rule(uploads, server)
+        return CalibratedPredictor(predictor, torch.tensor(fitted(predictor, server.validation)))
 
 
-class CalibratedPredictor(Frozen):
+class CalibratedPredictor(Predictor):
+    """The members of an ensemble can still be examined one by one, as they are."""
+
+    kind: ClassVar[str] = "calibrated"
+    holds: ClassVar[tuple[str, ...]] = ("temperature",)
     temperature: Tensor  # ()
 
-    def __init__(self, rule: nn.Module, temperature: float) -> None:
-        super().__init__()
+    def __init__(self, rule: Predictor, temperature: Tensor) -> None:
+        super().__init__(rule.blueprint)
         self.rule = rule
-        self.register_buffer("temperature", torch.tensor(temperature))
+        self.clients, self.passes = rule.clients, rule.passes
+        self.hold(temperature=temperature)
 
     def forward(self, images: Tensor) -> Tensor:
         scores: Tensor = self.rule(images)
         return scores / self.temperature
 
-
-class CalibratedEnsemble(Ensemble):
-    """The same over an ensemble: its members can still be examined one by one, as they are."""
-
-    temperature: Tensor  # ()
-
-    def __init__(self, rule: Ensemble, temperature: float) -> None:
-        Frozen.__init__(self)  # members stand ready: nothing is built from uploads again
-        self.rule = rule
-        self.clients, self.members = rule.clients, rule.members
-        self.register_buffer("shares", rule.shares)
-        self.register_buffer("temperature", torch.tensor(temperature))
-
-    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
-        return self.rule.combine(embeddings) / self.temperature
-
     def with_members(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
         scores, own = self.rule.with_members(images)
         return scores / self.temperature, own
 
+    def tree(self) -> Tree:
+        return super().tree() | {"rule": self.rule.tree()}
 
-def fitted(predictor: nn.Module, validation: ImageSet) -> float:
+    @classmethod
+    def restored(cls, saved: Saved) -> Self:
+        return cls(saved.predictor("rule"), saved.tensor("temperature"))
+
+
+def fitted(predictor: Predictor, validation: ImageSet) -> float:
     """The best temperature between the coldest and the hottest one."""
     from scipy.optimize import brentq
 

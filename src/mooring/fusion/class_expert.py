@@ -8,10 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion.base import LOWEST_COSINE, Fusion, label_counts_of, prototypes_of, received
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.base import LOWEST_COSINE, Fusion, label_counts_of, prototypes_of
+from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.server import Server
-from mooring.models.network import Blueprint
 from mooring.types import Upload
 from mooring.uploads import Encoder, LabelCounts, Parts, Prototypes
 
@@ -26,21 +25,22 @@ class ClassExpert(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
     kind: ClassVar[str] = "class-expert"
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
-        return ClassExpertPredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
+        counts = label_counts_of(uploads)
+        return ClassExpertPredictor(
+            Members.of(uploads, server.blueprint),
+            prototypes=F.normalize(prototypes_of(uploads), dim=2),
+            weights=counts / counts.sum(0).clamp(min=1),
+            seen=counts.sum(0) > 0,
+        )
 
 
 class ClassExpertPredictor(Ensemble):
+    kind: ClassVar[str] = "class-expert"
+    holds: ClassVar[tuple[str, ...]] = ("prototypes", "weights", "seen")
     prototypes: Tensor  # (K, C, d), unit norm
     weights: Tensor  # (K, C), columns sum to 1 where somebody has seen the class
     seen: Tensor  # (C,), bool
-
-    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
-        super().__init__(payloads, blueprint)
-        counts = label_counts_of(payloads)
-        self.register_buffer("prototypes", F.normalize(prototypes_of(payloads), dim=2))
-        self.register_buffer("weights", counts / counts.sum(0).clamp(min=1))
-        self.register_buffer("seen", counts.sum(0) > 0)
 
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
         scores = torch.zeros(())

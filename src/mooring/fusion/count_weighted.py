@@ -8,10 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion.base import LOWEST_COSINE, Fusion, label_counts_of, prototypes_of, received
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.base import LOWEST_COSINE, Fusion, label_counts_of, prototypes_of
+from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.server import Server
-from mooring.models.network import Blueprint
 from mooring.types import Upload
 from mooring.uploads import Encoder, LabelCounts, Parts, Prototypes
 
@@ -28,21 +27,20 @@ class CountWeighted(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
     kind: ClassVar[str] = "count-weighted"
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
-        return CountWeightedPredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
+        counts = label_counts_of(uploads)  # (K, C)
+        shares = counts / counts.sum(0).clamp(min=1)
+        units = F.normalize(prototypes_of(uploads), dim=2)
+        prototypes = F.normalize(torch.einsum("kc,kcd->cd", shares, units))
+        members = Members.of(uploads, server.blueprint)
+        return CountWeightedPredictor(members, prototypes=prototypes, seen=counts.sum(0) > 0)
 
 
 class CountWeightedPredictor(Ensemble):
+    kind: ClassVar[str] = "count-weighted"
+    holds: ClassVar[tuple[str, ...]] = ("prototypes", "seen")
     prototypes: Tensor  # (C, d), unit norm
     seen: Tensor  # (C,), bool
-
-    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
-        super().__init__(payloads, blueprint)
-        counts = label_counts_of(payloads)  # (K, C)
-        shares = counts / counts.sum(0).clamp(min=1)
-        units = F.normalize(prototypes_of(payloads), dim=2)
-        self.register_buffer("prototypes", F.normalize(torch.einsum("kc,kcd->cd", shares, units)))
-        self.register_buffer("seen", counts.sum(0) > 0)
 
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
         features = torch.zeros(())

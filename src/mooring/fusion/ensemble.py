@@ -2,24 +2,48 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 from torch import Tensor, nn
 
-from mooring.fusion.base import Frozen, data_shares, rebuild
+from mooring.fusion.base import data_shares, rebuild
+from mooring.fusion.predictor import Predictor, Saved
 from mooring.models.network import Blueprint, Network
+from mooring.models.plans import all_of, refuse
+from mooring.trees import Tree
 from mooring.types import Upload
 
 
-class Ensemble(Frozen):
-    """Encoders and their data shares n_k/n; a rule says what to do with what they see."""
+@dataclass(frozen=True)
+class Members:
+    """Clients' networks, all of one blueprint, and their data shares n_k/n."""
+
+    blueprint: Blueprint
+    clients: tuple[int, ...]
+    networks: tuple[Network, ...]
+    shares: Tensor  # (K,)
+
+    @classmethod
+    def of(cls, uploads: Sequence[Upload], blueprint: Blueprint) -> "Members":
+        networks = tuple(rebuild(upload, blueprint) for upload in uploads)
+        return cls(blueprint, tuple(upload.client for upload in uploads), networks, data_shares(uploads))
+
+
+class Ensemble(Predictor):
+    """Every member's encoder sees every image; a rule says what to do with what they see.
+
+    `holds` names what else the rule keeps, beside the members.
+    """
 
     shares: Tensor  # (K,)
 
-    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
-        super().__init__()
-        self.clients = tuple(payload.client for payload in payloads)
-        self.members = nn.ModuleList(rebuild(payload, blueprint) for payload in payloads)
-        self.register_buffer("shares", data_shares(payloads))
+    def __init__(self, members: Members, **tensors: Tensor) -> None:
+        super().__init__(members.blueprint)
+        self.clients, self.passes = members.clients, len(members.clients)
+        self.members = nn.ModuleList(members.networks)
+        self.register_buffer("shares", members.shares.clone())
+        self.hold(**tensors)
 
     @abstractmethod
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
@@ -37,3 +61,15 @@ class Ensemble(Frozen):
 
     def networks(self) -> list[Network]:
         return [member for member in self.members if isinstance(member, Network)]
+
+    def tree(self) -> Tree:
+        return super().tree() | {"clients": list(self.clients)}
+
+    @classmethod
+    def restored(cls, saved: Saved) -> Self:
+        clients = saved.tree.get("clients")
+        if not isinstance(clients, list) or not all_of(clients, int):
+            refuse(f"{saved.path}clients", clients, "must be the numbers of the members")
+        networks = tuple(saved.network(f"members.{k}") for k in range(len(clients)))
+        members = Members(saved.blueprint, tuple(clients), networks, saved.tensor("shares"))
+        return cls(members, **{name: saved.tensor(name) for name in cls.holds})

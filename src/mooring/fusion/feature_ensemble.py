@@ -8,10 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, prototypes_of, received
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.base import Fusion, prototypes_of
+from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.server import Server
-from mooring.models.network import Blueprint
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
@@ -27,16 +26,15 @@ class FeatureEnsemble(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "feature-ensemble"
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
-        return FeatureEnsemblePredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
+        members = Members.of(uploads, server.blueprint)
+        return FeatureEnsemblePredictor(members, prototypes=prototypes_of(uploads).mean(0))
 
 
 class FeatureEnsemblePredictor(Ensemble):
+    kind: ClassVar[str] = "feature-ensemble"
+    holds: ClassVar[tuple[str, ...]] = ("prototypes",)
     prototypes: Tensor  # (C, d)
-
-    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
-        super().__init__(payloads, blueprint)
-        self.register_buffer("prototypes", prototypes_of(payloads).mean(0))
 
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
         features = torch.zeros(())

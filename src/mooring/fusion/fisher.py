@@ -6,12 +6,11 @@ from typing import ClassVar
 
 import torch
 
-from mooring.fusion.base import Fusion, data_shares, received
+from mooring.fusion.base import Fusion, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of, weighted_mean
 from mooring.fusion.server import Server
 from mooring.types import Positive, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
-from mooring.uploads.demand import demand
 from mooring.uploads.fisher import FISHER, FisherDiagonal
 
 
@@ -29,12 +28,8 @@ class Fisher(Fusion):
     kind: ClassVar[str] = "fisher"
     damping: Positive = 1.0  # in units of the mean information
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
-        uploads = received(payloads, self.needs, server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         names = list(FisherDiagonal().expected(server.blueprint))
-        for upload in uploads:
-            for name in names:
-                demand((upload.tensors[name] >= 0).all(), upload, name, "holds negative information")
         damping = self.damping * data_shares(uploads).double() * mean_information(uploads, names)  # (K,)
         states = states_of(uploads, server.blueprint)
         state = averaged(states, samples_of(uploads))

@@ -1,24 +1,33 @@
 """Predictors on features that nobody trained."""
 
+from typing import ClassVar, Self
+
 import torch
 from torch import Tensor, nn
 
 from mooring.errors import FusionError
-from mooring.fusion.base import Frozen
+from mooring.fusion.predictor import Predictor, Saved, Scorer
+from mooring.models.feature_maps import FeatureMap
+from mooring.models.network import Blueprint
+from mooring.models.plans import built
+from mooring.trees import Tree, by_content, to_tree
 
 MARGIN = 100.0  # how far below all others a class scores that nobody has seen
 
 
-class FrozenFeatures(Frozen):
+class FrozenFeatures(Predictor):
     """score(x) = head(phi(x)) for the classes that somebody has seen; the others score MARGIN below the lowest."""
 
+    kind: ClassVar[str] = "frozen-features"
+    holds: ClassVar[tuple[str, ...]] = ("seen",)
     seen: Tensor  # (C,), bool
 
-    def __init__(self, phi: nn.Module, head: nn.Module, seen: Tensor) -> None:
-        super().__init__()
+    def __init__(self, blueprint: Blueprint, map: FeatureMap, phi: nn.Module, head: Scorer, seen: Tensor) -> None:  # noqa: A002
+        super().__init__(blueprint)
+        self.map = map
         self.phi = phi
         self.head = head
-        self.register_buffer("seen", seen)
+        self.hold(seen=seen)
         self.eval()
 
     def forward(self, images: Tensor) -> Tensor:
@@ -27,17 +36,27 @@ class FrozenFeatures(Frozen):
         scores[:, self.seen] = known
         return scores
 
+    def tree(self) -> Tree:
+        return super().tree() | {"map": to_tree(self.map, by_content), "head": self.head.tree()}
 
-class Affine(nn.Module):
+    @classmethod
+    def restored(cls, saved: Saved) -> Self:
+        feature_map = built(saved.tree.get("map"), saved.families.maps, f"{saved.path}map")
+        phi = saved.filled("phi", lambda: feature_map.empty(saved.blueprint))
+        return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), saved.tensor("seen"))
+
+
+class Affine(Scorer):
     """x W + b"""
 
+    kind: ClassVar[str] = "affine"
+    holds: ClassVar[tuple[str, ...]] = ("weight", "bias")
     weight: Tensor  # (d, C), float64
     bias: Tensor  # (C,)
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
         super().__init__()
-        self.register_buffer("weight", weight)
-        self.register_buffer("bias", bias)
+        self.hold(weight=weight, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
         return x @ self.weight + self.bias

@@ -6,11 +6,12 @@ from typing import Annotated, ClassVar, Literal
 
 import torch
 from annotated_types import Gt, Le
-from torch import Tensor, nn
+from torch import Tensor
 
-from mooring.fusion.base import Fusion, received
+from mooring.fusion.base import Fusion
 from mooring.fusion.frozen_features import FrozenFeatures
 from mooring.fusion.gaussians import Posterior, diagonal, own, shared
+from mooring.fusion.predictor import Scorer
 from mooring.fusion.server import Server
 from mooring.models.feature_maps import FeatureMap, RandomFilters
 from mooring.types import Upload
@@ -20,7 +21,7 @@ from mooring.uploads.moments import Moments, Second, Totals
 Covariance = Literal["shared", "own", "diagonal"]
 Prior = Literal["uniform", "counts"]
 SECOND: dict[Covariance, Second] = {"shared": "shared", "own": "per-class", "diagonal": "diagonal"}
-LIKELIHOODS: dict[Covariance, Callable[[Totals, Tensor, float], nn.Module]] = {
+LIKELIHOODS: dict[Covariance, Callable[[Totals, Tensor, float], Scorer]] = {
     "shared": shared,
     "own": own,
     "diagonal": diagonal,
@@ -52,10 +53,11 @@ class GaussianHead(Fusion):
     def _moments(self) -> Moments:
         return Moments(self.map, SECOND[self.covariance])
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> FrozenFeatures:
-        totals = self._moments.total(received(payloads, self.needs, server.blueprint))
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> FrozenFeatures:
+        totals = self._moments.total(uploads)
         seen = totals.counts > 0
         n = totals.counts[seen]
         log_prior = (n / n.sum()).log() if self.prior == "counts" else torch.zeros_like(n)
         likelihood = LIKELIHOODS[self.covariance](totals, seen, self.shrinkage)
-        return FrozenFeatures(self.map.build(server.blueprint), Posterior(likelihood, log_prior), seen)
+        phi = self.map.build(server.blueprint)
+        return FrozenFeatures(server.blueprint, self.map, phi, Posterior(likelihood, log_prior), seen)

@@ -1,57 +1,70 @@
 """Gaussian classes from moments: shared, own or diagonal covariance."""
 
+from typing import ClassVar, Self
+
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from mooring.fusion.frozen_features import Affine, cholesky
+from mooring.fusion.predictor import Saved, Scorer
+from mooring.trees import Tree
 from mooring.uploads.moments import Totals
 
 LEAST = 1e-12  # variance of features that do not vary at all
 
 
-class Posterior(nn.Module):
+class Posterior(Scorer):
     """log p(c | x) = log p(x | c) + log p(c) - log p(x)"""
 
+    kind: ClassVar[str] = "posterior"
+    holds: ClassVar[tuple[str, ...]] = ("log_prior",)
     log_prior: Tensor  # (C,)
 
-    def __init__(self, likelihood: nn.Module, log_prior: Tensor) -> None:
+    def __init__(self, likelihood: Scorer, log_prior: Tensor) -> None:
         super().__init__()
         self.likelihood = likelihood
-        self.register_buffer("log_prior", log_prior)
+        self.hold(log_prior=log_prior)
 
     def forward(self, x: Tensor) -> Tensor:
         joint: Tensor = self.likelihood(x) + self.log_prior
         return joint.log_softmax(1)
 
+    def tree(self) -> Tree:
+        return super().tree() | {"likelihood": self.likelihood.tree()}
 
-class Gaussians(nn.Module):
+    @classmethod
+    def restored(cls, saved: Saved) -> Self:
+        return cls(saved.scorer("likelihood"), saved.tensor("log_prior"))
+
+
+class Gaussians(Scorer):
     """log p(x | c) = -1/2 |L_c^-1 (x - m_c)|^2 - sum log diag L_c, up to a constant, with S_c = L_c L_c'."""
 
+    kind: ClassVar[str] = "gaussians"
+    holds: ClassVar[tuple[str, ...]] = ("means", "inverse")
     means: Tensor  # (C, d)
     inverse: Tensor  # (C, d, d), L_c^-1
 
-    def __init__(self, means: Tensor, covariances: Tensor) -> None:
+    def __init__(self, means: Tensor, inverse: Tensor) -> None:
         super().__init__()
-        factors = cholesky(covariances)
-        identity = torch.eye(means.shape[1], dtype=means.dtype).expand_as(factors)
-        self.register_buffer("means", means)
-        self.register_buffer("inverse", torch.linalg.solve_triangular(factors, identity, upper=False))
+        self.hold(means=means, inverse=inverse)
 
     def forward(self, x: Tensor) -> Tensor:
         by_class = zip(self.means, self.inverse, strict=True)
         return torch.stack([log_density((x - m) @ inverse.T, inverse.diag()) for m, inverse in by_class], 1)
 
 
-class DiagonalGaussians(nn.Module):
+class DiagonalGaussians(Scorer):
     """log p(x | c) = -1/2 sum (x - m_c)^2 / v_c - 1/2 sum log v_c, up to a constant."""
 
+    kind: ClassVar[str] = "diagonal-gaussians"
+    holds: ClassVar[tuple[str, ...]] = ("means", "variances")
     means: Tensor  # (C, d)
     variances: Tensor  # (C, d)
 
     def __init__(self, means: Tensor, variances: Tensor) -> None:
         super().__init__()
-        self.register_buffer("means", means)
-        self.register_buffer("variances", variances)
+        self.hold(means=means, variances=variances)
 
     def forward(self, x: Tensor) -> Tensor:
         by_class = zip(self.means, self.variances.rsqrt(), strict=True)
@@ -63,7 +76,7 @@ def log_density(whitened: Tensor, inverse: Tensor) -> Tensor:
     return inverse.log().sum() - 0.5 * whitened.square().sum(1)
 
 
-def shared(totals: Totals, seen: Tensor, shrinkage: float) -> nn.Module:
+def shared(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
     """S = (X'X - sum_c n_c m_c m_c') / n;  log p(x | c) = x S^-1 m_c - 1/2 m_c S^-1 m_c but for what classes share."""
     n, means = class_means(totals, seen)
     covariance = (totals.second - (n[:, None] * means).T @ means) / n.sum()
@@ -73,15 +86,17 @@ def shared(totals: Totals, seen: Tensor, shrinkage: float) -> nn.Module:
     return Affine(weight, -0.5 * (means.T * weight).sum(0))
 
 
-def own(totals: Totals, seen: Tensor, shrinkage: float) -> nn.Module:
+def own(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
     """S_c = (sum_c x x') / n_c - m_c m_c'"""
     n, means = class_means(totals, seen)
     covariances = totals.second[seen] / n[:, None, None] - means[:, :, None] * means[:, None, :]
     t = within(covariances.diagonal(dim1=1, dim2=2), n)
-    return Gaussians(means, (1 - shrinkage) * covariances + shrinkage * t * torch.eye(means.shape[1], dtype=t.dtype))
+    identity = torch.eye(means.shape[1], dtype=t.dtype).expand_as(covariances)
+    factors = cholesky((1 - shrinkage) * covariances + shrinkage * t * identity)
+    return Gaussians(means, torch.linalg.solve_triangular(factors, identity, upper=False))
 
 
-def diagonal(totals: Totals, seen: Tensor, shrinkage: float) -> nn.Module:
+def diagonal(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
     """v_c = (sum_c x^2) / n_c - m_c^2"""
     n, means = class_means(totals, seen)
     variances = (totals.second[seen] / n[:, None] - means.square()).clamp(min=0)

@@ -8,10 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, prototypes_of, received
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.base import Fusion, prototypes_of
+from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.server import Server
-from mooring.models.network import Blueprint
 from mooring.seeds import generator
 from mooring.types import Count, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -34,24 +33,22 @@ class Iffi(Fusion):
     kind: ClassVar[str] = "iffi"
     noise: Count = 64  # images
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> "IffiPredictor":
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> "IffiPredictor":
         blueprint = server.blueprint
-        uploads = received(payloads, self.needs, blueprint)
         normal = torch.randn(self.noise, *blueprint.shape, generator=generator(server.seed, "iffi"))
         mean, std = (torch.tensor(values)[:, None, None] for values in (blueprint.mean, blueprint.std))
-        return IffiPredictor(uploads, blueprint, mean + std * normal)  # standard normal again inside the network
+        images = mean + std * normal  # standard normal again inside the network
+        members = Members.of(uploads, blueprint)
+        with torch.no_grad():
+            noise = torch.stack([network.embed(images).mean(0) for network in members.networks])
+        return IffiPredictor(members, prototypes=prototypes_of(uploads).mean(0), noise=noise)
 
 
 class IffiPredictor(Ensemble):
+    kind: ClassVar[str] = "iffi"
+    holds: ClassVar[tuple[str, ...]] = ("prototypes", "noise")
     prototypes: Tensor  # (C, d)
     noise: Tensor  # (K, d)
-
-    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint, images: Tensor) -> None:
-        super().__init__(payloads, blueprint)
-        with torch.no_grad():
-            noise = torch.stack([network.embed(images).mean(0) for network in self.networks()])
-        self.register_buffer("prototypes", prototypes_of(payloads).mean(0))
-        self.register_buffer("noise", noise)
 
     def weights(self, embeddings: Iterable[Tensor]) -> Tensor:
         """w_k(x), (K, B)"""

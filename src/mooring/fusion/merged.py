@@ -1,11 +1,13 @@
 """One network in the place of all clients': as cheap to run as a single one."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Frozen
+from mooring.fusion.base import network_of
+from mooring.fusion.predictor import Predictor, Saved
 from mooring.models.network import Blueprint
 from mooring.types import Upload, View
 from mooring.uploads.model import state_of
@@ -13,28 +15,33 @@ from mooring.uploads.model import state_of
 State = dict[str, Tensor]
 
 
-class Merged(Frozen):
+class Merged(Predictor):
     """scores = the logits of a network with this state."""
 
+    kind: ClassVar[str] = "network"
+
     def __init__(self, state: Mapping[str, Tensor], blueprint: Blueprint) -> None:
-        super().__init__()
-        self.network = blueprint.build(torch.Generator()).requires_grad_(False).eval()
-        self.network.load_state_dict(state)
+        super().__init__(blueprint)
+        self.network = network_of(state, blueprint)
 
     def forward(self, images: Tensor) -> Tensor:
         view: View = self.network(images)
         return view.logits
 
+    @classmethod
+    def restored(cls, saved: Saved) -> Self:
+        return cls(saved.network("network").state_dict(), saved.blueprint)
 
-def states_of(payloads: Sequence[Upload], blueprint: Blueprint) -> list[State]:
+
+def states_of(uploads: Sequence[Upload], blueprint: Blueprint) -> list[State]:
     """Every client's whole network."""
     names = state_of(blueprint)
-    return [{name: payload.tensors[name] for name in names} for payload in payloads]
+    return [{name: upload.tensors[name] for name in names} for upload in uploads]
 
 
-def samples_of(payloads: Sequence[Upload]) -> list[Tensor]:
+def samples_of(uploads: Sequence[Upload]) -> list[Tensor]:
     """n_k, one scalar per client."""
-    return [torch.tensor(payload.samples, dtype=torch.float64) for payload in payloads]
+    return [torch.tensor(upload.samples, dtype=torch.float64) for upload in uploads]
 
 
 def averaged(states: Sequence[State], samples: Sequence[Tensor]) -> State:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, received
+from mooring.fusion.base import Fusion
 from mooring.fusion.frozen_features import Affine, FrozenFeatures
 from mooring.fusion.server import Server
 from mooring.models.feature_maps import FeatureMap, RandomFilters
@@ -46,11 +46,12 @@ class Mixture(Fusion):
     def _mixtures(self) -> Mixtures:
         return Mixtures(self.map, self.components, self.covariance)
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> FrozenFeatures:
-        mixtures = self._mixtures.gather(received(payloads, self.needs, server.blueprint))
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> FrozenFeatures:
+        mixtures = self._mixtures.gather(uploads)
         seen = mixtures.counts.sum(0) > 0
         drawn = [draw(mixtures, c, self.draws, server.seed) for c in seen.nonzero().flatten().tolist()]
-        return FrozenFeatures(self.map.build(server.blueprint), linear_head(drawn, self.penalty), seen)
+        phi = self.map.build(server.blueprint)
+        return FrozenFeatures(server.blueprint, self.map, phi, linear_head(drawn, self.penalty), seen)
 
 
 def draw(mixtures: Gathered, c: int, draws: int, seed: int) -> Tensor:

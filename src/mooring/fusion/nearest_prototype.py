@@ -7,10 +7,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, label_counts_of, received
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.base import Fusion, label_counts_of
+from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.server import Server
-from mooring.models.network import PROTOTYPES, Blueprint
+from mooring.models.network import PROTOTYPES
 from mooring.types import Upload
 from mooring.uploads import Encoder, LabelCounts, Parts
 from mooring.uploads.class_means import CLASS_MEANS, ClassMeans
@@ -27,21 +27,19 @@ class NearestPrototype(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), ClassMeans(), LabelCounts()})
     kind: ClassVar[str] = "nearest-prototype"
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
-        return NearestPrototypePredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
+        members = Members.of([with_means(upload) for upload in uploads], server.blueprint)
+        means, counts = torch.stack([upload.tensors[CLASS_MEANS] for upload in uploads]), label_counts_of(uploads)
+        prototypes = torch.einsum("kc,kcd->cd", counts / counts.sum(0).clamp(min=1), means)
+        return NearestPrototypePredictor(members, prototypes=prototypes, means=means, counts=counts)
 
 
 class NearestPrototypePredictor(Ensemble):
+    kind: ClassVar[str] = "nearest-prototype"
+    holds: ClassVar[tuple[str, ...]] = ("prototypes", "means", "counts")
     prototypes: Tensor  # m, (C, d)
     means: Tensor  # mu, (K, C, d)
     counts: Tensor  # (K, C)
-
-    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
-        super().__init__([with_means(payload) for payload in payloads], blueprint)
-        means, counts = torch.stack([p.tensors[CLASS_MEANS] for p in payloads]), label_counts_of(payloads)
-        self.register_buffer("means", means)
-        self.register_buffer("counts", counts)
-        self.register_buffer("prototypes", torch.einsum("kc,kcd->cd", counts / counts.sum(0).clamp(min=1), means))
 
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
         scores = torch.zeros(())
@@ -57,9 +55,9 @@ class NearestPrototypePredictor(Ensemble):
         return self.combine(embeddings), own
 
 
-def with_means(payload: Upload) -> Upload:
+def with_means(upload: Upload) -> Upload:
     """Means stand where a network has its learned prototypes, so that it can be built without them."""
-    return replace(payload, tensors={**payload.tensors, PROTOTYPES: payload.tensors[CLASS_MEANS]})
+    return replace(upload, tensors={**upload.tensors, PROTOTYPES: upload.tensors[CLASS_MEANS]})
 
 
 def squared_distances(f: Tensor, prototypes: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from mooring.errors import FusionError
-from mooring.fusion.base import Fusion, received
+from mooring.fusion.base import Fusion
 from mooring.fusion.channels import Channels, channels_of
 from mooring.fusion.merged import Merged, State, averaged, samples_of, states_of
 from mooring.fusion.server import Server
@@ -31,8 +31,7 @@ class OptimalTransport(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "ot"
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
-        uploads = received(payloads, self.needs, server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         channels = channels_of(server.blueprint.build(torch.Generator()))
         states = states_of(uploads, server.blueprint)
         largest = max(upload.samples for upload in uploads)

@@ -1,4 +1,4 @@
-"""The ensemble of opinions."""
+"""The average of the clients' soft-max outputs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, received
-from mooring.fusion.ensemble import Ensemble
+from mooring.fusion.base import Fusion
+from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.server import Server
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -21,12 +21,14 @@ class OutputEnsemble(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "output-ensemble"
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Ensemble:
-        return OutputEnsemblePredictor(received(payloads, self.needs, server.blueprint), server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
+        return OutputEnsemblePredictor(Members.of(uploads, server.blueprint))
 
 
 class OutputEnsemblePredictor(Ensemble):
+    kind: ClassVar[str] = "output-ensemble"
+
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
         members = zip(self.shares, self.networks(), embeddings, strict=True)
-        opinions = [share.log() + network.view(f).logits.log_softmax(1) for share, network, f in members]
-        return torch.stack(opinions).logsumexp(0)
+        outputs = [share.log() + network.view(f).logits.log_softmax(1) for share, network, f in members]
+        return torch.stack(outputs).logsumexp(0)

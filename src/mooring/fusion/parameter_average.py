@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mooring.fusion.base import Fusion, received
+from mooring.fusion.base import Fusion
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of
 from mooring.fusion.server import Server
 from mooring.types import Upload
@@ -21,6 +21,5 @@ class ParameterAverage(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "parameter-average"
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
-        uploads = received(payloads, self.needs, server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         return Merged(averaged(states_of(uploads, server.blueprint), samples_of(uploads)), server.blueprint)

@@ -7,17 +7,15 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, data_shares, received
+from mooring.fusion.base import Fusion, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of
 from mooring.fusion.server import Server
 from mooring.types import Fraction, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
-from mooring.uploads.demand import demand
 from mooring.uploads.grams import GRAM, Grams
 from mooring.uploads.triangle import unpack
 
 JITTER = 1e-6  # of the mean of the diagonal
-ROUNDING = 1e-3  # what float32 sums may be off
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,7 @@ class RegMean(Fusion):
     kind: ClassVar[str] = "regmean"
     shrink: Fraction = 0.9  # 1: plain least squares
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
-        uploads = received(payloads, self.needs, server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         states = states_of(uploads, server.blueprint)
         state, shares = averaged(states, samples_of(uploads)), data_shares(uploads).double()
         for name in [name.removeprefix(GRAM) for name in Grams().expected(server.blueprint)]:
@@ -62,10 +59,6 @@ def shrunk(gram: Tensor, shrink: float) -> Tensor:
     return shrink * gram + (1 - shrink) * gram.diagonal().diag()
 
 
-def gram_of(payload: Upload, name: str) -> Tensor:
-    """G_k of one layer: a sum of x x^T, so that no |G_ij| exceeds sqrt(G_ii G_jj)."""
-    gram = unpack(payload.tensors[GRAM + name], payload.tensors[name][0].numel()).double()
-    largest = gram.diagonal().clamp(min=0).sqrt()
-    sound = (gram.diagonal() >= 0).all() and (gram.abs() <= torch.outer(largest, largest) * (1 + ROUNDING)).all()
-    demand(sound, payload, GRAM + name, "is no sum of squares")
-    return gram
+def gram_of(upload: Upload, name: str) -> Tensor:
+    """G_k of one layer."""
+    return unpack(upload.tensors[GRAM + name], upload.tensors[name][0].numel()).double()

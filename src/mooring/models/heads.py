@@ -44,7 +44,7 @@ def linear_embedding(features: int, rng: Generator) -> nn.Module:
     """f -> W f + b: a feature after a ReLU cannot reach a simplex, its linear image can."""
     with torch.device("meta"):
         embedding = nn.Linear(features, features)
-    embedding = embedding.to_empty(device="cpu")
+    embedding = embedding.to_empty(device=torch.empty(0).device)  # the CPU, unless only shapes are asked for
     initialise(embedding, rng)
     return embedding
 

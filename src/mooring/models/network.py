@@ -54,11 +54,15 @@ class Blueprint:
     backbone: Backbone
     head: Head
     shape: tuple[int, int, int]  # of one image
-    classes: int
+    classes: tuple[str, ...]  # their names, in the order of the labels
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
+    @property
+    def class_count(self) -> int:
+        return len(self.classes)
+
     def build(self, rng: Generator) -> Network:
         encoder, features = self.backbone.build(self.shape[0], rng)
-        head = self.head.build(features, self.classes, rng)
+        head = self.head.build(features, self.class_count, rng)
         return Network(self, encoder, head)

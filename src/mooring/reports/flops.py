@@ -23,7 +23,7 @@ def forward_flops(run: Run) -> int | None:
             experiment.model,
             experiment.method.client.head,
             seen.shape,
-            len(run.result["confusion"]),
+            tuple(map(str, range(len(run.result["confusion"])))),
             experiment.data.mean,
             experiment.data.std,
         )

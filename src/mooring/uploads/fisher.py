@@ -1,6 +1,5 @@
 """How sharply a client's images determine each parameter."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from torch.func import functional_call, grad, vmap
 from mooring.data.images import ImageSet
 from mooring.models.network import Blueprint, Network
 from mooring.seeds import generator
+from mooring.uploads.part import Tensors, UploadFacts
 
 FISHER = "fisher."
 VALUES = 2**24  # of gradients in memory at a time
@@ -20,11 +20,15 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class FisherDiagonal:
-    """F_k = sum_x (d log p(y|x) / d theta)^2 with y ~ p(.|x) as the client's own network sees it, in eval mode."""
+    """F_k = sum_x (d log p(y|x) / d theta)^2 with y ~ p(.|x) as the client's own network sees it, in eval mode.
 
+    Two of them add up in expectation only: every client draws its own y.
+    """
+
+    kind: ClassVar[str] = "fisher-diagonal"
     trained: ClassVar[bool] = True
 
-    def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         parameters = {name: parameter.detach() for name, parameter in network.named_parameters()}
         buffers = dict(network.named_buffers())
 
@@ -43,6 +47,9 @@ class FisherDiagonal:
                 sums[name] += gradient.square().sum(0)
         return {FISHER + name: total.float() for name, total in sums.items()}
 
-    def expected(self, blueprint: Blueprint) -> Mapping[str, Tensor]:
+    def expected(self, blueprint: Blueprint) -> Tensors:
         network = blueprint.build(torch.Generator())
         return {FISHER + name: parameter.detach().to("meta") for name, parameter in network.named_parameters()}
+
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        return [f"tensor {name!r} holds negative information" for name, f in tensors.items() if (f < 0).any()]

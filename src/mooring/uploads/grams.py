@@ -1,6 +1,6 @@
 """What every layer of a client's network is fed with, as second moments."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,10 +12,12 @@ from torch import Tensor, nn
 from mooring.data.images import ImageSet
 from mooring.models.heads import PrototypeHead
 from mooring.models.network import PROTOTYPES, Blueprint, Network
-from mooring.uploads.triangle import pack, packed_size
+from mooring.uploads.part import Tensors, UploadFacts, added
+from mooring.uploads.triangle import pack, packed_size, side, unpack
 
 GRAM = "gram."
 BATCH = 64
+ROUNDING = 1e-3  # what float32 sums may be off
 
 Layer = nn.Conv2d | nn.Linear
 
@@ -28,9 +30,10 @@ class Grams:
     square of the layers' widths: four times the model itself for a digits net and for a ResNet-18.
     """
 
+    kind: ClassVar[str] = "grams"
     trained: ClassVar[bool] = True
 
-    def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         sums = {name: torch.zeros(width, width, dtype=torch.float64) for name, width in widths(network).items()}
 
         def adding_to(total: Tensor) -> Callable[[nn.Module, tuple[Tensor]], None]:
@@ -51,9 +54,15 @@ class Grams:
                 hook.remove()
         return {GRAM + name: pack(total).float() for name, total in sums.items()}
 
-    def expected(self, blueprint: Blueprint) -> Mapping[str, Tensor]:
+    def expected(self, blueprint: Blueprint) -> Tensors:
         network = blueprint.build(torch.Generator())
         return {GRAM + name: torch.empty(packed_size(w), device="meta") for name, w in widths(network).items()}
+
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        return [f"tensor {name!r} is no sum of squares" for name, packed in tensors.items() if not possible(packed)]
+
+    def add(self, a: Tensors, b: Tensors) -> Tensors:
+        return added(a, b)
 
 
 def layers(network: Network) -> dict[str, Layer]:
@@ -93,3 +102,11 @@ def prototype_inputs(head: PrototypeHead, embedding: Tensor) -> Tensor:
         probe.prototypes[: len(basis)] = basis
         columns.append((probe.logits(embedding, unit) - zero)[:, : len(basis)])
     return torch.cat(columns, dim=1)
+
+
+def possible(packed: Tensor) -> bool:
+    """Can this be a sum of x x^T? Then no |G_ij| exceeds sqrt(G_ii G_jj)."""
+    gram = unpack(packed, side(packed)).double()
+    largest = gram.diagonal().clamp(min=0).sqrt()
+    bounded = gram.abs() <= torch.outer(largest, largest) * (1 + ROUNDING)
+    return bool((gram.diagonal() >= 0).all() and bounded.all())

@@ -1,7 +1,7 @@
 """A mixture of Gaussians for the features of every class."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -14,8 +14,8 @@ from mooring.data.images import ImageSet
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
 from mooring.types import Count, Positive, Upload
-from mooring.uploads.demand import demand, demand_counts
-from mooring.uploads.part import label
+from mooring.uploads.label_counts import miscounted
+from mooring.uploads.part import Tensors, UploadFacts, wire_name
 
 Covariance = Literal["diagonal", "spherical"]
 Array = NDArray[np.float64]
@@ -42,13 +42,14 @@ class Mixtures:
     Every client sends J components per class; those it has no use for (a small class, or none) have weight 0.
     """
 
+    kind: ClassVar[str] = "mixtures"
+    trained: ClassVar[bool] = False
     map: FeatureMap
     components: Count = 10
     covariance: Covariance = "diagonal"
     floor: Positive = 1e-4  # added to every variance
-    trained: ClassVar[bool] = False
 
-    def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         phi = self.map.build(network.blueprint)
         tensors = {name: torch.zeros_like(t, device="cpu") for name, t in self.expected(network.blueprint).items()}
         counts, weights, means, variances = tensors.values()
@@ -62,19 +63,28 @@ class Mixtures:
             variances[c, : len(pi)] = torch.from_numpy(v).view(len(pi), -1)
         return tensors
 
-    def expected(self, blueprint: Blueprint) -> Mapping[str, Tensor]:
-        classes, j, d = blueprint.classes, self.components, self.map.size(blueprint)
+    def expected(self, blueprint: Blueprint) -> Tensors:
+        classes, j, d = blueprint.class_count, self.components, self.map.size(blueprint)
         spread = {"diagonal": d, "spherical": 1}[self.covariance]
         counts = torch.empty(classes, dtype=torch.int64, device="meta")
         shapes = [(classes, j), (classes, j, d), (classes, j, spread)]
         others = [torch.empty(shape, dtype=torch.float32, device="meta") for shape in shapes]
         return dict(zip(self._names(), [counts, *others], strict=True))
 
-    def gather(self, payloads: Sequence[Upload]) -> Gathered:
-        """Side by side, in the order given; each is checked."""
-        for payload in payloads:
-            self._check(payload)
-        return Gathered(*(torch.stack([p.tensors[name] for p in payloads]).double() for name in self._names()))
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        """Shares sum to 1 where there are images and to 0 elsewhere; no variance is negative."""
+        (counts_name, counts), (weights_name, weights), _, (variances_name, variances) = tensors.items()
+        problems = miscounted(counts_name, counts, facts)
+        of_one = (weights.sum(1) - (counts > 0).float()).abs() < ROUNDING
+        if not (weights >= 0).all() or not of_one.all():
+            problems.append(f"tensor {weights_name!r} does not hold shares of the classes with images")
+        if not (variances >= 0).all():
+            problems.append(f"tensor {variances_name!r} holds a negative variance")
+        return problems
+
+    def gather(self, uploads: Sequence[Upload]) -> Gathered:
+        """Side by side, in the order given."""
+        return Gathered(*(torch.stack([upload.tensors[name] for upload in uploads]).double() for name in self._names()))
 
     def _fit(self, x: Array) -> tuple[Array, Array, Array]:
         """pi (j,), mu (j, d), v (j, d) or (j,)"""
@@ -95,14 +105,5 @@ class Mixtures:
         return mixture.weights_, mixture.means_, mixture.covariances_
 
     def _names(self) -> tuple[str, str, str, str]:
-        own = f"mixtures-{label(self)}"
+        own = wire_name(self)
         return f"{own}.counts", f"{own}.weights", f"{own}.means", f"{own}.variances"
-
-    def _check(self, payload: Upload) -> None:
-        """Shares sum to 1 where there are images and to 0 elsewhere; no variance is negative."""
-        counts_name, weights_name, _, variances_name = self._names()
-        demand_counts(payload, counts_name)
-        seen, weights = payload.tensors[counts_name] > 0, payload.tensors[weights_name]
-        shares = (weights >= 0).all() and ((weights.sum(1) - seen.float()).abs() < ROUNDING).all()
-        demand(shares, payload, weights_name, "does not hold shares of the classes with images")
-        demand((payload.tensors[variances_name] >= 0).all(), payload, variances_name, "holds a negative variance")

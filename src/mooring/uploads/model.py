@@ -1,6 +1,5 @@
 """The trained network itself."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,34 +8,46 @@ from torch import Tensor
 
 from mooring.data.images import ImageSet
 from mooring.models.network import PROTOTYPES, Blueprint, Network
+from mooring.uploads.part import Tensors, UploadFacts
+
+VARIANCE = "running_var"  # what torch calls the variance that a batch norm remembers
 
 
 @dataclass(frozen=True)
 class Encoder:
     """Everything between an image and its embedding, batch-norm statistics included."""
 
+    kind: ClassVar[str] = "encoder"
     trained: ClassVar[bool] = True
 
-    def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         return {name: tensor for name, tensor in network.state_dict().items() if name != PROTOTYPES}
 
-    def expected(self, blueprint: Blueprint) -> Mapping[str, Tensor]:
+    def expected(self, blueprint: Blueprint) -> Tensors:
         return {name: tensor for name, tensor in state_of(blueprint).items() if name != PROTOTYPES}
+
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        variances = [(name, tensor) for name, tensor in tensors.items() if name.rpartition(".")[2] == VARIANCE]
+        return [f"tensor {name!r} holds a negative variance" for name, v in variances if (v < 0).any()]
 
 
 @dataclass(frozen=True)
 class Prototypes:
     """One learned vector per class, (C, d)."""
 
+    kind: ClassVar[str] = "prototypes"
     trained: ClassVar[bool] = True
 
-    def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         return {PROTOTYPES: network.prototypes}
 
-    def expected(self, blueprint: Blueprint) -> Mapping[str, Tensor]:
+    def expected(self, blueprint: Blueprint) -> Tensors:
         return {PROTOTYPES: state_of(blueprint)[PROTOTYPES]}
 
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        return []  # any vector may have been learned
 
-def state_of(blueprint: Blueprint) -> Mapping[str, Tensor]:
+
+def state_of(blueprint: Blueprint) -> dict[str, Tensor]:
     """The state of a network of this blueprint, shapes and types only."""
     return {name: tensor.to("meta") for name, tensor in blueprint.build(torch.Generator()).state_dict().items()}

@@ -1,7 +1,8 @@
 """Sufficient statistics of features that nobody trains: what clients send adds up to what one client would send."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import ClassVar, Literal
 
 import torch
@@ -12,8 +13,8 @@ from mooring.data.images import ImageSet
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
 from mooring.types import Upload
-from mooring.uploads.demand import demand, demand_counts
-from mooring.uploads.part import label
+from mooring.uploads.label_counts import miscounted
+from mooring.uploads.part import Tensors, UploadFacts, added, wire_name
 from mooring.uploads.triangle import diagonal, pack, packed_size, unpack
 
 Second = Literal["shared", "per-class", "diagonal"]
@@ -37,11 +38,12 @@ class Moments:
     shared: sum x x', (d (d+1)/2,)    per-class: sum_c x x', (C, d (d+1)/2)    diagonal: sum_c x^2, (C, d)
     """
 
+    kind: ClassVar[str] = "moments"
+    trained: ClassVar[bool] = False
     map: FeatureMap
     second: Second
-    trained: ClassVar[bool] = False
 
-    def __call__(self, network: Network, shard: ImageSet) -> Mapping[str, Tensor]:
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         phi = self.map.build(network.blueprint)
         totals = {name: torch.zeros_like(t, device="cpu") for name, t in self.expected(network.blueprint).items()}
         counts, sums, second = totals.values()
@@ -53,42 +55,38 @@ class Moments:
             second += SECOND[self.second](x, y)
         return totals
 
-    def expected(self, blueprint: Blueprint) -> Mapping[str, Tensor]:
-        classes, d = blueprint.classes, self.map.size(blueprint)
+    def expected(self, blueprint: Blueprint) -> Tensors:
+        classes, d = blueprint.class_count, self.map.size(blueprint)
         second = {"shared": (packed_size(d),), "per-class": (classes, packed_size(d)), "diagonal": (classes, d)}
         kinds = [((classes,), torch.int64), ((classes, d), torch.float64), (second[self.second], torch.float64)]
         empty = [torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in kinds]
         return dict(zip(self._names(), empty, strict=True))
 
-    def total(self, payloads: Sequence[Upload]) -> Totals:
-        """The sum over clients, in the order given; each is checked."""
-        for payload in payloads:
-            self._check(payload)
-        counts, sums, second = (total([payload.tensors[name] for payload in payloads]) for name in self._names())
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        """Classes without images have no sums, and no variance is negative: n sum x^2 >= (sum x)^2."""
+        (counts_name, counts), (sums_name, sums), (second_name, second) = tensors.items()
+        problems = miscounted(counts_name, counts, facts)
+        if not (sums[counts == 0] == 0).all():
+            problems.append(f"tensor {sums_name!r} has sums for a class without images")
+        squares = second if self.second == "diagonal" else diagonal(second, sums.shape[1])
+        n, s = (counts.sum(), sums.sum(0)) if self.second == "shared" else (counts[:, None], sums)
+        if not ((squares >= 0) & (n * squares >= s.square() * (1 - ROUNDING))).all():
+            problems.append(f"tensor {second_name!r} holds a negative variance")
+        return problems
+
+    def add(self, a: Tensors, b: Tensors) -> Tensors:
+        return added(a, b)
+
+    def total(self, uploads: Sequence[Upload]) -> Totals:
+        """The sum over clients, in the order given."""
+        names = self._names()
+        own: list[Tensors] = [{name: upload.tensors[name] for name in names} for upload in uploads]
+        counts, sums, second = reduce(self.add, own).values()
         return Totals(counts.double(), sums, second if self.second == "diagonal" else unpack(second, sums.shape[1]))
 
     def _names(self) -> tuple[str, str, str]:
-        own = f"moments-{label(self)}"
+        own = wire_name(self)
         return f"{own}.counts", f"{own}.sums", f"{own}.second"
-
-    def _check(self, payload: Upload) -> None:
-        """Classes without images have no sums, and no variance is negative: n sum x^2 >= (sum x)^2."""
-        counts_name, sums_name, second_name = self._names()
-        counts, sums, second = (payload.tensors[name] for name in self._names())
-        demand_counts(payload, counts_name)
-        demand((sums[counts == 0] == 0).all(), payload, sums_name, "has sums for a class without images")
-        squares = second if self.second == "diagonal" else diagonal(second, sums.shape[1])
-        n, s = (counts.sum(), sums.sum(0)) if self.second == "shared" else (counts[:, None], sums)
-        sound = (squares >= 0) & (n * squares >= s.square() * (1 - ROUNDING))
-        demand(sound.all(), payload, second_name, "holds a negative variance")
-
-
-def total(tensors: Sequence[Tensor]) -> Tensor:
-    """One added to the other: no copy of all of them."""
-    result = tensors[0].clone()
-    for tensor in tensors[1:]:
-        result += tensor
-    return result
 
 
 def per_class(x: Tensor, y: Tensor) -> Tensor:

@@ -1,5 +1,7 @@
 """Symmetric matrices travel as their upper triangle, row by row: half the bytes."""
 
+from math import isqrt
+
 import torch
 from torch import Tensor
 
@@ -27,6 +29,11 @@ def diagonal(packed: Tensor, d: int) -> Tensor:
 
 def packed_size(d: int) -> int:
     return d * (d + 1) // 2
+
+
+def side(packed: Tensor) -> int:
+    """d, of (..., d (d+1)/2)"""
+    return (isqrt(8 * packed.shape[-1] + 1) - 1) // 2
 
 
 def indices(d: int) -> tuple[Tensor, Tensor]:

@@ -7,11 +7,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, received
+from mooring.fusion.base import Fusion
 from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.lessons import contrasted, teach
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.distillation.study import Student, Study, first_student, one_thread
+from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
 from mooring.fusion.server import Server
 from mooring.seeds import generator
@@ -37,18 +38,19 @@ class Dense(Fusion):
     imagination: Imagination = field(default_factory=Imagination)
     study: Study = field(default_factory=lambda: Study(steps=1600, lr=3e-3, sharpness=2.0))
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
-        return self.taught(payloads, server)[0]
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
+        return self.taught(uploads, server)[0]
 
-    def taught(self, payloads: Sequence[Upload], server: Server) -> tuple[Merged, LogitEnsemble]:
+    def taught(self, uploads: Sequence[Upload], server: Server) -> tuple[Merged, LogitEnsemble]:
         """Student and teacher."""
-        uploads, blueprint = received(payloads, self.needs, server.blueprint), server.blueprint
+        blueprint = server.blueprint
         with one_thread():
             rng = generator(server.seed, self.kind)
-            teacher, student = LogitEnsemble(uploads, blueprint), Student(first_student(uploads, server), self.study)
+            teacher = LogitEnsemble.even(Members.of(uploads, blueprint))
+            student = Student(first_student(uploads, server), self.study)
 
             def imagined() -> Tensor:
-                labels = torch.randint(blueprint.classes, (self.imagination.batch,), generator=rng)
+                labels = torch.randint(blueprint.class_count, (self.imagination.batch,), generator=rng)
                 return contrasted(self.imagination(teacher, student.network, labels, rng), rng)
 
             teach(student, teacher, imagined, self.lessons, server, rng)

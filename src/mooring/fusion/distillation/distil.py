@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from mooring.fusion.base import Fusion, Images, received
+from mooring.fusion.base import Fusion, Images
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.distillation.study import Student, Study, first_student, one_thread
 from mooring.fusion.distillation.supplies import GaussianPixels, Supply
 from mooring.fusion.merged import Merged
+from mooring.fusion.predictor import Predictor
 from mooring.fusion.server import Server
 from mooring.seeds import generator
 from mooring.types import Count, Event, Upload
@@ -43,8 +44,7 @@ class Distil(Fusion):
     def asks(self) -> frozenset[Images]:
         return self.teacher.asks | self.images.asks
 
-    def __call__(self, payloads: Sequence[Upload], server: Server) -> Merged:
-        uploads = received(payloads, self.needs, server.blueprint)
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         with one_thread():
             rng = generator(server.seed, self.kind)
             images = self.images(uploads, server, self.count, rng)
@@ -59,6 +59,6 @@ class Distil(Fusion):
         return Merged(student.network.state_dict(), server.blueprint)
 
 
-def scores_of(teacher: nn.Module, images: Tensor) -> Tensor:
+def scores_of(teacher: Predictor, images: Tensor) -> Tensor:
     with torch.no_grad():
         return torch.cat([teacher(batch) for batch in images.split(BATCH)])

@@ -25,7 +25,7 @@ def teach(
     """All lessons of a student; `imagined` makes the new images of one, (N, C, H, W)."""
     study = student.study
     shelf = torch.empty(0, *server.blueprint.shape)
-    opinions = torch.empty(len(teacher.clients), 0, server.blueprint.classes)
+    opinions = torch.empty(len(teacher.clients), 0, server.blueprint.class_count)
     for lesson in range(lessons):
         images = imagined()
         with torch.no_grad():

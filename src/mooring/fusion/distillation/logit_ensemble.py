@@ -1,23 +1,25 @@
 """The teacher of DENSE and of Co-Boosting."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from mooring.fusion.ensemble import Ensemble
-from mooring.models.network import Blueprint
-from mooring.types import Upload
+from mooring.fusion.ensemble import Ensemble, Members
 
 
 class LogitEnsemble(Ensemble):
-    """t(x) = sum_k w_k logits_k(x), w_k = 1/K until somebody says otherwise."""
+    """t(x) = sum_k w_k logits_k(x)"""
 
+    kind: ClassVar[str] = "logit-ensemble"
+    holds: ClassVar[tuple[str, ...]] = ("weights",)
     weights: Tensor  # (K,), sums to 1
 
-    def __init__(self, payloads: Sequence[Upload], blueprint: Blueprint) -> None:
-        super().__init__(payloads, blueprint)
-        self.register_buffer("weights", torch.full((len(payloads),), 1 / len(payloads)))
+    @classmethod
+    def even(cls, members: Members) -> "LogitEnsemble":
+        """w_k = 1/K"""
+        return cls(members, weights=torch.full((len(members.clients),), 1 / len(members.clients)))
 
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
         return self.weighed(network.view(f).logits for network, f in zip(self.networks(), embeddings, strict=True))

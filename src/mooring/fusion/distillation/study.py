@@ -67,10 +67,10 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def first_student(payloads: Sequence[Upload], server: Server) -> Network:
+def first_student(uploads: Sequence[Upload], server: Server) -> Network:
     """Where a student starts: at the average of the clients' networks, or where no network was uploaded, anew."""
     blueprint = server.blueprint
     network = blueprint.build(generator(server.seed, "student"))
-    if network.state_dict().keys() <= payloads[0].tensors.keys():
-        network.load_state_dict(averaged(states_of(payloads, blueprint), samples_of(payloads)))
+    if network.state_dict().keys() <= uploads[0].tensors.keys():
+        network.load_state_dict(averaged(states_of(uploads, blueprint), samples_of(uploads)))
     return network

@@ -30,7 +30,7 @@ class Supply(Protocol):
     @property
     def asks(self) -> frozenset[Images]: ...
 
-    def __call__(self, payloads: Sequence[Upload], server: Server, count: int, rng: Generator) -> Tensor:
+    def __call__(self, uploads: Sequence[Upload], server: Server, count: int, rng: Generator) -> Tensor:
         """At most `count` images, (N, C, H, W) in [0, 1]."""
         ...
 
@@ -43,7 +43,7 @@ class PublicImages:
     needs: ClassVar[Parts] = frozenset()
     asks: ClassVar[frozenset[Images]] = frozenset({"public"})
 
-    def __call__(self, payloads: Sequence[Upload], server: Server, count: int, rng: Generator) -> Tensor:
+    def __call__(self, uploads: Sequence[Upload], server: Server, count: int, rng: Generator) -> Tensor:
         if not server.public:
             raise FusionError("distillation needs public images and there are none", "set data.public_ratio=0.1")
         images = server.public.images
@@ -68,8 +68,8 @@ class GaussianPixels:
     def _moments(self) -> Moments:
         return Moments(Pixels(), "shared")
 
-    def __call__(self, payloads: Sequence[Upload], server: Server, count: int, rng: Generator) -> Tensor:
-        totals, blueprint = self._moments.total(payloads), server.blueprint
+    def __call__(self, uploads: Sequence[Upload], server: Server, count: int, rng: Generator) -> Tensor:
+        totals, blueprint = self._moments.total(uploads), server.blueprint
         n = totals.counts[totals.counts > 0, None]
         m = totals.sums[totals.counts > 0] / n  # (classes seen, d)
         s = (totals.second - (n * m).T @ m) / n.sum()

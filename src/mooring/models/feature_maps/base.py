@@ -22,6 +22,10 @@ class FeatureMap(Protocol):
 
     def build(self, blueprint: Blueprint) -> nn.Module: ...
 
+    def empty(self, blueprint: Blueprint) -> nn.Module:
+        """The same module before it has its weights: a saved predictor fills them in."""
+        ...
+
 
 class Normalise(nn.Module):
     """(x - mean) / std with the one normalisation of the blueprint."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,9 +14,26 @@ from torch import Tensor, nn
 from mooring.errors import ModelError
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
+from mooring.trees import CONTENT
+
+SHA256 = "sha256:"  # before the name of a file's content
 
 
-@dataclass(frozen=True, repr=False)
+def content_name(path: str) -> str:
+    """The content of a file, wherever it lies: statistics over another encoder get another name."""
+    if path.startswith(SHA256):
+        return path  # of a saved predictor: the weights are beside it, the file is not needed
+    try:
+        return SHA256 + sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: str, error: OSError) -> ModelError:
+    return ModelError(f"map.path={path}: cannot be read ({error.strerror or error})", "name an existing file")
+
+
+@dataclass(frozen=True)
 class EncoderFile:
     """The pooled features of the model's backbone with the weights in the safetensors file `path`.
 
@@ -24,21 +41,18 @@ class EncoderFile:
     looked at; nothing is ever unpickled.
     """
 
-    path: str
     kind: ClassVar[str] = "encoder-file"
-
-    def __repr__(self) -> str:
-        """The file's content, wherever it lies: statistics over another encoder get another name."""
-        try:
-            return f"EncoderFile(sha256={sha256(Path(self.path).read_bytes()).hexdigest()})"
-        except OSError:
-            return f"EncoderFile(path={self.path!r})"
+    path: str = field(metadata={CONTENT: content_name})
 
     def size(self, blueprint: Blueprint) -> int:
         encoder, size = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
         with self._opened() as file:
             self._names(file, encoder)
         return size
+
+    def empty(self, blueprint: Blueprint) -> nn.Module:
+        encoder, _ = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
+        return frozen(Normalise(blueprint), encoder)
 
     def build(self, blueprint: Blueprint) -> nn.Module:
         encoder, _ = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
@@ -54,9 +68,7 @@ class EncoderFile:
             with safe_open(self.path, framework="pt") as file:
                 yield file
         except OSError as error:
-            raise ModelError(
-                f"map.path={self.path}: cannot be read ({error.strerror or error})", "name an existing file"
-            ) from None
+            raise unreadable(self.path, error) from None
         except SafetensorError as error:
             raise ModelError(
                 f"map.path={self.path}: is not a safetensors file ({error})", "save the encoder with safetensors"

@@ -23,5 +23,10 @@ class RandomEncoder:
         return blueprint.backbone.build(blueprint.shape[0], torch.Generator())[1]
 
     def build(self, blueprint: Blueprint) -> nn.Module:
-        encoder, _ = blueprint.backbone.build(blueprint.shape[0], generator(self.seed, "feature-map"))
-        return frozen(Normalise(blueprint), encoder)
+        return self._drawn(blueprint, generator(self.seed, "feature-map"))
+
+    def empty(self, blueprint: Blueprint) -> nn.Module:
+        return self._drawn(blueprint, torch.Generator())
+
+    def _drawn(self, blueprint: Blueprint, rng: torch.Generator) -> nn.Module:
+        return frozen(Normalise(blueprint), blueprint.backbone.build(blueprint.shape[0], rng)[0])

@@ -37,11 +37,20 @@ class RandomFilters:
         return SIGNS * self.filters * GRID**2
 
     def build(self, blueprint: Blueprint) -> nn.Module:
-        channels, height, width = blueprint.shape
-        side = min(self.side, max(1, min(height, width) // 2))
-        noise = torch.randn(self.filters, channels * side**2, generator=generator(self.seed, "feature-map"))
-        filters = F.normalize(noise - noise.mean(1, keepdim=True))
-        return frozen(Normalise(blueprint), PatchFilters(filters, side, self.threshold))
+        noise = torch.randn(*self._shape(blueprint), generator=generator(self.seed, "feature-map"))
+        return self._with(F.normalize(noise - noise.mean(1, keepdim=True)), blueprint)
+
+    def empty(self, blueprint: Blueprint) -> nn.Module:
+        return self._with(torch.zeros(*self._shape(blueprint)), blueprint)
+
+    def _side(self, blueprint: Blueprint) -> int:
+        return min(self.side, max(1, min(blueprint.shape[1:]) // 2))
+
+    def _shape(self, blueprint: Blueprint) -> tuple[int, int]:
+        return self.filters, blueprint.shape[0] * self._side(blueprint) ** 2
+
+    def _with(self, filters: Tensor, blueprint: Blueprint) -> nn.Module:
+        return frozen(Normalise(blueprint), PatchFilters(filters, self._side(blueprint), self.threshold))
 
 
 class PatchFilters(nn.Module):

@@ -1,0 +1,118 @@
+"""The door of the server: every upload is checked once, here, before any rule sees it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from mooring.errors import FusionError
+from mooring.fusion.base import Fusion
+from mooring.fusion.predictor import Predictor
+from mooring.fusion.server import Server
+from mooring.models.network import Blueprint
+from mooring.types import Upload
+from mooring.uploads import Part, Parts, UploadFacts, expected_of
+
+AGAIN = "ask the client to upload again"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An upload that was set aside, and everything that is wrong with it."""
+
+    client: int
+    site: str
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Admission:
+    """Uploads that a rule may see, by client number and with nothing but what it needs; and those it may not."""
+
+    admitted: tuple[Upload, ...]
+    refused: tuple[Refusal, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    text: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What every upload is held against."""
+
+    parts: tuple[tuple[Part, Mapping[str, Tensor]], ...]  # each with its tensors, shapes and types only
+    job: str | None
+
+
+def fuse(
+    fusion: Fusion, uploads: Sequence[Upload], server: Server, job: str | None = None, strict: bool = True
+) -> Predictor:
+    """Admit, then fuse. The order of arrival does not change a bit of the result."""
+    admitted = admit(uploads, fusion.needs, server.blueprint, job, strict).admitted
+    if not admitted:
+        raise FusionError("there is nothing to fuse: no upload was admitted", "ask the clients to upload again")
+    return fusion(admitted, server)
+
+
+def admit(
+    uploads: Sequence[Upload], needs: Parts, blueprint: Blueprint, job: str | None = None, strict: bool = True
+) -> Admission:
+    """Uploads by client number, each checked against the parts that are needed, and against the SHA-256 of its job.
+
+    `strict` stops at the first problem; otherwise bad uploads are set aside, with all that is wrong with them.
+    """
+    if not uploads:
+        raise FusionError("there is nothing to fuse: no client has uploaded", "check partition.clients and the data")
+    expected_of(needs, blueprint)  # no two parts claim one name
+    parts = tuple((part, part.expected(blueprint)) for part in sorted(needs, key=lambda part: part.kind))
+    wanted = Wanted(parts, job)
+    names = {name for _, tensors in parts for name in tensors}
+    times = Counter(upload.client for upload in uploads)
+    admitted, refused = [], []
+    for upload in sorted(uploads, key=lambda upload: upload.client):
+        found = problems_of(upload, wanted, times[upload.client])
+        if strict:
+            for problem in found:
+                raise FusionError(f"client {upload.client}: {problem.text}", problem.remedy)
+        problems = tuple(problem.text for problem in found)
+        if problems:
+            refused.append(Refusal(upload.client, upload.site, problems))
+        else:
+            admitted.append(replace(upload, tensors={name: upload.tensors[name] for name in sorted(names)}))
+    return Admission(tuple(admitted), tuple(refused))
+
+
+def problems_of(upload: Upload, wanted: Wanted, times: int) -> Iterator[Problem]:
+    """All that is wrong with one upload."""
+    if times > 1:
+        yield Problem("uploaded twice", "fuse one upload of each client")
+    if upload.samples < 1:
+        yield Problem(f"claims {upload.samples} samples", "leave this client out")
+    if wanted.job is not None and upload.job != wanted.job:
+        told = f"job {upload.job[:8]}" if upload.job else "no job"
+        yield Problem(f"answers {told}, not {wanted.job[:8]}", "ask the client to train for this job")
+    for part, expected in wanted.parts:
+        own = [problem for name in expected for problem in misfits(name, upload.tensors.get(name), expected[name])]
+        yield from own
+        if not own:
+            tensors = {name: upload.tensors[name] for name in expected}
+            for text in part.check(tensors, UploadFacts(upload.samples)):
+                yield Problem(text, f"{AGAIN}, or leave it out")
+
+
+def misfits(name: str, given: Tensor | None, expected: Tensor) -> Iterator[Problem]:
+    """The first thing that keeps a tensor from being what was asked for."""
+    if given is None:
+        yield Problem(f"tensor {name!r} is missing", AGAIN)
+    elif given.shape != expected.shape:
+        shapes = f"{tuple(given.shape)}, not {tuple(expected.shape)}"
+        yield Problem(f"tensor {name!r} has shape {shapes}", "all clients must train the model of the job")
+    elif given.dtype != expected.dtype:
+        yield Problem(f"tensor {name!r} holds {given.dtype}, not {expected.dtype}", AGAIN)
+    elif not torch.isfinite(given).all():
+        yield Problem(f"tensor {name!r} holds values that are not finite", "leave this client out")

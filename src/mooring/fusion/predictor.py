@@ -1,0 +1,133 @@
+"""The shape of what a fusion makes: images in, scores out; and how a file becomes one again."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from mooring.errors import ModelError
+from mooring.models.network import Blueprint, Network
+from mooring.models.plans import Families, Kinds, kind_in, refuse
+from mooring.trees import Tree, kind_of
+
+M = TypeVar("M", bound=nn.Module)
+S = TypeVar("S", bound="Saveable")
+
+
+class Saveable(nn.Module, ABC):
+    """A module that a file can hold: its tree says which one and how it is put together, its state says the rest."""
+
+    kind: ClassVar[str]
+    holds: ClassVar[tuple[str, ...]] = ()  # the names of its own tensors
+
+    def hold(self, **tensors: Tensor) -> None:
+        """Copies, laid out as a file lays them out: the layout of a matrix can decide the last bit of a product."""
+        if tensors.keys() != set(self.holds):
+            raise TypeError(f"{type(self).__name__} holds {self.holds}, not {tuple(tensors)}")
+        for name, tensor in tensors.items():
+            self.register_buffer(name, tensor.detach().clone(memory_format=torch.contiguous_format))
+
+    def tree(self) -> Tree:
+        return kind_of(type(self))
+
+    @classmethod
+    @abstractmethod
+    def restored(cls, saved: "Saved") -> Self:
+        """The same module again, from its tree and its tensors."""
+
+
+class Predictor(Saveable):
+    """Images (B, C, H, W), uint8 or [0, 1] -> scores (B, classes), in eval mode for good.
+
+    A server must never adapt its batch norm to test batches. `clients` are those whose own networks take part in every
+    prediction, one pass each.
+    """
+
+    clients: tuple[int, ...] = ()
+    passes: int = 1  # through an encoder, for one prediction
+
+    def __init__(self, blueprint: Blueprint) -> None:
+        super().__init__()
+        self.blueprint = blueprint
+        self.eval()
+
+    @abstractmethod
+    def forward(self, images: Tensor) -> Tensor: ...
+
+    def with_members(self, images: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """The scores, and every client's own logits where they cost no further pass."""
+        scores: Tensor = self(images)
+        return scores, []
+
+    def train(self, mode: bool = True) -> Self:
+        super().train(False)
+        return self
+
+
+class Scorer(Saveable):
+    """Features (B, d) -> scores of the classes that somebody has seen."""
+
+    @classmethod
+    def restored(cls, saved: "Saved") -> Self:
+        return cls(**{name: saved.tensor(name) for name in cls.holds})
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A module as a file holds it: which one it is, and its tensors by name."""
+
+    tree: Tree
+    tensors: Mapping[str, Tensor]
+    blueprint: Blueprint
+    families: Families
+    predictors: Kinds
+    scorers: Kinds
+    path: str = ""  # of this module within the whole
+
+    def tensor(self, name: str) -> Tensor:
+        if name not in self.tensors:
+            raise ModelError(f"tensor {self.path + name!r} is missing", "save it again")
+        return self.tensors[name]
+
+    def below(self, name: str) -> dict[str, Tensor]:
+        start = f"{name}."
+        return {key.removeprefix(start): tensor for key, tensor in self.tensors.items() if key.startswith(start)}
+
+    def inner(self, name: str, kinds: Kinds, family: type[S]) -> S:
+        """A module within this one, of one of these kinds."""
+        tree = self.tree.get(name)
+        if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
+            refuse(self.path + name, tree, "must be a mapping with a kind")
+        cls = kind_in(tree["kind"], kinds, f"{self.path}{name}.kind")
+        if not issubclass(cls, family):
+            refuse(f"{self.path}{name}.kind", tree["kind"], f"is no {family.__name__}")
+        return cls.restored(replace(self, tree=tree, tensors=self.below(name), path=f"{self.path}{name}."))
+
+    def predictor(self, name: str) -> Predictor:
+        return self.inner(name, self.predictors, Predictor)  # type: ignore[type-abstract]
+
+    def scorer(self, name: str) -> Scorer:
+        return self.inner(name, self.scorers, Scorer)
+
+    def network(self, name: str) -> Network:
+        return self.filled(name, lambda: self.blueprint.build(torch.Generator())).requires_grad_(False).eval()
+
+    def filled(self, name: str, build: Callable[[], M]) -> M:
+        """A module with the tensors below `name`; it is built once the file is known to hold all of it, and no more."""
+        own = self.below(name)
+        with torch.device("meta"):  # shapes only: a plan of a few bytes must not fill the memory
+            expected = build().state_dict()
+        for key in sorted(expected.keys() | own.keys()):
+            told, there = (shape_of(tensors.get(key)) for tensors in (expected, own))
+            if told != there:
+                raise ModelError(f"tensor '{self.path}{name}.{key}' is {there}, not {told}", "save it again")
+        module = build()
+        module.load_state_dict(own)
+        return module
+
+
+def shape_of(tensor: Tensor | None) -> str:
+    return "nothing" if tensor is None else f"{tensor.dtype} {tuple(tensor.shape)}"
