@@ -20,6 +20,7 @@ from mooring.fusion.output_ensemble import OutputEnsemble
 from mooring.fusion.parameter_average import ParameterAverage
 from mooring.fusion.predictor import Predictor
 from mooring.fusion.regmean import RegMean
+from mooring.fusion.saved import PREDICTORS, LoadedPredictor, Manifest, load_predictor, save_predictor
 
 FUSIONS: dict[str, type[Fusion]] = {
     # as published
@@ -48,6 +49,7 @@ FUSIONS: dict[str, type[Fusion]] = {
 
 __all__ = [
     "FUSIONS",
+    "PREDICTORS",
     "Admission",
     "Analytic",
     "Calibrated",
@@ -61,6 +63,8 @@ __all__ = [
     "Fusion",
     "GaussianHead",
     "Iffi",
+    "LoadedPredictor",
+    "Manifest",
     "Mixture",
     "NearestPrototype",
     "OptimalTransport",
@@ -71,4 +75,6 @@ __all__ = [
     "RegMean",
     "admit",
     "fuse",
+    "load_predictor",
+    "save_predictor",
 ]

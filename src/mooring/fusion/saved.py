@@ -1,0 +1,154 @@
+"""A predictor as one safetensors file, and back, with the same scores to the bit: no data, no run folder, no pickle.
+
+It is in this room because only here is known what a predictor is made of; the bytes are those of the uploads' codec.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from mooring.errors import ModelError
+from mooring.fusion.calibrated import CalibratedPredictor
+from mooring.fusion.class_expert import ClassExpertPredictor
+from mooring.fusion.count_weighted import CountWeightedPredictor
+from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
+from mooring.fusion.feature_ensemble import FeatureEnsemblePredictor
+from mooring.fusion.frozen_features import Affine, FrozenFeatures
+from mooring.fusion.gaussians import DiagonalGaussians, Gaussians, Posterior
+from mooring.fusion.iffi import IffiPredictor
+from mooring.fusion.merged import Merged
+from mooring.fusion.nearest_prototype import NearestPrototypePredictor
+from mooring.fusion.output_ensemble import OutputEnsemblePredictor
+from mooring.fusion.predictor import Predictor, Saved, Scorer
+from mooring.models.network import Blueprint
+from mooring.models.plans import Families, blueprint_of, named, tree_of
+from mooring.trees import Tree
+from mooring.uploads import Limits, decode_tensors, encode_tensors
+
+PREDICTORS: dict[str, type[Predictor]] = {
+    "calibrated": CalibratedPredictor,
+    "class-expert": ClassExpertPredictor,
+    "count-weighted": CountWeightedPredictor,
+    "feature-ensemble": FeatureEnsemblePredictor,
+    "frozen-features": FrozenFeatures,
+    "iffi": IffiPredictor,
+    "logit-ensemble": LogitEnsemble,
+    "nearest-prototype": NearestPrototypePredictor,
+    "network": Merged,
+    "output-ensemble": OutputEnsemblePredictor,
+}
+SCORERS: dict[str, type[Scorer]] = {
+    "affine": Affine,
+    "diagonal-gaussians": DiagonalGaussians,
+    "gaussians": Gaussians,
+    "posterior": Posterior,
+}
+KEYS = {"format", "predictor", "model", "classes", "preprocessing", "provenance"}
+USUAL = Limits()
+WHOLE = "predictor"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a file says of its predictor: what it is, what it takes, what it tells, and where it comes from."""
+
+    predictor: Tree
+    blueprint: Blueprint  # class names and preprocessing: shape, mean, std
+    provenance: Mapping[str, str]  # job, method, fingerprint, sites, versions, date: whatever was told
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.blueprint.classes
+
+    def facts(self) -> Tree:
+        return {"predictor": self.predictor, **tree_of(self.blueprint), "provenance": dict(self.provenance)}
+
+
+@dataclass(frozen=True)
+class LoadedPredictor:
+    predictor: Predictor
+    manifest: Manifest
+
+
+def save_predictor(predictor: Predictor, path: Path | str, provenance: Mapping[str, str]) -> Manifest:
+    """One file, all of it or nothing."""
+    path, manifest = Path(path), manifest_of(predictor, provenance)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(encode_predictor(predictor, provenance))
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise ModelError(f"{path}: cannot be written ({error.strerror})", "choose another place") from None
+    return manifest
+
+
+def load_predictor(path: Path | str, trusted: Iterable[type] = (), limits: Limits = USUAL) -> LoadedPredictor:
+    """The predictor in a file, if it is one; of your own classes those that you hand over as `trusted`."""
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > limits.bytes:
+            raise ModelError(f"{path}: has {size} bytes and may have {limits.bytes}", "raise the limit")
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})", "name a saved predictor") from None
+    return decode_predictor(data, trusted, limits, str(path))
+
+
+def encode_predictor(predictor: Predictor, provenance: Mapping[str, str]) -> bytes:
+    return encode_tensors(predictor.state_dict(), manifest_of(predictor, provenance).facts())
+
+
+def decode_predictor(
+    data: bytes, trusted: Iterable[type] = (), limits: Limits = USUAL, what: str = "predictor"
+) -> LoadedPredictor:
+    """Every other sequence of bytes is refused in one line."""
+    facts, tensors = decode_tensors(data, limits, what)
+    classes = tuple(trusted)
+    try:
+        manifest = read_manifest(facts, classes)
+        predictor = restored(manifest, tensors, classes)
+    except ModelError as error:
+        raise ModelError(f"{what}: {error.problem}", error.remedy) from None
+    return LoadedPredictor(predictor, manifest)
+
+
+def manifest_of(predictor: Predictor, provenance: Mapping[str, str]) -> Manifest:
+    return Manifest(predictor.tree(), predictor.blueprint, dict(provenance))
+
+
+def read_manifest(facts: Tree, trusted: Sequence[type]) -> Manifest:
+    """What the facts in a header say, all of it and nothing else."""
+    if facts.keys() != KEYS or not isinstance(facts["predictor"], dict):
+        raise ModelError("holds no predictor", "name a file that save_predictor wrote")
+    told = facts["provenance"]
+    if not isinstance(told, dict) or not all(isinstance(value, str) for value in told.values()):
+        raise ModelError("its provenance is no mapping of texts", "save it again")
+    return Manifest(facts["predictor"], blueprint_of(facts, Families.of(trusted)), told)
+
+
+def restored(manifest: Manifest, tensors: Mapping[str, Tensor], trusted: Sequence[type]) -> Predictor:
+    """The predictor, if these are all of its tensors, finite, and it can score an image with them."""
+    for name, tensor in tensors.items():
+        if not torch.isfinite(tensor).all():
+            raise ModelError(f"tensor {name!r} holds values that are not finite", "save it again")
+    own, blueprint = named(trusted), manifest.blueprint
+    families, tree = Families.of(trusted), {WHOLE: manifest.predictor}
+    within = {f"{WHOLE}.{name}": tensor for name, tensor in tensors.items()}
+    whole = Saved(tree, within, blueprint, families, PREDICTORS | own, SCORERS | own)
+    try:
+        predictor = whole.predictor(WHOLE)
+        with torch.inference_mode():
+            scores = predictor(torch.zeros(1, *blueprint.shape, dtype=torch.uint8))
+    except (RuntimeError, RecursionError, ValueError, IndexError) as error:
+        raise ModelError(f"its tensors do not fit together ({str(error).splitlines()[0]})", "save it again") from None
+    if unread := sorted(tensors.keys() - predictor.state_dict().keys()):
+        raise ModelError(f"tensor {unread[0]!r} belongs to nothing", "save it again")
+    if scores.shape != (1, blueprint.class_count):
+        raise ModelError(f"it scores {tuple(scores.shape)}, not {(1, blueprint.class_count)}", "save it again")
+    return predictor

@@ -1,0 +1,300 @@
+"""A saved predictor scores as it did, to the bit, wherever it is loaded; and nothing else is ever loaded."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+import torch
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save_file
+
+import mooring
+from mooring.client import run_client
+from mooring.errors import ModelError, UploadError
+from mooring.fusion import (
+    FUSIONS,
+    PREDICTORS,
+    Analytic,
+    Calibrated,
+    CoBoosting,
+    Dense,
+    Distil,
+    GaussianHead,
+    Mixture,
+    OutputEnsemble,
+    fuse,
+    load_predictor,
+    save_predictor,
+)
+from mooring.fusion.distillation.imagination import Imagination
+from mooring.fusion.distillation.study import Study
+from mooring.fusion.ensemble import Ensemble, Members
+from mooring.fusion.saved import SCORERS, decode_predictor, encode_predictor
+from mooring.fusion.server import Server
+from mooring.models.backbones import DigitsNet
+from mooring.models.feature_maps import EncoderFile, Pixels, RandomEncoder
+from mooring.models.heads import HEADS, RawPrototypes
+from mooring.seeds import generator
+from mooring.trees import canonical_json
+from mooring.uploads import Limits, decode_tensors, encode, encode_tensors
+
+BRIEF, SHORT = Imagination(steps=2, batch=8), Study(steps=3, batch=16)
+QUICK = {
+    "dense": Dense(lessons=1, imagination=BRIEF, study=SHORT),
+    "co-boosting": CoBoosting(lessons=1, imagination=replace(BRIEF, hardness=1.0), study=SHORT),
+    "distil": Distil(count=32, study=SHORT),
+}
+RULES = {kind: QUICK.get(kind) or rule() for kind, rule in FUSIONS.items()} | {
+    "calibrated over a network": Calibrated(FUSIONS["parameter-average"]()),
+    "calibrated over statistics": Calibrated(GaussianHead()),
+    "calibrated twice": Calibrated(Calibrated(OutputEnsemble())),
+    "own covariances": GaussianHead(Pixels(), "own"),
+    "diagonal covariances": GaussianHead(RandomEncoder(seed=3), "diagonal", "uniform"),
+    "spherical mixture": Mixture(Pixels(), 2, "spherical"),
+}
+every_rule = pytest.mark.parametrize("name", RULES)
+PROVENANCE = {"method": "v7", "job": "ab" * 32, "sites": "Köln, Bonn", "date": "2025-01-31"}
+
+
+@pytest.fixture(scope="module")
+def job(make_job):
+    return make_job("v7", needs=frozenset().union(*(rule.needs for rule in RULES.values())))
+
+
+@pytest.fixture(scope="module")
+def server(job, digits):
+    return Server(job.blueprint, validation=digits.select(torch.arange(-300, -100)))
+
+
+@pytest.fixture(scope="module")
+def uploads(job, shard_of):
+    shards = [shard_of([0, 1, 2], 20), shard_of([3, 4], 9), shard_of([5, 6, 7], 30)]
+    return [p for k, shard in enumerate(shards) for p in run_client(job, shard, k, lambda _: None)]
+
+
+@pytest.fixture(scope="module")
+def images(digits):
+    return digits.images[-100:]
+
+
+@pytest.fixture(scope="module")
+def predictors(uploads, server):
+    return {name: fuse(rule, uploads, server) for name, rule in RULES.items()}
+
+
+@pytest.fixture(scope="module")
+def predictor(predictors):
+    return predictors["class-expert"]
+
+
+@every_rule
+def test_a_loaded_predictor_gives_the_same_scores_to_the_bit(name, predictors, images, tmp_path):
+    predictor, path = predictors[name], tmp_path / "p.safetensors"
+    save_predictor(predictor, path, PROVENANCE)
+    again = load_predictor(path).predictor
+    assert torch.equal(again(images), predictor(images))
+    scores, own = again.with_members(images)
+    assert torch.equal(scores, predictor.with_members(images)[0])
+    assert all(map(torch.equal, own, predictor.with_members(images)[1]))
+    assert (again.clients, again.passes, len(own)) == (predictor.clients, predictor.passes, len(predictor.clients))
+    assert not any(module.training for module in again.train().modules())
+    assert not any(parameter.requires_grad for parameter in again.parameters())
+
+
+@every_rule
+def test_saved_again_it_is_the_same_file(name, predictors):
+    data = encode_predictor(predictors[name], PROVENANCE)
+    assert encode_predictor(decode_predictor(data).predictor, PROVENANCE) == data
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_every_head_survives(head, shard_of, images, tmp_path):
+    from untrained import PLAN, upload_of
+
+    blueprint = replace(PLAN, head=HEADS[head]())
+    rule = OutputEnsemble()
+    made = [upload_of(blueprint, shard_of([k, 5], 9), k, rule.needs) for k in range(2)]
+    predictor = fuse(rule, made, Server(blueprint))
+    again = decode_predictor(encode_predictor(predictor, {})).predictor
+    assert torch.equal(again(images), predictor(images))
+
+
+def test_all_kinds_of_predictors_are_named(predictors):
+    kinds = {predictor.kind for predictor in predictors.values()}
+    assert kinds == PREDICTORS.keys() - {"logit-ensemble"}  # a teacher of students, and no rule's last word
+    assert all(cls.kind == kind for kind, cls in [*PREDICTORS.items(), *SCORERS.items()])
+
+
+def test_the_manifest_tells_what_a_user_must_know(predictor, job, tmp_path):
+    told = save_predictor(predictor, tmp_path / "p.safetensors", PROVENANCE)
+    manifest = load_predictor(tmp_path / "p.safetensors").manifest
+    assert manifest == told
+    assert manifest.classes == job.blueprint.classes
+    assert manifest.blueprint == job.blueprint
+    assert manifest.provenance == PROVENANCE
+    assert manifest.predictor == {"kind": "class-expert", "clients": [0, 1, 2]}
+
+
+def test_a_process_with_no_data_and_no_run_folder_gives_the_same_scores(predictors, images, tmp_path):
+    names = ["class-expert", "calibrated over a network", "own covariances", "mixture"]
+    for k, name in enumerate(names):
+        save_predictor(predictors[name], tmp_path / f"{k}.safetensors", PROVENANCE)
+    save_file({"images": images}, tmp_path / "images.safetensors")
+    script = """
+import sys, torch
+from safetensors.torch import load_file, save_file
+from mooring.fusion import load_predictor
+torch.set_num_threads(1)
+folder = sys.argv[1]
+images = load_file(f"{folder}/images.safetensors")["images"]
+scores = {str(k): load_predictor(f"{folder}/{k}.safetensors").predictor(images) for k in range(4)}
+save_file(scores, f"{folder}/scores.safetensors")
+"""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    home = {"PYTHONPATH": str(Path(mooring.__file__).parents[1]), "HOME": str(elsewhere), "PATH": "/usr/bin:/bin"}
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=elsewhere, env=home, check=True)
+    assert list(elsewhere.iterdir()) == []
+    scores = load_tensors((tmp_path / "scores.safetensors").read_bytes())
+    for k, name in enumerate(names):
+        assert torch.equal(scores[str(k)], predictors[name](images)), name
+
+
+def test_the_file_of_an_encoder_is_not_needed_any_more(job, shard_of, images, tmp_path):
+    path = tmp_path / "encoder.safetensors"
+    network = job.blueprint.build(generator(5, "network"))
+    save_file({n: t.contiguous() for n, t in network.encoder.state_dict().items()}, path)
+    fusion = Analytic(EncoderFile(str(path)))
+    made = list(run_client(replace(job, needs=fusion.needs), shard_of([1, 2], 20), 0, lambda _: None))[:1]
+    predictor = fuse(fusion, made, Server(job.blueprint))
+    scores, data = predictor(images), encode_predictor(predictor, {})
+    assert str(tmp_path).encode() not in data
+    path.unlink()
+    again = decode_predictor(data).predictor
+    assert torch.equal(again(images), scores)
+    assert encode_predictor(again, {}) == data
+
+
+@dataclass(frozen=True)
+class Doubled:
+    """A user's own backbone."""
+
+    kind: ClassVar[str] = "doubled"
+    width: float = 0.5
+
+    def build(self, channels, rng):
+        return DigitsNet(2 * self.width).build(channels, rng)
+
+
+class Loudest(Ensemble):
+    """A user's own predictor."""
+
+    kind: ClassVar[str] = "loudest"
+    holds: ClassVar = ("temperature",)
+
+    def combine(self, embeddings):
+        logits = [net.view(f).logits for net, f in zip(self.networks(), embeddings, strict=True)]
+        return torch.stack(logits).amax(0) / self.temperature
+
+
+def test_a_users_own_classes_are_handed_over_and_never_imported(job, images, tmp_path):
+    blueprint = replace(job.blueprint, backbone=Doubled(), head=RawPrototypes())
+    networks = tuple(blueprint.build(generator(k, "n")).requires_grad_(False).eval() for k in range(2))
+    predictor = Loudest(Members(blueprint, (0, 1), networks, torch.ones(2) / 2), temperature=torch.tensor(2.0))
+    path = tmp_path / "own.safetensors"
+    save_predictor(predictor, path, {})
+    again = load_predictor(path, trusted=[Doubled, Loudest]).predictor
+    assert torch.equal(again(images), predictor(images))
+    with pytest.raises(ModelError, match=rf"{path}: model.backbone.kind='{__name__}:Doubled': unknown; pass the class"):
+        load_predictor(path)
+    with pytest.raises(ModelError, match=rf"predictor.kind='{__name__}:Loudest': unknown; pass the class itself"):
+        load_predictor(path, trusted=[Doubled])
+
+
+def forged(predictor, change=lambda facts: None, tensors=None):
+    """A file whose SHA-256 is right and whose content is not."""
+    facts, own = decode_tensors(encode_predictor(predictor, PROVENANCE))
+    facts = json.loads(canonical_json(facts))
+    change(facts)
+    return encode_tensors({**own, **(tensors or {})}, facts)
+
+
+def model(**changes):
+    return lambda facts: facts["model"]["backbone"].update(changes)
+
+
+def images_of(**changes):
+    return lambda facts: facts["preprocessing"].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda f: f["predictor"].update(kind="class-exprt"),
+            "unknown; did you mean 'class-expert'",
+        ),
+        (lambda f: f["predictor"].update(kind="os:system"), "kind='os:system': unknown; pass the class itself"),
+        (lambda f: f["predictor"].update(kind=3), "predictor=.*: must be a mapping with a kind"),
+        (lambda f: f["predictor"].update(clients=[0, 1, 2, 3]), "tensor 'predictor.members.3.encoder"),
+        (lambda f: f["predictor"].update(clients=[0, 1]), "belongs to nothing|do not fit together"),
+        (lambda f: f["predictor"].update(clients="all"), "predictor.clients='all': must be the numbers"),
+        (lambda f: f["predictor"].update(kind="network"), "tensor 'predictor.network.encoder.0.weight' is nothing"),
+        (lambda f: f["predictor"].update(kind="calibrated"), "predictor.rule=None: must be a mapping"),
+        (lambda f: f["predictor"].update(kind="frozen-features"), "predictor.map=None: must be a mapping"),
+        (lambda f: f["predictor"].update(kind="affine"), "kind='affine': unknown"),
+        (lambda f: f.pop("predictor"), "holds no predictor"),
+        (lambda f: f.update(provenance=["x"]), "provenance is no mapping"),
+        (lambda f: f.update(classes=["a", "b"]), "tensor 'predictor.members.0.head.prototypes' is"),
+        (lambda f: f.update(classes=[]), r"classes=\[\]: must be the names"),
+        (lambda f: f.update(classes=list(range(10))), "classes=.*: must be the names"),
+        (lambda f: f.update(model={}), "model={}: must name a backbone and a head"),
+        (model(kind="resnet34", width=64), "tensor 'predictor.members.0.encoder.0.weight' is"),
+        (model(width=64), "tensor 'predictor.members.0.encoder.0.weight' is"),
+        (model(width=10**9), "model.backbone.width=1000000000.0: must be at most 64"),
+        (model(width="1"), "model.backbone.width='1': must be float"),
+        (model(depth=3), "model.backbone.depth=3: is no setting of this kind"),
+        (images_of(shape=[1, 8]), "preprocessing.shape="),
+        (images_of(shape=[1, 10**9, 10**9]), "preprocessing.shape="),
+        (images_of(shape=[3, 8, 8]), "tensor 'predictor.members.0.encoder.0.weight' is"),
+        (images_of(mean=[0.1, 0.2]), "preprocessing.mean="),
+        (images_of(std=[0]), r"preprocessing.std=\[0\]: must be above 0"),
+    ],
+)
+def test_a_file_that_lies_is_refused_in_one_line(change, message, predictor):
+    with pytest.raises(ModelError, match=message) as told:
+        decode_predictor(forged(predictor, change))
+    assert len(str(told.value).splitlines()) == 1
+
+
+def test_tensors_that_do_not_fit_are_refused(predictor):
+    for tensors, message in [
+        ({"prototypes": torch.zeros(3, 10, 7)}, "do not fit together"),
+        ({"seen": torch.ones(3, dtype=torch.bool)}, "do not fit together"),
+        ({"shares": torch.full((3,), float("nan"))}, "tensor 'shares' holds values that are not finite"),
+        ({"more": torch.zeros(1)}, "tensor 'more' belongs to nothing"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            decode_predictor(forged(predictor, tensors=tensors))
+
+
+def test_what_is_no_predictor_is_refused_in_one_line(predictor, uploads, tmp_path):
+    path = tmp_path / "p.safetensors"
+    with pytest.raises(ModelError, match=r"p.safetensors: cannot be read"):
+        load_predictor(path)
+    path.write_bytes(encode(uploads[0]))
+    with pytest.raises(ModelError, match=r"p.safetensors: holds no predictor"):
+        load_predictor(path)
+    save_predictor(predictor, path, PROVENANCE)
+    with pytest.raises(ModelError, match="bytes and may have 100; raise the limit"):
+        load_predictor(path, limits=Limits(bytes=100))
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(UploadError, match=r"p.safetensors: was changed on the way"):
+        load_predictor(path)
+    with pytest.raises(ModelError, match=r"nowhere.*cannot be written"):
+        save_predictor(predictor, tmp_path / "nowhere" / "p", {})
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["p.safetensors"]
