@@ -1,15 +1,21 @@
 """The work order that every client receives: the same for all of them, sent once."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 
 from mooring.client.recipe import ClientRecipe
 from mooring.models.network import Blueprint
+from mooring.models.plans import tree_of
 from mooring.schedules import ScheduleName
+from mooring.trees import by_content, canonical_json, to_tree
 from mooring.types import Count, FeatureBank, NonNegative, NonNegativeInt, Positive
-from mooring.uploads import Parts
+from mooring.uploads import Limits, Parts, expected_of, limits_for
+
+FORMAT = 1  # of the canonical text
 
 
 @dataclass(frozen=True)
@@ -51,3 +57,32 @@ class ClientJob:
     def kept(self) -> tuple[int, ...]:
         """The rounds whose snapshot is uploaded; a client that trains nothing uploads once."""
         return self.training.kept() if self.recipe.terms else (0,)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """What an upload of this job can measure at most."""
+        return limits_for(expected_of(self.needs, self.blueprint))
+
+    def canonical(self) -> str:
+        """One text for one job, the same at every site: all of it, files by their content and the bank by its hash.
+
+        It holds enough to build the job again wherever those files and the bank are.
+        """
+        return canonical_json(
+            {
+                "format": FORMAT,
+                **tree_of(self.blueprint),
+                "recipe": to_tree(self.recipe, by_content),
+                "training": to_tree(self.training),
+                "seed": self.seed,
+                "mirror": self.mirror,
+                "needs": sorted((to_tree(part, by_content) for part in self.needs), key=canonical_json),
+                "limits": asdict(self.limits),
+                "bank": None if self.bank is None else self.bank.sha256,
+            }
+        )
+
+    @cached_property
+    def sha256(self) -> str:
+        """What every upload says it answers."""
+        return sha256(self.canonical().encode()).hexdigest()

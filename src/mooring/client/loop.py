@@ -68,7 +68,7 @@ def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientF
     """Exactly what the fusion needs of this client as it is now."""
     tensors = extract(job.needs, state.network.eval().cpu(), shard)
     state.network.to(state.device.name)
-    return Upload(facts.client, round_, facts.samples, finite(tensors, facts.client, round_))
+    return Upload(facts.client, round_, facts.samples, finite(tensors, facts.client, round_), job=job.sha256)
 
 
 def train_round(
