@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from mooring.bank import Bank
 from mooring.client import Alignment, ClientRecipe, Stage, Training, Views
+from mooring.client.bank import Bank
 from mooring.config import Experiment
 from mooring.config.parse import SHORT, SLOTS
 from mooring.config.tree import kind_of

@@ -9,8 +9,8 @@ from time import monotonic
 
 import torch
 
-from mooring.bank import build_bank
 from mooring.client import ClientJob
+from mooring.client.bank import build_bank
 from mooring.config import Experiment, as_yaml, load
 from mooring.data.sites import Site
 from mooring.errors import FusionError, MooringError, StoreError, TrainingError
