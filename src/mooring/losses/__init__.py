@@ -5,7 +5,7 @@ from mooring.losses.cross_entropy import BalancedCrossEntropy, CrossEntropy
 from mooring.losses.feature_bank import BankAttraction, BankContrast, MemoryContrast
 from mooring.losses.prototypes import FeatureToPrototype, PrototypeSpread
 from mooring.losses.supcon import SupCon
-from mooring.losses.term import LossTerm
+from mooring.losses.term import LossTerm, one_number
 
 LOSSES: dict[str, type[LossTerm]] = {
     "balanced-cross-entropy": BalancedCrossEntropy,
@@ -33,4 +33,5 @@ __all__ = [
     "MemoryContrast",
     "PrototypeSpread",
     "SupCon",
+    "one_number",
 ]

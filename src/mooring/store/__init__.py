@@ -5,8 +5,10 @@ environment.json   versions and machine          uploads/        one safetensors
 result.json        the answer, strict JSON       fusions/        other fusions of the same uploads
                                                  state/          what an interrupted run goes on from
                                                  imported.log    the log that an imported run was made of
+                                                 error.txt       the traceback of a mistake in the user's own code
 """
 
+from mooring.store.error_file import ERROR, user_errors_kept
 from mooring.store.files import strict_json, write_atomically
 from mooring.store.folder import RunStore, discard_states, in_use, locked, opened, still_there
 from mooring.store.imported import LOG, Imported, write_imported
@@ -14,6 +16,7 @@ from mooring.store.reading import FORMAT, finished, read_events, read_result
 from mooring.store.uploads import encode, found_uploads, metadata, read_upload
 
 __all__ = [
+    "ERROR",
     "FORMAT",
     "LOG",
     "Imported",
@@ -31,6 +34,7 @@ __all__ = [
     "read_upload",
     "still_there",
     "strict_json",
+    "user_errors_kept",
     "write_atomically",
     "write_imported",
 ]
