@@ -20,6 +20,7 @@ from mooring.record import (
     RunFolder,
     environment,
     opened,
+    user_errors_kept,
 )
 from mooring.simulation.forecast import all_facts, foresee
 from mooring.simulation.prepare import prepare, server_of
@@ -46,7 +47,7 @@ def run(
             return unchanged(result, experiment, folder)
     began = monotonic()
     keep_freed_memory()  # evaluation is twice as fast
-    with threads(1):  # beside the workers, not against them
+    with user_errors_kept(folder.path), threads(1):  # one thread: beside the workers, not against them
         federation, job = prepare(experiment)
         examiner = Examiner(experiment.data, federation.train.classes)
         server = server_of(experiment, federation, job)
