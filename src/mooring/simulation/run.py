@@ -55,7 +55,7 @@ def run(
         with opened(folder.path, as_yaml(experiment.tree()), going_on) as writer:
             running = Running(experiment, job, federation.sites(), server, examiner, writer, emit)
             running.threads = threads_of_server or os.cpu_count() or 1
-            running.build_bank()
+            running.complete_job()
             if going_on:
                 running.recall()
             running.note(PartitionDrawn(tuple(site.name for site in running.sites), federation.summary()))
@@ -85,6 +85,8 @@ def unchanged(result: Result, experiment: Experiment, folder: RunFolder) -> Resu
                 "repeat it with --again",
             )
     if experiment.method.track == "frozen encoder":
+        if result.job_sha256 is None:
+            raise StoreError(f"out={folder.path}: was made by mooring 0.1", "repeat it with --again")
         _, job = prepare(experiment)
         names = {name for part in job.needs for name in part.expected(job.blueprint)}
         if not names <= folder.upload(result.uploads[0]).tensors.keys():

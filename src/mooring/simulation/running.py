@@ -61,11 +61,12 @@ class Running:
         self.states = StateFolder(self.writer.path, self.experiment.fingerprint())
         self.server = replace(self.server, emit=self.note)
 
-    def build_bank(self) -> None:
-        """The feature bank that travels with the job."""
+    def complete_job(self) -> None:
+        """Build the feature bank that travels with the job; from then on its hash is known."""
         bank, public = self.experiment.method.bank, self.server.public
         if bank is not None and public is not None:
             self.job = replace(self.job, bank=build_bank(bank, public, self.job, self.note))
+        self.states.job = self.job.sha256
 
     def recall(self) -> None:
         """What an interrupted run has already done, as the states know it: uploads and measured rounds.
@@ -132,7 +133,9 @@ class Running:
         uploads = [self.writer.folder.upload(self.uploads[round_, client]) for client in clients]
         fusion = self.experiment.method.fusion
         with threads(self.threads):  # by now at most the last clients are still training
-            found = evaluate_with_clients(fusion or FeatureEnsemble(), uploads, self.server, self.examiner)
+            found = evaluate_with_clients(
+                fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256
+            )
         self.fused[round_] = RoundRecord(
             round_,
             found.metrics if fusion else mean_of(list(found.alone.values())),
