@@ -55,7 +55,9 @@ def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool
             with watching(experiment, silent=quiet or json or earlier is not None) as emit:
                 outcomes.append((str(folder), conduct(experiment, emit, again, command=command())))
         except KeyboardInterrupt:
-            typer.echo(f"interrupted; go on with: mooring resume {quote(str(folder))}", err=True)
+            begun = (folder / "state").is_dir()
+            way_on = f"go on with: mooring resume {quote(str(folder))}" if begun else "nothing was trained yet"
+            typer.echo(f"interrupted; {way_on}", err=True)
             raise typer.Exit(INTERRUPTED) from None
     if json:
         results = [{"folder": folder, **as_object(result)} for folder, result in outcomes]
