@@ -23,6 +23,12 @@ class MooringError(Exception):
         return f"{self.problem}; {self.remedy}" if self.remedy else self.problem
 
 
+class Interruption(MooringError):  # noqa: N818
+    """Ctrl-C: what was saved, and how to go on."""
+
+    exit_code = 130
+
+
 class ConfigError(MooringError):
     """Every problem of a configuration at once, each with its own field, value and remedy."""
 
@@ -57,6 +63,14 @@ class FusionError(MooringError):
 
 class StoreError(MooringError):
     """A run folder cannot be read or written."""
+
+
+class UserCodeError(MooringError):
+    """The user's own code failed: file, line and message; `trace` is the whole traceback, for whoever wants it."""
+
+    def __init__(self, problem: str, remedy: str = "", trace: str = "") -> None:
+        super().__init__(problem, remedy)
+        self.trace = trace
 
 
 class ExtraError(MooringError):

@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from mooring.bank import Bank, build_bank
 from mooring.client import Before, FirstEpochs, run_client
+from mooring.client.bank import Bank, build_bank
 from mooring.client.state import Memory
 from mooring.data.clients import federate, fitted
 from mooring.data.digits import Digits

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.progress import round_of
+from mooring.cli.arguments import round_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
