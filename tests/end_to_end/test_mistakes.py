@@ -5,7 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from mooring.store import locked
+
+from mooring.record import locked
 
 
 def refused(cli, *arguments):
