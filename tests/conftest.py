@@ -11,9 +11,9 @@ import torch
 from report_folders import SHORT, relabelled
 
 from mooring import load, run
-from mooring.bank import stand_in
 from mooring.cli import main
 from mooring.client import ClientJob, Training
+from mooring.client.bank import stand_in
 from mooring.data.digits import Digits
 from mooring.data.images import ImageSet
 from mooring.methods import METHODS

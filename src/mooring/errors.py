@@ -59,6 +59,14 @@ class StoreError(MooringError):
     """A run folder cannot be read or written."""
 
 
+class UserCodeError(MooringError):
+    """The user's own code failed: file, line and message; `trace` is the whole traceback, for whoever wants it."""
+
+    def __init__(self, problem: str, remedy: str = "", trace: str = "") -> None:
+        super().__init__(problem, remedy)
+        self.trace = trace
+
+
 class ExtraError(MooringError):
     """A library of an extra is not installed."""
 

@@ -71,20 +71,24 @@ class Evaluation:
     validation_accuracy: float | None = None  # on the server's validation images, if it has any
 
 
-def evaluate(fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner) -> Evaluation:
+def evaluate(
+    fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner, job: str | None = None
+) -> Evaluation:
     """One fusion of these uploads, on the official test set; each client alone only where that costs nothing: where it
-    takes part in every prediction."""
+    takes part in every prediction. Uploads that answer another `job` are refused."""
     began = monotonic()
-    predictor = fuse(fusion, uploads, server)
+    predictor = fuse(fusion, uploads, server, job)
     seconds = monotonic() - began
     validation = None if server.validation is None else accuracy_on(predictor, server.validation)
     fused, own = examiner.examine_with_members(predictor)
     return Evaluation(fused, own, seconds, predictor.passes, validation)
 
 
-def evaluate_with_clients(fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner) -> Evaluation:
+def evaluate_with_clients(
+    fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner, job: str | None = None
+) -> Evaluation:
     """The same, and every client alone whose upload holds a whole model."""
-    found = evaluate(fusion, uploads, server, examiner)
+    found = evaluate(fusion, uploads, server, examiner, job)
     if found.alone or not FeatureEnsemble.needs <= fusion.needs:
         return found
     return replace(found, alone=clients_alone(uploads, server, examiner))

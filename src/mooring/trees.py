@@ -34,8 +34,8 @@ def by_content(value: Any) -> Iterator[tuple[str, Any]]:
 
 def chosen(value: Any) -> Iterator[tuple[str, Any]]:
     """By content, and only what differs from its default: a field that is added later changes no old tree."""
-    told = {f.name for f in fields(value) if is_default(f, getattr(value, f.name))}
-    return ((name, part) for name, part in by_content(value) if name not in told)
+    usual = {f.name for f in fields(value) if is_default(f, getattr(value, f.name))}
+    return ((name, part) for name, part in by_content(value) if name not in usual)
 
 
 def to_tree(value: Any, pairs: Pairs = plain) -> Any:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from mooring.bank import Bank
 from mooring.client import Alignment, ClientRecipe, Stage, Training, Views
+from mooring.client.bank import Bank
 from mooring.config import Experiment
 from mooring.config.parse import SHORT, SLOTS
 from mooring.config.tree import kind_of
@@ -25,7 +25,7 @@ HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
 TUTORIAL = HOME / "docs/tutorial.md"  # one story: its commands run one after the other, in one folder
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
-SHORTENED = {"run": QUICK, "sweep": (*QUICK, "data.limit=300", "seed=1", "partition.alpha=0.5")}
+SHORTENED = {"run": QUICK, "sweep": (*QUICK, "data.limit=300", "seed=1", "partition.alpha=0.5", "--workers=1")}
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
 
 

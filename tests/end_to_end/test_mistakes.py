@@ -186,3 +186,49 @@ def test_a_damaged_run_is_no_traceback_to_the_doctor(cli, tmp_path, damage):
     (tmp_path / "run/experiment.yaml").write_text("method: v7\n")
     (tmp_path / "run/events.jsonl").write_text('5\n{"event": "round"}\n')
     assert "damaged" in refused(cli, "doctor", "run")
+
+
+OWN_LOSS = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Mine:
+    kind: ClassVar[str] = "mine"
+
+    def __call__(self, step):
+        return step.views[0].logits.nonsense()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "told"),
+    [
+        ("own_syntax", "def __call__", "def", "own_syntax.py:10: SyntaxError: invalid syntax; mend it there"),
+        ("own_import", "from typing", "import nowhere_at_all\nfrom typing", "own_import.py:3: ModuleNotFoundError"),
+        ("own_plain", "@dataclass(frozen=True)", "", "own_plain.py:7: Mine is no frozen dataclass"),
+        ("own_kind", 'kind: ClassVar[str] = "mine"', "pass", 'Mine has no kind; add kind: ClassVar[str] = "mine"'),
+        (
+            "own_call",
+            "(self, step)",
+            "(self)",
+            "own_call.py:10: Mine.__call__ cannot be called as it will be; write def",
+        ),
+        ("own_family", "__call__", "start", "own_family.py:6: Mine is no loss term; add __call__(step)"),
+    ],
+)
+def test_a_part_of_ones_own_is_refused_in_one_line(cli, tmp_path, name, old, new, told):
+    (tmp_path / f"{name}.py").write_text(OWN_LOSS.replace(old, new, 1))
+    err = refused(cli, "run", "method=v4", f"method.client.terms=[{name}:Mine]", "engine.workers=1")
+    assert told in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_error_in_a_part_of_ones_own_is_one_line_with_its_place(cli, tmp_path):
+    (tmp_path / "own_error.py").write_text(OWN_LOSS)
+    words = ("method=v4", "method.client.terms=[own_error:Mine]", "engine.workers=1", "out=here", "--quiet")
+    err = refused(cli, "run", *words)
+    assert "own_error.py:11: AttributeError: 'Tensor' object has no attribute 'nonsense'" in err
+    assert len(err.splitlines()) == 1

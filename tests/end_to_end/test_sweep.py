@@ -15,7 +15,14 @@ SMALL = ["data.limit=300", "training.rounds=1", "training.local_epochs=1", "part
 
 
 def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
-    words = ["sweep", "fusion=feature-ensemble,class-expert", "seed=1..2", *SMALL, f"out={tmp_path / 's'}"]
+    words = [
+        "sweep",
+        "fusion=feature-ensemble,class-expert",
+        "seed=1..2",
+        *SMALL,
+        f"out={tmp_path / 's'}",
+        "--workers=1",
+    ]
     code, out, err = cli(*words, "--baseline", "fusion=feature-ensemble")
     assert code == 0, err
     assert "class-expert" in out

@@ -39,9 +39,3 @@ def test_the_second_ctrl_c_leaves_before_the_run_is_done(settings, tmp_path):
     process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 130
     assert not (folder / "result.json").exists()
-
-
-def test_a_few_kills(settings, original, tmp_path):
-    folder = tmp_path / "run"
-    assert torment(folder, settings, random.Random(1), kills=2, patience=5.0) >= 1
-    same(original, folder)

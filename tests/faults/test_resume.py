@@ -4,21 +4,20 @@ import os
 import signal
 
 import pytest
-from disturbance import LIMIT_SECONDS, ended, events, kill, same, started, wait_for_states, workers_of
-from mooring.engines.interruption import patient
+from disturbance import LIMIT_SECONDS, events, kill, same, started, wait_for_states, workers_of
+
+from mooring.processes import remembered_interrupt
 
 
-@pytest.mark.slow
-@pytest.mark.chaos
-def test_killed_parent_and_killed_worker(original, settings, tmp_path):
+def test_a_killed_worker_and_a_killed_run(original, settings, tmp_path, cli):
     folder = tmp_path / "run"
     process = started(folder, *settings)
-    wait_for_states(folder, 2, process)
-    kill(process)
-    process = started(folder, *settings)
-    wait_for_states(folder, 3, process)
+    wait_for_states(folder, 1, process)
     os.kill(workers_of(process)[0], signal.SIGKILL)
-    ended(process)
+    wait_for_states(folder, 3, process)
+    kill(process)
+    code, _, err = cli("run", *settings, "engine.workers=1", f"out={folder}")
+    assert code == 0, err
     assert events(folder, "resumed")
     same(original, folder)
 
@@ -68,8 +67,16 @@ def test_a_finished_run_is_left_alone_by_resume(original, cli):
     assert "v12" in out
 
 
-def test_the_first_ctrl_c_is_remembered_and_the_second_acts_at_once():
-    with pytest.raises(KeyboardInterrupt), patient() as interrupted:
+@pytest.fixture
+def heard():
+    """Ctrl-C as in a terminal; a suite that runs in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_the_first_ctrl_c_is_remembered_and_the_second_acts_at_once(heard):
+    with pytest.raises(KeyboardInterrupt), remembered_interrupt() as interrupted:
         signal.raise_signal(signal.SIGINT)
         assert interrupted.is_set()
         signal.raise_signal(signal.SIGINT)

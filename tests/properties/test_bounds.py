@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from mooring.bank import Bank
 from mooring.bounds import Checked, rule_of
 from mooring.client import ClientRecipe, FirstEpochs, Stage, Training
+from mooring.client.bank import Bank
 from mooring.config import Experiment
 from mooring.config.parse import SLOTS
 from mooring.data.digits import Digits

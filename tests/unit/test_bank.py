@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from mooring.client.memory import Memory
 
-from mooring.bank import Bank, build_bank
 from mooring.client import Before, FirstEpochs, run_client
+from mooring.client.bank import Bank, build_bank
 from mooring.data.clients import federate, fitted
 from mooring.data.digits import Digits
 from mooring.data.images import ImageSet

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from mooring.bank import Bank
 from mooring.client import run_client
+from mooring.client.bank import Bank
 from mooring.client.loop import facts_of
 from mooring.client.state import ClientState
 from mooring.data.sites import InMemorySite

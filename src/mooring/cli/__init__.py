@@ -10,6 +10,7 @@ import typer
 from mooring.cli import data, doctor, fetch, folders, fuse, methods, run, study, sweep, watch
 from mooring.cli.arguments import INTERRUPTED
 from mooring.errors import ConfigError, MooringError
+from mooring.user_code import explained
 
 app = typer.Typer(
     name="mooring",
@@ -56,7 +57,7 @@ app.add_typer(sources, name="data")
 
 
 def main() -> None:
-    """A user's mistake ends in one line and exit code 2; a bug keeps its traceback."""
+    """A user's mistake, in code of their own too, ends in one line and exit code 2; a bug keeps its traceback."""
     warnings.showwarning = _warn
     sys.path.insert(0, str(Path.cwd()))  # so that module:NAME in the current folder is found, as with python -m
     try:
@@ -74,6 +75,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except Exception as error:
+        told = explained(error)
+        if told is None:
+            raise
+        print(f"error: {told}", file=sys.stderr)
+        sys.exit(told.exit_code)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

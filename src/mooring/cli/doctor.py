@@ -59,7 +59,7 @@ def before(settings: list[str] | None, json: bool) -> None:
     """The a-priori verdict."""
     from dataclasses import asdict, replace
 
-    from mooring.bank import stand_in
+    from mooring.client.bank import stand_in
     from mooring.simulation import prepare
     from mooring.simulation.forecast import forecast
 

@@ -18,9 +18,10 @@ from mooring.data.images import ImageSet
 from mooring.data.sites import Site
 from mooring.errors import TrainingError
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, ClientStarved, Emit
-from mooring.losses import looks_at_views
+from mooring.losses import looks_at_views, one_number
 from mooring.types import Balanced, ClientFacts, Losses, Progress, Step, Upload, View
 from mooring.uploads import extract
+from mooring.user_code import explaining, returned
 
 TICK_SECONDS = 0.25
 
@@ -63,9 +64,11 @@ def train_rounds(
         emit(ClientResumed(facts.client, state.position.round, state.step))
     while state.position.round < job.training.rounds:
         round_ = state.position.round
-        emit(train_round(job, state, shard, facts, emit, keeper))
-        if round_ in job.kept():
-            yield uploaded(job, state, shard, facts, site, round_)
+        with explaining(f"client {facts.client}, round {round_}"):
+            emit(train_round(job, state, shard, facts, emit, keeper))
+            upload = uploaded(job, state, shard, facts, site, round_) if round_ in job.kept() else None
+        if upload is not None:
+            yield upload
         state.position = Position(round_ + 1)
         keeper.keep(frozen(state) if state.position.round < job.training.rounds else ended(state))
 
@@ -146,13 +149,14 @@ def whole_loss(
     recipe: ClientRecipe, state: ClientState, step: Step, embedding: Tensor
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """L_b, and L_a balanced against it."""
-    terms = {name: term(step) for name, term in named(recipe.terms)}
+    terms = {name: one_number(term, term(step)) for name, term in named(recipe.terms)}
     local = torch.stack(list(terms.values())).sum()
     measured = {**{TERM + name: value for name, value in terms.items()}, "base_loss": local}
     if recipe.align is None or state.balancer is None:
         return local, measured
-    align = recipe.align.term(step)
-    balanced: Balanced = state.balancer(Losses(local, align, terms, embedding, step.prototypes), step.progress)
+    align = one_number(recipe.align.term, recipe.align.term(step))
+    losses = Losses(local, align, terms, embedding, step.prototypes)
+    balanced = returned(state.balancer(losses, step.progress), Balanced, state.balancer, "forward")
     measured |= {
         "align_loss": align,
         "lambda_raw": balanced.lambda_raw,
@@ -165,7 +169,7 @@ def whole_loss(
 
 def stage_loss(stage: Stage, step: Step) -> tuple[Tensor, dict[str, Tensor]]:
     """The weighted terms of a stage and nothing else."""
-    terms = {name: term(step) for name, term in named(stage.terms)}
+    terms = {name: one_number(term, term(step)) for name, term in named(stage.terms)}
     weights = stage.weights or (1.0,) * len(terms)
     loss = torch.stack([weight * term for weight, term in zip(weights, terms.values(), strict=True)]).sum()
     return loss, {**{TERM + name: value for name, value in terms.items()}, "base_loss": loss}

@@ -7,34 +7,26 @@ Values are checked by pydantic; the walk is ours, because slots are open: a user
 import json
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from functools import cache
-from importlib import import_module
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Union, get_args, get_origin
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from mooring.bounds import crossed
+from mooring.config.own import own_class, unwritable
+from mooring.config.slots import NOTHING, Slots, adapter, default_of, type_hints
 from mooring.config.tree import INHERITED, kind_of
-from mooring.errors import ConfigError, nearest
+from mooring.errors import ConfigError, UserCodeError, nearest
+from mooring.user_code import explaining
 
 Problem = tuple[str, bool, str]  # where, is it only a key that nobody reads, what to tell
-NOTHING = object()  # no base, no value: not the same as null
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A place for a value of an open family: which key names the kind, and the kinds there are."""
-
-    key: str
-    kinds: Mapping[str, type]
 
 
 @dataclass
 class Builder:
     """Builds values and collects problems."""
 
-    slots: Mapping[type, Slot]
+    slots: Slots
     problems: list[Problem] = field(default_factory=list)
 
     def build(self, annotation: Any, tree: Any, base: Any, path: str) -> Any:
@@ -53,7 +45,7 @@ class Builder:
         elif len(members) > 1 and all(map(is_dataclass, members)):
             return self._either(members, tree, path)
         if annotation in self.slots:
-            return self._slot(self.slots[annotation], tree, base, path)
+            return self._slot(annotation, tree, base, path)
         if get_origin(annotation) is dict:
             return self._mapping(members[1], tree, path)
         if get_origin(annotation) is tuple and (members[0] in self.slots or is_dataclass(members[0])):
@@ -62,7 +54,8 @@ class Builder:
             return self._record(annotation, tree, base, path)
         return self._leaf(annotation, tree, path)
 
-    def _slot(self, slot: Slot, tree: Any, base: Any, path: str) -> Any:
+    def _slot(self, family: type, tree: Any, base: Any, path: str) -> Any:
+        slot = self.slots[family]
         if isinstance(tree, str):
             tree = {slot.key: tree}
         if not isinstance(tree, dict):
@@ -77,20 +70,21 @@ class Builder:
             if base is NOTHING or base is None:
                 return self._problem(path, tree, f"needs {slot.key!r}; " + nearest("", slot.kinds))
             return self._record(type(base), tree, base, path)
-        cls = self._kind(slot, name, f"{path}.{slot.key}")
+        cls = self._kind(family, name, f"{path}.{slot.key}")
         if cls is NOTHING:
             return NOTHING
         return self._record(cls, tree, base if type(base) is cls else NOTHING, path)
 
-    def _kind(self, slot: Slot, name: Any, path: str) -> Any:
-        if isinstance(name, str) and name in slot.kinds:
-            return slot.kinds[name]
-        if isinstance(name, str) and ":" in name:
-            cls = imported(name)
-            if isinstance(cls, type) and is_dataclass(cls):
-                return cls
-            return self._problem(path, name, "is not a dataclass; write your own part as a frozen dataclass")
-        return self._problem(path, name, f"unknown; {nearest(str(name), slot.kinds)}")
+    def _kind(self, family: type, name: Any, path: str) -> Any:
+        kinds = self.slots[family].kinds
+        if isinstance(name, str) and name in kinds:
+            return kinds[name]
+        if not isinstance(name, str) or ":" not in name:
+            return self._problem(path, name, f"unknown; {nearest(str(name), kinds)}")
+        try:
+            return own_class(name, family, self.slots)
+        except ConfigError as error:
+            return self._problem(path, name, "; ".join(error.problems))
 
     def _sequence(self, member: Any, tree: Any, base: Any, path: str) -> Any:
         """A list replaces all elements; a mapping changes some, by position or by kind."""
@@ -151,9 +145,14 @@ class Builder:
     def _made(self, cls: Any, values: Mapping[str, Any], tree: Any, path: str) -> Any:
         """What fits field by field may still not fit together; its constructor says so."""
         try:
-            return cls(**values)
+            with explaining():
+                made = cls(**values)
         except ConfigError as error:
             return self._problem(path, tree, "; ".join(error.problems))
+        except UserCodeError as error:
+            return self._problem(path, NOTHING, f"{error}; mend it there, or give another value")
+        problem = unwritable(made)
+        return made if problem is None else self._problem(path, NOTHING, problem)
 
     def _leaf(self, annotation: Any, tree: Any, path: str) -> Any:
         try:
@@ -178,31 +177,6 @@ class Builder:
         shown = path if value is NOTHING else f"{path}={shorten(value)}"
         self.problems.append((path, unknown, f"{shown}: {reason}"))
         return NOTHING
-
-
-@cache
-def adapter(annotation: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(annotation)
-
-
-@cache
-def type_hints(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls, include_extras=True)
-
-
-def default_of(f: Any) -> Any:
-    if f.default is not MISSING:
-        return f.default
-    return f.default_factory() if f.default_factory is not MISSING else NOTHING
-
-
-def imported(name: str) -> Any:
-    """The object called `package.module:NAME`."""
-    module, _, attribute = name.partition(":")
-    try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError([f"{name}: cannot be imported ({error}); write package.module:NAME"]) from None
 
 
 def shorten(value: Any) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from mooring.client import Engine
-from mooring.config.build import imported
+from mooring.config.own import imported
 
 PLACES = {"local": "mooring.engines:Local"}
 

@@ -7,9 +7,9 @@ from hashlib import sha256
 
 from mooring.bounds import Checked
 from mooring.client import Engine, Training
-from mooring.config.build import imported
 from mooring.config.engines import usual_engine
 from mooring.config.label import beside, changes, folder_name, labelled
+from mooring.config.own import described, imported
 from mooring.config.paths import absolute, with_paths
 from mooring.config.tree import Tree, to_tree
 from mooring.data.digits import Digits
@@ -103,8 +103,11 @@ def named_method(name: str) -> Method:
     if name in METHODS:
         return METHODS[name]
     if ":" in name:
-        method = imported(name)
+        try:
+            method = imported(name)
+        except ConfigError as error:
+            raise ConfigError([f"method={name}: {problem}" for problem in error.problems]) from None
         if isinstance(method, Method):
             return method
-        raise ConfigError([f"method={name}: is a {type(method).__name__}; it must be a mooring.Method"])
+        raise ConfigError([f"method={name}: {described(name, method)}; it must be a mooring.Method"])
     raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS)}"])

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from mooring.config.build import NOTHING, default_of
 from mooring.config.keys import full, shortest
+from mooring.config.slots import NOTHING, default_of
 from mooring.config.tree import kind_of, to_tree
 
 LONGEST = 71  # letters of a folder name, before the eight of its fingerprint

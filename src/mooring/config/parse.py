@@ -8,10 +8,12 @@ from typing import Any
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Engine, Training
 from mooring.client.stages import WHENS, When
-from mooring.config.build import NOTHING, Builder, Problem, Slot, type_hints
+from mooring.config.build import Builder, Problem
 from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
 from mooring.config.keys import BROAD, SHORT, once, read_overrides, settled
+from mooring.config.own import strangers
+from mooring.config.slots import NOTHING, Slot, type_hints
 from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
 from mooring.data.catalogue import SOURCES
 from mooring.data.images import Source
@@ -118,6 +120,8 @@ def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
     name, built = _name(method), {}
     try:
         base = NOTHING if name == CUSTOM else named_method(name)
+        for path, problem in strangers(Method, base, SLOTS, "method"):
+            builder.note(path, NOTHING, problem)
         parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
         built["method"] = builder.build(Method, parts, base, "method")
     except ConfigError as error:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import MinLen
 
-from mooring.config.build import NOTHING, Builder
+from mooring.config.build import Builder
+from mooring.config.slots import NOTHING
 from mooring.config.tree import Tree
 from mooring.errors import ConfigError
 from mooring.types import Count, Seed

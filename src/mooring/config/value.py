@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from mooring.config.build import NOTHING, Builder, Slot
+from mooring.config.build import Builder
+from mooring.config.slots import NOTHING, Slot
 from mooring.config.tree import read_file
 from mooring.errors import ConfigError
 

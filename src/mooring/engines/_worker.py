@@ -10,11 +10,10 @@ from mooring.client import ClientJob, run_client
 from mooring.client.checkpoint import States, Tensors
 from mooring.client.device import Device
 from mooring.data.sites import Site
-from mooring.errors import MooringError, TrainingError
+from mooring.errors import MooringError, TrainingError, UserCodeError
 from mooring.events import ClientFailed
 from mooring.processes import Link, Stopped
-from mooring.types import Upload
-from mooring.uploads.codec import decode, decode_tensors, encode, encode_tensors
+from mooring.uploads.codec import decode_tensors, encode, encode_tensors
 
 STATE = {"format": 2}  # facts of a state on its way to the process that writes it
 
@@ -35,6 +34,8 @@ class ClientRunner:
         try:
             for upload in run_client(self.job, self.sites[task], link.send, keeper, device):
                 link.send(("upload", encode(upload)))
+        except UserCodeError as error:
+            link.send(error)  # every client would meet it
         except MooringError as error:
             link.send(failure(task, error))
 
@@ -63,10 +64,6 @@ class KeeperAway:
         self.kept = monotonic()
         if self.link.stopping.is_set():
             raise Stopped
-
-
-def unpacked_upload(data: bytes) -> Upload:
-    return decode(data)
 
 
 def unpacked_state(data: bytes) -> dict[str, Tensor]:

@@ -15,8 +15,8 @@ from mooring.client import ClientJob, run_client
 from mooring.client.checkpoint import NO_STATES, States, Tensors
 from mooring.client.device import CPU, Device, gpu
 from mooring.data.sites import Site
-from mooring.engines._worker import ClientRunner, failure, out_of_memory, unpacked_state, unpacked_upload
-from mooring.errors import ConfigError, MooringError, TrainingError
+from mooring.engines._worker import ClientRunner, failure, out_of_memory, unpacked_state
+from mooring.errors import ConfigError, MooringError, TrainingError, UserCodeError
 from mooring.events import Emit, Event
 from mooring.processes import (
     NO_MEMORY,
@@ -29,6 +29,7 @@ from mooring.processes import (
     threads,
 )
 from mooring.types import Count, Positive, Upload
+from mooring.uploads.codec import decode
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,10 @@ class Local(Checked):
             match said:
                 case Message(content=Event() as event):
                     emit(event)
+                case Message(content=UserCodeError() as error):
+                    raise error
                 case Message(content=("upload", bytes() as data)):
-                    yield unpacked_upload(data)
+                    yield decode(data, job.limits)
                 case Message(task=client, content=("state", bytes() as data)):
                     states.keep(client, unpacked_state(data))
                 case Died(task=client, exit_code=code):
@@ -82,6 +85,8 @@ class Local(Checked):
                 keeper = KeeperHere(site.number, states, 60 * self.save_minutes, interrupted)
                 try:
                     yield from run_client(job, site, emit, keeper, device)
+                except UserCodeError:
+                    raise  # every client would meet it
                 except MooringError as error:
                     emit(failure(site.number, error))
                 except (MemoryError, RuntimeError) as error:

@@ -2,7 +2,7 @@
 
 from mooring.fusion.admit import Admission, Refusal, admit, fuse
 from mooring.fusion.analytic import Analytic
-from mooring.fusion.base import Fusion, rebuild
+from mooring.fusion.base import Fusion
 from mooring.fusion.calibrated import Calibrated
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.count_weighted import CountWeighted
@@ -78,6 +78,5 @@ __all__ = [
     "admit",
     "fuse",
     "load_predictor",
-    "rebuild",
     "save_predictor",
 ]

@@ -13,7 +13,8 @@ from mooring.fusion.predictor import Predictor
 from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
 from mooring.types import Upload
-from mooring.uploads import Part, Parts, UploadFacts, expected_of
+from mooring.uploads import Part, Parts, UploadFacts
+from mooring.uploads.part import together
 
 AGAIN = "ask the client to upload again"
 
@@ -68,10 +69,8 @@ def admit(
     """
     if not uploads:
         raise FusionError("there is nothing to fuse: no client has uploaded", "check partition.clients and the data")
-    expected_of(needs, blueprint)  # no two parts claim one name
-    parts = tuple((part, part.expected(blueprint)) for part in sorted(needs, key=lambda part: part.kind))
-    wanted = Wanted(parts, job)
-    names = {name for _, tensors in parts for name in tensors}
+    parts = tuple(sorted(((part, part.expected(blueprint)) for part in needs), key=lambda pair: list(pair[1])))
+    wanted, names = Wanted(parts, job), list(together(parts))
     times = Counter(upload.client for upload in uploads)
     admitted, refused = [], []
     for upload in sorted(uploads, key=lambda upload: upload.client):
@@ -83,7 +82,7 @@ def admit(
         if problems:
             refused.append(Refusal(upload.client, upload.site, problems))
         else:
-            admitted.append(replace(upload, tensors={name: upload.tensors[name] for name in sorted(names)}))
+            admitted.append(replace(upload, tensors={name: upload.tensors[name] for name in names}))
     return Admission(tuple(admitted), tuple(refused))
 
 

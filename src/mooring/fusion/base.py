@@ -1,6 +1,6 @@
 """The shape of a fusion rule: admitted uploads in, one predictor out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Literal, Protocol
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 from mooring.bounds import Checked
 from mooring.fusion.predictor import Predictor
 from mooring.fusion.server import Server
-from mooring.models.network import PROTOTYPES, Blueprint, Network
+from mooring.models.network import PROTOTYPES
 from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.label_counts import LABEL_COUNTS
@@ -34,18 +34,6 @@ class Fusion(Checked, Protocol):
         return frozenset()
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Predictor: ...
-
-
-def rebuild(upload: Upload, blueprint: Blueprint) -> Network:
-    """A client's network from its upload."""
-    return network_of(upload.tensors, blueprint)
-
-
-def network_of(tensors: Mapping[str, Tensor], blueprint: Blueprint) -> Network:
-    """The network whose state is among these tensors, never to be trained again."""
-    network = blueprint.build(torch.Generator())
-    network.load_state_dict({name: tensors[name] for name in network.state_dict()})
-    return network.requires_grad_(False).eval()
 
 
 def prototypes_of(uploads: Sequence[Upload]) -> Tensor:

@@ -7,12 +7,13 @@ from typing import Self
 
 from torch import Tensor, nn
 
-from mooring.fusion.base import data_shares, rebuild
+from mooring.fusion.base import data_shares
 from mooring.fusion.predictor import Predictor, Saved
 from mooring.models.network import Blueprint, Network
 from mooring.models.plans import all_of, refuse
 from mooring.trees import Tree
 from mooring.types import Upload
+from mooring.uploads.model import rebuild
 
 
 @dataclass(frozen=True)

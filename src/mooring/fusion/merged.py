@@ -6,11 +6,10 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import network_of
 from mooring.fusion.predictor import Predictor, Saved
 from mooring.models.network import Blueprint
 from mooring.types import Upload, View
-from mooring.uploads.model import state_of
+from mooring.uploads.model import network_of, state_of
 
 State = dict[str, Tensor]
 

@@ -5,7 +5,7 @@ from mooring.losses.cross_entropy import BalancedCrossEntropy, CrossEntropy
 from mooring.losses.feature_bank import BankAttraction, BankContrast, MemoryContrast
 from mooring.losses.prototypes import FeatureToPrototype, PrototypeSpread
 from mooring.losses.supcon import SupCon
-from mooring.losses.term import LossTerm, looks_at_views
+from mooring.losses.term import LossTerm, looks_at_views, one_number
 
 LOSSES: dict[str, type[LossTerm]] = {
     "balanced-cross-entropy": BalancedCrossEntropy,
@@ -34,4 +34,5 @@ __all__ = [
     "PrototypeSpread",
     "SupCon",
     "looks_at_views",
+    "one_number",
 ]

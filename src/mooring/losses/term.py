@@ -4,7 +4,9 @@ from typing import ClassVar, Protocol
 
 from torch import Tensor
 
+from mooring.errors import UserCodeError
 from mooring.types import Step
+from mooring.user_code import place_of
 
 
 class LossTerm(Protocol):
@@ -22,3 +24,14 @@ class LossTerm(Protocol):
 def looks_at_views(term: LossTerm) -> bool:
     """Does this term need images? One that does not say so does."""
     return bool(getattr(term, "looks_at_views", True))
+
+
+def one_number(term: LossTerm, value: Tensor) -> Tensor:
+    """What a term returned, which must be a scalar: a vector would be summed up with others, or fail far from here."""
+    if isinstance(value, Tensor) and value.ndim == 0:
+        return value
+    what = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else f"a {type(value).__name__}"
+    raise UserCodeError(
+        f"{place_of(type(term).__call__)}: the loss {term.kind!r} returned {what}, a single number is needed",
+        "return loss.mean()",
+    )

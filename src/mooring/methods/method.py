@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from mooring.bank import Bank
 from mooring.bounds import Checked
 from mooring.client import Alignment, ClientRecipe
+from mooring.client.bank import Bank
 from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
 from mooring.losses import LossTerm, MeanSquared

@@ -5,8 +5,8 @@ The lambda family of notes 2 to 5 is in alignment.py.
 
 from dataclasses import replace
 
-from mooring.bank import Bank
 from mooring.client import Alignment, Before, ClientRecipe, FirstEpochs, Stage
+from mooring.client.bank import Bank
 from mooring.fusion import ClassExpert, FeatureEnsemble
 from mooring.losses import (
     BankAttraction,

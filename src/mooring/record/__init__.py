@@ -5,10 +5,12 @@ environment.json   versions and machine          uploads/        one file per cl
 result.json        the answer, strict JSON       fusions/        other fusions of the same uploads
                                                  state/          what an interrupted run goes on from
                                                  imported.log    the log that an imported run was made of
+                                                 error.txt       the traceback of a mistake in the user's own code
 """
 
 from mooring.record._events import TimedEvent
 from mooring.record._json import as_tree, strict_json
+from mooring.record.error_file import ERROR, user_errors_kept
 from mooring.record.files import as_record, read_json, write_atomically, write_json
 from mooring.record.folder import RunFolder, read_fusion
 from mooring.record.imported import LOG, Imported, write_imported
@@ -40,6 +42,7 @@ from mooring.record.study import (
 from mooring.record.writer import RunWriter, environment, opened
 
 __all__ = [
+    "ERROR",
     "FORMAT",
     "LOG",
     "Absence",
@@ -75,6 +78,7 @@ __all__ = [
     "read_json",
     "read_study",
     "strict_json",
+    "user_errors_kept",
     "write_atomically",
     "write_imported",
     "write_json",

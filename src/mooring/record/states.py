@@ -32,7 +32,8 @@ class StateFacts:
     """What a state says of itself beside its tensors."""
 
     client: int
-    fingerprint: str
+    fingerprint: str  # of the experiment
+    job: str  # SHA-256 of the job that the client trains by
     uploads: tuple[UploadRecord, ...]  # on disk before it
     records: tuple[ClientRecord, ...]  # of the rounds before it
     format: int = FORMAT
@@ -44,6 +45,7 @@ class StateFolder:
 
     folder: Path
     fingerprint: str
+    job: str = ""
     uploads: dict[int, dict[int, UploadRecord]] = field(default_factory=dict)  # client -> round -> on disk
     records: dict[int, dict[int, ClientRecord]] = field(default_factory=dict)  # client -> round -> measured
     damaged: set[Path] = field(default_factory=set)  # files that were met and are not what was written
@@ -60,7 +62,7 @@ class StateFolder:
         """The newest state takes the place of the one before; a crash leaves at least one of them whole."""
         still_there(self.folder)
         uploads, records = self.uploads.get(client, {}), self.records.get(client, {})
-        facts = StateFacts(client, self.fingerprint, tuple(uploads.values()), tuple(records.values()))
+        facts = StateFacts(client, self.fingerprint, self.job, tuple(uploads.values()), tuple(records.values()))
         tree = as_tree(facts)
         assert isinstance(tree, dict)
         body = encode_tensors(tensors, tree)
@@ -97,7 +99,12 @@ class StateFolder:
         try:
             tree, tensors = decode_tensors(body, what=path.name)
             facts: StateFacts = from_tree(StateFacts, tree)
-            mine = (facts.client, facts.format, facts.fingerprint) == (client, FORMAT, self.fingerprint)
+            mine = (facts.client, facts.format, facts.fingerprint, facts.job) == (
+                client,
+                FORMAT,
+                self.fingerprint,
+                self.job,
+            )
             there = self.uploads.get(client, {})
             if not mine or any(there.get(upload.round) != upload for upload in facts.uploads):
                 return None

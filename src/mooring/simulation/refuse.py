@@ -13,7 +13,7 @@ from mooring.data.clients import Federation
 from mooring.errors import ConfigError, FusionError, StoreError
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
-from mooring.fusion import Fusion, Server, rebuild
+from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory
 from mooring.record import FusionRecord, Result, RunFolder, strict_json, write_json
@@ -22,6 +22,7 @@ from mooring.trees import to_tree
 from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
 from mooring.uploads.codec import encode
+from mooring.uploads.model import rebuild
 
 
 def fuse(

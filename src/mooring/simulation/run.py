@@ -1,51 +1,30 @@
 """From an experiment to its record: one direction, no way back to the clients."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
 from time import monotonic
 
-import torch
-
-from mooring.bank import build_bank
-from mooring.client import ClientJob
 from mooring.config import Experiment, as_yaml, load
-from mooring.data.sites import Site
-from mooring.errors import FusionError, MooringError, StoreError, TrainingError
-from mooring.evaluate import Examiner, evaluate_with_clients
+from mooring.errors import MooringError, StoreError
+from mooring.evaluate import Examiner
 from mooring.events import (
-    ClientFailed,
-    ClientRecord,
-    ClientStarved,
     Emit,
-    Event,
-    FusionBegan,
     PartitionDrawn,
-    Remark,
-    SnapshotFused,
     silent,
 )
-from mooring.fusion import FeatureEnsemble, Server
 from mooring.processes import keep_freed_memory, threads
 from mooring.record import (
-    Absence,
-    Metrics,
     Result,
-    RoundRecord,
     RunFolder,
-    RunWriter,
-    Seeds,
-    SiteRecord,
-    StateFolder,
-    UploadRecord,
     environment,
     opened,
+    user_errors_kept,
 )
 from mooring.simulation.forecast import all_facts, foresee
 from mooring.simulation.prepare import prepare, server_of
-from mooring.types import PartitionSummary
+from mooring.simulation.running import Running
 
 RUNS = Path("runs")
 
@@ -68,7 +47,7 @@ def run(
             return unchanged(result, experiment, folder)
     began = monotonic()
     keep_freed_memory()  # evaluation is twice as fast
-    with threads(1):  # beside the workers, not against them
+    with user_errors_kept(folder.path), threads(1):  # one thread: beside the workers, not against them
         federation, job = prepare(experiment)
         examiner = Examiner(experiment.data, federation.train.classes)
         server = server_of(experiment, federation, job)
@@ -76,7 +55,7 @@ def run(
         with opened(folder.path, as_yaml(experiment.tree()), going_on) as writer:
             running = Running(experiment, job, federation.sites(), server, examiner, writer, emit)
             running.threads = threads_of_server or os.cpu_count() or 1
-            running.build_bank()
+            running.complete_job()
             if going_on:
                 running.recall()
             running.note(PartitionDrawn(tuple(site.name for site in running.sites), federation.summary()))
@@ -106,6 +85,8 @@ def unchanged(result: Result, experiment: Experiment, folder: RunFolder) -> Resu
                 "repeat it with --again",
             )
     if experiment.method.track == "frozen encoder":
+        if result.job_sha256 is None:
+            raise StoreError(f"out={folder.path}: was made by mooring 0.1", "repeat it with --again")
         _, job = prepare(experiment)
         names = {name for part in job.needs for name in part.expected(job.blueprint)}
         if not names <= folder.upload(result.uploads[0]).tensors.keys():
@@ -134,168 +115,3 @@ def interrupted(folder: RunFolder, experiment: Experiment) -> bool:
 
 def folder_of(experiment: Experiment) -> Path:
     return Path(experiment.out) if experiment.out else RUNS / experiment.title
-
-
-@dataclass
-class Running:
-    """The server's part of a run: it takes uploads as they arrive, fuses a snapshot when all clients have delivered it,
-    and keeps the record. Of a site it knows its name and what it sends."""
-
-    experiment: Experiment
-    job: ClientJob
-    sites: tuple[Site, ...]
-    server: Server
-    examiner: Examiner
-    writer: RunWriter
-    emit: Emit
-    threads: int = 1
-    absent: dict[int, str] = field(default_factory=dict)  # clients that deliver nothing (more), and why
-    failures: list[ClientFailed] = field(default_factory=list)
-    records: dict[tuple[int, int], ClientRecord] = field(default_factory=dict)  # (round, client)
-    uploads: dict[tuple[int, int], UploadRecord] = field(default_factory=dict)
-    fused: dict[int, RoundRecord] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.states = StateFolder(self.writer.path, self.experiment.fingerprint())
-        self.server = replace(self.server, emit=self.note)
-
-    def build_bank(self) -> None:
-        """The feature bank that travels with the job."""
-        bank, public = self.experiment.method.bank, self.server.public
-        if bank is not None and public is not None:
-            self.job = replace(self.job, bank=build_bank(bank, public, self.job, self.note))
-
-    def recall(self) -> None:
-        """What an interrupted run has already done, as the states know it: uploads and measured rounds.
-
-        Lines of events.jsonl that a loss of power took are written again.
-        """
-        for upload in self.writer.folder.uploads_on_disk():
-            self.states.delivered(upload)
-        known = {site.number: self.states.facts(site.number) for site in self.sites}
-        self.states.uploads.clear()
-        for path in sorted(self.states.damaged):
-            self.note(Remark(f"{path} is damaged; an earlier state is used"))
-        events = (timed.event for timed in self.writer.folder.events)
-        told = {(event.round, event.client) for event in events if isinstance(event, ClientRecord)}
-        for facts in filter(None, known.values()):
-            for upload in facts.uploads:
-                self.uploads[upload.round, upload.client] = upload
-                self.states.delivered(upload)
-            for record in facts.records:
-                self.keep_record(record)
-                if (record.round, record.client) not in told:
-                    self.writer.record(record)
-
-    def collect(self) -> None:
-        for upload in self.experiment.engine.collect(self.job, self.sites, self.note, self.states):
-            record = self.writer.save_upload(upload)
-            self.uploads[upload.round, upload.client] = record
-            self.states.delivered(record)
-            self.fuse_ready()
-        self.fuse_ready()
-
-    def note(self, event: Event) -> None:
-        """Every event goes to the listener; those that are kept go to the record."""
-        match event:
-            case ClientRecord() as record:
-                self.keep_record(record)
-            case ClientStarved(client=client):
-                self.absent[client] = "starved"
-            case ClientFailed(client=client) as failed:
-                self.absent[client] = "failed"
-                self.failures.append(failed)
-        if event.kept:
-            self.writer.record(event)
-        self.emit(event)
-
-    def keep_record(self, record: ClientRecord) -> None:
-        self.records[record.round, record.client] = record
-        self.states.measured(record)
-
-    def fuse_ready(self) -> None:
-        """Fuse every snapshot that all clients still taking part have delivered."""
-        if len(self.uploads) < len(self.sites) - len(self.absent):
-            return  # spares a look at every upload after every upload
-        present = {site.number for site in self.sites} - self.absent.keys()
-        for round_ in self.job.kept():
-            delivered = {client for at, client in self.uploads if at == round_}
-            if round_ not in self.fused and delivered and delivered >= present:
-                self.fuse(round_, sorted(delivered))
-
-    def fuse(self, round_: int, clients: list[int]) -> None:
-        """One snapshot: the fused predictor and every client by itself, on the official test set."""
-        began = monotonic()
-        self.emit(FusionBegan(round_))
-        uploads = [self.writer.folder.upload(self.uploads[round_, client]) for client in clients]
-        fusion = self.experiment.method.fusion
-        with threads(self.threads):  # by now at most the last clients are still training
-            found = evaluate_with_clients(fusion or FeatureEnsemble(), uploads, self.server, self.examiner)
-        self.fused[round_] = RoundRecord(
-            round_,
-            found.metrics if fusion else mean_of(list(found.alone.values())),
-            tuple(self.row(round_, client, found.alone.get(client)) for client in clients),
-            found.validation_accuracy,
-            found.server_seconds,
-            found.passes,
-        )
-        self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began))
-
-    def row(self, round_: int, client: int, alone: Metrics | None) -> ClientRecord:
-        """A client's record of a round, with what it reaches by itself."""
-        record = self.records.get((round_, client), ClientRecord(client, round_))
-        return replace(record, accuracy=None if alone is None else alone.accuracy)
-
-    def result(self) -> Result:
-        """What `result.json` says, but for what only the whole simulation knows."""
-        if not self.fused:
-            raise self.nothing_delivered()
-        experiment = self.experiment
-        rounds = tuple(self.fused[round_] for round_ in sorted(self.fused))
-        sent = [upload.bytes for (round_, _), upload in self.uploads.items() if round_ == rounds[-1].round]
-        return Result(
-            method=experiment.label,
-            accuracy=rounds[-1].accuracy,
-            rounds=rounds,
-            partition=PartitionSummary(None, len(self.sites)),
-            seeds=Seeds(experiment.seed, experiment.split_seed),
-            complete=not self.failures,
-            dataset=experiment.data.source,
-            test_images=self.examiner.images,
-            image_shape=self.job.blueprint.shape,
-            classes=self.job.blueprint.classes,
-            sites=tuple(SiteRecord(site.number, site.name, site.size) for site in self.sites),
-            fingerprint=experiment.fingerprint(),
-            job_sha256=self.job.sha256,
-            validation_accuracy=rounds[-1].validation_accuracy,
-            absent=tuple(Absence(client, why) for client, why in sorted(self.absent.items())),
-            upload_bytes=sum(sent),
-            download_bytes=0 if self.job.bank is None else self.job.bank.nbytes,
-            uploads=tuple(self.uploads[key] for key in sorted(self.uploads)),
-        )
-
-    def nothing_delivered(self) -> MooringError:
-        """Why there is no result: the first client that failed says it best."""
-        if self.failures:
-            first = self.failures[0]
-            return TrainingError(first.problem, first.remedy)
-        return FusionError("no client delivered anything", "give the clients images, or look into events.jsonl")
-
-
-def mean_of(clients: list[Metrics]) -> Metrics:
-    """The control `local-only`: every metric is the mean over the clients; confusion counts are added up."""
-
-    def mean(values: list[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return fmean(known) if len(known) == len(values) else None
-
-    by_class = zip(*(metrics.per_class_accuracy for metrics in clients), strict=True)
-    confusion = torch.tensor([metrics.confusion for metrics in clients]).sum(0).tolist()
-    return Metrics(
-        fmean(metrics.accuracy for metrics in clients),
-        mean([metrics.balanced_accuracy for metrics in clients]),
-        mean([metrics.macro_f1 for metrics in clients]),
-        mean([metrics.calibration_error for metrics in clients]),
-        tuple(mean(list(column)) for column in by_class),
-        tuple(map(tuple, confusion)),
-    )

@@ -6,7 +6,7 @@ was changed on the way is refused. Nothing is unpickled, and nothing is allocate
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from math import prod
@@ -89,12 +89,12 @@ def decode(data: bytes, limits: Limits = USUAL) -> Upload:
 def encode_tensors(tensors: Mapping[str, Tensor], facts: Tree) -> bytes:
     """Tensors and facts; the same bytes for the same content."""
     entries = entries_of(tensors)
-    body = b"".join(raw(tensors[name].detach().cpu().contiguous()).tobytes() for name in entries)
+    pieces = [raw(tensors[name].detach().cpu().contiguous()).data for name in entries]
     metadata = {FACTS: canonical_json({"format": FORMAT, **facts})}
-    metadata[DIGEST] = digest_of(entries, metadata, body)
+    metadata[DIGEST] = digest_of(entries, metadata, pieces)
     header = compact({METADATA: metadata, **entries})
     header += b" " * (-len(header) % ALIGNMENT)
-    return len(header).to_bytes(LENGTH, "little") + header + body
+    return b"".join([len(header).to_bytes(LENGTH, "little"), header, *pieces])
 
 
 def decode_tensors(data: bytes, limits: Limits = USUAL, what: str = "file") -> tuple[Tree, dict[str, Tensor]]:
@@ -156,7 +156,7 @@ def tensors_of(header: Tree, data: bytes, limits: Limits, what: str) -> dict[str
     if end != len(body):
         refuse(what, f"has {len(body)} bytes of tensors, {end} of them named")
     metadata = {key: value for key, value in header[METADATA].items() if key != DIGEST}
-    if DIGEST in header[METADATA] and digest_of(entries, metadata, body) != header[METADATA][DIGEST]:
+    if DIGEST in header[METADATA] and digest_of(entries, metadata, [body]) != header[METADATA][DIGEST]:
         refuse(what, "was changed on the way: its SHA-256 is another")
     return {name: tensor_of(name, entry, body, what) for name, entry in entries.items()}
 
@@ -214,10 +214,11 @@ def raw(tensor: Tensor) -> "np.ndarray[Any, np.dtype[np.uint8]]":
     return tensor.reshape(-1).view(torch.uint8).numpy()
 
 
-def digest_of(entries: Tree, metadata: Tree, body: bytes | memoryview) -> str:
+def digest_of(entries: Tree, metadata: Tree, pieces: Iterable[memoryview]) -> str:
     """SHA-256 of everything but itself, however the header is spelled."""
     content = sha256(canonical_json([entries, metadata]).encode())
-    content.update(body)
+    for piece in pieces:
+        content.update(piece)
     return content.hexdigest()
 
 

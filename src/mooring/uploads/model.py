@@ -8,6 +8,7 @@ from torch import Tensor
 
 from mooring.data.images import ImageSet
 from mooring.models.network import PROTOTYPES, Blueprint, Network
+from mooring.types import Upload
 from mooring.uploads.part import Tensors, UploadFacts
 
 VARIANCE = "running_var"  # what torch calls the variance that a batch norm remembers
@@ -51,3 +52,15 @@ class Prototypes:
 def state_of(blueprint: Blueprint) -> dict[str, Tensor]:
     """The state of a network of this blueprint, shapes and types only."""
     return {name: tensor.to("meta") for name, tensor in blueprint.build(torch.Generator()).state_dict().items()}
+
+
+def rebuild(upload: Upload, blueprint: Blueprint) -> Network:
+    """A client's network from its upload."""
+    return network_of(upload.tensors, blueprint)
+
+
+def network_of(tensors: Tensors, blueprint: Blueprint) -> Network:
+    """The network whose state is among these tensors, never to be trained again."""
+    network = blueprint.build(torch.Generator())
+    network.load_state_dict({name: tensors[name] for name in network.state_dict()})
+    return network.requires_grad_(False).eval()

@@ -7,18 +7,20 @@ import torch
 import torch.nn.functional as F
 
 from mooring.bounds import Checked
-from mooring.client import ClientJob, ClientRecipe, run_client
+from mooring.client.job import ClientJob
+from mooring.client.loop import run_client
+from mooring.client.recipe import ClientRecipe
 from mooring.data.images import ImageSet
 from mooring.data.sites import InMemorySite
 from mooring.errors import DataError
 from mooring.events import ClientProgress, Emit, Event, Remark, ServerProgress
-from mooring.fusion.base import rebuild
 from mooring.losses.fafi import FAFI
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Network
 from mooring.seeds import generator
 from mooring.types import Count, FeatureBank, NonNegativeInt
 from mooring.uploads import Encoder, Parts, Prototypes
+from mooring.uploads.model import rebuild
 
 TEACHER = -1  # its number among the clients: nobody's
 BATCH = 512

@@ -1,0 +1,119 @@
+"""Parts that users write themselves: found by `package.module:NAME`, and looked at before anything runs."""
+
+import ast
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from inspect import getsource, getsourcefile
+from operator import attrgetter
+from typing import Any, get_args
+
+from pydantic.errors import PydanticUserError
+
+from mooring.config.shape import misfit, words
+from mooring.config.slots import Slots, adapter, type_hints
+from mooring.config.tree import to_tree
+from mooring.errors import ConfigError, nearest
+from mooring.user_code import HOUSE, Place, explained, place_of
+
+PLAIN = "numbers, text, true, false, null, tuples of these, or parts"
+
+
+def imported(name: str) -> Any:
+    """The object called `package.module:NAME`; what keeps it from being imported is told with its line."""
+    module, _, attribute = name.partition(":")
+    try:
+        found = import_module(module)
+    except (Exception, SystemExit) as error:
+        told = explained(error)
+        reason = f"{told}; mend it there" if told else f"cannot be imported ({error}); write package.module:NAME"
+        raise ConfigError([reason]) from None
+    try:
+        return attrgetter(attribute)(found)
+    except AttributeError:
+        there = [known for known in vars(found) if known[0] != "_"]
+        raise ConfigError([f"module {module} has no {attribute!r}; {nearest(attribute, there)}"]) from None
+
+
+def described(name: str, thing: Any) -> str:
+    """`lab/parts.py:7: is a float`: what was found under `package.module:NAME`, and where it gets that name."""
+    module, _, attribute = name.partition(":")
+    what = f"is a {type(thing).__name__}"
+    try:
+        file, source = getsourcefile(sys.modules[module]), getsource(sys.modules[module])
+    except (OSError, TypeError):  # a module without a file
+        return what
+    lines = [node.lineno for node in ast.parse(source).body if attribute in names_of(node)]
+    return f"{Place(file or module, lines[-1] if lines else 1)}: {what}"
+
+
+def names_of(node: ast.stmt) -> list[str]:
+    """The names that a statement at the top of a module gives."""
+    targets = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    return [getattr(node, "name", ""), *targets]
+
+
+def own_class(name: str, family: type, slots: Slots) -> type:
+    """The user's class called `package.module:Class`, if it has the shape of this family."""
+    cls = imported(name)
+    if not isinstance(cls, type):
+        raise ConfigError([f"{described(name, cls)}; name a class: a frozen dataclass whose fields are keys"])
+    problem = unfit(cls, family, slots)
+    if problem:
+        raise ConfigError([problem])
+    return cls
+
+
+def unfit(cls: Any, family: type, slots: Slots) -> str | None:
+    """What keeps a user's class from being of this family; and of which it is, if it is of another one."""
+    problem = misfit(cls, family, slots[family].key)
+    if problem is not None:
+        others = [words(other) for other, slot in slots.items() if misfit(cls, other, slot.key) is None]
+        return f"{problem} ({cls.__name__} has the shape of a {' or '.join(others)})" if others else problem
+    for name in [f.name for f in fields(cls) if not configurable(type_hints(cls)[f.name], slots)]:
+        return f"{place_of(cls)}: {cls.__name__}.{name} has a type that cannot be configured; use {PLAIN}"
+    return None
+
+
+def configurable(annotation: Any, slots: Slots) -> bool:
+    """Can a tree say what this field holds?"""
+    if any(member in slots or is_dataclass(member) for member in (annotation, *get_args(annotation))):
+        return True
+    try:
+        adapter(annotation)
+    except PydanticUserError:
+        return False
+    return True
+
+
+def unwritable(part: Any) -> str | None:
+    """What keeps a user's part from being written down, and with it from being told apart from others."""
+    if type(part).__module__.partition(".")[0] == HOUSE:
+        return None
+    for f in fields(part):
+        try:
+            json.dumps(to_tree(getattr(part, f.name)))
+        except TypeError:
+            held = type(getattr(part, f.name)).__name__
+            return f"{place_of(part)}: {type(part).__name__}.{f.name} holds a {held}; use {PLAIN}"
+    return None
+
+
+def strangers(annotation: Any, value: Any, slots: Slots, path: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with the parts of a value that somebody put together in Python, by the path of each."""
+    family = next((member for member in (annotation, *get_args(annotation)) if member in slots), None)
+    if isinstance(value, tuple):
+        for i, part in enumerate(value):
+            yield from strangers(get_args(annotation)[0], part, slots, f"{path}.{i}")
+        return
+    if family is not None and value is not None and type(value) not in slots[family].kinds.values():
+        problem = unfit(type(value), family, slots) or unwritable(value)
+        if problem:
+            yield path, problem
+            return
+    if is_dataclass(value) and not isinstance(value, type):
+        hints = type_hints(type(value))
+        for f in fields(value):
+            yield from strangers(hints[f.name], getattr(value, f.name), slots, f"{path}.{f.name}")

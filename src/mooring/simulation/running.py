@@ -1,0 +1,206 @@
+"""The server's part of a run: uploads come in, snapshots are fused, the record is kept."""
+
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from time import monotonic
+
+import torch
+
+from mooring.client import ClientJob
+from mooring.client.bank import build_bank
+from mooring.config import Experiment
+from mooring.data.sites import Site
+from mooring.errors import FusionError, MooringError, TrainingError
+from mooring.evaluate import Examiner, evaluate_with_clients
+from mooring.events import (
+    ClientFailed,
+    ClientRecord,
+    ClientStarved,
+    Emit,
+    Event,
+    FusionBegan,
+    Remark,
+    SnapshotFused,
+)
+from mooring.fusion import FeatureEnsemble, Server
+from mooring.processes import threads
+from mooring.record import (
+    Absence,
+    Metrics,
+    Result,
+    RoundRecord,
+    RunWriter,
+    Seeds,
+    SiteRecord,
+    StateFolder,
+    UploadRecord,
+)
+from mooring.types import PartitionSummary
+
+
+@dataclass
+class Running:
+    """The server's part of a run: it takes uploads as they arrive, fuses a snapshot when all clients have delivered it,
+    and keeps the record. Of a site it knows its name and what it sends."""
+
+    experiment: Experiment
+    job: ClientJob
+    sites: tuple[Site, ...]
+    server: Server
+    examiner: Examiner
+    writer: RunWriter
+    emit: Emit
+    threads: int = 1
+    absent: dict[int, str] = field(default_factory=dict)  # clients that deliver nothing (more), and why
+    failures: list[ClientFailed] = field(default_factory=list)
+    records: dict[tuple[int, int], ClientRecord] = field(default_factory=dict)  # (round, client)
+    uploads: dict[tuple[int, int], UploadRecord] = field(default_factory=dict)
+    fused: dict[int, RoundRecord] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.states = StateFolder(self.writer.path, self.experiment.fingerprint())
+        self.server = replace(self.server, emit=self.note)
+
+    def complete_job(self) -> None:
+        """Build the feature bank that travels with the job; from then on its hash is known."""
+        bank, public = self.experiment.method.bank, self.server.public
+        if bank is not None and public is not None:
+            self.job = replace(self.job, bank=build_bank(bank, public, self.job, self.note))
+        self.states.job = self.job.sha256
+
+    def recall(self) -> None:
+        """What an interrupted run has already done, as the states know it: uploads and measured rounds.
+
+        Lines of events.jsonl that a loss of power took are written again.
+        """
+        for upload in self.writer.folder.uploads_on_disk():
+            self.states.delivered(upload)
+        known = {site.number: self.states.facts(site.number) for site in self.sites}
+        self.states.uploads.clear()
+        for path in sorted(self.states.damaged):
+            self.note(Remark(f"{path} is damaged; an earlier state is used"))
+        events = (timed.event for timed in self.writer.folder.events)
+        told = {(event.round, event.client) for event in events if isinstance(event, ClientRecord)}
+        for facts in filter(None, known.values()):
+            for upload in facts.uploads:
+                self.uploads[upload.round, upload.client] = upload
+                self.states.delivered(upload)
+            for record in facts.records:
+                self.keep_record(record)
+                if (record.round, record.client) not in told:
+                    self.writer.record(record)
+
+    def collect(self) -> None:
+        for upload in self.experiment.engine.collect(self.job, self.sites, self.note, self.states):
+            record = self.writer.save_upload(upload)
+            self.uploads[upload.round, upload.client] = record
+            self.states.delivered(record)
+            self.fuse_ready()
+        self.fuse_ready()
+
+    def note(self, event: Event) -> None:
+        """Every event goes to the listener; those that are kept go to the record."""
+        match event:
+            case ClientRecord() as record:
+                self.keep_record(record)
+            case ClientStarved(client=client):
+                self.absent[client] = "starved"
+            case ClientFailed(client=client) as failed:
+                self.absent[client] = "failed"
+                self.failures.append(failed)
+        if event.kept:
+            self.writer.record(event)
+        self.emit(event)
+
+    def keep_record(self, record: ClientRecord) -> None:
+        self.records[record.round, record.client] = record
+        self.states.measured(record)
+
+    def fuse_ready(self) -> None:
+        """Fuse every snapshot that all clients still taking part have delivered."""
+        if len(self.uploads) < len(self.sites) - len(self.absent):
+            return  # spares a look at every upload after every upload
+        present = {site.number for site in self.sites} - self.absent.keys()
+        for round_ in self.job.kept():
+            delivered = {client for at, client in self.uploads if at == round_}
+            if round_ not in self.fused and delivered and delivered >= present:
+                self.fuse(round_, sorted(delivered))
+
+    def fuse(self, round_: int, clients: list[int]) -> None:
+        """One snapshot: the fused predictor and every client by itself, on the official test set."""
+        began = monotonic()
+        self.emit(FusionBegan(round_))
+        uploads = [self.writer.folder.upload(self.uploads[round_, client]) for client in clients]
+        fusion = self.experiment.method.fusion
+        with threads(self.threads):  # by now at most the last clients are still training
+            found = evaluate_with_clients(
+                fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256
+            )
+        self.fused[round_] = RoundRecord(
+            round_,
+            found.metrics if fusion else mean_of(list(found.alone.values())),
+            tuple(self.row(round_, client, found.alone.get(client)) for client in clients),
+            found.validation_accuracy,
+            found.server_seconds,
+            found.passes,
+        )
+        self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began))
+
+    def row(self, round_: int, client: int, alone: Metrics | None) -> ClientRecord:
+        """A client's record of a round, with what it reaches by itself."""
+        record = self.records.get((round_, client), ClientRecord(client, round_))
+        return replace(record, accuracy=None if alone is None else alone.accuracy)
+
+    def result(self) -> Result:
+        """What `result.json` says, but for what only the whole simulation knows."""
+        if not self.fused:
+            raise self.nothing_delivered()
+        experiment = self.experiment
+        rounds = tuple(self.fused[round_] for round_ in sorted(self.fused))
+        sent = [upload.bytes for (round_, _), upload in self.uploads.items() if round_ == rounds[-1].round]
+        return Result(
+            method=experiment.label,
+            accuracy=rounds[-1].accuracy,
+            rounds=rounds,
+            partition=PartitionSummary(None, len(self.sites)),
+            seeds=Seeds(experiment.seed, experiment.split_seed),
+            complete=not self.failures,
+            dataset=experiment.data.source,
+            test_images=self.examiner.images,
+            image_shape=self.job.blueprint.shape,
+            classes=self.job.blueprint.classes,
+            sites=tuple(SiteRecord(site.number, site.name, site.size) for site in self.sites),
+            fingerprint=experiment.fingerprint(),
+            job_sha256=self.job.sha256,
+            validation_accuracy=rounds[-1].validation_accuracy,
+            absent=tuple(Absence(client, why) for client, why in sorted(self.absent.items())),
+            upload_bytes=sum(sent),
+            download_bytes=0 if self.job.bank is None else self.job.bank.nbytes,
+            uploads=tuple(self.uploads[key] for key in sorted(self.uploads)),
+        )
+
+    def nothing_delivered(self) -> MooringError:
+        """Why there is no result: the first client that failed says it best."""
+        if self.failures:
+            first = self.failures[0]
+            return TrainingError(first.problem, first.remedy)
+        return FusionError("no client delivered anything", "give the clients images, or look into events.jsonl")
+
+
+def mean_of(clients: list[Metrics]) -> Metrics:
+    """The control `local-only`: every metric is the mean over the clients; confusion counts are added up."""
+
+    def mean(values: list[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return fmean(known) if len(known) == len(values) else None
+
+    by_class = zip(*(metrics.per_class_accuracy for metrics in clients), strict=True)
+    confusion = torch.tensor([metrics.confusion for metrics in clients]).sum(0).tolist()
+    return Metrics(
+        fmean(metrics.accuracy for metrics in clients),
+        mean([metrics.balanced_accuracy for metrics in clients]),
+        mean([metrics.macro_f1 for metrics in clients]),
+        mean([metrics.calibration_error for metrics in clients]),
+        tuple(mean(list(column)) for column in by_class),
+        tuple(map(tuple, confusion)),
+    )
