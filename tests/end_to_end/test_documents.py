@@ -186,7 +186,7 @@ def shown(f):
         return "required"
     if is_dataclass(value):
         return kind_of(type(value)).get("kind", "see below")
-    if isinstance(value, bool):
+    if isinstance(value, bool | dict):
         return str(value).lower()
     return {None: "null", "": '""', (): "[]"}.get(value, str(value))
 

@@ -91,8 +91,6 @@ def frame(seen: "tuple[str, RunRecord, int]") -> "RenderableType":
 
 
 def accuracy_line(record: "RunRecord", rounds: int) -> str:
-    from mooring.cli.progress import round_of
-
     if not record.fused:
         return "accuracy  nothing fused yet"
     shown = [record.fused.get(round_) for round_ in range(rounds)][-LONGEST:]

@@ -13,7 +13,7 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import ValidationError
 
 from mooring.bounds import crossed
-from mooring.config.own import own_class, unwritable
+from mooring.config.own import own_class, unknown_key, unwritable
 from mooring.config.slots import NOTHING, Slots, adapter, default_of, type_hints
 from mooring.config.tree import INHERITED, kind_of
 from mooring.errors import ConfigError, UserCodeError, nearest
@@ -128,7 +128,7 @@ class Builder:
         inherited = {key: value for key, value in tree.get(INHERITED, {}).items() if key in hints}
         known = [f.name for f in fields(cls)]
         for key in given.keys() - set(known):
-            self._problem(f"{path}.{key}", given[key], f"unknown key; {nearest(key, known)}", unknown=True)
+            self._problem(f"{path}.{key}", given[key], unknown_key(cls, key, known), unknown=True)
         values: dict[str, Any] = {}
         for f in fields(cls):
             under = getattr(base, f.name) if base is not NOTHING else default_of(f)
