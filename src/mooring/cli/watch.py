@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mooring.cli.arguments import round_of
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
