@@ -85,8 +85,9 @@ def to_run(document):
 
 
 def shortened(arguments):
-    """The same command with little to do: its own word for a key gives way to ours."""
-    ours = SHORTENED.get(arguments[0], ())
+    """The same command with little to do: its own word for a key gives way to ours; another engine has its own keys."""
+    foreign = any(word.startswith("engine=") for word in arguments)
+    ours = [word for word in SHORTENED.get(arguments[0], ()) if not (foreign and word.startswith("engine."))]
     keys = {word.partition("=")[0] for word in ours}
     return [*(word for word in arguments if word.partition("=")[0] not in keys), *ours]
 
