@@ -14,13 +14,13 @@ from mooring.data.digits import Digits
 from mooring.data.partition import Dirichlet
 from mooring.errors import FusionError
 from mooring.fusion import ClassExpert, CoBoosting, Dense, Distil
+from mooring.fusion.base import Server
 from mooring.fusion.distillation.image_generator import ImageGenerator
 from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.lessons import contrasted, steps_in
 from mooring.fusion.distillation.losses import boundary_divergence, hard_cross_entropy, statistics_gap
 from mooring.fusion.distillation.study import Study
 from mooring.fusion.distillation.supplies import GaussianPixels, PublicImages
-from mooring.fusion.server import Server
 from mooring.seeds import generator
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 

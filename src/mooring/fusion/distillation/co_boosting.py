@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.lessons import contrasted, teach
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
@@ -15,7 +15,6 @@ from mooring.fusion.distillation.losses import hard_cross_entropy
 from mooring.fusion.distillation.study import Student, Study, first_student, one_thread
 from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
-from mooring.fusion.server import Server
 from mooring.models.network import Network
 from mooring.seeds import generator
 from mooring.types import Count, Positive, Upload

@@ -6,9 +6,9 @@ import torch
 from torch import Generator, Tensor
 
 from mooring.events import ServerProgress
+from mooring.fusion.base import Server
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.distillation.study import Student
-from mooring.fusion.server import Server
 
 CONTRAST = 2.5  # images are shown with their contrast raised up to this
 BATCH = 512

@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mooring.bounds import Checked
+from mooring.fusion.base import Server
 from mooring.fusion.merged import averaged, samples_of, states_of
-from mooring.fusion.server import Server
 from mooring.models.network import Network
 from mooring.schedules import cosine
 from mooring.seeds import generator
