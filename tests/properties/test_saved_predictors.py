@@ -32,7 +32,7 @@ from mooring.fusion import (
 )
 from mooring.fusion.base import Server
 from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.study import Study
+from mooring.fusion.distillation.student import Study
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.saved import SCORERS, decode_predictor, encode_predictor
 from mooring.models.backbones import DigitsNet

@@ -39,8 +39,9 @@ def run_client(
         emit(ClientStarved(facts.client, "no images: nothing to train on, nothing uploaded"))
         return
     with borrowed(job) as network:
-        state = ClientState.start(job, facts, network, device)
-        emit(started(job, state, facts))
+        with explaining(f"client {facts.client}, before round 0"):
+            state = ClientState.start(job, facts, network, device)
+            emit(started(job, state, facts))
         if job.recipe.terms:
             yield from train_rounds(job, state, shard, facts, site.name, emit, keeper)
         else:

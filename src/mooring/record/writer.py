@@ -82,7 +82,7 @@ def opened(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator
         if foreign and not ours:
             raise StoreError(f"out={path}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
         if not going_on:
-            for name in (EVENTS, RESULT):
+            for name in (EVENTS, RESULT, ERROR):
                 (path / name).unlink(missing_ok=True)
             for name in ("uploads", "fusions", "state"):
                 shutil.rmtree(path / name, ignore_errors=True)
