@@ -108,10 +108,13 @@ def test_an_empty_folder_is_no_run(cli, tmp_path):
 
 @pytest.mark.slow
 def test_every_remedy_can_be_pasted(cli):
-    """What the doctor proposes for a sick run is a valid override of that run."""
+    """What the doctor proposes for a sick run is a valid override of that run, and takes the place of its own word."""
     run_of(cli, "v12", "training.rounds=4")
     _, told = examined(cli, "run")
     remedies = {f["remedy"] for f in told["findings"] if f["remedy"]}
     assert remedies
     for remedy in remedies:
-        assert cli("partition", "method=v12", *remedy.split(), "--json")[0] == 0, remedy
+        new = dict(word.partition("=")[::2] for word in remedy.split())
+        words = [f"{key}={value}" for key, value in ({"method": "v12"} | new).items()]
+        assert cli("partition", *words, "--json")[0] == 0, remedy
+        assert cli("partition", "run/experiment.yaml", *remedy.split(), "--json")[0] == 0, remedy
