@@ -11,7 +11,7 @@ from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring import load, run
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion, fuse
-from mooring.fusion.server import Server
+from mooring.fusion.base import Server
 from mooring.simulation import FinishedRun
 from mooring.types import Upload
 from mooring.uploads.codec import encode

@@ -15,7 +15,7 @@ from statistics import fmean, stdev
 
 from mooring import METHODS, MooringError, fuse, load, run
 from mooring.fusion import FUSIONS, Dense, Fusion
-from mooring.fusion.distillation.study import Study
+from mooring.fusion.distillation.student import Study
 from mooring.methods import track_of
 from mooring.record import FusionRecord, RunFolder
 from mooring.trees import to_tree

@@ -43,7 +43,8 @@ def refused(cli, *arguments):
 def test_the_same_rule_gives_the_same_result_as_the_run(folder, cli):
     result = json.loads((folder / "result.json").read_text())
     [row] = fused(cli, folder, "--fusion", "feature-ensemble")
-    assert (row["accuracy"], row["confusion"]) == (result["accuracy"], result["confusion"])
+    assert row["metrics"] == result["rounds"][-1]["metrics"]
+    assert row["metrics"]["accuracy"] == result["accuracy"]
     assert row["upload_bytes"] == sum(upload["bytes"] for upload in result["uploads"] if upload["round"] == 1)
     assert row["passes"] == 5
 
@@ -55,7 +56,7 @@ def test_fusing_later_is_fusing_now(folder, cli, tmp_path):
     assert code == 0, err
     result = json.loads((now / "result.json").read_text())
     [row] = fused(cli, folder, "--fusion", "class-expert")
-    assert row["confusion"] == result["confusion"]
+    assert row["metrics"] == result["rounds"][-1]["metrics"]
     assert row["upload_bytes"] == sum(upload["bytes"] for upload in result["uploads"] if upload["round"] == 1)
 
 
@@ -74,21 +75,21 @@ def test_clients_can_be_left_out(folder, cli):
     [some] = fused(cli, folder, "--fusion", "class-expert", "--clients", "0,2-3")
     [others] = fused(cli, folder, "--fusion", "class-expert", "--without", "1,4")
     assert some["clients"] == others["clients"] == [0, 2, 3]
-    assert some["confusion"] == others["confusion"]
+    assert some["metrics"]["confusion"] == others["metrics"]["confusion"]
     assert some["passes"] == 3
     [everybody] = fused(cli, folder, "--fusion", "class-expert")
-    assert everybody["confusion"] != some["confusion"]
+    assert everybody["metrics"]["confusion"] != some["metrics"]["confusion"]
 
 
 def test_an_earlier_round_can_be_fused(folder, cli):
     result = json.loads((folder / "result.json").read_text())
     [row] = fused(cli, folder, "--fusion", "feature-ensemble", "--round", "0")
-    assert row["accuracy"] == result["rounds"][0]["accuracy"]
+    assert row["metrics"]["accuracy"] == result["rounds"][0]["metrics"]["accuracy"]
 
 
 def test_settings_of_a_rule_are_settings_here(folder, cli):
     weak, strong = (fused(cli, folder, "-f", "analytic", f"fusion.ridge={ridge}")[0] for ridge in (1e-3, 1e3))
-    assert weak["accuracy"] > strong["accuracy"]
+    assert weak["metrics"]["accuracy"] > strong["metrics"]["accuracy"]
     assert len(list((folder / "fusions").iterdir())) == 2
 
 
@@ -142,7 +143,7 @@ def test_statistics_cannot_become_a_model(cli, tmp_path):
     assert code == 0, err
     assert "uploaded no whole model in this run of afl" in refused(cli, folder, "--fusion", "class-expert")
     [row] = fused(cli, folder, "--fusion", "analytic")
-    assert row["accuracy"] == json.loads((folder / "result.json").read_text())["accuracy"]
+    assert row["metrics"]["accuracy"] == json.loads((folder / "result.json").read_text())["accuracy"]
 
 
 def test_a_run_with_relative_paths_is_fused_from_another_folder(cli, tmp_path, monkeypatch):
@@ -153,4 +154,4 @@ def test_a_run_with_relative_paths_is_fused_from_another_folder(cli, tmp_path, m
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     [row] = fused(cli, tmp_path / "run", "--fusion", "feature-ensemble")
-    assert row["accuracy"] == json.loads((tmp_path / "run/result.json").read_text())["accuracy"]
+    assert row["metrics"]["accuracy"] == json.loads((tmp_path / "run/result.json").read_text())["accuracy"]

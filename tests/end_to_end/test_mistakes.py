@@ -5,7 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from mooring.store import locked
+
+from mooring.record import locked
 
 
 def refused(cli, *arguments):
@@ -178,13 +179,24 @@ def test_names_with_brackets_are_printed_as_they_are(cli):
     assert "run folder: a[/v7]" in out
 
 
-@pytest.mark.parametrize("damage", ['{"format": 1}', '{"format": 1, "rounds": 5, "partition": {}}'])
-def test_a_damaged_run_is_no_traceback_to_the_doctor(cli, tmp_path, damage):
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ('{"format": 1}', "result.json: method is missing; repeat the run with --again"),
+        ('{"format": 1, "rounds": 5, "partition": {}}', "result.json: a damaged record of format 1 (mooring 0.1)"),
+        ('{"format": 2, "method": 7}', "result.json: method=7 is not text; repeat the run with --again"),
+        ('{"format": 3}', "result.json: has format 3, this version reads 1 and 2"),
+        ('{"format": 2, "met', "result.json: is not valid JSON"),
+    ],
+)
+def test_a_damaged_run_is_no_traceback_to_the_doctor(cli, tmp_path, damage, told):
     (tmp_path / "run").mkdir()
     (tmp_path / "run/result.json").write_text(damage)
     (tmp_path / "run/experiment.yaml").write_text("method: v7\n")
     (tmp_path / "run/events.jsonl").write_text('5\n{"event": "round"}\n')
-    assert "damaged" in refused(cli, "doctor", "run")
+    err = refused(cli, "doctor", "run")
+    assert told in err
+    assert len(err.splitlines()) == 1
 
 
 OWN_LOSS = """

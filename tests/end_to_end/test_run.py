@@ -1,6 +1,7 @@
 """Whole runs on the embedded digits, as a user sees them."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -32,15 +33,24 @@ def test_a_run_leaves_a_folder_that_says_everything(run_json, tmp_path):
     }
     on_disk = json.loads((folder / "result.json").read_text())
     assert {"folder": "here", **on_disk} == result
-    assert {"method", "dataset", "fingerprint", "seeds", "accuracy", "per_class_accuracy", "seconds"} <= result.keys()
+    assert {"method", "dataset", "fingerprint", "seeds", "accuracy", "seconds", "command", "date"} <= result.keys()
+    assert {"per_class_accuracy", "confusion", "macro_f1"} <= result["rounds"][-1]["metrics"].keys()
     assert result["complete"] is True
     assert [r["round"] for r in result["rounds"]] == [0, 1]
     client = result["rounds"][-1]["clients"][0]
-    assert {"client", "base_loss", "align_loss", "lambda_raw", "lambda", "lambda_star", "accuracy"} <= client.keys()
+    assert {
+        "client",
+        "base_loss",
+        "align_loss",
+        "lambda_raw",
+        "lambda_felt",
+        "lambda_star",
+        "accuracy",
+    } <= client.keys()
     assert len(result["uploads"]) == 10
-    assert result["accuracy"] == result["rounds"][-1]["accuracy"] > 0.15
+    assert result["accuracy"] == result["rounds"][-1]["metrics"]["accuracy"] > 0.15
     names = [json.loads(line)["event"] for line in (folder / "events.jsonl").read_text().splitlines()]
-    assert (names.count("round"), names.count("fused"), names[0]) == (10, 2, "partition")
+    assert (names.count("round"), names.count("fused"), names[:2]) == (10, 2, ["events", "partition"])
     tree = yaml.safe_load((folder / "experiment.yaml").read_text())
     assert tree["method"]["name"] == "v7"
 
@@ -73,7 +83,7 @@ def test_every_kind_of_method_ends_with_a_number(method, run_json):
     result = run_json(*SHORT, f"method={method}", "out=here", "engine.workers=1")
     assert 0.1 < result["accuracy"] <= 1
     if method == "centralised":
-        assert result["clients"] == 1
+        assert result["partition"]["clients"] == 1
         assert result["partition"]["sizes"] == [1437]
     if method == "local-only":
         own = [client["accuracy"] for client in result["rounds"][-1]["clients"]]
@@ -87,6 +97,17 @@ def test_several_methods_share_the_partition_and_get_a_folder_each(cli, tmp_path
     assert results[0]["partition"]["sha256"] == results[1]["partition"]["sha256"]
     assert "run folder: both/v4" in out
     assert "run folder: both/v7" in out
+
+
+def test_a_changed_method_is_called_so_in_the_table_and_on_disk(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    words = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1", "data.limit=200")
+    code, out, err = cli("run", *words, "method=v4", "fusion=class-expert")
+    assert code == 0, err
+    assert "v4 + fusion=class-expert " in out
+    assert "v4 + fusion=class-expert: round 1/1" in err
+    [folder] = (tmp_path / "runs").iterdir()
+    assert folder.name.startswith("digits-v4-fusion-class-expert-")
 
 
 def test_the_label_histogram_of_every_client_is_its_plan(run_json, cli):
@@ -138,15 +159,16 @@ def test_a_client_that_fails_alone_leaves_the_others_results(cli, tmp_path):
     assert "failed" in out
 
 
-def test_when_every_client_fails_the_diagnosis_names_client_round_step_and_term(cli, tmp_path):
+def test_when_every_client_fails_the_error_names_client_round_step_and_term(cli, tmp_path):
     wild = ("training.lr=1e6", "training.clip=null", "method=v4", "engine.workers=1")
-    code, _, err = cli("run", *SHORT, *wild, "out=here")
-    assert code == 2
-    assert "no client delivered anything" in err
+    code, out, err = cli("run", *SHORT, *wild, "out=here", "--quiet")
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"error: client \d: prototype-spread is nan in round 0, step \d+; lower training.lr.*\n", err)
     events = [json.loads(line) for line in (tmp_path / "here/events.jsonl").read_text().splitlines()]
     failed = [event for event in events if event["event"] == "failed"]
     assert len(failed) == 5
-    assert "in round 0, step" in failed[0]["problem"]
+    assert err == f"error: {failed[0]['problem']}; {failed[0]['remedy']}\n"
+    assert not (tmp_path / "here/result.json").exists()
 
 
 def test_validation_images_are_taken_before_partitioning(cli):

@@ -1,5 +1,6 @@
 """Many runs, one table: shared training, isolated failures, searches, and what a user sees."""
 
+import csv
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +10,14 @@ import pytest
 
 from mooring.fusion import Fusion
 from mooring.sweep.search import SAMPLERS
-from mooring.sweep.tables import read_table
 
 SMALL = ["data.limit=300", "training.rounds=1", "training.local_epochs=1", "partition.clients=3"]
+
+
+def read_rows(table):
+    """As a spreadsheet reads them."""
+    with table.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
@@ -28,7 +34,7 @@ def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
     assert "class-expert" in out
     assert "95 % interval" in out
     assert len(list((tmp_path / "s/runs").iterdir())) == 2
-    assert [row["status"] for row in read_table(tmp_path / "s/results.csv")] == ["finished"] * 4
+    assert [row["status"] for row in read_rows(tmp_path / "s/results.csv")] == ["finished"] * 4
     before = (tmp_path / "s/results.csv").read_bytes()
     code, out, err = cli(*words, "--baseline", "fusion=feature-ensemble")
     assert code == 0
@@ -38,7 +44,7 @@ def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
     assert code == 0, err
     assert "4 of 6 runs finished earlier" in err
     assert len(list((tmp_path / "s/runs").iterdir())) == 2
-    assert [row["pairs"] for row in read_table(tmp_path / "s/summary.csv")] == [2, 2, 2]
+    assert [row["pairs"] for row in read_rows(tmp_path / "s/summary.csv")] == ["2", "2", "2"]
     assert set(before.splitlines()) < set((tmp_path / "s/results.csv").read_bytes().splitlines())
     code, _, err = cli("sweep", "seed=1..2", *SMALL, f"out={tmp_path / 's'}")
     assert code == 2
@@ -98,9 +104,9 @@ def test_nothing_is_fused_from_some_of_the_clients(cli, tmp_path):
     assert cli(*words, "out=well")[0] == 0
     (tmp_path / "ill").touch()
     assert cli(*words, "out=s")[0] == 3
-    rows = read_table(tmp_path / "s/results.csv")
+    rows = read_rows(tmp_path / "s/results.csv")
     assert [row["status"] for row in rows] == ["some clients failed"] * 2
-    assert rows[1]["accuracy"] is None
+    assert rows[1]["accuracy"] == ""
     [trained] = (tmp_path / "s/runs").iterdir()
     assert cli("fuse", trained, "--fusion", "output-ensemble")[0] == 0
     [fused] = (trained / "fusions").iterdir()

@@ -20,8 +20,8 @@ from mooring import METHODS, report
 from mooring.errors import ConfigError, MooringError
 from mooring.record import RunFolder
 from mooring.reports.compose import compose
-from mooring.reports.folders import gather
 from mooring.reports.formats import FORMATS
+from mooring.reports.reading import gather
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from mooring.events import ClientRecord
 from mooring.record import RunFolder, write_json
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
-from mooring.reports.folders import gather
+from mooring.reports.reading import gather
 from mooring.reports.sections.costs import count, training_flops
 from mooring.reports.sections.prototypes import share
 from mooring.reports.table import Spread, Table, shown, spread

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from mooring.client import ClientRecipe
-from mooring.client.stages import Stage
+from mooring.client.recipe import Stage
 from mooring.config import load
 from mooring.data.clients import resized
 from mooring.errors import ConfigError, TrainingError, UserCodeError

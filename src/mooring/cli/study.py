@@ -35,8 +35,7 @@ def study(
 
     Interrupted, the same command goes on where it was.
     """
-    from mooring.study.library import plan, plans
-    from mooring.study.plan import load_study
+    from mooring.study.plan import load_study, plan, plans
 
     if number is None:
         for key, file in plans().items():
