@@ -33,7 +33,7 @@ from mooring.fusion import (
 )
 from mooring.fusion.base import Server
 from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.student import Study
+from mooring.fusion.distillation.student import StudentTraining
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.saved import SCORERS, decode_predictor, encode_predictor
 from mooring.models.backbones import DigitsNet
@@ -43,7 +43,7 @@ from mooring.seeds import generator
 from mooring.trees import canonical_json
 from mooring.uploads import Limits, decode_tensors, encode, encode_tensors
 
-BRIEF, SHORT = Imagination(steps=2, batch=8), Study(steps=3, batch=16)
+BRIEF, SHORT = Imagination(steps=2, batch=8), StudentTraining(steps=3, batch=16)
 QUICK = {
     "dense": Dense(lessons=1, imagination=BRIEF, study=SHORT),
     "co-boosting": CoBoosting(lessons=1, imagination=replace(BRIEF, hardness=1.0), study=SHORT),
