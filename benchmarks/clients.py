@@ -11,7 +11,7 @@ from benchmarks.table import Goal, Say, Table
 from mooring import load, run
 from mooring.data.fashion_mnist import FashionMnist
 from mooring.data.images import ImageSet
-from mooring.types import Event
+from mooring.events import ClientRecord, ClientStarted, Event
 
 IMAGES = 20_000
 CLIENTS = (5, 50, 500, 2_000)
@@ -20,7 +20,7 @@ FEW = 10
 
 @dataclass(frozen=True)
 class FewTests(FashionMnist):
-    """Every client is judged alone on all test images: K x 10,000 passes that say nothing about the clients."""
+    """Every client is evaluated alone on all test images: K x 10,000 passes that say nothing about the clients."""
 
     def test(self) -> ImageSet:
         return super().test().select(torch.arange(FEW))
@@ -41,7 +41,7 @@ def measure(say: Say) -> Table:
         "work), the digits net on 28 x 28 pixels, `v12` with the fusion `parameter-average`, two workers. "
         "Processor time of parent and workers from the first client's start to the last client's end, because the "
         "clock also counts what others do on the same cores; memory of the parent is the peak of the whole run. "
-        f"The test set is cut to {FEW} images, because judging every client alone takes K times the test set."
+        f"The test set is cut to {FEW} images, because evaluating every client alone takes K times the test set."
     )
     columns = ("clients", "images each", "us per sample", "of K = 5", "us by the clock", "parent MB", "of K = 5 ")
     slow = "every client pays for its start, its upload and two files, however little it trains"
@@ -59,7 +59,7 @@ def federated(clients: int) -> tuple[float, float]:
     marks: list[tuple[float, float]] = []
 
     def watch(event: Event) -> None:
-        if event.name == "round" or (event.name == "start" and not marks):
+        if isinstance(event, ClientRecord) or (isinstance(event, ClientStarted) and not marks):
             marks.append((monotonic(), cpu_seconds()))
 
     with TemporaryDirectory() as folder:

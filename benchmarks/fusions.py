@@ -6,16 +6,15 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import torch
-from mooring.prepare import server_of
-from mooring.store import encode
-from mooring.workbench import Workbench
 
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring import load, run
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion, fuse
-from mooring.fusion.server import Server
+from mooring.fusion.base import Server
+from mooring.simulation import FinishedRun
 from mooring.types import Upload
+from mooring.uploads.codec import encode
 
 RULES: dict[str, Fusion] = {kind: rule() for kind, rule in FUSIONS.items()} | {
     f"{rule.kind}, one lesson of {rule.lessons}": replace(
@@ -30,21 +29,20 @@ def measure(say: Say) -> Table:
     torch.set_num_threads(1)
     rows: list[tuple[object, ...]] = []
     with TemporaryDirectory() as folder:
-        bench = trained(folder)
-        server = server_of(bench.experiment, bench.federation, bench.job, lambda _: None)
-        uploads = bench.uploads(0)
+        finished = trained(folder)
+        uploads = finished.uploads(0)
         for name, rule in RULES.items():
             if name in SHORTENED:
                 continue
-            complete = [bench.completed(upload, rule.needs) for upload in uploads]
-            seconds, _, growth = apart(fused, rule, complete, server, start="fork")
+            complete = [finished.completed(upload, rule.needs) for upload in uploads]
+            seconds, _, growth = apart(fused, rule, complete, finished.server(rule), start="fork")
             rows.append((name, seconds, growth, sum(len(encode(upload)) for upload in complete) / 2**20))
             say(f"{name}: {seconds:.2f} s")
     about = "Ten clients on the digits, from checked uploads to the predictor, on one core; memory beyond the uploads."
     return Table("Fusion: time and memory of every rule", about, ("fusion", "seconds", "MB", "uploaded MB"), rows)
 
 
-def trained(folder: str) -> Workbench:
+def trained(folder: str) -> FinishedRun:
     (experiment,) = load(
         overrides=[
             *("method=v4", "partition.clients=10", "partition.alpha=0.5", "training.rounds=1"),
@@ -52,8 +50,7 @@ def trained(folder: str) -> Workbench:
         ]
     )
     run(experiment)
-    torch.set_num_threads(1)
-    return Workbench.open(Path(folder) / "run")
+    return FinishedRun.open(Path(folder) / "run")
 
 
 def fused(rule: Fusion, uploads: list[Upload], server: Server) -> float:

@@ -9,7 +9,6 @@ from time import monotonic, perf_counter
 import numpy as np
 import torch
 import torch.nn.functional as F
-from mooring.engines.memory import keep_freed_memory
 from PIL import Image, ImageEnhance, ImageOps
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
@@ -19,12 +18,14 @@ from benchmarks.process import apart
 from benchmarks.roofline import SETTINGS, per_step
 from benchmarks.table import Goal, Say, Table
 from mooring import load, run
+from mooring.events import ClientStarted, Event
 from mooring.losses.fafi import FAFI
 from mooring.models.backbones import ResNet8
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Blueprint, Network
 from mooring.models.simplex import simplex_etf
-from mooring.types import Event, Progress, Step, View
+from mooring.processes import keep_freed_memory
+from mooring.types import Progress, Step, View
 
 CLIENTS, EACH, TEST = 5, 240, 240  # a client of CIFAR-10 has as many images as the test set
 ROUNDS, BATCH = 8, 48
@@ -95,7 +96,7 @@ def mooring(data: Path, out: str) -> float:
     began: list[float] = []
 
     def watch(event: Event) -> None:
-        if event.name == "start":
+        if isinstance(event, ClientStarted):
             began.append(monotonic())
 
     settings = ["data.source=arrays", f"data.root={data}", "partition.kind=sites", "model.kind=resnet8", "method=v12"]

@@ -10,7 +10,7 @@ from time import monotonic
 from benchmarks import clients, fusions, naive, roofline, scaling, startup
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
-from mooring.store.environment import environment
+from mooring.record import environment
 
 BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "roofline": roofline.measure,
@@ -69,10 +69,10 @@ def measured(name: str) -> Table:
 def machine() -> str:
     """Cores, processor and versions; nothing that names a host or a path."""
     described = environment()
-    versions = ", ".join(f"{package} {number}" for package, number in dict(described["packages"]).items())  # type: ignore[call-overload]
+    versions = ", ".join(f"{package} {number}" for package, number in described.packages.items())
     return (
-        f"Machine: {described['cores']} cores, {processor()}, {described['system']} {described['machine']}.\n"
-        f"Versions: Python {described['python']}, {versions}.\n"
+        f"Machine: {described.cores} cores, {processor()}, {described.system} {described.machine}.\n"
+        f"Versions: Python {described.python}, {versions}.\n"
     )
 
 

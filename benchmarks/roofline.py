@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from mooring.engines.memory import keep_freed_memory
 
 from benchmarks.table import Goal, Say, Table
 from mooring.client import ClientJob, Training
@@ -16,6 +15,7 @@ from mooring.client.state import ClientState
 from mooring.methods import METHODS
 from mooring.models.backbones import BACKBONES
 from mooring.models.network import Blueprint
+from mooring.processes import keep_freed_memory
 from mooring.seeds import generator
 from mooring.types import Progress
 
@@ -72,7 +72,7 @@ def per_step(model: str, setting: Setting) -> tuple[float, float]:
         F.cross_entropy(network(ready).logits, twice).backward()
 
     def whole() -> None:
-        state.ledger.add(train_step(job, state, images, labels, Progress(0, 1000)))
+        state.measurements.add(train_step(job, state, images, labels, Progress(0, 1000)))
 
     bare()
     whole()

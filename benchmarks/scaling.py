@@ -9,8 +9,8 @@ from benchmarks.images import write_images
 from benchmarks.table import Goal, Say, Table
 from mooring import load
 from mooring.engines import Local
-from mooring.prepare import prepare
-from mooring.types import Event
+from mooring.events import Event
+from mooring.simulation import prepare
 
 SIZES = (384, 240, 192, 144, 96)
 EPOCHS = 6
@@ -54,6 +54,6 @@ def seconds(data: Path, workers: int) -> float:
     def watch(event: Event) -> None:
         began.append(monotonic())
 
-    uploads = list(Local(workers).collect(job, federation, watch))
+    uploads = list(Local(workers).collect(job, federation.sites(), watch))
     assert len(uploads) == len(SIZES)
     return monotonic() - began[0]

@@ -10,7 +10,7 @@ from time import monotonic
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring import load, run
-from mooring.types import Event
+from mooring.events import EpochRecord, Event, PartitionDrawn
 
 TURNS = 2
 
@@ -50,11 +50,11 @@ def until_first_step(workers: int) -> tuple[float, float]:
 
 def first_step(workers: int) -> tuple[float, float]:
     """When the data was divided, and when the first client had made the one step of its first epoch."""
-    seen: dict[str, float] = {}
+    seen: dict[type[Event], float] = {}
 
     def watch(event: Event) -> None:
-        seen.setdefault(event.name, monotonic())
-        if event.name == "epoch":
+        seen.setdefault(type(event), monotonic())
+        if isinstance(event, EpochRecord):
             raise FirstStep
 
     with TemporaryDirectory() as folder:
@@ -62,4 +62,4 @@ def first_step(workers: int) -> tuple[float, float]:
         (experiment,) = load(overrides=settings)
         with suppress(FirstStep):
             run(experiment, watch)
-    return seen["partition"], seen["epoch"]
+    return seen[PartitionDrawn], seen[EpochRecord]

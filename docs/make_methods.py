@@ -17,6 +17,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 from mooring import METHODS, load, run
 from mooring.errors import StoreError
 from mooring.methods.baselines import BASELINES, STATISTICS
+from mooring.record import Result
 
 SEED = 1
 IMAGES = Path(__file__).parent / "methods" / "img"
@@ -43,7 +44,7 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def result_of(name: str) -> dict[str, Any]:
+def result_of(name: str) -> Result:
     """The run of this very experiment; one of an older configuration is replaced."""
     [experiment] = load(overrides=[f"method={name}", f"seed={SEED}", f"out=runs/methods/{name}"])
     try:
@@ -52,13 +53,13 @@ def result_of(name: str) -> dict[str, Any]:
         return run(experiment, again=True)
 
 
-def course(result: dict[str, Any], client: int, value: str) -> list[float]:
+def course(result: Result, client: int, value: str) -> list[float]:
     """A client's value after every round; NaN, which leaves a gap, where there is none."""
-    rows = [row for snapshot in result["rounds"] for row in snapshot["clients"] if row["client"] == client]
-    return [float("nan") if row[value] is None else row[value] for row in rows]
+    values = [getattr(row, value) for snapshot in result.rounds for row in snapshot.clients if row.client == client]
+    return [float("nan") if found is None else found for found in values]
 
 
-def draw(name: str, result: dict[str, Any]) -> Figure:
+def draw(name: str, result: Result) -> Figure:
     anchored = METHODS[name].client.align is not None
     figure = Figure(figsize=(8.0 if anchored else 5.2, 3.0), facecolor=PAPER)
     panels = figure.subplots(1, 2 if anchored else 1, sharex=True, squeeze=False)[0]
@@ -76,13 +77,13 @@ def draw(name: str, result: dict[str, Any]) -> Figure:
     return figure
 
 
-def draw_lambda(axes: Axes, result: dict[str, Any]) -> None:
+def draw_lambda(axes: Axes, result: Result) -> None:
     """What the weights felt (solid) and where the rule would come to rest (dashed)."""
-    rounds = [snapshot["round"] for snapshot in result["rounds"]]
-    for client in range(result["clients"]):
+    rounds = [snapshot.round for snapshot in result.rounds]
+    for client in range(result.clients):
         colour = CLIENTS[client % len(CLIENTS)]
         axes.plot(rounds, course(result, client, "lambda_star"), color=colour, lw=1.0, ls=(0, (3, 2)), alpha=0.9)
-        axes.plot(rounds, course(result, client, "lambda"), color=colour, lw=1.4)
+        axes.plot(rounds, course(result, client, "lambda_felt"), color=colour, lw=1.4)
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     if high / low < 120:  # a log axis of less than two decades has no ticks worth reading
@@ -93,32 +94,32 @@ def draw_lambda(axes: Axes, result: dict[str, Any]) -> None:
     axes.set_title("lambda felt by each client's weights")
 
 
-def draw_accuracy(axes: Axes, result: dict[str, Any]) -> None:
-    rounds = [snapshot["round"] for snapshot in result["rounds"]]
-    for client in range(result["clients"]):
+def draw_accuracy(axes: Axes, result: Result) -> None:
+    rounds = [snapshot.round for snapshot in result.rounds]
+    for client in range(result.clients):
         axes.plot(rounds, course(result, client, "accuracy"), color=CLIENTS[client % len(CLIENTS)], lw=0.9)
-    axes.plot(rounds, [snapshot["accuracy"] for snapshot in result["rounds"]], color=INK, lw=2.4)
+    axes.plot(rounds, [snapshot.accuracy for snapshot in result.rounds], color=INK, lw=2.4)
     axes.set_ylim(0, 1.02)
     axes.set_title("accuracy on the test images")
 
 
-def legend(name: str, result: dict[str, Any], anchored: bool) -> list[Line2D]:
+def legend(name: str, result: Result, anchored: bool) -> list[Line2D]:
     fused = "mean" if METHODS[name].fusion is None else "fused"
     keys = [Line2D([], [], color=INK, lw=2.4, label=fused)]
     keys += [
         Line2D([], [], color=CLIENTS[client % len(CLIENTS)], lw=1.4, label=f"client {client}")
-        for client in range(result["clients"])
+        for client in range(result.clients)
     ]
-    rests = [row["lambda_star"] for snapshot in result["rounds"] for row in snapshot["clients"]]
+    rests = [row.lambda_star for snapshot in result.rounds for row in snapshot.clients]
     if anchored and any(rest is not None for rest in rests):
         keys += [Line2D([], [], color=INK, lw=1.0, ls=(0, (3, 2)), label="at rest, λ*")]
     return keys
 
 
-def footer(name: str, result: dict[str, Any]) -> str:
+def footer(name: str, result: Result) -> str:
     what = "accuracy, mean of clients" if METHODS[name].fusion is None else "fused accuracy"
-    fingerprint = result["fingerprint"][:8]
-    return f"{name}  |  seed {SEED}, n = 1  |  fingerprint {fingerprint}  |  final {what} {result['accuracy']:.3f}"
+    fingerprint = str(result.fingerprint)[:8]
+    return f"{name}  |  seed {SEED}, n = 1  |  fingerprint {fingerprint}  |  final {what} {result.accuracy:.3f}"
 
 
 def main(names: list[str]) -> None:

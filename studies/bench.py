@@ -8,17 +8,17 @@ Fashion-MNIST is read from where Debian's dataset-fashion-mnist puts it. Finishe
 are not repeated.
 """
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
 
 from mooring import METHODS, MooringError, fuse, load, run
 from mooring.fusion import FUSIONS, Dense, Fusion
-from mooring.fusion.distillation.study import Study
+from mooring.fusion.distillation.student import Study
 from mooring.methods import track_of
+from mooring.record import FusionRecord, RunFolder
+from mooring.trees import to_tree
 
 SEEDS = (1, 2, 3)
 RUNS = Path("runs/bench")
@@ -65,11 +65,11 @@ def trained(name: str, settings: list[str]) -> Path:
     folder = RUNS / name
     (experiment,) = load(overrides=[*settings, f"out={folder}"])
     result = run(experiment)
-    print(f"{name}: {result['accuracy']:.3f} after {result['seconds']:.0f} s", flush=True)
+    print(f"{name}: {result.accuracy:.3f} after {result.seconds:.0f} s", flush=True)
     return folder
 
 
-def fused(folder: Path, rule: Fusion) -> dict[str, Any] | None:
+def fused(folder: Path, rule: Fusion) -> FusionRecord | None:
     """One rule over the uploads of a run, unless it was done before; None where it does not apply."""
     earlier = rows_of(folder).get(rule.kind)
     if earlier is not None:
@@ -79,36 +79,40 @@ def fused(folder: Path, rule: Fusion) -> dict[str, Any] | None:
     except MooringError as error:
         print(f"  {rule.kind}: {error}", flush=True)
         return None
-    print(f"  {rule.kind}: {row['accuracy']:.3f} in {row['server_seconds']:.1f} s", flush=True)
+    print(f"  {rule.kind}: {row.accuracy:.3f} in {row.server_seconds:.1f} s", flush=True)
     return row
 
 
-def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
+def rows_of(folder: Path) -> dict[str, FusionRecord]:
     """The run's own fusion and what `fusions/` holds, by rule."""
-    rows = [json.loads(path.read_text()) for path in sorted((folder / "fusions").glob("*.json"))]
-    return own_row(folder) | {row["fusion"]: row for row in rows}
+    return own_row(folder) | {row.fusion: row for row in RunFolder(folder).fusions}
 
 
-def own_row(folder: Path) -> dict[str, dict[str, Any]]:
+def own_row(folder: Path) -> dict[str, FusionRecord]:
     """The rule that the run itself used, as `mooring fuse` would tell it."""
-    if not (folder / "result.json").exists():
+    if not RunFolder(folder).ended:
         return {}
-    result = json.loads((folder / "result.json").read_text())
-    rule, last = METHODS[result["method"]].fusion, result["rounds"][-1]
+    result = RunFolder(folder).result
+    rule, last = METHODS[result.method].fusion, result.last
     if rule is None:
         return {}
-    uploads = [upload for upload in result["uploads"] if upload["round"] == last["round"]]
-    return {
-        rule.kind: {
-            "fusion": rule.kind,
-            "accuracy": result["accuracy"],
-            "seeds": result["seeds"],
-            "clients": [upload["client"] for upload in uploads],
-            "upload_bytes": sum(upload["bytes"] for upload in uploads),
-            "server_seconds": last["server_seconds"],
-            "passes": last["passes"],
-        }
-    }
+    row = FusionRecord(
+        fusion=rule.kind,
+        track=track_of(rule),
+        method=result.method,
+        fingerprint=result.fingerprint,
+        seeds=result.seeds,
+        round=last.round,
+        clients=tuple(result.delivered(last.round)),
+        metrics=last.metrics,
+        settings=to_tree(rule),
+        validation_accuracy=last.validation_accuracy,
+        upload_bytes=result.upload_bytes,
+        server_seconds=last.server_seconds,
+        passes=last.passes,
+        test_images=result.test_images,
+    )
+    return {rule.kind: row}
 
 
 def every_fusion(rules: list[str]) -> None:
@@ -146,7 +150,12 @@ def size(nbytes: float) -> str:
     return f"{nbytes / 1e6:.2f} MB" if nbytes >= 1e5 else f"{nbytes / 1e3:.1f} kB"
 
 
-def found(pattern: str, kind: str) -> list[dict[str, Any]]:
+def upload_of(row: FusionRecord) -> float:
+    """Bytes of one client."""
+    return (row.upload_bytes or 0) / len(row.clients)
+
+
+def found(pattern: str, kind: str) -> list[FusionRecord]:
     """The rows of one rule over the seeds that are finished."""
     rows = [rows_of(RUNS / pattern.format(seed=seed)).get(kind) for seed in SEEDS]
     return [row for row in rows if row is not None]
@@ -164,10 +173,10 @@ def fusion_table(alpha: float, statistics: bool) -> Iterator[str]:
         rows = [row for found_rows in by_method.values() for row in found_rows]
         if not rows or untrained(kind) != statistics:
             continue
-        cells = [spread([row["accuracy"] for row in by_method[method]]) for method in methods]
-        upload = fmean(row["upload_bytes"] / len(row["clients"]) for row in rows)
-        cost = [size(upload), f"{fmean(row['server_seconds'] for row in rows):.2f}", str(rows[0]["passes"])]
-        lines.append((fmean(row["accuracy"] for row in rows), f"| {kind} | " + " | ".join([*cells, *cost]) + " |"))
+        cells = [spread([row.accuracy for row in by_method[method]]) for method in methods]
+        upload = fmean(upload_of(row) for row in rows)
+        cost = [size(upload), f"{fmean(row.server_seconds or 0 for row in rows):.2f}", str(rows[0].passes)]
+        lines.append((fmean(row.accuracy for row in rows), f"| {kind} | " + " | ".join([*cells, *cost]) + " |"))
     yield from (line for _, line in sorted(lines, reverse=True))
     yield ""
 
@@ -194,15 +203,10 @@ def missing() -> Iterator[str]:
 def beating() -> Iterator[str]:
     """Do the sound fusions beat the published one on the same trained V7 clients?"""
     for alpha in ALPHAS:
-        base = {
-            row["seeds"]["training"]: row["accuracy"]
-            for row in found(f"digits/v7-{alpha}-{{seed}}", "feature-ensemble")
-        }
+        base = {row.seeds.training: row.accuracy for row in found(f"digits/v7-{alpha}-{{seed}}", "feature-ensemble")}
         for kind in ("count-weighted", "class-expert"):
             rows = found(f"digits/v7-{alpha}-{{seed}}", kind)
-            gains = [
-                row["accuracy"] - base[row["seeds"]["training"]] for row in rows if row["seeds"]["training"] in base
-            ]
+            gains = [row.accuracy - base[row.seeds.training] for row in rows if row.seeds.training in base]
             if not gains:
                 continue
             word = "in every seed" if min(gains) > 0 else "in the mean" if fmean(gains) > 0 else "not at all"
@@ -218,26 +222,25 @@ def method_table(source: str) -> Iterator[str]:
         rows = found(f"{source}/{training}-{{seed}}", kind)
         if not rows:
             continue
-        seconds = [seconds_of(RUNS / f"{source}/{training}-{row['seeds']['training']}") for row in rows]
+        seconds = [seconds_of(RUNS / f"{source}/{training}-{row.seeds.training}") for row in rows]
         cells = [
             METHODS[method].track,
             method,
             kind,
-            f"{spread([row['accuracy'] for row in rows])} (n = {len(rows)})",
-            size(fmean(row["upload_bytes"] / len(row["clients"]) for row in rows)),
+            f"{spread([row.accuracy for row in rows])} (n = {len(rows)})",
+            size(fmean(upload_of(row) for row in rows)),
             f"{fmean(seconds):.0f}",
-            f"{fmean(row['server_seconds'] for row in rows):.2f}",
-            str(rows[0]["passes"]),
+            f"{fmean(row.server_seconds or 0 for row in rows):.2f}",
+            str(rows[0].passes),
         ]
-        lines.append((METHODS[method].track, -fmean(row["accuracy"] for row in rows), "| " + " | ".join(cells) + " |"))
+        lines.append((METHODS[method].track, -fmean(row.accuracy for row in rows), "| " + " | ".join(cells) + " |"))
     yield from (line for _, _, line in sorted(lines))
     yield ""
 
 
 def seconds_of(folder: Path) -> float:
     """What all clients together spent training."""
-    events = map(json.loads, (folder / "events.jsonl").read_text().splitlines())
-    return sum(event["seconds"] for event in events if event["event"] == "round")
+    return sum(client.seconds for client in RunFolder(folder).record.clients)
 
 
 def write() -> None:

@@ -19,6 +19,7 @@ from mooring.data.images import ImageSet
 from mooring.methods import METHODS
 from mooring.models.backbones import DigitsNet
 from mooring.models.network import Blueprint
+from mooring.record import DecidedClaim, PrintedTable, StudyRecord, write_study
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
 torch.set_num_threads(1)
@@ -106,23 +107,34 @@ def study_folder(sweep_folder, tmp_path_factory):
     """A study of one sweep, with a verdict of each kind and names that try to be markup."""
     folder = tmp_path_factory.mktemp("studies") / "five"
     shutil.copytree(sweep_folder, folder / "pull")
-    verdicts = [
-        {"id": "5.1", "claim": "lambda <b>runs</b> away", "verdict": "confirmed", "documented": "204658", "where": "3"},
-        {
-            "id": "5.2",
-            "claim": "sigma & co",
-            "phrase": "最终稳定在一个<b>非零</b>的均衡点，σ",
-            "verdict": "not confirmed",
-            "reason": "100% not",
-            "remark": "The sign is <i>wrong</i>: it grows.",
-        },
-        {"id": "5.3", "claim": "50 rounds", "verdict": "cannot be seen at this scale"},
-    ]
-    tables = [{"title": "Of <client> 3", "columns": ["round", "=measured"], "rows": [[0, 12.04], [9, "=1+1"]]}]
-    study = {"study": "5", "title": "Five </script>", "note": "note 5", "scale": "quick", "sweeps": ["pull"]}
-    study |= {"about": "Why does lambda run away?", "scale_about": "the digits.", "seeds": [1, 2]}
-    study |= {"command": "mooring study 5 scale=quick seeds=1,2 data.root=/a_b", "settings": ["data.root=/a_b"]}
-    (folder / "study.json").write_text(json.dumps({**study, "verdicts": verdicts, "tables": tables}))
+    verdicts = (
+        DecidedClaim("5.1", "lambda <b>runs</b> away", "confirmed", documented="204658", where="3"),
+        DecidedClaim(
+            "5.2",
+            "sigma & co",
+            "not confirmed",
+            phrase="最终稳定在一个<b>非零</b>的均衡点，σ",
+            reason="100% not",
+            remark="The sign is <i>wrong</i>: it grows.",
+        ),
+        DecidedClaim("5.3", "50 rounds", "cannot be seen at this scale"),
+    )
+    study = StudyRecord(
+        study=5,
+        title="Five </script>",
+        note="note 5",
+        about="Why does lambda run away?",
+        scale="quick",
+        scale_about="the digits.",
+        command="mooring study 5 scale=quick seeds=1,2 data.root=/a_b",
+        settings=("data.root=/a_b",),
+        seeds=(1, 2),
+        sweeps=("pull",),
+        verdicts=verdicts,
+        tables=(PrintedTable("Of <client> 3", ("round", "=measured"), (("0", "12.04"), ("9", "=1+1"))),),
+        runs=(),
+    )
+    write_study(folder, study)
     return folder
 
 

@@ -23,6 +23,12 @@ class MooringError(Exception):
         return f"{self.problem}; {self.remedy}" if self.remedy else self.problem
 
 
+class Interruption(MooringError):  # noqa: N818
+    """Ctrl-C: what was saved, and how to go on."""
+
+    exit_code = 130
+
+
 class ConfigError(MooringError):
     """Every problem of a configuration at once, each with its own field, value and remedy."""
 

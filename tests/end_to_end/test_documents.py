@@ -17,7 +17,7 @@ from mooring.config.tree import kind_of
 from mooring.data.augment import Augment
 from mooring.data.digits import Digits
 from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.study import Study
+from mooring.fusion.distillation.student import Study
 from mooring.methods import METHODS, Method, alignment
 from mooring.weighting.sigma import Sigma
 
@@ -85,8 +85,9 @@ def to_run(document):
 
 
 def shortened(arguments):
-    """The same command with little to do: its own word for a key gives way to ours."""
-    ours = SHORTENED.get(arguments[0], ())
+    """The same command with little to do: its own word for a key gives way to ours; another engine has its own keys."""
+    foreign = any(word.startswith("engine=") for word in arguments)
+    ours = [word for word in SHORTENED.get(arguments[0], ()) if not (foreign and word.startswith("engine."))]
     keys = {word.partition("=")[0] for word in ours}
     return [*(word for word in arguments if word.partition("=")[0] not in keys), *ours]
 
@@ -186,7 +187,7 @@ def shown(f):
         return "required"
     if is_dataclass(value):
         return kind_of(type(value)).get("kind", "see below")
-    if isinstance(value, bool):
+    if isinstance(value, bool | dict):
         return str(value).lower()
     return {None: "null", "": '""', (): "[]"}.get(value, str(value))
 

@@ -38,7 +38,15 @@ def test_a_run_leaves_a_folder_that_says_everything(run_json, tmp_path):
     assert result["complete"] is True
     assert [r["round"] for r in result["rounds"]] == [0, 1]
     client = result["rounds"][-1]["clients"][0]
-    assert {"client", "base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "accuracy"} <= client.keys()
+    assert {
+        "client",
+        "base_loss",
+        "align_loss",
+        "lambda_raw",
+        "lambda_felt",
+        "lambda_star",
+        "accuracy",
+    } <= client.keys()
     assert len(result["uploads"]) == 10
     assert result["accuracy"] == result["rounds"][-1]["metrics"]["accuracy"] > 0.15
     names = [json.loads(line)["event"] for line in (folder / "events.jsonl").read_text().splitlines()]
@@ -89,6 +97,17 @@ def test_several_methods_share_the_partition_and_get_a_folder_each(cli, tmp_path
     assert results[0]["partition"]["sha256"] == results[1]["partition"]["sha256"]
     assert "run folder: both/v4" in out
     assert "run folder: both/v7" in out
+
+
+def test_a_changed_method_is_called_so_in_the_table_and_on_disk(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    words = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1", "data.limit=200")
+    code, out, err = cli("run", *words, "method=v4", "fusion=class-expert")
+    assert code == 0, err
+    assert "v4 + fusion=class-expert " in out
+    assert "v4 + fusion=class-expert: round 1/1" in err
+    [folder] = (tmp_path / "runs").iterdir()
+    assert folder.name.startswith("digits-v4-fusion-class-expert-")
 
 
 def test_the_label_histogram_of_every_client_is_its_plan(run_json, cli):

@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from mooring.study.library import plan
-from mooring.study.plan import load_study
+from mooring.study.plan import load_study, plan
 
 TINY = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "seeds=1", "--workers", "1")
 WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale"}

@@ -9,9 +9,9 @@ from untrained import NEEDS, PLAN, changed, upload_of
 
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, ClassExpert, Refusal, admit, fuse
-from mooring.fusion.server import Server
+from mooring.fusion.base import Server
 from mooring.models.network import PROTOTYPES
-from mooring.uploads.label_counts import LABEL_COUNTS
+from mooring.uploads.classes import LABEL_COUNTS
 
 JOB = "ab" * 32
 

@@ -9,9 +9,9 @@ from mooring.client import run_client
 from mooring.data.sites import InMemorySite
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil, fuse
+from mooring.fusion.base import Server
 from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.study import Study
-from mooring.fusion.server import Server
+from mooring.fusion.distillation.student import Study
 from mooring.models.network import PROTOTYPES
 from mooring.types import Upload
 from mooring.uploads import Prototypes

@@ -15,7 +15,7 @@ from mooring.models.network import PROTOTYPES, Blueprint
 from mooring.seeds import generator
 from mooring.trees import canonical_json, digest, to_tree
 from mooring.uploads import Encoder, LabelCounts, Prototypes, UploadFacts, expected_of, extract, wire_name
-from mooring.uploads.class_means import ClassMeans
+from mooring.uploads.classes import ClassMeans
 from mooring.uploads.fisher import FisherDiagonal
 from mooring.uploads.grams import Grams
 from mooring.uploads.mixtures import Mixtures

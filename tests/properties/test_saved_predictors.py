@@ -30,11 +30,11 @@ from mooring.fusion import (
     load_predictor,
     save_predictor,
 )
+from mooring.fusion.base import Server
 from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.study import Study
+from mooring.fusion.distillation.student import Study
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.saved import SCORERS, decode_predictor, encode_predictor
-from mooring.fusion.server import Server
 from mooring.models.backbones import DigitsNet
 from mooring.models.feature_maps import EncoderFile, Pixels, RandomEncoder
 from mooring.models.heads import HEADS, RawPrototypes

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from mooring.client.memory import Memory
 
 from mooring.client import Before, FirstEpochs, run_client
 from mooring.client.bank import Bank, build_bank
+from mooring.client.state import Memory
 from mooring.data.clients import federate, fitted
 from mooring.data.digits import Digits
 from mooring.data.images import ImageSet
 from mooring.data.partition import PARTITIONERS, Dirichlet
 from mooring.data.sites import InMemorySite
 from mooring.errors import DataError
+from mooring.events import Remark
 from mooring.losses import BankAttraction, BankContrast, MemoryContrast, SupCon
 from mooring.methods import METHODS
 from mooring.models.network import PROTOTYPES
@@ -58,9 +59,9 @@ def test_no_public_image_reaches_a_client(kind, ratio, digits):
 
 def test_what_is_public_is_part_of_the_hash():
     one, other = (federate(Digits(), Dirichlet(), 1, ratio) for ratio in (0.1, 0.0))
-    assert one.summary()["sha256"] != other.summary()["sha256"]
-    assert one.summary()["sha256"] == federate(Digits(), Dirichlet(), 1, 0.1).summary()["sha256"]
-    assert one.summary()["public"] == 144
+    assert one.summary().sha256 != other.summary().sha256
+    assert one.summary().sha256 == federate(Digits(), Dirichlet(), 1, 0.1).summary().sha256
+    assert one.summary().public == 144
 
 
 def test_public_images_of_another_source_are_fitted_to_the_clients_network():
@@ -79,7 +80,7 @@ def test_a_bank_holds_what_was_asked_or_all_there_is_and_says_so(size, kept, mak
     torch.testing.assert_close(bank.features.norm(dim=1), torch.ones(kept))
     assert bank.labels is None
     assert bank.nbytes == kept * 32 * 4
-    said = [event.fields["text"] for event in events if event.name == "bank"]
+    said = [event.text for event in events if isinstance(event, Remark)]
     warned = ["bank.size=9999 is more than the 237 public images: the bank holds all of them"]
     assert said == (warned if kept < size else [])
 
@@ -124,12 +125,12 @@ def test_stage_one_of_v6_leaves_the_prototypes_alone(banked, shard_of):
     """As published: the contrast with the bank does not know the prototypes, so the classifier stays at its start."""
     method = "v6"
     job = banked(method, rounds=1, local_epochs=1)  # one epoch: stage 1 and nothing else
-    (payload,) = run_client(job, InMemorySite(0, shard_of([0, 1, 2], 30)), quiet)
+    (upload,) = run_client(job, InMemorySite(0, shard_of([0, 1, 2], 30)), quiet)
     start = job.blueprint.build(generator(job.seed, "network"))
-    assert torch.equal(payload.tensors[PROTOTYPES], start.prototypes)
-    assert not torch.equal(payload.tensors["encoder.0.weight"], start.state_dict()["encoder.0.weight"])
-    (payload,) = run_client(banked(method, rounds=1, local_epochs=2), InMemorySite(0, shard_of([0, 1, 2], 30)), quiet)
-    assert not torch.equal(payload.tensors[PROTOTYPES], start.prototypes)
+    assert torch.equal(upload.tensors[PROTOTYPES], start.prototypes)
+    assert not torch.equal(upload.tensors["encoder.0.weight"], start.state_dict()["encoder.0.weight"])
+    (upload,) = run_client(banked(method, rounds=1, local_epochs=2), InMemorySite(0, shard_of([0, 1, 2], 30)), quiet)
+    assert not torch.equal(upload.tensors[PROTOTYPES], start.prototypes)
 
 
 def test_stage_one_of_the_sound_variant_moves_features_to_their_class_in_the_bank(banked, shard_of):
@@ -142,9 +143,9 @@ def test_stage_one_of_the_sound_variant_moves_features_to_their_class_in_the_ban
         stage = replace(job.recipe.stages[0], when=Before(1.0))
         job = replace(job, recipe=replace(job.recipe, stages=(stage,)))
         start = job.blueprint.build(generator(job.seed, "network")).eval()
-        (payload,) = run_client(job, InMemorySite(0, shard), quiet)
+        (upload,) = run_client(job, InMemorySite(0, shard), quiet)
         end = job.blueprint.build(generator(job.seed, "network"))
-        end.load_state_dict({name: t for name, t in payload.tensors.items() if name != "label_counts"})
+        end.load_state_dict({name: t for name, t in upload.tensors.items() if name != "label_counts"})
         with torch.no_grad():
             before, after = (
                 attraction(net(shard.images).features, shard.labels, job.bank) for net in (start, end.eval())

@@ -1,7 +1,7 @@
 import pytest
 import torch
-from mooring.client.batches import batches, steps_per_epoch
 
+from mooring.client.job import batches, steps_per_epoch
 from mooring.seeds import generator
 
 

@@ -1,9 +1,12 @@
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from benchmarks.page import BENCHMARKS, machine, sections, write
 from benchmarks.process import apart, cpu_seconds
 from benchmarks.table import Goal, Table
+
+from mooring.version import VERSION
 
 
 @pytest.mark.parametrize(
@@ -33,10 +36,10 @@ def test_processor_time_counts_the_work_of_children():
     assert cpu_seconds() > before
 
 
-def test_the_page_names_the_machine_and_no_place():
+def test_the_page_names_machine_and_versions_and_no_place():
     said = machine()
     assert "cores" in said
-    assert "torch" in said
+    assert f"mooring {VERSION}, torch {version('torch')}" in said
     assert str(Path.cwd()) not in said
     assert len(BENCHMARKS) == 6
 

@@ -17,9 +17,9 @@ from source_files import write_cifar10, write_fashion
 from mooring.data.catalogue import SOURCES, survey
 from mooring.data.cifar import FILES_10, Cifar10
 from mooring.errors import DataError
+from mooring.events import Downloaded, Event
 from mooring.fetch import OFFICIAL, Archive, Files, Remote, fetch
 from mooring.fetch.download import appending
-from mooring.types import Event
 
 CONTENT = bytes(range(256)) * 40
 
@@ -56,7 +56,7 @@ def test_a_file_arrives_under_its_name_and_is_not_fetched_twice(shelf: Shelf, tm
     assert fetch(thing(shelf), str(tmp_path), seen.append) == tmp_path / "things"
     assert (tmp_path / "things/thing.bin").read_bytes() == CONTENT
     assert here(tmp_path) == ["things/thing.bin"]
-    assert seen[-1].fields == {"file": "things/thing.bin", "done": len(CONTENT), "total": len(CONTENT)}
+    assert seen[-1] == Downloaded("things/thing.bin", len(CONTENT), len(CONTENT))
     fetch(thing(shelf), str(tmp_path))
     assert shelf.asked == ["/thing.bin"]
 
@@ -75,7 +75,7 @@ def test_an_interrupted_download_is_kept_and_continued_by_the_next_command(shelf
     seen: list[Event] = []
     fetch(thing(shelf), str(tmp_path), seen.append)
     assert shelf.asked[1:] == ["/thing.bin bytes=100-"]
-    assert seen[0] == Event("continued", {"file": "things/thing.bin", "done": 100, "total": len(CONTENT)})
+    assert seen[0] == Downloaded("things/thing.bin", 100, len(CONTENT), resumed=True)
     assert (tmp_path / "things/thing.bin").read_bytes() == CONTENT
 
 

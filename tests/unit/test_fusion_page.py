@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from mooring.prepare import prepare
 
 from mooring import load
 from mooring.fusion import FUSIONS
+from mooring.simulation import prepare
 
 PAGE = (Path(__file__).parents[2] / "docs/fusions.md").read_text("utf-8")
 every_fusion = pytest.mark.parametrize("kind", FUSIONS)

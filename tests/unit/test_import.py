@@ -1,18 +1,18 @@
 """A log becomes a run folder that says what the log says, and null for the rest."""
 
 import json
+from math import isnan
 from pathlib import Path
 
 import pytest
-from mooring.doctor.read_log import read_log
-from mooring.doctor.read_run import read_run
-from mooring.store import read_events, read_result
 from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
 from mooring import report
 from mooring.config import load
-from mooring.doctor import examine
-from mooring.importing import import_log
+from mooring.doctor import case_of_log, examine, read_case
+from mooring.events import ClientRecord, Remark, SnapshotFused
+from mooring.importing import import_log, read_imports
+from mooring.record import RunFolder, Seeds
 
 FULL = str(
     {
@@ -39,35 +39,43 @@ def several(tmp_path):
     return path
 
 
+def happened(folder):
+    return [timed.event for timed in RunFolder(folder).events]
+
+
 def test_the_result_says_what_the_log_says(v11, tmp_path):
     [(folder, _)] = import_log(v11, tmp_path / "run")
-    result = read_result(folder)
-    assert result["imported"] is True
-    assert result["log"] == "v11.log"
-    assert (result["method"], result["dataset"], result["complete"]) == ("v11-linear", "cifar10", True)
-    assert [row["accuracy"] for row in result["rounds"]] == [0.30, 0.31, 0.32, 0.33]
-    assert result["accuracy"] == 0.33
-    assert result["seeds"] == {"training": 7, "split": None}
-    assert result["seconds"] == 1.0
-    (client,) = result["rounds"][1]["clients"]
-    assert client["lambda_raw"] == 17.0
-    assert client["lambda"] == pytest.approx(0.7 * 17.0)
-    assert client["accuracy"] == 0.31
+    result = RunFolder(folder).result
+    assert result.origin.log == "v11.log"
+    assert (result.method, result.dataset, result.complete) == ("v11-linear", "cifar10", True)
+    assert [row.accuracy for row in result.rounds] == [0.30, 0.31, 0.32, 0.33]
+    assert result.accuracy == 0.33
+    assert result.seeds == Seeds(7, None)
+    assert result.seconds == 1.0
+    (client,) = result.rounds[1].clients
+    assert client.lambda_raw == 17.0
+    assert client.schedule_factor == 0.7
+    assert client.lambda_felt == pytest.approx(0.7 * 17.0)
+    assert client.accuracy == 0.31
 
 
 def test_what_a_log_does_not_tell_is_null(v11, tmp_path):
     [(folder, result)] = import_log(v11, tmp_path / "run")
-    untold = ("fingerprint", "data_sha256", "macro_f1", "calibration_error", "confusion", "download_bytes")
-    assert [result[key] for key in untold] == [None] * len(untold)
-    assert result["uploads"] == []
-    assert result["partition"]["label_counts"] is None
-    assert {event["base_loss"] for event in read_events(folder) if event["event"] == "round"} == {None}
+    told = json.loads((folder / "result.json").read_text())
+    untold = ("fingerprint", "data_sha256", "job_sha256", "upload_bytes", "download_bytes", "environment", "command")
+    assert [told[key] for key in untold] == [None] * len(untold)
+    metrics = told["rounds"][-1]["metrics"]
+    assert [metrics[key] for key in ("balanced_accuracy", "macro_f1", "calibration_error")] == [None] * 3
+    assert (result.metrics.confusion, result.uploads, result.partition.label_counts) == ((), (), ())
+    assert {event.base_loss for event in happened(folder) if isinstance(event, ClientRecord)} == {None}
 
 
 def test_events_are_those_of_a_run(v11, tmp_path):
     [(folder, _)] = import_log(v11, tmp_path / "run")
-    events = [(event["event"], event["round"]) for event in read_events(folder)]
-    assert events == [pair for r in range(4) for pair in (("round", r), ("fused", r))]
+    *events, remark = happened(folder)
+    told = [(type(event), event.round) for event in events]
+    assert told == [pair for r in range(4) for pair in ((ClientRecord, r), (SnapshotFused, r))]
+    assert remark == Remark("a log holds no alignment loss: where L_a is named, it is inferred from lambda and sigma")
 
 
 def test_the_experiment_is_known_as_far_as_told(v11, tmp_path):
@@ -89,8 +97,9 @@ def test_v11_goes_by_the_schedule_that_its_factors_follow(tmp_path, factors, nam
     path = tmp_path / "x.log"
     path.write_text(log_of("OneshotOursV11", lines))
     [(_, result)] = import_log(path, tmp_path / "run")
-    assert result["method"] == f"v11-{name}"
-    assert result["accuracy"] is None
+    assert result.method == f"v11-{name}"
+    assert isnan(result.accuracy)
+    assert json.loads((tmp_path / "run/result.json").read_text())["accuracy"] is None
 
 
 @pytest.mark.parametrize(("label", "name"), [("OneshotOursV4", "v4"), ("OneshotOursV7", "v7")])
@@ -98,14 +107,14 @@ def test_a_label_counts_where_the_content_does_not_tell(tmp_path, label, name):
     path = tmp_path / "x.log"
     path.write_text(log_of(label, ["Round 0 starts--------|", "The test accuracy of Ours+Ensemble: 0.5"]))
     [(_, result)] = import_log(path, tmp_path / "run")
-    assert (result["method"], result["accuracy"]) == (name, 0.5)
+    assert (result.method, result.accuracy) == (name, 0.5)
 
 
 def test_a_set_that_is_not_ours_keeps_its_name_and_is_not_run(tmp_path, cli):
     path = tmp_path / "x.log"
     path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, FULL.replace("CIFAR10", "Tiny-ImageNet")))
     [(folder, result)] = import_log(path, tmp_path / "run")
-    assert result["dataset"] == "tiny-imagenet"
+    assert result.dataset == "tiny-imagenet"
     code, _, err = cli("run", folder / "experiment.yaml")
     assert code == 2
     assert "data.source=tiny-imagenet: unknown" in err
@@ -116,13 +125,13 @@ def test_a_configuration_may_be_anything(tmp_path, config):
     path = tmp_path / "x.log"
     path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, config))
     [(folder, result)] = import_log(path, tmp_path / "run")
-    assert (result["method"], result["complete"], result["seeds"]["training"]) == ("v10", None, None)
+    assert (result.method, result.complete, result.seeds.training) == ("v10", None, None)
     load(folder / "experiment.yaml")
 
 
 def test_the_doctor_says_of_the_folder_what_it_says_of_the_log(several, tmp_path, cli):
-    for (folder, _), history in zip(import_log(several, tmp_path / "all"), read_log(several), strict=True):
-        ours, logs = examine(read_run(folder)), examine(history)
+    for (folder, _), read in zip(import_log(several, tmp_path / "all"), read_imports(several), strict=True):
+        ours, logs = examine(read_case(folder)), examine(case_of_log(read.record, read.settings, several.name))
         assert ours.findings == logs.findings
         assert ours.distances == logs.distances
         assert ours.remarks == ("imported from several.log", *logs.remarks)
@@ -134,7 +143,7 @@ def test_the_command_names_a_folder_for_every_experiment(several, v11, cli):
     assert code == 0, err
     told = json.loads(out)
     assert [row["method"] for row in told] == ["v11-linear", "v10", "v11-linear"]
-    assert all(read_result(Path(row["folder"]))["imported"] for row in told)
+    assert all(RunFolder(Path(row["folder"])).result.origin for row in told)
     assert len({row["folder"] for row in told}) == 3
     assert told[2]["folder"].startswith("runs/cifar10-v11-linear-imported-")
     code, again, _ = cli("import", several, v11, "--json")  # the same logs are the same folders

@@ -10,7 +10,7 @@ from report_folders import relabelled
 from mooring.cli.run import apart
 from mooring.config import as_yaml, load, parse
 from mooring.methods import METHODS
-from mooring.reports.folders import gather
+from mooring.reports.reading import gather
 
 DIGITS = Path(__file__).parents[2] / "configs/digits.yaml"
 README = {  # method and fusion -> the fingerprints of seeds 1, 2, 3 in README.md

@@ -9,10 +9,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from mooring.prepare import prepare
 
 from mooring import METHODS, load
 from mooring.methods import alignment, baselines, notes
+from mooring.simulation import prepare
 
 HOME = Path(__file__).parents[2]
 CARDS = HOME / "docs" / "methods"

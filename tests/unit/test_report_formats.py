@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import BytesIO, StringIO
 from xml.etree import ElementTree
@@ -17,9 +18,10 @@ from report_folders import relabelled
 
 from mooring import METHODS, report
 from mooring.errors import ConfigError, MooringError
+from mooring.record import RunFolder
 from mooring.reports.compose import compose
-from mooring.reports.folders import gather
 from mooring.reports.formats import FORMATS
+from mooring.reports.reading import gather
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +95,9 @@ def test_excel_has_a_sheet_per_table_and_native_charts(written, study):
 def test_excel_never_takes_text_for_a_formula(written):
     from openpyxl import load_workbook
 
-    place = load_workbook(written("excel"))["Of <client> 3"]
-    assert [cell.data_type for cell in next(place.iter_rows(min_row=3, max_row=3))] == ["n", "s"]
+    book = load_workbook(written("excel"))
+    assert [cell.data_type for cell in next(book["Of <client> 3"].iter_rows(min_row=3, max_row=3))] == ["s", "s"]
+    assert [cell.data_type for cell in next(book["Results"].iter_rows(min_row=2, max_row=2))][:3] == ["s", "n", "n"]
 
 
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="the Excel report in LibreOffice: no soffice on the PATH")
@@ -158,15 +161,16 @@ def hostile_sweep(v12_run, tmp_path, monkeypatch):
     monkeypatch.setitem(METHODS, HOSTILE, METHODS["v12"])
     labels, images = np.arange(10), np.zeros((10, 8, 8), np.uint8)
     parts = {"train_images": images, "test_images": images, "train_labels": labels, "test_labels": labels}
-    np.savez(tmp_path / "own.npz", **parts, classes=np.array([f"{label} {HOSTILE}" for label in labels]))
+    classes = tuple(f"{label} {HOSTILE}" for label in labels)
+    sites = tuple(replace(site, name=f"{site.number} {HOSTILE}") for site in RunFolder(v12_run).result.sites)
+    np.savez(tmp_path / "own.npz", **parts, classes=np.array(classes))
     own = ["data.source=arrays", f"data.root={tmp_path / 'own.npz'}", "model=digits_net", f"method={HOSTILE}"]
     folder = tmp_path / "<i>sweep"
     rows = [["run", "training.lr", "seed", "accuracy", "status"]]
     for lr, accuracy in (("0.1", 0.5), ("0.2", 0.6)):
         name = f"<script>alert('{lr}')\"&"
-        relabelled(v12_run, folder / "runs" / name, [*own, f"training.lr={lr}"], accuracy)
-        result = folder / "runs" / name / "result.json"
-        result.write_text(json.dumps(json.loads(result.read_text()) | {"dataset": HOSTILE}))
+        settings = [*own, f"training.lr={lr}"]
+        relabelled(v12_run, folder / "runs" / name, settings, accuracy, dataset=HOSTILE, classes=classes, sites=sites)
         rows.append([name, f"{lr}{HOSTILE}", "1", accuracy, "finished"])
     (folder / "sweep.yaml").write_text(json.dumps({"factors": {"training.lr": [row[1] for row in rows[1:]]}}))
     with (folder / "results.csv").open("w", newline="") as file:

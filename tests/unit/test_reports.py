@@ -1,22 +1,24 @@
 """What a report says: tables with numbers that were added up by hand, and folders that are told when damaged."""
 
+import csv
 import json
 import shutil
 from math import sqrt
 
 import pytest
 import torch
-from report_folders import relabelled
+from report_folders import fusion_of, relabelled
 
 from mooring.errors import MooringError
+from mooring.events import ClientRecord
+from mooring.record import RunFolder, write_json
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
-from mooring.reports.folders import gather
+from mooring.reports.reading import gather
 from mooring.reports.sections.costs import count, training_flops
 from mooring.reports.sections.prototypes import share
 from mooring.reports.table import Spread, Table, shown, spread
-from mooring.sweep.summary import summary_rows
-from mooring.sweep.tables import read_table
+from mooring.sweep.summary import Scored, summarised
 
 
 @pytest.fixture(scope="module")
@@ -72,21 +74,23 @@ def test_the_band_is_one_deviation_around_the_mean(sweep_report):
 
 
 def test_a_trace_is_what_the_events_say(run_report, v12_run):
-    result = json.loads((v12_run / "result.json").read_text())
     [figure] = figures(run_report, "lambda")
     solid = {line.name: line for line in figure.lines if line.style == "solid"}
-    for row in result["rounds"][-1]["clients"]:
-        assert solid[f"client {row['client']}"].y[-1] == pytest.approx(row["lambda"])
+    told = [timed.event for timed in RunFolder(v12_run).events if isinstance(timed.event, ClientRecord)]
+    last = [row for row in told if row.round == 1]
+    assert len(last) == len(solid)
+    for row in last:
+        assert solid[f"client {row.client}"].y[-1] == pytest.approx(row.lambda_felt)
     dashed = [line for line in figure.lines if line.style == "dashed" and line.family]
     assert len(dashed) == len(solid)
     assert figure.scale == "log"
 
 
 def test_losses_of_the_table_are_those_of_the_result(run_report, v12_run):
-    rows = json.loads((v12_run / "result.json").read_text())["rounds"][-1]["clients"]
+    rows = RunFolder(v12_run).result.last.clients
     for line, row in zip(table(run_report, "losses"), rows, strict=True):
-        assert line["L_b"] == pytest.approx(row["base_loss"])
-        assert line["L_a"] == pytest.approx(row["align_loss"])
+        assert line["L_b"] == pytest.approx(row.base_loss)
+        assert line["L_a"] == pytest.approx(row.align_loss)
         parts = [line[name] for name in ("cross-entropy", "supcon", "feature-to-prototype", "prototype-spread")]
         assert sum(parts) == pytest.approx(line["L_b"], rel=1e-5)
 
@@ -105,10 +109,10 @@ def test_shares_add_up_to_one(run_report):
 
 
 def test_costs_are_sums_over_clients(run_report, v12_run):
-    result = json.loads((v12_run / "result.json").read_text())
+    result = RunFolder(v12_run).result
     [line] = table(run_report, "costs")
-    assert line["upload bytes"] == sum(upload["bytes"] for upload in result["uploads"] if upload["round"] == 1)
-    assert line["inference x"] == len(result["rounds"][-1]["clients"])
+    assert line["upload bytes"] == sum(upload.bytes for upload in result.uploads if upload.round == 1)
+    assert line["inference x"] == len(result.last.clients)
     assert line["client seconds"] >= line["slowest client (s)"] > 0
 
 
@@ -144,13 +148,9 @@ def test_the_partition_says_how_skewed_it_is(run_report):
 def test_other_fusions_stand_beside_the_own_one(v12_run, tmp_path):
     folder = tmp_path / "run"
     shutil.copytree(v12_run, folder)
-    result = json.loads((folder / "result.json").read_text())
-    fused = result["rounds"][-1] | {"fusion": "class-expert", "settings": {"kind": "class-expert"}, "accuracy": 0.9}
-    fused |= {"clients": [row["client"] for row in result["rounds"][-1]["clients"]], "upload_bytes": 7}
-    (folder / "fusions").mkdir()
-    (folder / "fusions" / "class-expert-1.json").write_text(json.dumps(fused))
-    own = fused | {"fusion": "feature-ensemble", "settings": {"kind": "feature-ensemble"}}
-    (folder / "fusions" / "feature-ensemble-1.json").write_text(json.dumps(own))
+    result = RunFolder(folder).result
+    for kind in ("class-expert", "feature-ensemble"):
+        write_json(folder / "fusions" / f"{kind}-1.json", fusion_of(result, kind, 0.9))
     rows = table(compose(gather(folder)), "fusions")
     assert [row["fusion"] for row in rows] == ["class-expert", "feature-ensemble (own)"]
     assert rows[0]["accuracy"] == Spread(0.9)
@@ -165,7 +165,7 @@ def test_a_study_begins_with_its_verdicts(study_folder):
     ]
     assert [card.value for card in report.cards[:3]] == ["1", "1", "1"]
     assert table(report, "documented")[0]["documented"] == "204658"
-    assert table(report, "study-1")[0]["round"] == 0
+    assert table(report, "study-1")[0]["round"] == "0"
 
 
 def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
@@ -268,9 +268,20 @@ def test_only_few_clients_are_drawn_and_the_rest_is_told(run_report):
 def test_a_damaged_round_is_told(v12_run, tmp_path):
     shutil.copytree(v12_run, tmp_path / "run")
     events = tmp_path / "run" / "events.jsonl"
-    events.write_text(events.read_text().replace('"seconds"', '"sec"'))
-    with pytest.raises(MooringError, match="a round is damaged"):
+    events.write_text(events.read_text().replace('"seconds": ', '"seconds": "long", "was": '))
+    with pytest.raises(MooringError, match=r"events.jsonl: line \d+: seconds=long is not a number"):
         gather(tmp_path / "run")
+
+
+VERDICT = {"id": "1", "claim": "x", "verdict": "confirmed"}
+TABLE = {"title": "t", "columns": ["a"], "rows": []}
+
+
+def study_with(**changes):
+    """A study.json that says nothing but this."""
+    texts = dict.fromkeys(("title", "note", "about", "scale", "scale_about", "command"), "")
+    lists = {name: [] for name in ("settings", "seeds", "sweeps", "verdicts", "tables", "runs")}
+    return json.dumps({"study": 1, **texts, **lists, **changes})
 
 
 def damaged(folder, name, text):
@@ -282,16 +293,22 @@ def damaged(folder, name, text):
     ("name", "text", "told"),
     [
         ("study.json", "{", "is not valid JSON"),
-        ("study.json", "[]", "holds a list"),
-        ("study.json", '{"verdicts": [{"claim": "x", "verdict": "maybe"}]}', "verdicts[0].verdict='maybe' is unknown"),
-        ("study.json", '{"verdicts": [{"verdict": "confirmed"}]}', "verdicts[0].claim is missing"),
-        ("study.json", '{"tables": [{"columns": ["a"], "rows": [[1, 2]]}]}', "tables[0].rows[0] does not fill 1"),
-        ("study.json", '{"sweeps": "one"}', "sweeps='one' is no list"),
+        ("study.json", "[]", "study.json: is no object"),
+        ("study.json", "{}", "study.json: study is missing"),
+        ("study.json", study_with(verdicts=[VERDICT | {"verdict": "maybe"}]), "verdicts[0].verdict='maybe' is unknown"),
+        ("study.json", study_with(verdicts=[{"id": "1", "verdict": "confirmed"}]), "verdicts[0].claim is missing"),
+        ("study.json", study_with(tables=[TABLE | {"rows": [["1", "2"]]}]), "tables[0].rows[0] does not fill 1"),
+        ("study.json", study_with(tables=[TABLE | {"rows": [[1]]}]), "tables[0].rows[0][0]=1 is not text"),
+        ("study.json", study_with(sweeps="one"), "sweeps is no list"),
         ("sweep.yaml", "factors: 3", "factors=3 is no mapping"),
         ("sweep.yaml", "baseline: v4", "baseline='v4' names no factor"),
         ("sweep.yaml", "factors: {}", "no run of this sweep has finished"),
         ("experiment.yaml", "seed: 1", "this run is not finished"),
-        ("result.json", "{}", "is not a result of this version"),
+        ("result.json", "{}", "has format unknown, this version reads 1 and 2"),
+        ("result.json", '{"format": 3}', "has format 3, this version reads 1 and 2"),
+        ("result.json", '{"format": 2}', "method is missing"),
+        ("result.json", '{"format": 1}', "method is missing"),
+        ("result.json", '{"format": 1, "rounds": 3}', "a damaged record of format 1 (mooring 0.1)"),
         ("notes.txt", "x", "holds no run, sweep or study"),
     ],
 )
@@ -322,15 +339,13 @@ def fused_sweep(v12_run, tmp_path):
     trained = {("v7", 1): 0.5, ("v7", 2): 0.7, ("v12", 1): 0.2, ("v12", 2): 0.6}
     fused = {("v7", 1): 0.4, ("v7", 2): 0.8, ("v12", 1): 0.5, ("v12", 2): 0.6}
     rows = ["run,method,fusion,seed,accuracy,validation_accuracy,status"]
-    (tmp_path / "fused").mkdir()
     for (method, seed), accuracy in trained.items():
         name = f"{method}-feature-ensemble-seed{seed}"
-        relabelled(v12_run, tmp_path / "runs" / name, [f"method={method}", f"seed={seed}"], accuracy)
+        result = relabelled(v12_run, tmp_path / "runs" / name, [f"method={method}", f"seed={seed}"], accuracy)
         rows.append(f"{name},{method},feature-ensemble,{seed},{accuracy},,finished")
-        result = json.loads((tmp_path / "runs" / name / "result.json").read_text())
-        other, result["accuracy"] = f"{method}-class-expert-seed{seed}", fused[method, seed]
-        (tmp_path / "fused" / f"{other}.json").write_text(json.dumps(result))
-        rows.append(f"{other},{method},class-expert,{seed},{result['accuracy']},,finished")
+        other = f"{method}-class-expert-seed{seed}"
+        write_json(tmp_path / "fused" / f"{other}.json", fusion_of(result, "class-expert", fused[method, seed]))
+        rows.append(f"{other},{method},class-expert,{seed},{fused[method, seed]},,finished")
     (tmp_path / "results.csv").write_text("\n".join(rows) + "\n")
     factors = {"method": ["v7", "v12"], "fusion": ["feature-ensemble", "class-expert"], "seed": [1, 2]}
     (tmp_path / "sweep.yaml").write_text(json.dumps({"factors": factors, "baseline": "fusion=feature-ensemble"}))
@@ -356,14 +371,15 @@ def test_what_was_only_fused_has_a_line_of_results(fused_sweep):
 def test_a_fusion_can_be_the_baseline_and_the_page_says_what_the_summary_says(fused_sweep):
     found = {row["experiment"]: row for row in table(compose(gather(fused_sweep)), "baseline")}
     assert list(found) == ["v7 · fusion=class-expert", "v12 · fusion=class-expert"]
-    rows = read_table(fused_sweep / "results.csv")
-    summary = summary_rows(rows, ["method", "fusion", "seed"], "fusion=feature-ensemble")
-    for line in summary:
-        if line["fusion"] == "class-expert":
-            told = found[f"{line['method']} · fusion=class-expert"]
-            assert told["difference"].mean == pytest.approx(line["difference"], abs=1e-12)
-            assert (told["95 % low"], told["95 % high"]) == pytest.approx((line["low"], line["high"]))
-            assert told["pairs"] == line["pairs"] == 2
+    factors = ["method", "fusion", "seed"]
+    with (fused_sweep / "results.csv").open(newline="") as file:
+        runs = [Scored({key: row[key] for key in factors}, float(row["accuracy"])) for row in csv.DictReader(file)]
+    for line in summarised(runs, factors, "fusion=feature-ensemble"):
+        if line.factors["fusion"] == "class-expert":
+            told, difference = found[f"{line.factors['method']} · fusion=class-expert"], line.difference
+            assert told["difference"].mean == pytest.approx(difference.mean, abs=1e-12)
+            assert (told["95 % low"], told["95 % high"]) == pytest.approx((difference.low, difference.high))
+            assert told["pairs"] == difference.pairs == 2
     assert found["v12 · fusion=class-expert"]["pairs won"] == 1
 
 
@@ -387,9 +403,10 @@ def test_a_fusion_without_its_training_is_told(fused_sweep):
 
 
 def test_a_damaged_fusion_is_told(fused_sweep):
-    (fused_sweep / "fused" / "v7-class-expert-seed1.json").write_text("{}")
-    with pytest.raises(MooringError, match=r"v7-class-expert-seed1\.json: accuracy is missing"):
-        gather(fused_sweep)
+    for text in ("{}", '{"format": 2}'):
+        (fused_sweep / "fused" / "v7-class-expert-seed1.json").write_text(text)
+        with pytest.raises(MooringError, match=r"v7-class-expert-seed1\.json: fusion is missing"):
+            gather(fused_sweep)
 
 
 def test_trials_of_a_search_are_compared_trial_by_trial(v12_run, tmp_path):

@@ -1,6 +1,7 @@
 """Every check on evidence made by hand: each verdict can be reached."""
 
 import pytest
+from study_records import records
 
 from mooring.errors import ConfigError
 from mooring.study.checks import Correlation, Given, Within
@@ -25,13 +26,7 @@ def evidence(*groups):
 
 def traced(seed=1, **fields):
     """A run whose clients recorded these values: field=[[client 0, by round], [client 1, by round]]"""
-    clients = len(next(iter(fields.values())))
-    rounds = tuple(
-        {"client": k, "round": r} | {name: values[k][r] for name, values in fields.items()}
-        for k in range(clients)
-        for r in range(len(next(iter(fields.values()))[k]))
-    )
-    return StudyRun("run", {"seed": seed}, 0.5, {0: 0.9, 1: 0.5}, rounds)
+    return StudyRun("run", {"seed": seed}, 0.5, {0: 0.9, 1: 0.5}, records(**fields))
 
 
 @pytest.mark.parametrize(

@@ -4,30 +4,29 @@ from math import e
 from types import SimpleNamespace
 
 import pytest
+from study_records import records
 
 from mooring.errors import StoreError
+from mooring.events import EpochRecord
+from mooring.record import Metrics, Result, RoundRecord, RunFolder, Seeds
 from mooring.study.evidence import Evidence, StudyRun, gather
 from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Share, Since, Switch
-from mooring.study.samples import spearman
-from mooring.study.series import AT
+from mooring.study.samples import AT, spearman
 from mooring.study.tables import ByClient, ByGroup, ByRound, Column, Row
-
-
-def records(**fields):
-    """field=[[client 0, by round], ...] as the events of clients."""
-    first = next(iter(fields.values()))
-    return tuple(
-        {"client": k, "round": r} | {name: values[k][r] for name, values in fields.items()}
-        for k, rounds in enumerate(first)
-        for r in range(len(rounds))
-    )
+from mooring.sweep.members import MemberResult
+from mooring.types import PartitionSummary
 
 
 def run(fused=None, trained=None, seed=1, epochs=(), **fields):
     fused = fused or {0: 0.5}
-    return StudyRun(
-        "r", {"seed": seed}, fused[max(fused)], fused, records(**fields) if fields else (), epochs, trained or {}
-    )
+    rounds = records(**fields) if fields else ()
+    return StudyRun("r", {"seed": seed}, fused[max(fused)], fused, rounds, epochs, trained)
+
+
+def trained_on(**summary):
+    """The result of a training whose partition is known."""
+    partition = PartitionSummary(None, 3, **summary)
+    return Result("v7", 0.5, (RoundRecord(0, Metrics(0.5)),), partition, Seeds(1, 1))
 
 
 @pytest.mark.parametrize(
@@ -77,19 +76,15 @@ def test_a_value_is_reduced_over_rounds_then_over_clients():
 
 
 def test_derived_fields_follow_the_record():
-    made = run(base_loss=[[8.0]], align_loss=[[2.0]], lambda_raw=[[4.0]], prototype_norms=[[[1.0, 3.0]]])
+    made = run(base_loss=[[8.0]], align_loss=[[2.0]], lambda_raw=[[4.0]], prototype_norms=[[(1.0, 3.0)]])
     assert Client("loss_ratio").value(made) == 4
     assert Client("raw_over_loss_ratio").value(made) == 1
     assert Client("prototype_norm").value(made) == 2
     assert Client("felt_over_rest").value(made) is None
 
 
-def test_own_accuracies_and_constants_come_from_the_result():
-    trained = {
-        "partition": {"normalised_entropy": [0.2, 0.9, 0.0]},
-        "rounds": [{"round": 0, "clients": [{"client": 0, "accuracy": 0.3}, {"client": 1, "accuracy": 0.5}]}],
-    }
-    made = run(trained=trained, x=[[1.0], [2.0]])
+def test_constants_come_from_the_partition_and_own_accuracies_from_the_records():
+    made = run(trained=trained_on(normalised_entropy=(0.2, 0.9, 0.0)), accuracy=[[0.3], [0.5]])
     assert Client("accuracy").by_client(made) == {0: 0.3, 1: 0.5}
     assert Client("normalised_entropy", "first").by_client(made) == {0: 0.2, 1: 0.9}  # client 2 was starved
     assert Extreme("accuracy").value(made) == 0.3
@@ -108,9 +103,9 @@ def test_share_of_a_factor_in_the_growth_of_a_product():
 
 def test_switch_compares_the_epoch_of_stage_one_with_the_next():
     epochs = (
-        {"client": 0, "round": 0, "epoch": 0, "bank-contrast": 5.0},
-        {"client": 0, "round": 0, "epoch": 1, "align_loss": 5.5},
-        {"client": 0, "round": 0, "epoch": 2, "align_loss": 1.0},
+        EpochRecord(0, 0, 0, {"bank-contrast": 5.0}),
+        EpochRecord(0, 0, 1, align_loss=5.5),
+        EpochRecord(0, 0, 2, align_loss=1.0),
     )
     assert Switch().value(run(epochs=epochs)) == 0.5
 
@@ -121,23 +116,28 @@ def test_rank_correlation():
     assert spearman([1, 2, 3], [1, 1, 1]) is None
 
 
+FUSED = MemberResult(Metrics(0.7), {9: 0.7}, None, None, None)
+
+
 def test_a_fusion_made_afterwards_has_one_accuracy_and_the_records_of_its_training(v12_run):
-    folder = v12_run
-    fused = SimpleNamespace(name="m", factors={"seed": 2}, folder=folder, result={"accuracy": 0.7, "round": 9})
-    failed = SimpleNamespace(name="f", factors={"seed": 3}, folder=folder, result=None)
+    fused = SimpleNamespace(name="m", factors={"seed": 2}, folder=v12_run, result=FUSED)
+    failed = SimpleNamespace(name="f", factors={"seed": 3}, folder=v12_run, result=None)
     [made] = gather([fused, failed])
-    assert (made.seed, made.fused) == (2, {9: 0.7})
-    assert len(made.rounds) >= 2
+    assert (made.seed, made.accuracy, made.fused) == (2, 0.7, {9: 0.7})
+    assert {record.round for record in made.rounds} == {0, 1}
+    assert all(record.accuracy is not None for record in made.rounds)  # as the result has them, not the events
+    assert {record.epoch for record in made.epochs} == {0}
+    assert made.trained == RunFolder(v12_run).result
 
 
 def test_a_damaged_run_is_no_run_without_records(tmp_path):
-    member = SimpleNamespace(name="m", factors={}, folder=tmp_path, result={"accuracy": 0.7, "round": 9})
+    member = SimpleNamespace(name="m", factors={}, folder=tmp_path, result=FUSED)
     with pytest.raises(StoreError):
         gather([member])
 
 
 def test_tables_set_the_note_beside_the_measured():
-    made = run({0: 0.25, 1: 0.5}, {"partition": {"entropy": [1.5]}}, x=[[1.0, 3.0]])
+    made = run({0: 0.25, 1: 0.5}, trained_on(entropy=(1.5,)), x=[[1.0, 3.0]])
     evidence = Evidence({"s": (made,)})
     group = ByGroup("t", (Row("a", "s", (0.6,)),), (Column("accuracy", Fused()),), ("accuracy",))
     assert group(evidence).rows == (("a", "0.6", "0.500 (n = 1)"),)

@@ -1,19 +1,23 @@
 """The five studies: they load, every run they plan can be built, and every claim is decided by a rule."""
 
 import json
+import re
+from dataclasses import fields, replace
 
 import pytest
 
 from mooring.config.plan import check
 from mooring.errors import ConfigError
+from mooring.events import ClientRecord
+from mooring.losses import LOSSES
+from mooring.record import read_study, write_study
 from mooring.study.conduct import findings, plans, refuse_what_it_varies
-from mooring.study.evidence import Evidence
-from mooring.study.library import plan
-from mooring.study.library import plans as found
+from mooring.study.evidence import CONSTANTS, DERIVED, Evidence
 from mooring.study.measures import Fused
 from mooring.study.page import page
-from mooring.study.plan import load_study
-from mooring.study.tables import ByRound
+from mooring.study.plan import load_study, plan
+from mooring.study.plan import plans as found
+from mooring.study.tables import ByClient, ByRound
 
 NUMBERS = ("1", "2", "3", "4", "5")
 
@@ -38,16 +42,27 @@ def test_every_run_of_every_scale_can_be_built(number, scale):
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_nothing_is_decided_without_data(number):
+def test_nothing_is_decided_without_data(number, tmp_path):
     study = load_study(plan(number))
     nothing = Evidence({sweep.name: () for sweep in study.sweeps})
     told = findings(study, "quick", [], nothing)
-    assert {row["verdict"] for row in told["verdicts"]} == {"cannot be seen at this scale"}
-    assert {row["id"] for row in told["verdicts"]} == {claim.id for claim in study.claims}
-    assert json.loads(json.dumps(told))
-    text = page(told | {"missing": ["a/b"]})
+    assert {row.verdict for row in told.verdicts} == {"cannot be seen at this scale"}
+    assert {row.id for row in told.verdicts} == {claim.id for claim in study.claims}
+    write_study(tmp_path, told)
+    assert read_study(tmp_path) == told
+    text = page(replace(told, missing=("a/b",)))
     assert "a/b" in text
-    assert all(row["documented"] in text for row in told["verdicts"])
+    assert all(row.documented in text for row in told.verdicts)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_what_is_measured_is_what_clients_record(number):
+    """A name that nobody records would only ever say that it cannot be seen."""
+    study = load_study(plan(number))
+    named = re.findall(r"\b(?:field|by|trigger|part|whole): ([\w-]+)", plan(number).read_text("utf-8"))
+    columns = [name for table in study.tables if isinstance(table, ByClient) for name in table.measured.values()]
+    assert named
+    assert {*named, *columns} <= {field.name for field in fields(ClientRecord)} | {*DERIVED, *CONSTANTS, *LOSSES}
 
 
 @pytest.mark.parametrize("number", NUMBERS)

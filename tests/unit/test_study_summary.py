@@ -1,13 +1,15 @@
 """The ending of a study: a few plain lines that fit a terminal, made of what was measured."""
 
+from dataclasses import replace
+
 import pytest
+from study_records import records
 
 from mooring.cli.study_tables import WIDTH, summary
 from mooring.errors import ConfigError
 from mooring.study.conduct import findings
-from mooring.study.evidence import Evidence, Run
-from mooring.study.library import plan
-from mooring.study.plan import load_study
+from mooring.study.evidence import Evidence, StudyRun
+from mooring.study.plan import load_study, plan
 from mooring.study.summary import Number, alternatives, measured, plain
 
 NUMBERS = ("1", "2", "3", "4", "5")
@@ -15,9 +17,9 @@ NUMBERS = ("1", "2", "3", "4", "5")
 
 def run_of(method, seed, lambdas, accuracies):
     """Two rounds of one client, as a run of study 5 records them."""
-    rounds = tuple({"client": 0, "round": i, "lambda_raw": value} for i, value in enumerate(lambdas))
     factors = {"method": method, "fusion": "feature-ensemble", "seed": seed}
-    return Run(f"{method}-{seed}", factors, accuracies[-1], dict(enumerate(accuracies)), rounds)
+    fused = dict(enumerate(accuracies))
+    return StudyRun(f"{method}-{seed}", factors, accuracies[-1], fused, records(lambda_raw=[lambdas]))
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def shown(told, capsys):
 
 def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, capsys):
     told = findings(load_study(plan("5")), "quick", [], exploded)
-    lines = shown(told | {"seeds": [1, 2]}, capsys)
+    lines = shown(replace(told, seeds=(1, 2)), capsys)
     assert len(lines) <= 14
     assert lines[0] == "Lab note 5 run again, scale quick: Explosions"
     text = " ".join(line.strip() for line in lines)

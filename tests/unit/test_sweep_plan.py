@@ -11,7 +11,7 @@ from mooring.config.plan import values_of
 from mooring.errors import ConfigError, StoreError
 from mooring.sweep.conduct import take_folder
 from mooring.sweep.members import members, members_of
-from mooring.sweep.summary import difference, summary_rows
+from mooring.sweep.summary import Difference, Scored, difference, summarised
 
 SPELLINGS = (".05", "0.050", "5e-2", "0.05")
 
@@ -128,8 +128,8 @@ def test_a_baseline_is_found_however_it_is_written(word, baseline, spelled):
     plan = load_plan(None, ["method=v6", word], baseline)
     assert plan.baseline == spelled
     [key] = plan.factors
-    rows = [{key: value, "accuracy": a, "validation_accuracy": None} for a, value in enumerate(plan.factors[key])]
-    assert [line["pairs"] for line in summary_rows(rows, [key], plan.baseline)] == [1, 1]
+    runs = [Scored({key: value}, float(a)) for a, value in enumerate(plan.factors[key])]
+    assert [row.difference.pairs for row in summarised(runs, [key], plan.baseline)] == [1, 1]
 
 
 def test_the_plan_that_a_folder_keeps_is_this_plan(tmp_path):
@@ -202,31 +202,40 @@ def test_a_baseline_in_a_file_is_a_word(tmp_path):
         load_plan(tmp_path / "sweep.yaml")
 
 
-def row(method, alpha, seed, accuracy):
-    return {"method": method, "partition.alpha": alpha, "seed": seed, "accuracy": accuracy, "validation_accuracy": None}
+def scored(method, alpha, seed, accuracy):
+    return Scored({"method": method, "partition.alpha": alpha, "seed": seed}, accuracy)
 
 
 def test_means_and_paired_differences_by_hand():
     v4, v7 = [0.50, 0.61, 0.55], [0.58, 0.63, 0.64]
-    rows = [row("v4", 0.5, s, a) for s, a in enumerate(v4)] + [row("v7", 0.5, s, a) for s, a in enumerate(v7)]
-    base, other = summary_rows(rows, ["method", "partition.alpha", "seed"], "method=v4")
-    assert (base["n"], base["difference"]) == (3, 0)
-    assert other["mean"] == pytest.approx(statistics.mean(v7))
-    assert other["std"] == pytest.approx(statistics.stdev(v7))
+    runs = [scored("v4", 0.5, s, a) for s, a in enumerate(v4)] + [scored("v7", 0.5, s, a) for s, a in enumerate(v7)]
+    base, other = summarised(runs, ["method", "partition.alpha", "seed"], "method=v4")
+    assert (base.n, base.difference.mean) == (3, 0)
+    assert other.factors == {"method": "v7", "partition.alpha": 0.5}
+    assert other.mean == pytest.approx(statistics.mean(v7))
+    assert other.std == pytest.approx(statistics.stdev(v7))
     differences = [b - a for a, b in zip(v4, v7, strict=True)]
     low, high = stats.t.interval(0.95, 2, statistics.mean(differences), stats.sem(differences))
-    assert (other["difference"], other["low"], other["high"]) == pytest.approx(
-        (statistics.mean(differences), low, high)
-    )
+    found = other.difference
+    assert (found.mean, found.low, found.high) == pytest.approx((statistics.mean(differences), low, high))
+    assert found.pairs == 3
+
+
+def test_a_factor_may_be_a_list():
+    runs = [Scored({"training.snapshots": kept, "seed": s}, 0.1 * s) for kept in ([0], [0, 1]) for s in (1, 2)]
+    one, other = summarised(runs, ["training.snapshots", "seed"], "training.snapshots=[0]")
+    assert (one.factors, other.factors) == ({"training.snapshots": [0]}, {"training.snapshots": [0, 1]})
+    assert (one.n, other.n, other.difference.pairs, other.difference.mean) == (2, 2, 2, 0)
 
 
 def test_a_failed_run_is_missing_in_its_pair_and_nowhere_else():
-    rows = [row("v4", 0.5, 1, 0.5), row("v4", 0.5, 2, None), row("v7", 0.5, 1, 0.6), row("v7", 0.5, 2, 0.7)]
-    base, other = summary_rows(rows, ["method", "partition.alpha", "seed"], "method=v4")
-    assert (base["n"], other["n"], other["pairs"]) == (1, 2, 1)
-    assert other["difference"] == pytest.approx(0.1)
-    assert other["low"] is None  # one pair has no spread
-    assert difference([]) == {"difference": None, "pairs": 0, "low": None, "high": None}
+    accuracies = {("v4", 1): 0.5, ("v4", 2): None, ("v7", 1): 0.6, ("v7", 2): 0.7}
+    runs = [scored(method, 0.5, seed, accuracy) for (method, seed), accuracy in accuracies.items()]
+    base, other = summarised(runs, ["method", "partition.alpha", "seed"], "method=v4")
+    assert (base.n, other.n, other.difference.pairs) == (1, 2, 1)
+    assert other.difference.mean == pytest.approx(0.1)
+    assert (other.difference.low, other.difference.high) == (None, None)  # one pair has no spread
+    assert difference([]) == Difference(None, 0)
 
 
 SEARCH = """

@@ -6,15 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from mooring.conductor import run
-from mooring.store import read_events, read_result
-from mooring.track.chronicle import read_chronicle
 
-from mooring.config import load
+from mooring import load, run
+from mooring.events import ClientRecord, SnapshotFused
+from mooring.record import RunFolder
 from mooring.track import TRACKERS, Mlflow, TensorBoard, track
+from mooring.track.dashboard import tracked_run
 
 WHY = "TensorBoard and MLflow: the extra track is not installed"
-TRACED = ("base_loss", "align_loss", "lambda", "lambda_star")
+TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star")
 SMALL = ["training.rounds=2", "training.local_epochs=1", "engine.workers=1", "partition.clients=2", "data.limit=120"]
 
 
@@ -50,28 +50,27 @@ def sweep(finished, tmp_path):
 def expected(folder):
     """Every number of the events by name and round, as the events have it."""
     found = {}
-    for event in read_events(folder):
-        if event["event"] == "fused":
-            found["accuracy", event["round"]] = event["accuracy"]
-        elif event["event"] == "round":
-            found |= {(f"{name}/client-{event['client']}", event["round"]): event[name] for name in TRACED}
+    for event in (timed.event for timed in RunFolder(folder).events):
+        match event:
+            case SnapshotFused(round=round_, accuracy=accuracy):
+                found["accuracy", round_] = accuracy
+            case ClientRecord(client=client, round=round_):
+                found |= {(f"{name}/client-{client}", round_): getattr(event, name) for name in TRACED}
     return found
 
 
-def test_a_chronicle_tells_every_number_of_the_events(finished):
-    told = {(point.name, point.round): point.value for point in read_chronicle(finished, "x").points}
+def test_a_tracked_run_tells_every_number_of_the_events(finished):
+    told = {(point.name, point.round): point.value for point in tracked_run(RunFolder(finished), "x").points}
     wanted = expected(finished)
     assert len(wanted) == 2 + 2 * 2 * len(TRACED)
     assert {key: told[key] for key in wanted} == wanted
-    rows = read_result(finished)["rounds"]
-    own = {
-        (f"accuracy_alone/client-{c['client']}", row["round"]): c["accuracy"] for row in rows for c in row["clients"]
-    }
+    rows = RunFolder(finished).result.rounds
+    own = {(f"accuracy_alone/client-{c.client}", row.round): c.accuracy for row in rows for c in row.clients}
     assert {key: told[key] for key in own} == own
 
 
 def test_settings_are_paths_as_on_the_command_line(finished):
-    settings = read_chronicle(finished, "x").settings
+    settings = tracked_run(RunFolder(finished), "x").settings
     assert settings["training.rounds"] == 2
     assert settings["method.name"] == "v10"
     assert settings["method.client.terms.1.temperature"] == 0.07
@@ -80,16 +79,18 @@ def test_settings_are_paths_as_on_the_command_line(finished):
 
 def test_what_is_not_a_number_is_not_shown(half):
     with (half / "events.jsonl").open("a") as file:
-        file.write('\n{"time": 1.0, "event": "round", "client": 9, "round": 0, "lambda": null, "base_loss": 2.5}\n')
-    told = [point.name for point in read_chronicle(half, "x").points if "client-9" in point.name]
+        file.write(
+            '\n{"time": 1.0, "event": "round", "client": 9, "round": 0, "lambda_felt": null, "base_loss": 2.5}\n'
+        )
+    told = [point.name for point in tracked_run(RunFolder(half), "x").points if "client-9" in point.name]
     assert told == ["base_loss/client-9"]
 
 
 def test_a_round_told_twice_counts_once(half):
-    before = read_chronicle(half, "x").points
+    before = tracked_run(RunFolder(half), "x").points
     with (half / "events.jsonl").open("a") as file:
         file.write('\n{"time": 1.0, "event": "fused", "round": 0, "accuracy": 0.125}\n')
-    after = read_chronicle(half, "x").points
+    after = tracked_run(RunFolder(half), "x").points
     assert len(after) == len(before)
     assert [point.value for point in after if point.name == "accuracy"] == [0.125]
 
@@ -108,8 +109,10 @@ def test_tensorboard_shows_the_run(finished, tmp_path):
     told, shown = scalars(tmp_path / "tb/v10")
     wanted = expected(finished)
     assert {key: told[key] for key in wanted} == pytest.approx(wanted)
-    assert told["final/accuracy", 1] == pytest.approx(read_result(finished)["accuracy"])
-    times = {event["round"]: event["time"] for event in read_events(finished) if event["event"] == "fused"}
+    assert told["final/accuracy", 1] == pytest.approx(RunFolder(finished).result.accuracy)
+    times = {
+        timed.event.round: timed.time for timed in RunFolder(finished).events if isinstance(timed.event, SnapshotFused)
+    }
     assert {event.step: event.wall_time for event in shown.Scalars("accuracy")} == times
 
 
@@ -169,8 +172,8 @@ def test_mlflow_shows_and_follows_runs(half, finished, tmp_path):
     assert shown.info.status == "FINISHED"
     assert shown.data.params["training.lr"] == "0.05"
     assert shown.data.params["method.name"] == "v10"
-    assert shown.data.metrics["final/accuracy"] == read_result(finished)["accuracy"]
-    assert shown.data.tags["mooring.fingerprint"] == read_result(finished)["fingerprint"]
+    assert shown.data.metrics["final/accuracy"] == RunFolder(finished).result.accuracy
+    assert shown.data.tags["mooring.fingerprint"] == RunFolder(finished).result.fingerprint
     wanted = expected(finished)
     told = [
         ((name, metric.step), metric.value)

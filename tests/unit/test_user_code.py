@@ -12,7 +12,7 @@ from mooring.data.public import resized
 from mooring.store import user_errors_kept
 
 from mooring.client import ClientRecipe
-from mooring.client.stages import Stage
+from mooring.client.recipe import Stage
 from mooring.config import load
 from mooring.errors import ConfigError, TrainingError, UserCodeError
 from mooring.losses import CrossEntropy, one_number

@@ -156,6 +156,12 @@ def test_a_protocols_stubs_are_nobodys_methods(lab):
     assert f"{at('@dataclass')}Sine is no weighting; add start(facts, rng)" in problem(f"weight={name}:Sine")
 
 
+def test_a_field_without_a_type_is_none(lab):
+    name, at = lab(SINE.replace(FIELD, "value = 2.0"))
+    told = problem(f"weight={name}:Sine", "weight.value=3")
+    assert f"{at('@dataclass')}value has no type, which would make it a field; write value: float = ..." in told
+
+
 def test_a_fusion_given_as_a_weighting(lab):
     name, at = lab(RULE)
     told = problem(f"weight={name}:Rule")

@@ -1,8 +1,7 @@
 """A run in the terminal: what a frame says, and when watching ends."""
 
-from mooring.store import in_use, locked
-
 from mooring.cli.watch import going_on, log_sparkline, look, sparkline
+from mooring.record import in_use, locked
 
 
 def test_a_sparkline_spans_its_blocks():
@@ -15,10 +14,12 @@ def test_a_logarithmic_sparkline_climbs_by_decades():
 
 
 def test_a_finished_run_is_seen_whole(v12_run):
-    sight = look(v12_run)
-    assert sight.state == "finished"
-    assert sorted(sight.accuracy) == [0, 1]
-    assert all(sorted(course) == [0, 1] for course in sight.clients.values())
+    title, record, rounds = look(v12_run)
+    assert title == f"v12  {v12_run}  finished"
+    assert rounds == 2
+    assert sorted(record.fused) == [0, 1]
+    assert len(record.clients) == record.result.clients
+    assert all([row.round for row in client.rounds] == [0, 1] for client in record.clients)
     assert not going_on(v12_run)
 
 

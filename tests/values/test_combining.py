@@ -13,11 +13,10 @@ from mooring.data.sites import InMemorySite
 from mooring.errors import FusionError
 from mooring.evaluate import measure
 from mooring.fusion import FUSIONS, Calibrated, ClassExpert, Iffi, NearestPrototype, OutputEnsemble
-from mooring.fusion.server import Server
+from mooring.fusion.base import Server
 from mooring.models.network import PROTOTYPES
 from mooring.seeds import generator
-from mooring.uploads.class_means import CLASS_MEANS
-from mooring.uploads.label_counts import LABEL_COUNTS
+from mooring.uploads.classes import CLASS_MEANS, LABEL_COUNTS
 
 
 @pytest.fixture(scope="module")

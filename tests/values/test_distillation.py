@@ -14,13 +14,11 @@ from mooring.data.digits import Digits
 from mooring.data.partition import Dirichlet
 from mooring.errors import FusionError
 from mooring.fusion import ClassExpert, CoBoosting, Dense, Distil
-from mooring.fusion.distillation.image_generator import ImageGenerator
-from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.lessons import contrasted, steps_in
+from mooring.fusion.base import Server
+from mooring.fusion.distillation.imagination import ImageGenerator, Imagination
 from mooring.fusion.distillation.losses import boundary_divergence, hard_cross_entropy, statistics_gap
-from mooring.fusion.distillation.study import Study
+from mooring.fusion.distillation.student import StudentTraining, contrasted, steps_in
 from mooring.fusion.distillation.supplies import GaussianPixels, PublicImages
-from mooring.fusion.server import Server
 from mooring.seeds import generator
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
@@ -82,7 +80,7 @@ def test_a_student_of_gaussian_pixels_agrees_with_its_teacher(classroom):
 def test_a_student_of_public_images_agrees_with_its_teacher(school):
     """A quarter of the training images is nobody's: held out before the others are dealt to the clients."""
     uploads, server, _ = school(21, public_ratio=0.25)
-    student = Distil(images=PublicImages(), study=Study(steps=300))(uploads, server)
+    student = Distil(images=PublicImages(), study=StudentTraining(steps=300))(uploads, server)
     assert agreement(student, ClassExpert()(uploads, server), server.validation.images) >= ENOUGH
 
 
@@ -95,7 +93,7 @@ def test_without_public_images_there_is_nothing_to_learn_from(classroom):
 
 def test_co_boosting_weighs_its_clients_and_dense_does_not(classroom):
     uploads, server = classroom
-    short = {"lessons": 2, "imagination": Imagination(steps=5), "study": Study(steps=4)}
+    short = {"lessons": 2, "imagination": Imagination(steps=5), "study": StudentTraining(steps=4)}
     plain, boosted = (rule(**short).taught(uploads, server)[1].weights for rule in (Dense, CoBoosting))
     torch.testing.assert_close(plain, torch.full((5,), 0.2))
     assert boosted.std() > 0

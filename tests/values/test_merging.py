@@ -14,11 +14,11 @@ from untrained import COMBINING, MERGING, PLAN, changed, network_of, upload_of
 
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, Fisher, OptimalTransport, ParameterAverage, RegMean, fuse
+from mooring.fusion.base import Server
 from mooring.fusion.channels import channels_of, parts
 from mooring.fusion.merged import averaged
 from mooring.fusion.ot import assignment
 from mooring.fusion.regmean import regression_mean
-from mooring.fusion.server import Server
 from mooring.models.backbones import DigitsNet, ResNet8
 from mooring.models.heads import HEADS, FixedSimplex, Linear, RawPrototypes, UnitPrototypes
 from mooring.models.network import PROTOTYPES

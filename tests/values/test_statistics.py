@@ -20,8 +20,8 @@ from mooring.data.sites import InMemorySite
 from mooring.errors import ConfigError
 from mooring.events import ClientStarted
 from mooring.fusion import Analytic, GaussianHead, Mixture
+from mooring.fusion.base import Server
 from mooring.fusion.mixture import draw
-from mooring.fusion.server import Server
 from mooring.methods import METHODS, Method
 from mooring.models.feature_maps import Pixels, RandomEncoder, RandomFilters
 from mooring.types import Upload

@@ -1,15 +1,19 @@
 """The command line: one file per verb group. Heavy things are imported when a verb runs, not before."""
 
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from mooring.cli import data, doctor, fetch, folders, fuse, methods, run, study, sweep, watch
 from mooring.cli.arguments import INTERRUPTED
-from mooring.errors import ConfigError, MooringError
+from mooring.errors import ConfigError, Interruption, MooringError
 from mooring.user_code import explained
 
 app = typer.Typer(
@@ -60,27 +64,54 @@ def main() -> None:
     """A user's mistake, in code of their own too, ends in one line and exit code 2; a bug keeps its traceback."""
     warnings.showwarning = _warn
     sys.path.insert(0, str(Path.cwd()))  # so that module:NAME in the current folder is found, as with python -m
-    try:
-        app()
-    except ConfigError as error:
-        for problem in error.problems:
-            print(f"error: {problem}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except MooringError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
-    except Exception as error:
-        told = explained(error)
-        if told is None:
+    with _noted_interrupts() as interrupted:
+        try:
+            app()
+        except ConfigError as error:
+            _leave([f"error: {problem}" for problem in error.problems], error.exit_code)
+        except Interruption as interruption:
+            _leave([str(interruption)], interruption.exit_code)
+        except MooringError as error:
+            _leave([f"error: {error}"], error.exit_code)
+        except BrokenPipeError:
+            sys.stderr.close()
+            sys.exit(1)
+        except (SystemExit, KeyboardInterrupt) as ending:
+            if isinstance(ending, KeyboardInterrupt) or ending.code == INTERRUPTED:
+                _leave(["interrupted"], INTERRUPTED)
             raise
-        print(f"error: {told}", file=sys.stderr)
-        sys.exit(told.exit_code)
+        except Exception as error:
+            if interrupted.is_set():  # in the middle of a library's import, say: what it made of it helps nobody
+                _leave(["interrupted"], INTERRUPTED)
+            told = explained(error)
+            if told is None:
+                raise
+            _leave([f"error: {told}"], told.exit_code)
+
+
+def _leave(lines: list[str], code: int) -> NoReturn:
+    for line in lines:
+        print(line, file=sys.stderr)
+    sys.exit(code)
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[threading.Event]:
+    """The usual KeyboardInterrupt, and an event that remembers that there was one."""
+    noted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+
+    def note(*_: object) -> None:
+        noted.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

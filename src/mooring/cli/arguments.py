@@ -38,6 +38,11 @@ def experiments(settings: list[str] | None) -> "list[Experiment]":
     return load(None, settings)
 
 
+def round_of(round_: int, rounds: int) -> str:
+    """Rounds are counted from 0, as the notes count them."""
+    return f"round {round_} (last: {rounds - 1})"
+
+
 def command() -> str:
     """What was typed, as a shell takes it."""
     return shlex.join(["mooring", *sys.argv[1:]])

@@ -1,12 +1,13 @@
 """`mooring fuse`: other fusions over the uploads of a finished run, in seconds."""
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mooring.cli.arguments import AsJson, print_json
-from mooring.errors import ConfigError, FusionError
+from mooring.errors import ConfigError, FusionError, Interruption
 
 if TYPE_CHECKING:
     from mooring.record import FusionRecord
@@ -58,6 +59,9 @@ def fuse(
                 if fusion != ALL:
                     raise
                 skipped.append(str(error))
+            except KeyboardInterrupt:
+                kept = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{run}/fusions')}"
+                raise Interruption("interrupted", kept) from None
     if json:
         print_json(rows[0] if len(rows) == 1 else rows)
     else:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from mooring.cli.arguments import round_of
 from mooring.events import (
     ClientFailed,
     ClientProgress,
@@ -160,11 +161,6 @@ class ClientBars:
         ended = sum(1 for share in self.done.values() if share >= 1)
         facts = f"{ended}/{self.clients} clients  {self.accuracy}"
         self.progress.update(self.whole, completed=sum(self.done.values()), facts=facts)
-
-
-def round_of(round_: int, rounds: int) -> str:
-    """Rounds are counted from 0, as the notes count them."""
-    return f"round {round_} (last: {rounds - 1})"
 
 
 def warning(event: Event) -> str | None:

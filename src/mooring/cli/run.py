@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, Settings, as_object, command, experiments, print_json
+from mooring.cli.arguments import FAILED, AsJson, Settings, as_object, command, experiments, print_json
+from mooring.errors import Interruption
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
@@ -55,8 +56,9 @@ def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool
             with watching(experiment, silent=quiet or json or earlier is not None) as emit:
                 outcomes.append((str(folder), conduct(experiment, emit, again, command=command())))
         except KeyboardInterrupt:
-            typer.echo(f"interrupted; go on with: mooring resume {quote(str(folder))}", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            begun = (folder / "state").is_dir()
+            way_on = f"go on with: mooring resume {quote(str(folder))}" if begun else "nothing was trained yet"
+            raise Interruption("interrupted", way_on) from None
     if json:
         results = [{"folder": folder, **as_object(result)} for folder, result in outcomes]
         print_json(results[0] if len(results) == 1 else results)

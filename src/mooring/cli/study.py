@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, as_object, command, print_json
-from mooring.errors import ConfigError, ExtraError, nearest
+from mooring.cli.arguments import FAILED, AsJson, as_object, command, print_json
+from mooring.errors import ConfigError, ExtraError, Interruption, nearest
 
 if TYPE_CHECKING:
     from mooring.study.plan import ScaleName, Study
@@ -35,8 +35,7 @@ def study(
 
     Interrupted, the same command goes on where it was.
     """
-    from mooring.study.library import plan, plans
-    from mooring.study.plan import load_study
+    from mooring.study.plan import load_study, plan, plans
 
     if number is None:
         for key, file in plans().items():
@@ -50,8 +49,7 @@ def study(
     try:
         told = conduct(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
     except KeyboardInterrupt:
-        typer.echo("interrupted; the same command goes on where it was", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:
         print_json({"folder": str(out), **as_object(told)})
     else:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import FAILED, INTERRUPTED, AsJson, command, print_json
+from mooring.cli.arguments import FAILED, AsJson, command, print_json
+from mooring.errors import Interruption
 
 if TYPE_CHECKING:
     from mooring.config import Plan
@@ -42,8 +43,7 @@ def sweep(
         with overview(plan, out, silent=quiet or json) as emit:
             tables = conduct(plan, out, workers, emit, command()).tables
     except KeyboardInterrupt:
-        typer.echo("interrupted; the same command goes on where it was", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:
         results = [row.cells() for row in tables.results]
         print_json({"folder": str(out), "results": results, "summary": [summary_cells(row) for row in tables.summary]})

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mooring.cli.arguments import round_of
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -91,8 +93,6 @@ def frame(seen: "tuple[str, RunRecord, int]") -> "RenderableType":
 
 
 def accuracy_line(record: "RunRecord", rounds: int) -> str:
-    from mooring.cli.progress import round_of
-
     if not record.fused:
         return "accuracy  nothing fused yet"
     shown = [record.fused.get(round_) for round_ in range(rounds)][-LONGEST:]

@@ -3,8 +3,7 @@
 from mooring.client.engine import Engine
 from mooring.client.job import ClientJob, Training
 from mooring.client.loop import run_client
-from mooring.client.recipe import Alignment, ClientRecipe, Views
-from mooring.client.stages import Before, FirstEpochs, Stage
+from mooring.client.recipe import Alignment, Before, ClientRecipe, FirstEpochs, Stage, Views
 
 __all__ = [
     "Alignment",

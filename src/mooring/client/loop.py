@@ -11,8 +11,7 @@ from mooring.client.device import CPU, Device
 from mooring.client.first_network import borrowed
 from mooring.client.job import ClientJob, batches, steps_per_epoch
 from mooring.client.measured import TERM, Measured, epoch_record, progress_event, round_record
-from mooring.client.recipe import ClientRecipe, named
-from mooring.client.stages import Stage
+from mooring.client.recipe import ClientRecipe, Stage, named
 from mooring.client.state import ClientState, Position
 from mooring.data.images import ImageSet
 from mooring.data.sites import Site
@@ -40,8 +39,9 @@ def run_client(
         emit(ClientStarved(facts.client, "no images: nothing to train on, nothing uploaded"))
         return
     with borrowed(job) as network:
-        state = ClientState.start(job, facts, network, device)
-        emit(started(job, state, facts))
+        with explaining(f"client {facts.client}, before round 0"):
+            state = ClientState.start(job, facts, network, device)
+            emit(started(job, state, facts))
         if job.recipe.terms:
             yield from train_rounds(job, state, shard, facts, site.name, emit, keeper)
         else:

@@ -1,19 +1,62 @@
-"""What a client minimises, as one frozen value."""
+"""What a client minimises, as one frozen value; and stages, at which it minimises something else."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, ClassVar, Literal, Protocol
 
 import torch
+from annotated_types import Ge, Le
 from torch import Generator, Tensor
 
 from mooring.anchors import Anchor, SimplexEtf
 from mooring.bounds import Checked
-from mooring.client.stages import Stage
 from mooring.data.augment import Augment
 from mooring.losses import LossTerm, MeanSquared
 from mooring.models.heads import Head, RawPrototypes
-from mooring.types import Count, NonNegativeInt, Progress
+from mooring.types import Count, NonNegative, NonNegativeInt, Progress
 from mooring.weighting import Annealed, Weighting
+
+
+class When(Protocol):
+    """A time, over the progress of the whole training and the epoch within the round."""
+
+    kind: ClassVar[str]
+
+    def __call__(self, progress: Progress) -> bool: ...
+
+
+@dataclass(frozen=True)
+class FirstEpochs(Checked):
+    """The first epochs of *every* round: as note 1 has it."""
+
+    kind: ClassVar[str] = "first-epochs"
+    epochs: NonNegativeInt = 1
+
+    def __call__(self, progress: Progress) -> bool:
+        return progress.epoch < self.epochs
+
+
+@dataclass(frozen=True)
+class Before(Checked):
+    """The beginning of the whole training, up to this progress."""
+
+    kind: ClassVar[str] = "before"
+    progress: Annotated[float, Ge(0), Le(1)] = 0.1
+
+    def __call__(self, progress: Progress) -> bool:
+        return progress.overall < self.progress
+
+
+WHENS: dict[str, type[When]] = {"first-epochs": FirstEpochs, "before": Before}
+
+
+@dataclass(frozen=True)
+class Stage(Checked):
+    """For as long as `when` holds, the loss is the weighted sum of `terms` and nothing else."""
+
+    when: When
+    terms: tuple[LossTerm, ...]
+    weights: tuple[NonNegative, ...] | None = None  # one per term; None is 1 for each
+
 
 Clipping = Literal["joint", "per-group"]
 

@@ -8,14 +8,15 @@ import json
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Union, get_args, get_origin
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import ValidationError
 
 from mooring.bounds import crossed
-from mooring.config.own import own_class, unwritable
-from mooring.config.slots import NOTHING, Slots, adapter, default_of, type_hints
-from mooring.config.tree import INHERITED, kind_of
+from mooring.config.own import own_class, unknown_key, unwritable
+from mooring.config.slots import NOTHING, Slot, Slots, adapter, default_of, type_hints
+from mooring.config.tree import INHERITED, kind_of, read_file
 from mooring.errors import ConfigError, UserCodeError, nearest
 from mooring.user_code import explaining
 
@@ -128,7 +129,7 @@ class Builder:
         inherited = {key: value for key, value in tree.get(INHERITED, {}).items() if key in hints}
         known = [f.name for f in fields(cls)]
         for key in given.keys() - set(known):
-            self._problem(f"{path}.{key}", given[key], f"unknown key; {nearest(key, known)}", unknown=True)
+            self._problem(f"{path}.{key}", given[key], unknown_key(cls, key, known), unknown=True)
         values: dict[str, Any] = {}
         for f in fields(cls):
             under = getattr(base, f.name) if base is not NOTHING else default_of(f)
@@ -184,3 +185,16 @@ def shorten(value: Any) -> str:
         value if isinstance(value, str) else str(value) if isinstance(value, dict) else json.dumps(value, default=str)
     )
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+T = TypeVar("T")
+
+
+def load_value(cls: type[T], file: Path, families: Mapping[type, Mapping[str, type]]) -> T:
+    """The dataclass `cls` that the file describes; members of `families` are named by their `kind`."""
+    builder = Builder({family: Slot("kind", kinds) for family, kinds in families.items()})
+    value = builder.build(cls, read_file(file), NOTHING, "")
+    if builder.problems:
+        raise ConfigError(dict.fromkeys(f"{file.name}: {message}" for _, _, message in builder.problems))
+    built: T = value
+    return built

@@ -88,6 +88,13 @@ def configurable(annotation: Any, slots: Slots) -> bool:
     return True
 
 
+def unknown_key(cls: type, key: str, known: list[str]) -> str:
+    """What to say of a key that is no field of this class; a user may have forgotten the type that makes it one."""
+    if cls.__module__.partition(".")[0] != HOUSE and key in vars(cls) and key not in cls.__annotations__:
+        return f"{place_of(cls)}: {key} has no type, which would make it a field; write {key}: float = ..."
+    return f"unknown key; {nearest(key, known)}"
+
+
 def unwritable(part: Any) -> str | None:
     """What keeps a user's part from being written down, and with it from being told apart from others."""
     if type(part).__module__.partition(".")[0] == HOUSE:

@@ -1,20 +1,21 @@
 """From a tree to experiments: which families there are, what is said in short, and what cannot be."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Engine, Training
-from mooring.client.stages import WHENS, When
+from mooring.client.recipe import WHENS, When
 from mooring.config.build import Builder, Problem
 from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
-from mooring.config.keys import BROAD, SHORT, once, read_overrides, settled
+from mooring.config.keys import BROAD, SHORT, full, once, read_overrides, settled
 from mooring.config.own import strangers
+from mooring.config.paths import absolute, with_paths
 from mooring.config.slots import NOTHING, Slot, type_hints
-from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
+from mooring.config.tree import INHERITED, Tree, merge, nested, read, read_file
 from mooring.data.catalogue import SOURCES
 from mooring.data.images import Source
 from mooring.data.partition import PARTITIONERS, Partitioner
@@ -188,3 +189,27 @@ def missing_rounds(training: Training) -> Iterator[str]:
                 f"training.snapshots={list(training.snapshots)}: round {round_} does not exist; "
                 f"rounds are 0 to {training.rounds - 1}, or raise training.rounds"
             )
+
+
+def reload(folder: Path, overrides: Iterable[str] = ()) -> Experiment:
+    """The experiment in this folder; `data.root=...` says where its files lie now. All else is as it was trained."""
+    (experiment,) = load(folder / "experiment.yaml")
+    words = once(overrides)
+    read_overrides(words)  # refuses what is no key=value
+    lay: dict[str, str | None] = {}  # key -> where the file lay
+    with_paths(experiment, lay.setdefault)
+    new, problems = {}, []
+    for word in words:
+        key, _, text = word.partition("=")
+        place = read(text, key)
+        if full(key) not in lay:
+            problems.append(f"{word}: cannot be changed after training; only paths can: {', '.join(lay)}")
+        elif not isinstance(place, str) or not place:
+            problems.append(f"{word}: must be a path")
+        else:
+            new[full(key)] = absolute(place)
+    if problems:
+        raise ConfigError(problems)
+    written = {path: experiment.given.get(lay[key] or "", lay[key]) for key, path in new.items()}
+    moved = with_paths(experiment, new.get)
+    return replace(moved, given=experiment.given | written)

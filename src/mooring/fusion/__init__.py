@@ -2,7 +2,7 @@
 
 from mooring.fusion.admit import Admission, Refusal, admit, fuse
 from mooring.fusion.analytic import Analytic
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.calibrated import Calibrated
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.count_weighted import CountWeighted
@@ -21,7 +21,6 @@ from mooring.fusion.parameter_average import ParameterAverage
 from mooring.fusion.predictor import Predictor
 from mooring.fusion.regmean import RegMean
 from mooring.fusion.saved import PREDICTORS, LoadedPredictor, Manifest, load_predictor, save_predictor
-from mooring.fusion.server import Server
 
 FUSIONS: dict[str, type[Fusion]] = {
     # as published

@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from mooring.errors import FusionError
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.predictor import Predictor
-from mooring.fusion.server import Server
 from mooring.models.network import Blueprint
 from mooring.types import Upload
 from mooring.uploads import Part, Parts, UploadFacts

@@ -6,9 +6,8 @@ from typing import ClassVar
 
 import torch
 
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.frozen_features import Affine, FrozenFeatures, cholesky
-from mooring.fusion.server import Server
 from mooring.models.feature_maps import FeatureMap, RandomFilters
 from mooring.types import Positive, Upload
 from mooring.uploads import Parts

@@ -1,18 +1,35 @@
-"""The shape of a fusion rule: admitted uploads in, one predictor out."""
+"""The shape of a fusion rule, and where it happens: uploads in, one predictor out."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor
 
 from mooring.bounds import Checked
+from mooring.data.images import ImageSet
+from mooring.events import Emit, silent
 from mooring.fusion.predictor import Predictor
-from mooring.fusion.server import Server
-from mooring.models.network import PROTOTYPES
+from mooring.models.network import PROTOTYPES, Blueprint
 from mooring.types import Upload
 from mooring.uploads import Parts
-from mooring.uploads.label_counts import LABEL_COUNTS
+from mooring.uploads.classes import LABEL_COUNTS
+
+
+@dataclass(frozen=True)
+class Server:
+    """What the server has beside the uploads: the plan of the network, a seed, and perhaps images of its own.
+
+    `public` images anybody may see; `validation` images serve selection and calibration, never the final figure.
+    """
+
+    blueprint: Blueprint
+    seed: int = 0
+    public: ImageSet | None = field(default=None, repr=False)
+    validation: ImageSet | None = field(default=None, repr=False)
+    emit: Emit = field(default=silent, repr=False)
+
 
 LOWEST_COSINE = -1.0  # the score of a class that nobody has seen
 Images = Literal["public", "validation"]

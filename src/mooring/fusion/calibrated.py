@@ -10,10 +10,9 @@ from torch import Tensor
 
 from mooring.data.images import ImageSet
 from mooring.errors import FusionError
-from mooring.fusion.base import Fusion, Images
+from mooring.fusion.base import Fusion, Images, Server
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.predictor import Predictor, Saved
-from mooring.fusion.server import Server
 from mooring.trees import Tree
 from mooring.types import Upload
 from mooring.uploads import Parts

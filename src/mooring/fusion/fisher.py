@@ -6,9 +6,8 @@ from typing import ClassVar
 
 import torch
 
-from mooring.fusion.base import Fusion, data_shares
+from mooring.fusion.base import Fusion, Server, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of, weighted_mean
-from mooring.fusion.server import Server
 from mooring.types import Positive, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.fisher import FISHER, FisherDiagonal

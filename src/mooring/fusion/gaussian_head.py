@@ -8,11 +8,10 @@ import torch
 from annotated_types import Gt, Le
 from torch import Tensor
 
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.frozen_features import FrozenFeatures
 from mooring.fusion.gaussians import Posterior, diagonal, own, shared
 from mooring.fusion.predictor import Scorer
-from mooring.fusion.server import Server
 from mooring.models.feature_maps import FeatureMap, RandomFilters
 from mooring.types import Upload
 from mooring.uploads import Parts

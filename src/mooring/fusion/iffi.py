@@ -8,9 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, prototypes_of
+from mooring.fusion.base import Fusion, Server, prototypes_of
 from mooring.fusion.ensemble import Ensemble, Members
-from mooring.fusion.server import Server
 from mooring.seeds import generator
 from mooring.types import Count, Upload
 from mooring.uploads import Encoder, Parts, Prototypes

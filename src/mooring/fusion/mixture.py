@@ -7,9 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.frozen_features import Affine, FrozenFeatures
-from mooring.fusion.server import Server
 from mooring.models.feature_maps import FeatureMap, RandomFilters
 from mooring.seeds import generator
 from mooring.types import Count, Positive, Upload

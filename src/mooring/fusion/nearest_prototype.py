@@ -7,13 +7,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, label_counts_of
+from mooring.fusion.base import Fusion, Server, label_counts_of
 from mooring.fusion.ensemble import Ensemble, Members
-from mooring.fusion.server import Server
 from mooring.models.network import PROTOTYPES
 from mooring.types import Upload
 from mooring.uploads import Encoder, LabelCounts, Parts
-from mooring.uploads.class_means import CLASS_MEANS, ClassMeans
+from mooring.uploads.classes import CLASS_MEANS, ClassMeans
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ import torch
 from torch import Tensor
 
 from mooring.errors import FusionError
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.channels import Channels, channels_of
 from mooring.fusion.merged import Merged, State, averaged, samples_of, states_of
-from mooring.fusion.server import Server
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 

@@ -7,9 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.ensemble import Ensemble, Members
-from mooring.fusion.server import Server
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 

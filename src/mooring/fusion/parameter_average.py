@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of
-from mooring.fusion.server import Server
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 

@@ -7,9 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, data_shares
+from mooring.fusion.base import Fusion, Server, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of
-from mooring.fusion.server import Server
 from mooring.types import Fraction, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.grams import GRAM, Grams

@@ -1,9 +1,8 @@
 """Loss terms: each a frozen value that maps a step to a scalar."""
 
 from mooring.losses.alignment import CosineDistance, MeanSquared
-from mooring.losses.cross_entropy import BalancedCrossEntropy, CrossEntropy
+from mooring.losses.classification import BalancedCrossEntropy, CrossEntropy, FeatureToPrototype, PrototypeSpread
 from mooring.losses.feature_bank import BankAttraction, BankContrast, MemoryContrast
-from mooring.losses.prototypes import FeatureToPrototype, PrototypeSpread
 from mooring.losses.supcon import SupCon
 from mooring.losses.term import LossTerm, looks_at_views, one_number
 

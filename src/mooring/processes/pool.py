@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from torch import multiprocessing
 
 from mooring.processes.interrupts import children_deaf_to_interrupts, remembered_interrupt
-from mooring.processes.worker import CRASHED, ENDED, HOME, MESSAGE, STOP, STOPPED, Handler, work
+from mooring.processes.worker import BEGUN, CRASHED, ENDED, HOME, MESSAGE, STOP, STOPPED, Handler, work
 
 LIVES = 3  # workers that may die over one task
 GLANCE_SECONDS = 0.2  # between two looks at the keyboard
@@ -47,6 +47,7 @@ class Worker(Generic[T]):
     process: Any
     pipe: Connection
     task: T | None = None  # that it carries out
+    begun: bool = False  # or is it still starting?
 
 
 @dataclass
@@ -94,7 +95,7 @@ class WorkerPool(Generic[T]):
         self._assign(worker)
 
     def _assign(self, worker: Worker[T]) -> None:
-        worker.task = self.waiting.pop(0) if self.waiting else None
+        worker.task, worker.begun = self.waiting.pop(0) if self.waiting else None, False
         self._tell(worker, HOME if worker.task is None else worker.task)
 
     def _tell(self, worker: Worker[T], what: object) -> None:
@@ -103,9 +104,12 @@ class WorkerPool(Generic[T]):
 
     def _receive(self) -> Iterator[Message[T] | Died[T] | Waiting]:
         """Messages of all workers until every task has ended, or everybody has stopped after Ctrl-C."""
-        while busy := {worker.pipe: worker for worker in self.workers if worker.task is not None}:
+        while True:
             if self.interrupted.is_set() and not self.stopping:
                 self._stop()
+            busy = {worker.pipe: worker for worker in self.workers if worker.task is not None}
+            if not busy:
+                return
             ready = wait(list(busy), GLANCE_SECONDS)
             if not ready:
                 yield Waiting()
@@ -120,7 +124,9 @@ class WorkerPool(Generic[T]):
 
     def _handle(self, worker: Worker[T], what: str, content: Any) -> Iterator[Message[T]]:
         assert worker.task is not None
-        if what == MESSAGE:
+        if what == BEGUN:
+            worker.begun = True
+        elif what == MESSAGE:
             yield Message(worker.task, content)
         elif what == ENDED:
             self._assign(worker)
@@ -145,12 +151,15 @@ class WorkerPool(Generic[T]):
             self._start_worker()
 
     def _stop(self) -> None:
-        """Ask every worker to save and stop; nobody begins another task."""
+        """Ask every worker to save and stop; nobody begins another task, and one that is only starting just ends."""
         self.stopping = True
         self.waiting.clear()
         for worker in self.workers:
-            if worker.task is not None:
+            if worker.task is not None and worker.begun:
                 self._tell(worker, STOP)
+            elif worker.task is not None:
+                worker.task = None
+                worker.process.kill()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from mooring.processes.memory import keep_freed_memory, lacks_memory, one_thread
 
 NO_MEMORY = 77  # exit code of a worker that ran out of it
 STOP, HOME = "stop", None  # what a parent says beside tasks
-ENDED, STOPPED, MESSAGE, CRASHED = "ended", "stopped", "message", "crashed"  # what a worker says
+BEGUN, MESSAGE, ENDED, STOPPED, CRASHED = "begun", "message", "ended", "stopped", "crashed"  # what a worker says
 
 
 class Stopped(Exception):  # noqa: N818
@@ -66,6 +66,7 @@ def work(handler: Handler, pipe: Connection, worker: int) -> None:
         while (task := link.tasks.get()) is not HOME:
             if link.stopping.is_set():
                 raise Stopped
+            pipe.send((BEGUN, None))
             handler(task, link)
             pipe.send((ENDED, None))
     except (Stopped, KeyboardInterrupt):

@@ -10,11 +10,9 @@ result.json        the answer, strict JSON       fusions/        other fusions o
 
 from mooring.record._events import TimedEvent
 from mooring.record._json import as_tree, strict_json
-from mooring.record.error_file import ERROR, user_errors_kept
-from mooring.record.files import as_record, read_json, write_atomically, write_json
+from mooring.record.files import as_record, in_use, locked, read_json, write_atomically, write_json
 from mooring.record.folder import RunFolder, read_fusion
 from mooring.record.imported import LOG, Imported, write_imported
-from mooring.record.lock import in_use, locked
 from mooring.record.result import (
     FORMAT,
     Absence,
@@ -39,7 +37,7 @@ from mooring.record.study import (
     read_study,
     write_study,
 )
-from mooring.record.writer import RunWriter, environment, opened
+from mooring.record.writer import ERROR, RunWriter, environment, opened, user_errors_kept
 
 __all__ = [
     "ERROR",

@@ -68,7 +68,7 @@ def _optional(members: tuple[Any, ...], tree: object, where: str) -> Any:
 
 def _record(kind: Any, tree: object, where: str) -> Any:
     if not isinstance(tree, dict):
-        raise MalformedRecordError(f"{where or kind.__name__} is no object")
+        raise MalformedRecordError(f"{where} is no object".lstrip())
     hints = _hints(kind)
     values = {}
     for f in fields(kind):

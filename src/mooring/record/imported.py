@@ -7,9 +7,8 @@ from pathlib import Path
 from mooring.errors import StoreError
 from mooring.events import Event
 from mooring.record._events import EVENTS, TimedEvent, header, line_of
-from mooring.record.files import write_atomically, write_json
+from mooring.record.files import LOCK, locked, write_atomically, write_json
 from mooring.record.folder import EXPERIMENT, RESULT, RunFolder
-from mooring.record.lock import LOCK, locked
 from mooring.record.result import Origin, Result, Settings
 from mooring.record.run import RunRecord, run_record
 

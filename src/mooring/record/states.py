@@ -18,8 +18,7 @@ from torch import Tensor
 from mooring.errors import StoreError, UploadError
 from mooring.events import ClientRecord
 from mooring.record._json import MalformedRecordError, as_tree, from_tree
-from mooring.record.files import write_atomically
-from mooring.record.lock import still_there
+from mooring.record.files import still_there, write_atomically
 from mooring.record.result import UploadRecord
 from mooring.uploads.codec import decode_tensors, encode_tensors
 

@@ -11,16 +11,36 @@ from io import FileIO
 from pathlib import Path
 from time import time
 
-from mooring.errors import StoreError
+from mooring.errors import StoreError, UserCodeError
 from mooring.events import Event
 from mooring.record._events import EVENTS, header, line_of
 from mooring.record._uploads import write_upload
-from mooring.record.files import write_atomically, write_json
+from mooring.record.files import LOCK, locked, still_there, write_atomically, write_json
 from mooring.record.folder import ENVIRONMENT, EXPERIMENT, RESULT, RunFolder
-from mooring.record.lock import LOCK, locked, still_there
 from mooring.record.result import Environment, Result, UploadRecord
 from mooring.types import Upload
+from mooring.user_code import explaining
 from mooring.version import VERSION
+
+ERROR = "error.txt"
+
+
+@contextmanager
+def user_errors_kept(folder: Path) -> Iterator[None]:
+    """Within this, an error in the user's code is told in one line, and its traceback is kept in this folder.
+
+    Nothing is written before the folder is there: a run that never began leaves nothing behind.
+    """
+    try:
+        with explaining():
+            yield
+    except UserCodeError as error:
+        if not error.trace or not folder.is_dir():
+            raise
+        write_atomically(folder / ERROR, error.trace.encode())
+        remedy = f"the whole traceback is in '{folder / ERROR}'"
+        raise UserCodeError(error.problem, remedy, error.trace) from error
+
 
 VERSIONED = ("torch", "numpy", "scipy", "scikit-learn", "safetensors")
 
@@ -62,7 +82,7 @@ def opened(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator
         if foreign and not ours:
             raise StoreError(f"out={path}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
         if not going_on:
-            for name in (EVENTS, RESULT):
+            for name in (EVENTS, RESULT, ERROR):
                 (path / name).unlink(missing_ok=True)
             for name in ("uploads", "fusions", "state"):
                 shutil.rmtree(path / name, ignore_errors=True)

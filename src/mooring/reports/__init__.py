@@ -8,8 +8,8 @@ from mooring.errors import ConfigError, nearest
 def report(folder: Path | str, format: str = "html", out: Path | str | None = None) -> Path:  # noqa: A002
     """Write the report on a folder and return where it is; by default inside the folder."""
     from mooring.reports.compose import compose
-    from mooring.reports.folders import gather
     from mooring.reports.formats import FORMATS
+    from mooring.reports.reading import gather
 
     if format not in FORMATS:
         raise ConfigError([f"format={format}: unknown; {nearest(format, FORMATS)}"])

@@ -16,7 +16,7 @@ from mooring.events import Emit, Remark, silent
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory
-from mooring.record import FusionRecord, Result, RunFolder, strict_json, write_json
+from mooring.record import FusionRecord, Result, RunFolder, strict_json, user_errors_kept, write_json
 from mooring.simulation.prepare import equipped, job_of, prepare, server_of
 from mooring.trees import to_tree
 from mooring.types import Upload
@@ -118,9 +118,10 @@ class FinishedRun:
 
     def fuse(self, fusion: Fusion, uploads: Sequence[Upload]) -> FusionRecord:
         """One rule: what `fusions/` keeps of it."""
-        server = self.server(fusion)
-        complete = [self.completed(upload, fusion.needs) for upload in uploads]
-        found = evaluate(fusion, complete, server, self.examiner)
+        with user_errors_kept(self.folder.path):
+            server = self.server(fusion)
+            complete = [self.completed(upload, fusion.needs) for upload in uploads]
+            found = evaluate(fusion, complete, server, self.examiner)
         row = FusionRecord(
             fusion=fusion.kind,
             track=track_of(fusion),

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from annotated_types import MinLen
 
-from mooring.config.value import load_value
+from mooring.config.build import load_value
 from mooring.errors import ConfigError, nearest
 from mooring.study.checks import Check, Correlation, Given, Within
 from mooring.study.comparisons import Alike, Below, Order, Trend
@@ -133,3 +133,23 @@ def problems(study: Study) -> Iterator[str]:
     for scale in (study.scales.quick, study.scales.cpu, study.scales.full):
         missing = {*scale.sweeps, *scale.left_out} - sweeps.keys()
         yield from (f"scale: there is no sweep {name!r}" for name in sorted(missing))
+
+
+HERE = Path(__file__).parent
+
+
+def plans() -> dict[str, Path]:
+    """The files by number."""
+    for folder in (HERE / "plans", HERE.parents[2] / "studies"):
+        found = {file.name.partition("-")[0]: file for file in sorted(folder.glob("[0-9]*-*.yaml"))}
+        if found:
+            return found
+    return {}
+
+
+def plan(number: str) -> Path:
+    found = plans()
+    if number not in found:
+        valid = ", ".join(found) or "none is installed"
+        raise ConfigError([f"study {number}: there is none of that number; valid: {valid}"])
+    return found[number]

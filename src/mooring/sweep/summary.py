@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from mooring.record import strict_json
+
 SEED = "seed"
 CONFIDENCE = 0.95
 Cell = str | int | float | None
@@ -47,10 +49,13 @@ def summarised(runs: Sequence[Scored], factors: Sequence[str], baseline: str | N
     difference = mean of a - b over pairs that agree in every other factor and in the seed, +- t(n-1) std / sqrt(n)
     """
     kept = [factor for factor in factors if factor != SEED]
-    groups: dict[tuple[Cell, ...], list[Scored]] = {}
+    groups: dict[str, list[Scored]] = {}
     for run in runs:
-        groups.setdefault(tuple(run.factors[factor] for factor in kept), []).append(run)
-    return [summary_of(dict(zip(kept, key, strict=True)), group, runs, baseline) for key, group in groups.items()]
+        groups.setdefault(strict_json([run.factors[factor] for factor in kept]), []).append(run)
+    return [
+        summary_of({factor: group[0].factors[factor] for factor in kept}, group, runs, baseline)
+        for group in groups.values()
+    ]
 
 
 def summary_of(factors: Factors, group: Sequence[Scored], runs: Sequence[Scored], baseline: str | None) -> SummaryRow:
@@ -75,8 +80,8 @@ def paired(group: Sequence[Scored], runs: Sequence[Scored], baseline: str) -> li
     """Accuracy of each of the group minus that of its partner, which has the baseline's value and all else the same."""
     key, _, text = baseline.partition("=")
 
-    def others(run: Scored) -> frozenset[tuple[str, Cell]]:
-        return frozenset((name, value) for name, value in run.factors.items() if name != key)
+    def others(run: Scored) -> str:
+        return strict_json({name: value for name, value in sorted(run.factors.items()) if name != key})
 
     base = {others(run): run.accuracy for run in runs if str(run.factors.get(key)) == text}
     pairs = [(run.accuracy, base.get(others(run))) for run in group]

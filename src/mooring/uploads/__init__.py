@@ -3,8 +3,8 @@
 Fusions name the parts they need, and nothing else is uploaded.
 """
 
+from mooring.uploads.classes import LabelCounts
 from mooring.uploads.codec import Limits, decode, decode_tensors, encode, encode_tensors, limits_for
-from mooring.uploads.label_counts import LabelCounts
 from mooring.uploads.model import Encoder, Prototypes
 from mooring.uploads.part import AddsUp, Part, Parts, Tensors, UploadFacts, expected_of, extract, wire_name
 

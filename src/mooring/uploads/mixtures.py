@@ -15,7 +15,7 @@ from mooring.data.images import ImageSet
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
 from mooring.types import Count, Positive, Upload
-from mooring.uploads.label_counts import miscounted
+from mooring.uploads.classes import miscounted
 from mooring.uploads.part import Tensors, UploadFacts, wire_name
 
 Covariance = Literal["diagonal", "spherical"]

@@ -14,7 +14,7 @@ from mooring.data.images import ImageSet
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
 from mooring.types import Upload
-from mooring.uploads.label_counts import miscounted
+from mooring.uploads.classes import miscounted
 from mooring.uploads.part import Tensors, UploadFacts, added, wire_name
 from mooring.uploads.triangle import diagonal, pack, packed_size, unpack
 

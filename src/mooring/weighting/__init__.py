@@ -1,19 +1,16 @@
 """The family of alignment weights: how hard the anchor pulls, as small composable values."""
 
-from mooring.weighting.annealed import Annealed
 from mooring.weighting.base import Balancer, Outlook, Stationary, Weighting, pull
 from mooring.weighting.closed_form import ClosedForm
 from mooring.weighting.confidence import ByConfidence
-from mooring.weighting.dwa import DynamicAverage
 from mooring.weighting.entropy import ByEntropy
 from mooring.weighting.fixed import Fixed
 from mooring.weighting.gradients import GradientNormalised
 from mooring.weighting.hypergradient import Hypergradient
-from mooring.weighting.probe import Probed
 from mooring.weighting.ramp import Ramp
-from mooring.weighting.random_shares import RandomShares
+from mooring.weighting.shares import DynamicAverage, RandomShares, SoftOptimalUncertainty
 from mooring.weighting.uncertainty import Uncertainty
-from mooring.weighting.uw_so import SoftOptimalUncertainty
+from mooring.weighting.wrappers import Annealed, Probed
 
 WEIGHTINGS: dict[str, type[Weighting]] = {
     "annealed": Annealed,

@@ -10,8 +10,7 @@ from torch import Generator
 from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
-from mooring.weighting.average import MovingAverage
-from mooring.weighting.base import Balancer, Outlook, Stationary, pull
+from mooring.weighting.base import Balancer, MovingAverage, Outlook, Stationary, pull
 from mooring.weighting.equilibrium import bounded
 
 

@@ -10,8 +10,7 @@ from torch import Generator, Tensor, autograd
 
 from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
-from mooring.weighting.average import MovingAverage
-from mooring.weighting.base import Balancer, Outlook, pull
+from mooring.weighting.base import Balancer, MovingAverage, Outlook, pull
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.lessons import contrasted, teach
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
-from mooring.fusion.distillation.study import Student, Study, first_student, one_thread
+from mooring.fusion.distillation.student import Student, StudentTraining, contrasted, first_student, one_thread, teach
 from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
-from mooring.fusion.server import Server
 from mooring.seeds import generator
 from mooring.types import Count, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -36,7 +34,7 @@ class Dense(Fusion):
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     lessons: Count = 40
     imagination: Imagination = field(default_factory=Imagination)
-    study: Study = field(default_factory=lambda: Study(steps=1600, lr=3e-3, sharpness=2.0))
+    study: StudentTraining = field(default_factory=lambda: StudentTraining(steps=1600, lr=3e-3, sharpness=2.0))
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         return self.taught(uploads, server)[0]

@@ -8,13 +8,12 @@ import torch
 from torch import Tensor
 
 from mooring.events import ServerProgress
-from mooring.fusion.base import Fusion, Images
+from mooring.fusion.base import Fusion, Images, Server
 from mooring.fusion.class_expert import ClassExpert
-from mooring.fusion.distillation.study import Student, Study, first_student, one_thread
+from mooring.fusion.distillation.student import Student, StudentTraining, first_student, one_thread
 from mooring.fusion.distillation.supplies import GaussianPixels, Supply
 from mooring.fusion.merged import Merged
 from mooring.fusion.predictor import Predictor
-from mooring.fusion.server import Server
 from mooring.seeds import generator
 from mooring.types import Count, Upload
 from mooring.uploads import Parts
@@ -35,7 +34,7 @@ class Distil(Fusion):
     teacher: Fusion = ClassExpert()
     images: Supply = field(default_factory=GaussianPixels)
     count: Count = 4000
-    study: Study = field(default_factory=Study)
+    study: StudentTraining = field(default_factory=StudentTraining)
 
     @property
     def needs(self) -> Parts:

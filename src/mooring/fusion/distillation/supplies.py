@@ -8,9 +8,8 @@ import torch
 from torch import Generator, Tensor
 
 from mooring.errors import FusionError
-from mooring.fusion.base import Images
+from mooring.fusion.base import Images, Server
 from mooring.fusion.frozen_features import cholesky
-from mooring.fusion.server import Server
 from mooring.models.feature_maps import Pixels
 from mooring.types import Upload
 from mooring.uploads import Parts

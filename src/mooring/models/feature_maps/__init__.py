@@ -2,9 +2,8 @@
 
 from mooring.models.feature_maps.base import FeatureMap
 from mooring.models.feature_maps.encoder_file import EncoderFile
-from mooring.models.feature_maps.pixels import Pixels
-from mooring.models.feature_maps.random_encoder import RandomEncoder
 from mooring.models.feature_maps.random_filters import RandomFilters
+from mooring.models.feature_maps.untrained import Pixels, RandomEncoder
 
 FEATURE_MAPS: dict[str, type[FeatureMap]] = {
     "encoder-file": EncoderFile,

@@ -1,6 +1,7 @@
-"""An encoder that nobody has trained."""
+"""Maps without anything learned: the image itself, and an encoder that nobody has trained."""
 
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 import torch
@@ -11,6 +12,22 @@ from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
 from mooring.types import Seed
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """phi(x) = (x - mean) / std, flattened: the floor under every other map."""
+
+    kind: ClassVar[str] = "pixels"
+
+    def size(self, blueprint: Blueprint) -> int:
+        return prod(blueprint.shape)
+
+    def build(self, blueprint: Blueprint) -> nn.Module:
+        return frozen(Normalise(blueprint), nn.Flatten())
+
+    def empty(self, blueprint: Blueprint) -> nn.Module:
+        return self.build(blueprint)
 
 
 @dataclass(frozen=True)

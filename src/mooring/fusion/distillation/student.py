@@ -1,16 +1,18 @@
-"""How a student learns."""
+"""How a student learns, and the lessons it is given."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Generator, Tensor
 
 from mooring.bounds import Checked
+from mooring.events import ServerProgress
+from mooring.fusion.base import Server
+from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.merged import averaged, samples_of, states_of
-from mooring.fusion.server import Server
 from mooring.models.network import Network
 from mooring.schedules import cosine
 from mooring.seeds import generator
@@ -18,7 +20,7 @@ from mooring.types import Count, Positive, Upload, View
 
 
 @dataclass(frozen=True)
-class Study(Checked):
+class StudentTraining(Checked):
     """loss = mean KL( softmax(s t(x)) || softmax(logits(x)) ), t the teacher's scores
 
     s = sharpness / (mean distance of t's two best scores), so that cosines, logits and log-probabilities of any size
@@ -39,7 +41,7 @@ class Study(Checked):
 class Student:
     """A network that learns, one batch after the other."""
 
-    def __init__(self, network: Network, study: Study) -> None:
+    def __init__(self, network: Network, study: StudentTraining) -> None:
         self.network = network
         self.study = study
         self.optimizer = torch.optim.Adam([p for p in network.parameters() if p.requires_grad], study.lr)
@@ -75,3 +77,44 @@ def first_student(uploads: Sequence[Upload], server: Server) -> Network:
     if network.state_dict().keys() <= uploads[0].tensors.keys():
         network.load_state_dict(averaged(states_of(uploads, blueprint), samples_of(uploads)))
     return network
+
+
+CONTRAST = 2.5  # images are shown with their contrast raised up to this
+BATCH = 512
+
+
+def teach(
+    student: Student,
+    teacher: LogitEnsemble,
+    imagined: Callable[[], Tensor],
+    lessons: int,
+    server: Server,
+    rng: Generator,
+) -> None:
+    """All lessons of a student; `imagined` makes the new images of one, (N, C, H, W)."""
+    study = student.study
+    shelf = torch.empty(0, *server.blueprint.shape)
+    opinions = torch.empty(len(teacher.clients), 0, server.blueprint.class_count)
+    for lesson in range(lessons):
+        images = imagined()
+        with torch.no_grad():
+            new = torch.cat([teacher.apart(batch) for batch in images.split(BATCH)], 1)
+        shelf, opinions = torch.cat([shelf, images]), torch.cat([opinions, new], 1)
+        scores = teacher.weighed(opinions)
+        scores = study.scale(scores) * scores
+        for _ in range(steps_in(lesson, lessons, study.steps)):
+            chosen = torch.randint(len(shelf), (study.batch,), generator=rng)
+            student.learn(shelf[chosen], scores[chosen])
+        server.emit(ServerProgress("lessons", lesson + 1, lessons))
+
+
+def contrasted(images: Tensor, rng: Generator) -> Tensor:
+    """m + c (x - m), m the mean of an image, c drawn between 1 and CONTRAST."""
+    c = 1 + (CONTRAST - 1) * torch.rand(len(images), 1, 1, 1, generator=rng)
+    m = images.mean((1, 2, 3), keepdim=True)
+    return (m + c * (images - m)).clamp(0, 1)
+
+
+def steps_in(lesson: int, lessons: int, steps: int) -> int:
+    """Steps of one lesson; all lessons together have exactly `steps`."""
+    return (lesson + 1) * steps // lessons - lesson * steps // lessons

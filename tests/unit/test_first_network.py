@@ -1,14 +1,14 @@
 import pytest
 import torch
-from mooring.client.spare import first_network, lent
 
 from mooring.client import run_client
+from mooring.client.first_network import borrowed, first_network
 from mooring.data.sites import InMemorySite
 from mooring.methods import METHODS
 
 
 def uploads(job, shard, client):
-    return [payload.tensors for payload in run_client(job, InMemorySite(client, shard), lambda _: None)]
+    return [upload.tensors for upload in run_client(job, InMemorySite(client, shard), lambda _: None)]
 
 
 def same(one, other):
@@ -25,23 +25,23 @@ def test_a_client_is_the_same_whoever_trained_before_it(method, make_job, shard_
 
 def test_two_clients_at_a_time_never_share_a_network(make_job):
     job = make_job()
-    with lent(job) as one, lent(job) as other:
+    with borrowed(job) as one, borrowed(job) as other:
         assert one is not other
 
 
 def test_a_network_comes_back_as_it_was_built_even_after_a_failure(make_job):
     job = make_job()
-    with pytest.raises(ValueError), lent(job) as network:
+    with pytest.raises(ValueError), borrowed(job) as network:
         for value in (*network.parameters(), *network.buffers()):
             value.data.fill_(7)
         raise ValueError
-    with lent(job) as again:
+    with borrowed(job) as again:
         assert again is network
         assert same(again.state_dict(), first_network(job).state_dict())
 
 
 def test_another_seed_gets_another_network(make_job):
-    with lent(make_job(seed=1)) as one:
+    with borrowed(make_job(seed=1)) as one:
         pass
-    with lent(make_job(seed=2)) as other:
+    with borrowed(make_job(seed=2)) as other:
         assert one is not other

@@ -1,0 +1,215 @@
+"""Folders on disk -> a book: a run, a sweep of runs, a study of sweeps."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from mooring.config import Experiment, load, parse
+from mooring.config.search import search_of
+from mooring.config.tree import read_file
+from mooring.doctor import case_of, examine
+from mooring.errors import StoreError
+from mooring.record import FusionRecord, RunFolder, StudyRecord, read_fusion, read_study
+from mooring.reports.book import Book, Run, labelled
+from mooring.reports.table import Table
+from mooring.types import ANSWERS
+
+
+def run_book(folder: Path) -> Book:
+    if not RunFolder(folder).ended:
+        raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {quote(str(folder))}")
+    runs = labelled([read_run(folder, {}, "")])
+    return Book("run", runs[0].experiment.label, runs, subtitle=str(runs[0].result.dataset))
+
+
+def read_run(path: Path, factors: dict[str, str], sweep: str) -> Run:
+    """Everything a report says of one run."""
+    folder = RunFolder(path)
+    case = case_of(folder)
+    (experiment,) = load(folder.experiment_file)
+    return Run(
+        path.name, experiment, folder.result, case, examine(case), folder.environment, folder.fusions, factors, sweep
+    )
+
+
+def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run]) -> Run | None:
+    """The run that trained it, with the figures of this fusion; none if that run is not there."""
+    row = read_fusion(path)
+    trainer = next((run for run in runs if run.result.fingerprint == row.fingerprint), None)
+    if trainer is None:
+        return None
+    last = replace(trainer.last, metrics=row.metrics)
+    return replace(
+        trainer,
+        name=path.stem,
+        experiment=fused_experiment(trainer.experiment, row, factors),
+        result=replace(trainer.result, accuracy=row.accuracy, rounds=(*trainer.result.rounds[:-1], last)),
+        factors=factors,
+        fusions=(),
+        trained=False,
+    )
+
+
+def fused_experiment(trained: Experiment, row: FusionRecord, factors: dict[str, str]) -> Experiment:
+    """What was trained, under the name and with the rule of this member."""
+    tree = trained.tree()
+    method = tree["method"] | {"name": factors.get("method", trained.name)}
+    (experiment,) = parse(tree | {"method": method | {"fusion": row.settings or method["fusion"]}})
+    return experiment
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep has finished, in the order of its plan, and what it has not."""
+
+    members: list[Run]
+    unfinished: list[tuple[str, str]]
+    baseline: str | None
+
+
+def sweep_book(folder: Path) -> Book:
+    sweep = read_sweep(folder, "")
+    if not sweep.members:
+        raise StoreError(f"{folder}: no run of this sweep has finished", "go on with the sweep, then report")
+    title = folder.resolve().name
+    baselines = {"": sweep.baseline} if sweep.baseline else {}
+    return Book("sweep", title, labelled(sweep.members), tuple(sweep.unfinished), baselines)
+
+
+def read_sweep(folder: Path, name: str) -> Sweep:
+    """Every finished member with its factors; `name` tells the sweeps of a study apart."""
+    path = folder / "sweep.yaml"
+    tree = read_file(path)
+    factors = tree.get("factors") or {}
+    if not isinstance(factors, dict):
+        raise StoreError(f"{path}: factors={factors!r} is no mapping", "write factors as key: [value, value]")
+    baseline = tree.get("baseline")
+    if baseline is not None and "=" not in str(baseline):
+        raise StoreError(f"{path}: baseline={baseline!r} names no factor", "write baseline: method=v4, or null")
+    search = search_of(tree.get("search"), str(path))
+    varied = [*(search.space if search else ()), *map(str, factors)]
+    rows = read_rows(folder / "results.csv")
+    runs, unfinished = [], []
+    for run in sorted(path.parent for path in (folder / "runs").glob("*/experiment.yaml")):
+        row = rows.pop(run.name, {})
+        if (run / "result.json").exists():
+            runs.append(read_run(run, chosen(row, varied), name))
+        else:
+            unfinished.append((run.name, row.get("status") or "unfinished"))
+    fused = []
+    for file in sorted((folder / "fused").glob("*.json")):
+        if file.stem not in rows:
+            unfinished.append((file.stem, "fused, and not in results.csv yet"))
+            continue
+        row = rows.pop(file.stem)
+        if row.get("status", "finished") != "finished":
+            unfinished.append((file.stem, row["status"]))
+        elif member := read_fused(file, chosen(row, varied), runs):
+            fused.append(member)
+        else:
+            unfinished.append((file.stem, "the run that trained it is missing"))
+    unfinished += [(run, row.get("status") or "its folder is missing") for run, row in rows.items()]
+    return Sweep(ordered([*runs, *fused], factors), unfinished, None if baseline is None else str(baseline))
+
+
+def chosen(row: dict[str, str], varied: list[str]) -> dict[str, str]:
+    return {key: row[key] or "None" for key in varied if key in row}  # None is an empty cell
+
+
+def read_rows(path: Path) -> dict[str, dict[str, str]]:
+    """`results.csv` by run; nothing where there is none yet."""
+    if not path.exists():
+        return {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise StoreError(f"{path}: cannot be read ({error})", "run the sweep again to write it anew") from None
+    for number, row in enumerate(rows, 2):
+        if not row.get("run"):
+            raise StoreError(f"{path}: line {number} names no run", "run the sweep again to write it anew")
+    return {row["run"]: row for row in rows}
+
+
+def ordered(runs: list[Run], factors: dict[str, Any]) -> list[Run]:
+    """In the order in which the sweep names its values."""
+    places = {key: [str(value) for value in values] for key, values in factors.items() if isinstance(values, list)}
+
+    def place(run: Run) -> list[int]:
+        return [
+            values.index(run.factors[key]) if run.factors.get(key) in values else len(values)
+            for key, values in places.items()
+        ]
+
+    return sorted(runs, key=place)
+
+
+def study_book(folder: Path) -> Book:
+    study = read_study(folder)
+    for i, row in enumerate(study.verdicts):
+        if row.verdict not in ANSWERS:
+            raise StoreError(
+                f"{folder / 'study.json'}: verdicts[{i}].verdict={row.verdict!r} is unknown",
+                f"write one of {', '.join(ANSWERS)}",
+            )
+    members, unfinished, baselines = [], [], {}
+    for name in study.sweeps:
+        if not (folder / name / "sweep.yaml").is_file():
+            unfinished.append((name, "the folder of this sweep is missing"))
+            continue
+        sweep = read_sweep(folder / name, name)
+        members += sweep.members
+        unfinished += [(f"{name}/{run}", why) for run, why in sweep.unfinished]
+        if sweep.baseline:
+            baselines[name] = sweep.baseline
+    return Book(
+        "study",
+        study.title,
+        labelled(members),
+        tuple(unfinished),
+        baselines,
+        study.verdicts,
+        (conditions(study), *tables(study)),
+        " · ".join(part for part in (f"study {study.study}", study.note, f"scale: {study.scale}") if part),
+        study.command,
+    )
+
+
+def conditions(study: StudyRecord) -> Table:
+    """What the study asks, and under which conditions it has answered."""
+    asked = {
+        "question": study.about,
+        "scale": ": ".join(part for part in (study.scale, study.scale_about) if part),
+        "seeds": ", ".join(map(str, study.seeds)),
+        "settings": " ".join(study.settings),
+        "command": study.command,
+    }
+    return Table("study", "The study", ("what", "value"), tuple((what, text) for what, text in asked.items() if text))
+
+
+def tables(study: StudyRecord) -> list[Table]:
+    """Those of the note, documented beside measured; every row as wide as its header."""
+    found = []
+    for i, table in enumerate(study.tables, 1):
+        for line, cells in enumerate(table.rows):
+            if len(cells) != len(table.columns):
+                raise StoreError(
+                    f"study.json: tables[{i - 1}].rows[{line}] does not fill {len(table.columns)} columns",
+                    "run the study again",
+                )
+        found.append(Table(f"study-{i}", table.title or f"Table {i}", table.columns, table.rows))
+    return found
+
+
+READERS = {"study.json": study_book, "sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
+
+
+def gather(folder: Path) -> Book:
+    """What the folder holds, told by the file that only such a folder has."""
+    for name, read in READERS.items():
+        if (folder / name).is_file():
+            return read(folder)
+    raise StoreError(f"{folder}: holds no run, sweep or study", f"name a folder with one of {', '.join(READERS)}")

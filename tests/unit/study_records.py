@@ -1,0 +1,23 @@
+"""What clients record, by hand."""
+
+from dataclasses import fields
+
+from mooring.events import ClientRecord
+
+KNOWN = {field.name for field in fields(ClientRecord)}
+
+
+def records(**values):
+    """name=[[of client 0, by round], [of client 1, by round]]; a name that no record has is that of a loss term."""
+    first = next(iter(values.values()))
+    return tuple(
+        record(client, round_, {name: of[client][round_] for name, of in values.items()})
+        for client, rounds in enumerate(first)
+        for round_ in range(len(rounds))
+    )
+
+
+def record(client, round_, values):
+    own = {name: value for name, value in values.items() if name in KNOWN}
+    terms = {name: value for name, value in values.items() if name not in KNOWN}
+    return ClientRecord(client, round_, terms=terms, **own)
