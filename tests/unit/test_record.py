@@ -11,7 +11,16 @@ import pytest
 import torch
 
 from mooring.errors import StoreError
-from mooring.events import KEPT, ClientRecord, EpochRecord, SnapshotFused
+from mooring.events import (
+    KEPT,
+    ClientFailed,
+    ClientRecord,
+    ClientStarted,
+    EpochRecord,
+    PartitionDrawn,
+    Remark,
+    SnapshotFused,
+)
 from mooring.record import (
     Absence,
     Environment,
@@ -202,6 +211,37 @@ def test_null_is_none_where_a_field_may_be_none_and_not_a_number_where_it_may_no
 
 def _fusion(accuracy):
     return FusionRecord("ot", "trained from scratch", "v7", "abc", Seeds(1, 1), 0, (0, 1), Metrics(accuracy))
+
+
+def test_a_record_puts_events_and_result_together_by_client(tmp_path):
+    """A run in the middle is known by its events; its result adds what each client reaches alone."""
+    told = (
+        PartitionDrawn(("north", "south"), RESULT.partition),
+        ClientStarted(1, 8, 12, 32, 0.2),
+        EpochRecord(1, 0, 0, {"supcon": 3.0}),
+        replace(ROW, base_loss=9.0),
+        ClientFailed(0, "client 0: out of memory"),
+        SnapshotFused(0, 0.25),
+        Remark("a state is damaged"),
+        EpochRecord(1, 0, 0, {"supcon": 2.0}),  # resumed: the round is told again
+        ROW,
+    )
+    with opened(tmp_path, "") as writer:
+        for event in told:
+            writer.record(event)
+        record = RunFolder(tmp_path).record
+        assert (record.result, record.fused, record.remarks) == (None, {0: 0.25}, ("a state is damaged",))
+        north, south = record.clients
+        assert (north.site, north.samples, north.label_counts) == ("north", 12, (12, 0))
+        assert (north.rounds, north.failure) == ((), "client 0: out of memory")
+        assert (south.site, south.started, south.failure) == ("south", told[1], None)
+        assert (south.rounds, south.epochs) == ((ROW,), (told[-2],))
+        assert [timed.event for timed in record.events] == list(told)
+        writer.finish(replace(RESULT, rounds=(replace(RESULT.last, clients=(replace(ROW, accuracy=0.75),)),)))
+    record = RunFolder(tmp_path).record
+    assert (record.result.accuracy, record.fused) == (0.5, {0: 0.5})
+    assert record.clients[1].rounds == (replace(ROW, accuracy=0.75),)
+    assert (record.mean_accuracy(0), record.mean_accuracy(1)) == (0.75, None)
 
 
 def test_a_folder_of_format_1_is_still_read(tmp_path):
