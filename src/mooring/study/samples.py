@@ -5,8 +5,7 @@ from itertools import pairwise
 from statistics import StatisticsError, correlation, fmean, median, stdev
 from typing import Literal
 
-from mooring.study.evidence import Evidence
-from mooring.study.measures import Measure
+from mooring.study.evidence import Evidence, Measure
 
 At = Literal[
     "first", "last", "peak", "lowest", "mean", "growth", "midway", "swell", "spread", "fall", "wobble", "swing"
