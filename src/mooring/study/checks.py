@@ -5,7 +5,8 @@ from math import inf
 from statistics import fmean
 from typing import ClassVar, Literal, Protocol
 
-from mooring.study.evidence import Evidence, Measure, StudyRun
+from mooring.study.evidence import Evidence, StudyRun
+from mooring.study.measures import Measure
 from mooring.study.samples import sample, short, spearman, told
 from mooring.types import CONFIRMED, REFUTED, UNSEEN, Answer
 

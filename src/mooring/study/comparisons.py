@@ -6,8 +6,8 @@ from statistics import fmean, stdev
 from typing import ClassVar
 
 from mooring.study.checks import Verdict, missing
-from mooring.study.evidence import Evidence, Measure
-from mooring.study.measures import Fused
+from mooring.study.evidence import Evidence
+from mooring.study.measures import Fused, Measure
 from mooring.study.samples import differences, sample, short, told
 from mooring.types import CONFIRMED, REFUTED, UNSEEN
 

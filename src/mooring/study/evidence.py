@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from mooring.errors import ConfigError, nearest
 from mooring.events import ClientRecord, EpochRecord
@@ -59,20 +59,6 @@ class StudyRun:
             yield from ((client, 0, value) for client, value in of_clients if client in present)
         else:
             yield from ((record.client, record.round, value_of(record, name)) for record in self.rounds)
-
-
-class Measure(Protocol):
-    """One number of a run, None where the run does not hold it; and by round and by client where that makes sense."""
-
-    kind: ClassVar[str]
-
-    def value(self, run: StudyRun) -> float | None: ...
-
-    def series(self, run: StudyRun) -> dict[int, float]: ...
-
-    def by_client(self, run: StudyRun) -> dict[int, float]: ...
-
-    def __str__(self) -> str: ...
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,24 @@
 from dataclasses import dataclass
 from math import log, log10
 from statistics import fmean
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol
 
-from mooring.study.evidence import Measure, StudyRun
-from mooring.study.samples import AT, OVER, WORDS, At, Over
+from mooring.study.evidence import StudyRun
+from mooring.study.series import AT, OVER, WORDS, At, Over
+
+
+class Measure(Protocol):
+    """One number of a run, None where the run does not hold it; and by round and by client where that makes sense."""
+
+    kind: ClassVar[str]
+
+    def value(self, run: StudyRun) -> float | None: ...
+
+    def series(self, run: StudyRun) -> dict[int, float]: ...
+
+    def by_client(self, run: StudyRun) -> dict[int, float]: ...
+
+    def __str__(self) -> str: ...
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from mooring.config.build import load_value
 from mooring.errors import ConfigError, nearest
 from mooring.study.checks import Check, Correlation, Given, Within
 from mooring.study.comparisons import Alike, Below, Order, Trend
-from mooring.study.evidence import Measure, parsed
-from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Share, Since, Switch
+from mooring.study.evidence import parsed
+from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Share, Since, Switch
 from mooring.study.summary import Highlight
 from mooring.study.tables import ByClient, ByGroup, ByRound, NoteTable
 

@@ -6,7 +6,8 @@ from statistics import fmean, stdev
 
 from mooring.config import Experiment
 from mooring.record import DecidedClaim, Observation
-from mooring.study.evidence import Evidence, Measure
+from mooring.study.evidence import Evidence
+from mooring.study.measures import Measure
 from mooring.study.samples import Sample, sample
 
 

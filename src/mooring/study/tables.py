@@ -5,8 +5,8 @@ from itertools import zip_longest
 from typing import ClassVar, Protocol
 
 from mooring.record import PrintedTable
-from mooring.study.evidence import Evidence, Measure
-from mooring.study.measures import Client
+from mooring.study.evidence import Evidence
+from mooring.study.measures import Client, Measure
 from mooring.study.samples import sample, short, told
 
 Cell = str | int | float
