@@ -10,7 +10,7 @@ import torch
 from mooring.client import ClientJob
 from mooring.config import Experiment, reload
 from mooring.data.clients import Federation
-from mooring.errors import ConfigError, FusionError, StoreError
+from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
 from mooring.fusion import Fusion, Server
@@ -58,7 +58,7 @@ class FinishedRun:
 
     @classmethod
     def open(cls, path: Path, emit: Emit = silent, overrides: Sequence[str] = ()) -> "FinishedRun":
-        """Refused if there are no uploads, or if the test images are of other classes."""
+        """Refused if there are no uploads, or if the test images are others than they were."""
         keep_freed_memory()
         folder = RunFolder(path)
         result = folder.result
@@ -68,6 +68,11 @@ class FinishedRun:
             )
         experiment = reload(path, overrides)
         examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1 knew no names
+        if result.test_images not in (None, examiner.images):
+            raise StoreError(
+                f"{path}: was evaluated on {result.test_images} test images, and there are {examiner.images} now",
+                "restore them, or say where they lie with data.root=...",
+            )
         job = job_of(experiment, examiner.shape, examiner.classes)
         return cls(folder, experiment, job, examiner, emit)
 
@@ -79,10 +84,15 @@ class FinishedRun:
         """Everybody's images, for a reason that is told; refused if they are not what the clients trained on."""
         if self._federation is None:
             self.emit(Remark(f"the training images are opened: {reason}"))
-            federation, _ = prepare(self.experiment)
+            try:
+                federation, _ = prepare(self.experiment)
+            except (DataError, PartitionError) as error:
+                raise FusionError(
+                    f"{reason}, and the training images are gone: {error.problem}", error.remedy
+                ) from None
             known = self.result.data_sha256, self.result.partition.sha256
             if (federation.digest(), federation.summary().sha256) != known:
-                raise StoreError(
+                raise FusionError(
                     f"{self.folder.path}: its data or partition has changed since the run, and {reason}",
                     "restore the data or run again",
                 )
