@@ -40,6 +40,7 @@ def about(
 app.command("run")(run.run)
 app.command("resume")(run.resume)
 app.command("watch")(watch.watch)
+app.command("verify")(folders.verify)
 app.command("clean")(folders.clean)
 app.command("fuse")(fuse.fuse)
 app.command("sweep")(sweep.sweep)

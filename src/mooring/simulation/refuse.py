@@ -16,7 +16,7 @@ from mooring.events import Emit, Remark, silent
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory
-from mooring.record import FusionRecord, Result, RunFolder, strict_json, user_errors_kept, write_json
+from mooring.record import FusionRecord, Result, RunFolder, strict_json, user_errors_kept, write_record
 from mooring.simulation.prepare import equipped, job_of, prepare, server_of
 from mooring.trees import to_tree
 from mooring.types import Upload
@@ -177,4 +177,4 @@ class FinishedRun:
         """One file per rule, settings, round and clients; fusing the same again writes the same name."""
         identity = strict_json([row.settings, row.round, row.clients])
         name = f"{row.fusion}-{sha256(identity.encode()).hexdigest()[:8]}.json"
-        write_json(self.folder.path / "fusions" / name, row)
+        write_record(self.folder.path / "fusions" / name, row, self.folder.path)

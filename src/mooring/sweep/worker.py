@@ -10,7 +10,7 @@ from mooring.config.tree import Tree
 from mooring.engines import Local
 from mooring.errors import MooringError
 from mooring.processes import Link, Stopped
-from mooring.record import write_json
+from mooring.record import still_there, write_record
 from mooring.simulation import fuse, run
 
 SOME_FAILED = "some clients failed"
@@ -49,6 +49,7 @@ class TaskRunner:
 def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
     """The outcome of each member by name. Nothing is fused from some clients only."""
     try:
+        still_there(Path(task.folder).parents[1])  # a sweep that was removed is not begun again, half of it missing
         complete = run(built(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
     except Exception as error:
         return dict.fromkeys(task.names, reason(error))
@@ -63,7 +64,7 @@ def fused(tree: Tree, folder: str, file: Path) -> str:
         rule = built(tree, folder, 1).method.fusion
         assert rule is not None
         [row] = fuse(folder, [rule])
-        write_json(file, row)
+        write_record(file, row, file.parents[1])
     except Exception as error:
         return reason(error)
     return ""
