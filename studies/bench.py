@@ -15,7 +15,7 @@ from statistics import fmean, stdev
 
 from mooring import METHODS, MooringError, fuse, load, run
 from mooring.fusion import FUSIONS, Dense, Fusion
-from mooring.fusion.distillation.student import Study
+from mooring.fusion.distillation.student import StudentTraining
 from mooring.methods import track_of
 from mooring.record import FusionRecord, RunFolder
 from mooring.trees import to_tree
@@ -57,7 +57,8 @@ TWELVE = {  # method: how it is trained, and how its uploads are fused; a traini
     "afl": ("afl", "analytic"),
     "fedcgs": ("fedcgs", "gaussian-head"),
 }
-FEWER_LESSONS = Dense(lessons=10, study=Study(steps=800, lr=6e-3, sharpness=2.0))  # minutes at the server, not an hour
+# minutes at the server, not an hour
+FEWER_LESSONS = Dense(lessons=10, study=StudentTraining(steps=800, lr=6e-3, sharpness=2.0))
 
 
 def trained(name: str, settings: list[str]) -> Path:

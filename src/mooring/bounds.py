@@ -1,7 +1,7 @@
 """What a field may hold, checked wherever a value is made: in Python as from YAML.
 
-A field's annotation is its contract: plain types, `Annotated` with bounds, `Literal`, and unions and tuples of these.
-Whatever else it names (a family of parts, a tensor) is not looked into; a dataclass inside checks itself.
+A field's annotation is its contract: plain types, `Annotated` with bounds, `Literal`, and unions, tuples and dicts
+of these. Whatever else it names (a family of parts, a tensor) is not looked into; a dataclass inside checks itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -67,6 +67,8 @@ def rule_of(annotation: Any) -> Rule:
         return one_of(members)
     if origin is tuple:
         return tuple_of(members)
+    if origin is dict:
+        return dict_of(*map(rule_of, members))
     if isinstance(annotation, type) and is_dataclass(annotation):
         return instance_of(annotation, f"a {annotation.__name__}")
     return PLAIN.get(annotation, anything)
@@ -126,6 +128,16 @@ def tuple_of(members: tuple[Any, ...]) -> Rule:
         if len(each) != len(value):
             return f"must hold {len(each)} values"
         return next((reason for rule, part in zip(each, value, strict=True) if (reason := rule(part))), None)
+
+    return rule
+
+
+def dict_of(key_rule: Rule, part_rule: Rule) -> Rule:
+    def rule(value: Any) -> str | None:
+        if not isinstance(value, dict):
+            return "must be a dict"
+        reasons = (key_rule(key) or part_rule(part) for key, part in value.items())
+        return next(filter(None, reasons), None)
 
     return rule
 

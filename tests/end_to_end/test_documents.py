@@ -17,7 +17,7 @@ from mooring.config.tree import kind_of
 from mooring.data.augment import Augment
 from mooring.data.digits import Digits
 from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.student import Study
+from mooring.fusion.distillation.student import StudentTraining
 from mooring.methods import METHODS, Method, alignment
 from mooring.weighting.sigma import Sigma
 
@@ -170,7 +170,7 @@ PLAIN = {
     "bank.": Bank,
     "stages.0.": Stage,
     "imagination.": Imagination,
-    "study.": Study,
+    "study.": StudentTraining,
 }
 
 

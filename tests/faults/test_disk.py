@@ -8,6 +8,8 @@ import time
 import pytest
 from disturbance import same
 
+from mooring.record import RunWriter
+
 
 class Failing:
     """Stands in for a function of `os` and fails from the n-th call on, as a disk does."""
@@ -39,16 +41,14 @@ def test_a_disk_that_is_full_or_read_only(after, reason, original, settings, tmp
 
 def test_a_folder_removed_under_a_run(settings, tmp_path, cli, monkeypatch):
     folder = tmp_path / "run"
-    from mooring.store import RunStore
+    real = RunWriter.save_upload
 
-    real = RunStore.save_upload
-
-    def removed(store, payload):
+    def removed(writer, upload):
         shutil.rmtree(folder)
-        return real(store, payload)
+        return real(writer, upload)
 
     with monkeypatch.context() as gone:
-        gone.setattr(RunStore, "save_upload", removed)
+        gone.setattr(RunWriter, "save_upload", removed)
         code, _, err = cli("run", *settings, "engine.workers=1", f"out={folder}")
     assert code == 2
     assert f"out={folder}: was removed while the run was using it" in err
@@ -57,7 +57,8 @@ def test_a_folder_removed_under_a_run(settings, tmp_path, cli, monkeypatch):
 
 def test_a_clock_that_jumps(original, settings, tmp_path, cli, monkeypatch):
     real, calls = time.time, iter(range(10**9))
-    monkeypatch.setattr("mooring.store.folder.time", lambda: real() + (-1) ** next(calls) * 1e8)
+    for module in ("writer", "_events"):
+        monkeypatch.setattr(f"mooring.record.{module}.time", lambda: real() + (-1) ** next(calls) * 1e8)
     code, _, err = cli("run", *settings, "engine.workers=1", f"out={tmp_path / 'run'}")
     assert code == 0, err
     same(original, tmp_path / "run")

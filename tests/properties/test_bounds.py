@@ -78,13 +78,15 @@ def wrong(annotation):
     """Values that the annotation does not allow."""
     for member in members(annotation):
         if get_origin(member) is Annotated:
-            for bound in get_args(member)[1:]:
+            for bound in (bound for bound in get_args(member)[1:] if type(bound) in OUTSIDE):
                 side, outside = OUTSIDE[type(bound)]
                 yield from (getattr(bound, side) + distance for distance in outside)
         elif get_origin(member) is Literal:
             yield "lineer"
         elif get_origin(member) is tuple and get_args(member)[1] is Ellipsis:
             yield from ((value,) for value in wrong(get_args(member)[0]))
+        elif get_origin(member) is dict:
+            yield from ({3: None}, {"key": 3})
         elif member in (int, float):
             yield from ("1", True, nan, inf)
         elif member is bool:

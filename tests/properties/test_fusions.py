@@ -11,13 +11,13 @@ from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil, fuse
 from mooring.fusion.base import Server
 from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.student import Study
+from mooring.fusion.distillation.student import StudentTraining
 from mooring.models.network import PROTOTYPES
 from mooring.types import Upload
 from mooring.uploads import Prototypes
 
 SOUND = ["count-weighted", "class-expert", "calibrated"]
-SHORT = Study(steps=6, batch=16)
+SHORT = StudentTraining(steps=6, batch=16)
 BRIEF = Imagination(steps=3, batch=8)
 QUICK = {  # what a rule promises does not depend on how long its student learns
     "dense": Dense(lessons=2, imagination=BRIEF, study=SHORT),

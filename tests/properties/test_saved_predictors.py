@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 
 import mooring
 from mooring.client import run_client
+from mooring.data.sites import InMemorySite
 from mooring.errors import ModelError, UploadError
 from mooring.fusion import (
     FUSIONS,
@@ -32,7 +33,7 @@ from mooring.fusion import (
 )
 from mooring.fusion.base import Server
 from mooring.fusion.distillation.imagination import Imagination
-from mooring.fusion.distillation.student import Study
+from mooring.fusion.distillation.student import StudentTraining
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.saved import SCORERS, decode_predictor, encode_predictor
 from mooring.models.backbones import DigitsNet
@@ -42,7 +43,7 @@ from mooring.seeds import generator
 from mooring.trees import canonical_json
 from mooring.uploads import Limits, decode_tensors, encode, encode_tensors
 
-BRIEF, SHORT = Imagination(steps=2, batch=8), Study(steps=3, batch=16)
+BRIEF, SHORT = Imagination(steps=2, batch=8), StudentTraining(steps=3, batch=16)
 QUICK = {
     "dense": Dense(lessons=1, imagination=BRIEF, study=SHORT),
     "co-boosting": CoBoosting(lessons=1, imagination=replace(BRIEF, hardness=1.0), study=SHORT),
@@ -73,7 +74,7 @@ def server(job, digits):
 @pytest.fixture(scope="module")
 def uploads(job, shard_of):
     shards = [shard_of([0, 1, 2], 20), shard_of([3, 4], 9), shard_of([5, 6, 7], 30)]
-    return [p for k, shard in enumerate(shards) for p in run_client(job, shard, k, lambda _: None)]
+    return [p for k, shard in enumerate(shards) for p in run_client(job, InMemorySite(k, shard), lambda _: None)]
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +170,7 @@ def test_the_file_of_an_encoder_is_not_needed_any_more(job, shard_of, images, tm
     network = job.blueprint.build(generator(5, "network"))
     save_file({n: t.contiguous() for n, t in network.encoder.state_dict().items()}, path)
     fusion = Analytic(EncoderFile(str(path)))
-    made = list(run_client(replace(job, needs=fusion.needs), shard_of([1, 2], 20), 0, lambda _: None))[:1]
+    made = list(run_client(replace(job, needs=fusion.needs), InMemorySite(0, shard_of([1, 2], 20)), lambda _: None))[:1]
     predictor = fuse(fusion, made, Server(job.blueprint))
     scores, data = predictor(images), encode_predictor(predictor, {})
     assert str(tmp_path).encode() not in data

@@ -8,6 +8,7 @@ from safetensors.torch import load, save
 
 from mooring.client import run_client
 from mooring.data.sites import InMemorySite
+from mooring.events import ClientRecord
 from mooring.methods import METHODS
 
 TRAINED = [name for name, method in METHODS.items() if method.client.terms]
@@ -38,7 +39,7 @@ def same(one, other):
 
 
 def records(events):
-    return [{k: v for k, v in e.fields.items() if k != "seconds"} for e in events if e.name == "round"]
+    return [replace(event, seconds=None) for event in events if isinstance(event, ClientRecord)]
 
 
 @pytest.mark.parametrize("name", TRAINED)

@@ -207,4 +207,4 @@ def test_sound_clipping_takes_each_group_by_itself(make_job, shard_of):
 
 def test_training_beats_chance_on_the_clients_own_data(make_job, shard_of):
     _, events = train(make_job("v7", rounds=1, local_epochs=10, lr=0.05), shard_of([0, 1, 2, 3], 40))
-    assert rounds_of(events)[-1]["train_accuracy"] > 0.6
+    assert rounds_of(events)[-1].train_accuracy > 0.6

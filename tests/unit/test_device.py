@@ -25,7 +25,7 @@ def test_a_step_leaves_nothing_on_the_cpu(method, make_job, shard_of):
     images, labels = map(ELSEWHERE.take, (shard.images, shard.labels))
     for progress in (Progress(0, 100, 0, 5, 0, 10), Progress(60, 100, 3, 5, 6, 10)):  # stages, and after them
         measured = train_step(job, state, images, labels, progress)
-        state.ledger.add(measured)
+        state.measurements.add(measured)
     assert all(parameter.is_meta for parameter in state.network.parameters())
     assert all(v.is_meta for group in state.optimizer.groups for v in group.velocity.values())
 

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 from mooring.client import ClientJob, Training, run_client
+from mooring.data.sites import InMemorySite
 from mooring.methods import METHODS
 from mooring.models.feature_maps import EncoderFile, RandomFilters
 from mooring.models.network import Blueprint
@@ -90,7 +91,7 @@ def test_a_file_is_told_by_its_content_wherever_it_lies(make_job, tmp_path):
 
 
 def test_every_upload_carries_the_hash_and_fits_the_limits(job, shard_of):
-    uploads = list(run_client(job, shard_of([1, 2], 10), 0, lambda _: None))
+    uploads = list(run_client(job, InMemorySite(0, shard_of([1, 2], 10)), lambda _: None))
     assert [upload.job for upload in uploads] == [job.sha256]
     size = len(encode(uploads[0]))
     assert uploads[0].nbytes < size <= job.limits.bytes

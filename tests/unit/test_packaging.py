@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from mooring.record import environment
+from mooring.version import VERSION
+
 HOME = Path(__file__).parents[2]
-PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text("utf-8"))["project"]
+PYPROJECT = tomllib.loads((HOME / "pyproject.toml").read_text("utf-8"))
+PROJECT = PYPROJECT["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 MAKEFILE = (HOME / "Makefile").read_text("utf-8")
 
@@ -22,6 +26,21 @@ def test_every_requirement_is_pinned_for_ci(extra):
     pinned = {name_of(line) for line in (HOME / "constraints.txt").read_text("utf-8").splitlines() if "==" in line}
     wanted = PROJECT["dependencies"] if extra is None else EXTRAS[extra]
     assert {name_of(requirement) for requirement in wanted} - pinned == set()
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_no_requirement_stands_twice(extra):
+    names = [name_of(requirement) for requirement in EXTRAS[extra]]
+    assert len(names) == len(set(names))
+
+
+def test_there_is_one_version_and_everybody_says_it(cli):
+    assert "version" in PROJECT["dynamic"]
+    [told] = re.findall(r'^VERSION = "(.*)"$', (HOME / PYPROJECT["tool"]["hatch"]["version"]["path"]).read_text(), re.M)
+    assert told == VERSION
+    assert cli("--version") == (0, f"mooring {VERSION}\n", "")
+    assert environment().packages["mooring"] == VERSION
+    assert f"\nversion: {VERSION}\n" in (HOME / "CITATION.cff").read_text("utf-8")
 
 
 def test_make_test_installs_every_extra_and_the_demo_only_what_its_page_needs():

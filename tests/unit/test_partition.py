@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from mooring.data.partition import (
     export,
 )
 from mooring.errors import PartitionError
+from mooring.record import as_record, as_tree
+from mooring.types import PartitionSummary
 
 DIGITS = Population(np.arange(1437) % 10, 10)
 HUNDRED_CLASSES = Population(np.random.default_rng(0).integers(0, 100, 50_000), 100)
@@ -85,8 +88,10 @@ def test_hash_stays_what_it_was() -> None:
 
 def test_summary_is_plain_json() -> None:
     summary = divide(Dirichlet(), DIGITS, seed=0).summary()
-    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert summary["clients"] == 5
+    tree = json.loads(json.dumps(asdict(summary), allow_nan=False))
+    assert tree == as_tree(summary)
+    assert as_record(PartitionSummary, tree, Path("summary.json"), "") == summary
+    assert summary.clients == 5
 
 
 @pytest.mark.parametrize("alpha", [5e-324, 1e-300, 1e-6])

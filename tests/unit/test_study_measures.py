@@ -11,7 +11,8 @@ from mooring.events import EpochRecord
 from mooring.record import Metrics, Result, RoundRecord, RunFolder, Seeds
 from mooring.study.evidence import Evidence, StudyRun, gather
 from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Share, Since, Switch
-from mooring.study.samples import AT, spearman
+from mooring.study.samples import spearman
+from mooring.study.series import AT
 from mooring.study.tables import ByClient, ByGroup, ByRound, Column, Row
 from mooring.sweep.members import MemberResult
 from mooring.types import PartitionSummary

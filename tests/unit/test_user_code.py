@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import pytest
 import torch
-from mooring.data.public import resized
-from mooring.store import user_errors_kept
 
 from mooring.client import ClientRecipe
 from mooring.client.recipe import Stage
 from mooring.config import load
+from mooring.data.clients import resized
 from mooring.errors import ConfigError, TrainingError, UserCodeError
 from mooring.losses import CrossEntropy, one_number
+from mooring.record import user_errors_kept
 from mooring.schedules import at
 from mooring.types import Progress
 from mooring.user_code import Place, blame, explained, explaining, place_of, returned

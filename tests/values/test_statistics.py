@@ -76,7 +76,7 @@ def test_analytic_on_any_partition_is_the_central_ridge_regression(feature_map, 
     federation = federate(Digits(), replace(partitioner, clients=clients), seed=1)
     fusion = Analytic(feature_map, ridge=1e-3)
     job = job_for(fusion)
-    predictor = fused(fusion, job, [federation.shard(client) for client in range(clients)])
+    predictor = fused(fusion, job, [site.shard() for site in federation.sites()])
 
     x = features(feature_map, job.blueprint, digits.images)
     oracle = Ridge(alpha=1e-3 * len(digits)).fit(x, np.eye(10)[digits.labels])
@@ -268,9 +268,9 @@ def test_a_client_of_a_statistics_method_uploads_once_and_trains_nothing(name, s
 def test_a_run_on_skewed_digits_is_good_and_cheap(name, least, tmp_path):
     (experiment,) = load(overrides=[f"method={name}", "engine.workers=1", f"out={tmp_path / name}"])
     result = run(experiment)
-    assert result["accuracy"] > least
-    assert [fused["round"] for fused in result["rounds"]] == [0]
-    assert result["rounds"][0]["passes"] == 1
+    assert result.accuracy > least
+    assert [fused.round for fused in result.rounds] == [0]
+    assert result.last.passes == 1
 
 
 def test_maps_and_their_settings_are_configuration():

@@ -16,6 +16,7 @@ from mooring.cli import data, doctor, fetch, folders, fuse, methods, run, study,
 from mooring.cli.arguments import INTERRUPTED
 from mooring.errors import ConfigError, Interruption, MooringError
 from mooring.user_code import explained
+from mooring.version import VERSION
 
 LONGEST_LINE = 2000  # characters of a message
 SAFE_PATH = "PYTHONSAFEPATH"
@@ -38,9 +39,7 @@ def about(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
 ) -> None:
     if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"mooring {installed('mooring')}")
+        typer.echo(f"mooring {VERSION}")
         raise typer.Exit
 
 

@@ -1,7 +1,7 @@
 """A run as it is recorded: every client's course, the fused accuracies, the result once there is one."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mooring.events import (
     ClientFailed,
@@ -66,8 +66,8 @@ def run_record(name: str, events: Iterable[TimedEvent], result: Result | None) -
 class _Courses:
     """Gathers what events say of each client; a resumed run tells a round twice, and the last word counts."""
 
-    def __init__(self, judged: Mapping[tuple[int, int], ClientRecord]) -> None:
-        self.judged = judged  # (round, client) -> with the accuracy of the client alone
+    def __init__(self, evaluated: Mapping[tuple[int, int], ClientRecord]) -> None:
+        self.evaluated = evaluated  # (round, client) -> with the accuracy of the client alone
         self.rounds: dict[int, dict[int, ClientRecord]] = {}
         self.epochs: dict[int, dict[tuple[int, int], EpochRecord]] = {}
         self.starts: dict[int, ClientStarted] = {}
@@ -75,14 +75,15 @@ class _Courses:
         self.fused: dict[int, float] = {}
         self.drawn: PartitionDrawn | None = None
         self.remarks: list[str] = []
-        for (round_, client), row in judged.items():
+        for (round_, client), row in evaluated.items():
             self.rounds.setdefault(client, {})[round_] = row
 
     def take(self, timed: TimedEvent) -> None:
         match timed.event:
             case ClientRecord() as row:
-                judged = self.judged.get((row.round, row.client))
-                self.rounds.setdefault(row.client, {})[row.round] = judged or row
+                known = self.evaluated.get((row.round, row.client))
+                own = row if known is None else replace(row, accuracy=known.accuracy)
+                self.rounds.setdefault(row.client, {})[row.round] = own
             case EpochRecord() as row:
                 self.epochs.setdefault(row.client, {})[row.round, row.epoch] = row
             case ClientStarted() as start:

@@ -1,0 +1,86 @@
+"""From a series over rounds, or over clients, to one number."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from statistics import fmean, median
+from typing import Literal
+
+At = Literal[
+    "first", "last", "peak", "lowest", "mean", "growth", "midway", "swell", "spread", "fall", "wobble", "swing"
+]
+Over = Literal["mean", "median", "max", "min"]
+
+
+def growth(values: Sequence[float]) -> float:
+    """Last / first."""
+    return values[-1] / values[0]
+
+
+def midway(values: Sequence[float]) -> float:
+    """Half of the way / first."""
+    return values[len(values) // 2] / values[0]
+
+
+def swell(values: Sequence[float]) -> float:
+    """Peak / first."""
+    return max(values) / values[0]
+
+
+def spread(values: Sequence[float]) -> float:
+    """Peak / lowest."""
+    return max(values) / min(values)
+
+
+def fall(values: Sequence[float]) -> float:
+    """Which share of the peak is lost at worst afterwards."""
+    peak = max(values)
+    return 1 - min(values[values.index(peak) :]) / peak
+
+
+def wobble(values: Sequence[float]) -> float:
+    """Mean relative change from round to round, over the second half."""
+    return fmean([abs(after / before - 1) for before, after in pairwise(late(values))] or [0.0])
+
+
+def swing(values: Sequence[float]) -> float:
+    """(sum |x_r+1 - x_r| - |x_last - x_first|) / (rounds * mean x), over the second half: what is taken back. A steady
+    course has none, however steep."""
+    half = late(values)
+    changes = [after - before for before, after in pairwise(half)]
+    return (sum(map(abs, changes)) - abs(sum(changes))) / (max(len(changes), 1) * fmean(half))
+
+
+def late(values: Sequence[float]) -> Sequence[float]:
+    """The second half, from the round before it."""
+    return values[len(values) // 2 - 1 :] if len(values) > 3 else values
+
+
+AT: dict[At, Callable[[Sequence[float]], float]] = {
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
+    "peak": max,
+    "lowest": min,
+    "mean": fmean,
+    "growth": growth,
+    "midway": midway,
+    "swell": swell,
+    "spread": spread,
+    "fall": fall,
+    "wobble": wobble,
+    "swing": swing,
+}
+WORDS: dict[At, str] = {
+    "first": "first round",
+    "last": "last round",
+    "peak": "largest ever",
+    "lowest": "smallest ever",
+    "mean": "mean over rounds",
+    "growth": "last / first round",
+    "midway": "half way / first round",
+    "swell": "largest / first round",
+    "spread": "largest / smallest",
+    "fall": "share lost after the peak",
+    "wobble": "mean change per round, second half",
+    "swing": "change per round that is taken back, second half",
+}
+OVER: dict[Over, Callable[[Sequence[float]], float]] = {"mean": fmean, "median": median, "max": max, "min": min}
