@@ -1,5 +1,6 @@
 """Keys of a configuration: short names for parts that are often changed, and `key=value` words."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,7 +24,9 @@ BROAD = [  # those that lie within no other one: each place of a method has one 
 ]
 
 
-PATHS = ("out", "data.root", "partition.path", "method.fusion.map.path")  # taken as they stand, not as YAML
+PATH = re.compile(
+    r"out|data(\.public)*\.root|partition\.path|method\.fusion(\.\w+)*\.map\.path"
+)  # keys that name a file
 
 
 def full(key: str) -> str:
@@ -77,7 +80,7 @@ def read_overrides(words: Iterable[str]) -> Tree:
 
 def value_of(key: str, text: str) -> Any:
     """What a word of the command line gives to its key: YAML, or the very path where a path is wanted."""
-    if full(key) not in PATHS:
+    if not PATH.fullmatch(full(key)):
         return read(text, key)
     try:
         text.encode()

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from mooring.cells import unguarded
-from mooring.config import Experiment, Trust, load_recorded, parse
+from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded, parse
 from mooring.config.search import search_of
 from mooring.config.tree import read_file
 from mooring.doctor import case_of, examine
@@ -211,7 +211,7 @@ def tables(study: StudyRecord) -> list[Table]:
 READERS = {"study.json": study_book, "sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
 
 
-def gather(folder: Path, trust: Trust) -> Book:
+def gather(folder: Path, trust: Trust = HOUSE_CODE) -> Book:
     """What the folder holds, told by the file that only such a folder has."""
     for name, read in READERS.items():
         if (folder / name).is_file():
