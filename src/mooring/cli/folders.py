@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, as_object, print_json
+from mooring.cli.arguments import AsJson, TrustCode, as_object, print_json, trusted
 from mooring.errors import ConfigError, nearest
 
 OUT = "out="
@@ -19,11 +19,12 @@ def report(
         str, typer.Option("--format", "-f", help="html, csv, markdown, latex, excel or figures.")
     ] = "html",
     out: Annotated[Path | None, typer.Option(help="Where to write; by default into the folder.")] = None,
+    trust_code: TrustCode = False,
 ) -> None:
     """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet."""
     from mooring.reports import report as write
 
-    typer.echo(str(write(Path(folder), format_, out)))
+    typer.echo(str(write(Path(folder), format_, out, trusted(trust_code))))
 
 
 def track(
