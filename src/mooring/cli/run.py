@@ -36,8 +36,9 @@ def resume(
     from pathlib import Path
 
     from mooring.config import load
+    from mooring.record import RunFolder
 
-    conduct_all([replace(load(Path(run) / "experiment.yaml")[0], out=run)], False, quiet, json)
+    conduct_all([replace(load(RunFolder(Path(run)).experiment_file)[0], out=run)], False, quiet, json)
 
 
 def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) -> None:
