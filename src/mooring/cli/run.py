@@ -47,8 +47,9 @@ def resume(
     from pathlib import Path
 
     from mooring.config import load_recorded
+    from mooring.record import RunFolder
 
-    experiment = load_recorded(Path(run) / "experiment.yaml", trusted(trust_code))
+    experiment = load_recorded(RunFolder(Path(run)).experiment_file, trusted(trust_code))
     conduct_all([replace(experiment, out=run)], False, quiet, json)
 
 

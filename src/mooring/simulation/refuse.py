@@ -69,6 +69,7 @@ class FinishedRun:
             raise StoreError(
                 f"{path}: was imported from {result.origin.log}, which holds no uploads", "fuse a run made here"
             )
+        folder.experiment_file  # noqa: B018  # refused if it is not what the clients trained by
         experiment = reload(path, overrides, trust)
         examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1 knew no names
         if result.test_images not in (None, examiner.images):
