@@ -11,12 +11,12 @@ from mooring.errors import ConfigError
 from mooring.events import ClientRecord
 from mooring.losses import LOSSES
 from mooring.record import read_study, write_study
-from mooring.study.conduct import findings, plans, refuse_what_it_varies
 from mooring.study.evidence import CONSTANTS, DERIVED, Evidence
 from mooring.study.measures import Fused
 from mooring.study.page import page
 from mooring.study.plan import load_study, plan
 from mooring.study.plan import plans as found
+from mooring.study.run import findings, plans, refuse_what_it_varies
 from mooring.study.tables import ByClient, ByRound
 
 NUMBERS = ("1", "2", "3", "4", "5")

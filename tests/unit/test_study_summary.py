@@ -7,9 +7,9 @@ from study_records import records
 
 from mooring.cli.study_tables import WIDTH, summary
 from mooring.errors import ConfigError
-from mooring.study.conduct import findings
 from mooring.study.evidence import Evidence, StudyRun
 from mooring.study.plan import load_study, plan
+from mooring.study.run import findings
 from mooring.study.summary import Number, alternatives, measured, plain
 
 NUMBERS = ("1", "2", "3", "4", "5")

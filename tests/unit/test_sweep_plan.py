@@ -9,8 +9,8 @@ from mooring.cli.sweep import read
 from mooring.config import Plan, as_yaml, load_plan
 from mooring.config.plan import values_of
 from mooring.errors import ConfigError, StoreError
-from mooring.sweep.conduct import take_folder
 from mooring.sweep.members import members, members_of
+from mooring.sweep.run import take_folder
 from mooring.sweep.summary import Difference, Scored, difference, summarised
 
 SPELLINGS = (".05", "0.050", "5e-2", "0.05")

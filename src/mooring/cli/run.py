@@ -33,7 +33,7 @@ def run(
     Several methods run one after the other on the same partition: mooring run method=v4,v7
     """
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
-    conduct_all(apart(chosen), again, quiet, json)
+    run_all(apart(chosen), again, quiet, json)
 
 
 def resume(
@@ -50,14 +50,14 @@ def resume(
     from mooring.record import RunFolder
 
     experiment = load_recorded(RunFolder(Path(run)).experiment_file, trusted(trust_code))
-    conduct_all([replace(experiment, out=run)], False, quiet, json)
+    run_all([replace(experiment, out=run)], False, quiet, json)
 
 
-def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) -> None:
+def run_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) -> None:
     from mooring.cli.progress import watching
     from mooring.record import Result, RunFolder
     from mooring.simulation import folder_of
-    from mooring.simulation import run as conduct
+    from mooring.simulation import run as run_experiment
 
     outcomes: list[tuple[str, Result]] = []
     for experiment in chosen:
@@ -67,7 +67,7 @@ def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool
             typer.echo(f"{experiment.label}: finished earlier, nothing was run; --again repeats it", err=True)
         try:
             with watching(experiment, silent=quiet or json or earlier is not None) as emit:
-                outcomes.append((str(folder), conduct(experiment, emit, again, command=command())))
+                outcomes.append((str(folder), run_experiment(experiment, emit, again, command=command())))
         except KeyboardInterrupt:
             begun = (folder / "state").is_dir()
             way_on = f"go on with: {resuming(folder, experiment)}" if begun else "nothing was trained yet"

@@ -45,10 +45,10 @@ def study(
     chosen, scale, out, rest = read(load_study(plan(number)), settings or [])
     from mooring.cli.overview import overview
     from mooring.cli.study_tables import summary, verdicts_table
-    from mooring.study.conduct import conduct
+    from mooring.study.run import run_study
 
     try:
-        told = conduct(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
+        told = run_study(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
     except KeyboardInterrupt:
         raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:

@@ -36,12 +36,12 @@ def sweep(
     plan, out = read(words, baseline)
     from mooring.cli.overview import overview
     from mooring.cli.tables import summary_table
-    from mooring.sweep import sweep as conduct
+    from mooring.sweep import sweep as run_sweep
     from mooring.sweep.tables import summary_cells
 
     try:
         with overview(plan, out, silent=quiet or json) as emit:
-            tables = conduct(plan, out, workers, emit, command()).tables
+            tables = run_sweep(plan, out, workers, emit, command()).tables
     except KeyboardInterrupt:
         raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:

@@ -61,11 +61,11 @@ KEEPS_NOTHING = KeepsNothing()
 NO_STATES = NoStates()
 
 
-def frozen(state: ClientState) -> dict[str, Tensor]:
+def state_tensors(state: ClientState) -> dict[str, Tensor]:
     """Weights, momentum, balancer, memory, every random stream, the position, and what the epoch measured so far."""
     at = state.position
     tensors = {
-        **ended(state),
+        **final_tensors(state),
         **{f"network.{name}": tensor for name, tensor in state.network.state_dict().items()},
         **{f"velocity.{g}.{i}": v for g, group in enumerate(state.optimizer.groups) for i, v in group.velocity.items()},
         **{f"stream.{name}": stream.get_state() for name, stream in streams(state).items()},
@@ -83,13 +83,13 @@ def frozen(state: ClientState) -> dict[str, Tensor]:
     return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
 
 
-def ended(state: ClientState) -> dict[str, Tensor]:
+def final_tensors(state: ClientState) -> dict[str, Tensor]:
     """All that a client needs that will never train again: where it stands."""
     at = state.position
     return {"position": torch.tensor([at.round, at.epoch, at.batch, state.step])}
 
 
-def thawed(state: ClientState, tensors: Tensors) -> ClientState:
+def restored_state(state: ClientState, tensors: Tensors) -> ClientState:
     """A state that has just been started, brought to where `tensors` were taken."""
     round_, epoch, batch, state.step = tensors["position"].tolist()
     state.position = Position(round_, epoch, batch)

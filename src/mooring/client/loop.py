@@ -6,7 +6,7 @@ from time import monotonic
 import torch
 from torch import Tensor
 
-from mooring.client.checkpoint import KEEPS_NOTHING, StateKeeper, ended, frozen, thawed
+from mooring.client.checkpoint import KEEPS_NOTHING, StateKeeper, final_tensors, restored_state, state_tensors
 from mooring.client.device import CPU, Device
 from mooring.client.first_network import borrowed
 from mooring.client.job import ClientJob, batches, steps_per_epoch
@@ -60,7 +60,7 @@ def train_rounds(
     """All rounds that are left, from where `keeper` last saw the client."""
     last = keeper.last()
     if last is not None:
-        thawed(state, last)
+        restored_state(state, last)
         emit(ClientResumed(facts.client, state.position.round, state.step))
     while state.position.round < job.training.rounds:
         round_ = state.position.round
@@ -70,7 +70,7 @@ def train_rounds(
         if upload is not None:
             yield upload
         state.position = Position(round_ + 1)
-        keeper.keep(frozen(state) if state.position.round < job.training.rounds else ended(state))
+        keeper.keep(state_tensors(state) if state.position.round < job.training.rounds else final_tensors(state))
 
 
 def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, site: str, round_: int) -> Upload:
@@ -114,7 +114,7 @@ def train_epoch(
             ticked = monotonic()
             emit(progress_event(facts, at.round, state.step, values))
             if keeper.due():
-                keeper.keep(frozen(state))
+                keeper.keep(state_tensors(state))
 
 
 def train_step(

@@ -86,7 +86,7 @@ class ClientState:
         if align is not None:
             if align.anchor is not None:
                 anchors = align.anchor.build(network.prototypes.detach().cpu(), generator(job.seed, "anchors"))
-                network.head.moor(anchors(Progress()))
+                network.head.start_at(anchors(Progress()))
             balancer = align.weight.start(facts, weighting).to(device.name)
         network.to(device.name)
         groups = [Group(list(network.parameters()), training.lr, training.weight_decay)]

@@ -29,7 +29,7 @@ class PrototypeHead(nn.Module, ABC):
     def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
         """f, (B, d), and f/|f| -> (B, C)."""
 
-    def moor(self, anchors: Tensor) -> None:
+    def start_at(self, anchors: Tensor) -> None:
         """Told where the anchors are before training; a head may start there."""
 
 
@@ -74,7 +74,7 @@ class UnitPrototypeHead(PrototypeHead):
     def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
         return self.scale * unit @ F.normalize(self.prototypes).T
 
-    def moor(self, anchors: Tensor) -> None:
+    def start_at(self, anchors: Tensor) -> None:
         with torch.no_grad():
             self.prototypes.copy_(anchors)
 

@@ -79,7 +79,7 @@ def verdicts(book: Book) -> tuple[VerdictLine, ...]:
     """A study's claims first, then what the doctor says: every ill experiment, and all others in one line."""
     ill = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
     well = [group for group in book.groups if group not in ill]
-    return (*map(judged, book.claims), *map(sick, ill), *healthy(well))
+    return (*map(judged, book.claims), *map(ill_line, ill), *healthy(well))
 
 
 def judged(claim: DecidedClaim) -> VerdictLine:
@@ -89,7 +89,7 @@ def judged(claim: DecidedClaim) -> VerdictLine:
     return VerdictLine(TONES[claim.verdict], claim.verdict, claim.claim, detail, claim.phrase, claim.why)
 
 
-def sick(group: SeedGroup) -> VerdictLine:
+def ill_line(group: SeedGroup) -> VerdictLine:
     """How many runs are ill, of what, and the first thing that is wrong."""
     ill = [run for run in group.runs if run.diagnosis.ill]
     kinds = ", ".join(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill))

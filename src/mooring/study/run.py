@@ -18,7 +18,7 @@ from mooring.sweep import Plan, sweep
 Watch = Callable[[Plan, Path], AbstractContextManager[Emit]]  # who follows a sweep
 
 
-def conduct(
+def run_study(
     study: Study,
     scale: ScaleName,
     settings: Sequence[str],

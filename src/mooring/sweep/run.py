@@ -35,7 +35,7 @@ def sweep(
     """
     failures: dict[str, str] = {}
 
-    def conduct(chosen: Plan) -> None:
+    def run_plan(chosen: Plan) -> None:
         every = list(members_of(chosen, out))
         tasks = unfinished(every)
         emit(SweepBegan(len(every), sum(member.finished for member in every)))
@@ -52,9 +52,9 @@ def sweep(
     with locked(out):
         take_folder(plan, out)
         if plan.search is None:
-            conduct(plan)
+            run_plan(plan)
         else:
-            plan = searched(plan, out, conduct, score)
+            plan = searched(plan, out, run_plan, score)
         every = tuple(members_of(plan, out))
         tables = tables_of(plan, every, failures)
         write_tables(tables, out)
