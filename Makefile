@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 READY := .venv/.ready
 COMPLETE := .venv/.complete
 
-.PHONY: help setup demo test lint science studies chaos bench docs pictures format clean
+.PHONY: help setup demo test lint science studies chaos fuzz bench docs pictures format clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -50,6 +50,9 @@ studies: $(COMPLETE)  ## the studies on the digits, and their pages (about an ho
 
 chaos: $(COMPLETE)  ## sixty kills at random moments, each resumed, byte for byte the same (about 15 minutes)
 	$(BIN)/python -m pytest -m chaos -s tests/faults
+
+fuzz: $(COMPLETE)  ## ten thousand damaged files, each refused in one line or read (about 2 minutes)
+	$(BIN)/python tests/hostile/fuzz.py --count 10000 --seed 1
 
 bench: $(COMPLETE)  ## speed against its goals, into docs/performance.md (about 12 minutes)
 	$(BIN)/python -m benchmarks --write

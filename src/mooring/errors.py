@@ -46,7 +46,10 @@ class TrustError(MooringError):
 
 
 class DataError(MooringError):
-    """A data source is missing, unreadable or makes no sense."""
+    """A data source is missing, unreadable or makes no sense; one line, whatever a file is called or holds."""
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        super().__init__(one_line(problem), one_line(remedy))
 
 
 class PartitionError(MooringError):
@@ -83,6 +86,11 @@ class UserCodeError(MooringError):
 
 class ExtraError(MooringError):
     """A library of an extra is not installed."""
+
+
+def one_line(text: str) -> str:
+    """Text that may come from a file's name or content: what would break the line or steer a terminal is spelled."""
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def needed(module: str, extra: str) -> Any:

@@ -11,6 +11,7 @@ from mooring.errors import ConfigError
 Tree = dict[str, Any]
 Pairs = Callable[[Any], Iterator[tuple[str, Any]]]  # a frozen value -> the fields that its tree shows
 CONTENT = "content"  # in a field's metadata: a function from the field's value to the name of what it stands for
+GUARD = "guard"  # in a field's metadata: it can stop an experiment, and never changes what comes out
 EXACT = 2**53  # whole numbers below this are the same as int and as float
 
 
@@ -25,6 +26,11 @@ def kind_of(cls: type) -> Tree:
 def plain(value: Any) -> Iterator[tuple[str, Any]]:
     """All fields that are part of the value's identity, as they are."""
     return ((f.name, getattr(value, f.name)) for f in fields(value) if f.compare)
+
+
+def decisive(value: Any) -> Iterator[tuple[str, Any]]:
+    """The same without guards: all that decides a result."""
+    return ((f.name, getattr(value, f.name)) for f in fields(value) if f.compare and GUARD not in f.metadata)
 
 
 def by_content(value: Any) -> Iterator[tuple[str, Any]]:

@@ -1,6 +1,5 @@
 """A pickle may bring data and nothing else."""
 
-import codecs
 import contextlib
 import os
 import pickle
@@ -78,12 +77,12 @@ def test_encode_is_no_door_to_other_codecs(tmp_path: Path, codec: bytes) -> None
     assert codec.decode() in refusal(tmp_path, ENCODE + b"(Vabc\nV" + codec + b"\ntR.")
 
 
-@pytest.mark.parametrize("name", sorted(restricted_pickle.ADMITTED))
+@pytest.mark.parametrize("name", sorted(restricted_pickle.CALLS))
 def test_admitted_callables_cannot_be_altered(tmp_path: Path, name: str) -> None:
     module, _, attribute = name.rpartition(".")
     function = f"c{module}\n{attribute}\n".encode()
-    for state in (b"}Vx\nI1\nsb.", b"(N}V__defaults__\n)stb.", b"(N}V_call\nI1\nstb."):
-        assert "a change of a function" in refusal(tmp_path, function + state)
+    assert "a change of a function" in refusal(tmp_path, function + b"}Vx\nI1\nsb.")
+    assert "a dict in a tuple" in refusal(tmp_path, function + b"(N}V_call\nI1\nstb.")
 
 
 def test_arrays_of_objects_are_refused(tmp_path: Path) -> None:
@@ -121,7 +120,7 @@ def test_missing_file_is_a_data_error(tmp_path: Path) -> None:
 
 
 def test_wild_memo_index_allocates_nothing(tmp_path: Path) -> None:
-    assert "memo index" in refusal(tmp_path, b"\x80\x02}r\xff\xff\xff\x7f.")
+    assert read_pickle(written(tmp_path, b"\x80\x02}r\xff\xff\xff\x7f."), "") == {}
 
 
 def test_truncation_and_flipped_bytes_never_escape_as_other_errors(tmp_path: Path) -> None:
@@ -157,6 +156,7 @@ def test_both_spellings_of_numpy_are_read(tmp_path: Path) -> None:
         assert np.array_equal(read_pickle(written(tmp_path, content), "")["data"], pixels(2, 8))  # type: ignore[arg-type]
 
 
-def test_substitute_encodes_as_the_real_one() -> None:
-    every = "".join(map(chr, range(256)))
-    assert restricted_pickle.ADMITTED["_codecs.encode"](every, "latin1") == codecs.encode(every, "latin1")
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4])
+def test_every_byte_and_letter_of_latin1_is_read_as_it_was_written(tmp_path: Path, protocol: int) -> None:
+    batch = {"bytes": bytes(range(256)), "text": "".join(map(chr, range(256))), "names": [b"a\xff", "é"]}
+    assert read_pickle(written(tmp_path, pickle.dumps(batch, protocol)), "") == batch

@@ -19,6 +19,7 @@ from mooring.data.partition import Dirichlet, Partitioner
 from mooring.errors import ConfigError, nearest
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import Backbone, DigitsNet
+from mooring.trees import decisive
 from mooring.types import Seed
 
 DEFAULT_METHOD = "v7"
@@ -52,7 +53,7 @@ class Experiment(Checked):
 
         Paths count as they were written: the same command has the same fingerprint in every folder.
         """
-        return sha256(json.dumps(to_tree(self.written()), sort_keys=True).encode()).hexdigest()
+        return sha256(json.dumps(to_tree(self.written(), decisive), sort_keys=True).encode()).hexdigest()
 
     def written(self) -> "Experiment":
         """With paths as they were written."""

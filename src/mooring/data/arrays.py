@@ -3,19 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from mooring.data.images import ImageSet, Source
+from mooring.data.limits import MAX_BYTES, guard, out_of_memory
 from mooring.data.locate import own_path
+from mooring.data.npz_file import Array, read_npz
 from mooring.data.pixels import to_images
 from mooring.errors import DataError
+from mooring.types import Count
 
-Array = NDArray[Any]
 REQUIRED = ("train_images", "train_labels", "test_images", "test_labels")
+MOST_CLASSES = 2**16
 OPTIONAL = ("train_sites", "classes")
 WANTED = f"an .npz file with {', '.join(REQUIRED)} (and, if you like, {', '.join(OPTIONAL)})"
 
@@ -28,16 +31,26 @@ class Arrays(Source):
     """
 
     source: ClassVar[str] = "arrays"
+    max_bytes: Count = guard(MAX_BYTES)  # of all arrays together, unpacked
 
     def train(self) -> ImageSet:
-        return _read(own_path(self.root, WANTED))[0]
+        return self._read()[0]
 
     def test(self) -> ImageSet:
-        return _read(own_path(self.root, WANTED))[1]
+        return self._read()[1]
+
+    def _read(self) -> tuple[ImageSet, ImageSet]:
+        path = own_path(self.root, WANTED)
+        arrays = _load(path, self.max_bytes)
+        try:
+            return _parts(arrays)
+        except DataError as error:
+            raise DataError(f"{path}: {error.problem}", error.remedy) from None
+        except MemoryError as error:
+            raise out_of_memory(f"{path}: its arrays") from error
 
 
-def _read(path: Path) -> tuple[ImageSet, ImageSet]:
-    arrays = _load(path)
+def _parts(arrays: Mapping[str, Array]) -> tuple[ImageSet, ImageSet]:
     train_images, test_images = (to_images(name, arrays[name]) for name in ("train_images", "test_images"))
     if train_images.shape[1:] != test_images.shape[1:]:
         raise DataError(
@@ -59,14 +72,16 @@ def _read(path: Path) -> tuple[ImageSet, ImageSet]:
     )
 
 
-def _load(path: Path) -> Mapping[str, Array]:
+def _load(path: Path, max_bytes: int) -> Mapping[str, Array]:
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            names = [name for name in (*REQUIRED, *OPTIONAL) if name in archive.files]
-            arrays = {name: archive[name] for name in names}
+        arrays = read_npz(path, (*REQUIRED, *OPTIONAL), max_bytes)
+    except DataError:
+        raise
+    except MemoryError as error:
+        raise out_of_memory(f"{path}: its arrays") from error
     except Exception as error:  # not a zip, truncated, arrays of objects, a lone .npy ...
         raise DataError(
-            f"{path} cannot be read: {error}", f"set data.root to {WANTED}, none of dtype object"
+            f"{path} cannot be read: {error}"[:500], f"set data.root to {WANTED}, none of dtype object"
         ) from error
     missing = [name for name in REQUIRED if name not in arrays]
     if missing:
@@ -92,6 +107,8 @@ def _classes(names: Array | None, train_labels: NDArray[np.int64]) -> tuple[str,
         if gap is not None:
             raise DataError(f"train_labels holds {present.max()} but never {gap}", "number from 0, or add `classes`")
         return tuple(str(label) for label in present.tolist())
+    if names.size > MOST_CLASSES:
+        raise DataError(f"classes names {names.size} classes", f"name at most {MOST_CLASSES}")
     classes = _texts("classes", names)
     if len(set(classes)) != len(classes):
         raise DataError("classes names a class twice", "give every class a name of its own")

@@ -99,7 +99,7 @@ def _read_batch(path: Path, label_key: str, classes: int) -> tuple[NDArray[np.ui
     if not isinstance(images, np.ndarray) or images.dtype != np.uint8 or images.shape[1:] != (WIDTH,):
         found = f"{images.dtype} {images.shape}" if isinstance(images, np.ndarray) else type(images).__name__
         raise DataError(f"{path}: 'data' is {found}, not uint8 (N, {WIDTH})", REMEDY)
-    if isinstance(labels, np.ndarray):
+    if isinstance(labels, np.ndarray) and labels.shape == images.shape[:1]:
         labels = labels.tolist()
     if not isinstance(labels, list) or len(labels) != len(images) or not labels:
         found = f"{len(labels)} labels" if isinstance(labels, list) else type(labels).__name__

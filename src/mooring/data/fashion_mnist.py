@@ -1,6 +1,7 @@
 """Fashion-MNIST in its official IDX files, gzipped or not."""
 
 import gzip
+import io
 import math
 import struct
 import zlib
@@ -22,6 +23,7 @@ CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shi
 SIDE = 28
 FOLDERS = ("fashion-mnist", ".", "/usr/share/datasets/fashion-mnist")  # the last is where Debian's package puts them
 GET = "run `mooring data fetch fashion_mnist`, or install Debian's package (apt-get install dataset-fashion-mnist)"
+LARGEST = 2**26  # bytes of an array; the largest official one has 47 million
 BYTES = 8  # IDX type code of unsigned bytes
 
 
@@ -66,10 +68,15 @@ def _read(images_path: Path, labels_path: Path) -> ImageSet:
 def _read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
     with _opened(path) as file:
         shape = _shape(file, path, dimensions)
-        values = np.frombuffer(bytearray(file.read()), np.uint8)  # a bytearray, because torch wants to be able to write
-    if values.size != math.prod(shape):
-        raise DataError(f"{path} holds {values.size} bytes where its header says {shape}", GET)
-    return values.reshape(shape)
+        size = math.prod(shape)
+        if size > LARGEST:
+            raise DataError(f"{path} says it holds {shape}, {size} bytes; at most {LARGEST} are read", GET)
+        values = bytearray(size)  # torch wants to be able to write
+        found = cast(io.BufferedIOBase, file).readinto(values)
+        more = file.read(1)  # at the end of a zipped file its checksum is compared
+    if found != size or more:
+        raise DataError(f"{path} holds {'more than ' * bool(more)}{found} bytes where its header says {shape}", GET)
+    return np.frombuffer(values, np.uint8).reshape(shape)
 
 
 def _count(path: Path) -> int:

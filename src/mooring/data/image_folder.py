@@ -1,5 +1,6 @@
 """A user's own images in folders: one per class, with or without a test part, or one per site."""
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,12 +10,14 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 import torch
 from annotated_types import Gt, Lt
+from numpy.typing import NDArray
 
 from mooring.data.image_tree import WANTED, ImageFile, divide, list_classes, recognise, subfolders
 from mooring.data.images import DataWarning, ImageSet, Source
+from mooring.data.limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, refuse_excess
 from mooring.data.locate import own_path
 from mooring.data.pixels import decode
-from mooring.errors import DataError
+from mooring.errors import DataError, one_line
 from mooring.types import Count
 
 Parts = tuple[list[ImageFile], list[ImageFile]]  # training, test
@@ -31,13 +34,17 @@ class ImageFolder(Source):
     size: Count = 32
     channels: Literal[1, 3] = 3
     corrupt: Literal["skip", "error"] = "skip"
+    max_pixels: Count = guard(MAX_PIXELS)  # of one image, as it lies on disk
+    max_bytes: Count = guard(MAX_BYTES)  # of one part, decoded and resized
 
     def train(self) -> ImageSet:
         train, _ = self._listed(self._divided)
         images = self._read(train, train)
         for label, count in zip(images.classes, images.label_counts(), strict=True):
             if count == 0:
-                raise DataError(f"class {label!r} has no readable training image", "replace its files or remove it")
+                raise DataError(
+                    f"{self.root}: class {label!r} has no readable training image", "replace its files or remove it"
+                )
         return images
 
     def test(self) -> ImageSet:
@@ -78,13 +85,17 @@ class ImageFolder(Source):
     def _read(self, files: Sequence[ImageFile], train: Sequence[ImageFile]) -> ImageSet:
         classes = tuple(sorted({file.label for file in train}))
         numbers = {label: number for number, label in enumerate(classes)}
-        pixels = np.empty((len(files), self.channels, self.size, self.size), np.uint8)
+        pixels = self._room(len(files))
         kept: list[ImageFile] = []
         corrupt: list[Path] = []
         for file in files:
             try:
-                pixels[len(kept)] = decode(file.path, self.size, self.channels)
+                pixels[len(kept)] = decode(file.path, self.size, self.channels, self.max_pixels)
                 kept.append(file)
+            except DataError:  # too large: leaving it out would change the data for the sake of the machine
+                raise
+            except MemoryError as error:
+                raise out_of_memory(f"the pixels of {file.path}") from error
             except Exception:  # a broken file makes a decoder raise almost anything
                 corrupt.append(file.path)
         self._report(corrupt, len(files))
@@ -96,6 +107,15 @@ class ImageFolder(Source):
         sites = tuple(file.site for file in kept if file.site is not None)
         return ImageSet(torch.from_numpy(pixels[: len(kept)]), labels, classes, sites or None)
 
+    def _room(self, count: int) -> NDArray[np.uint8]:
+        shape = (count, self.channels, self.size, self.size)
+        images = f"{self.root}: {count} images of {self.channels} x {self.size} x {self.size}"
+        refuse_excess(images, math.prod(shape), self.max_bytes)
+        try:
+            return np.empty(shape, np.uint8)
+        except (MemoryError, ValueError) as error:
+            raise out_of_memory(images) from error
+
     def _report(self, corrupt: Sequence[Path], files: int) -> None:
         if not corrupt:
             return
@@ -103,4 +123,4 @@ class ImageFolder(Source):
         named = f"{len(corrupt)} of {files} images cannot be read: {', '.join(map(str, corrupt[:SHOWN]))}{more}"
         if self.corrupt == "error":
             raise DataError(named, 'replace them, or set data.corrupt to "skip"')
-        warnings.warn(f"{named}; they are left out", DataWarning, stacklevel=4)
+        warnings.warn(one_line(f"{named}; they are left out"), DataWarning, stacklevel=4)

@@ -9,6 +9,7 @@ import torch
 
 from mooring.data.images import ImageSet, Overview, Source
 from mooring.data.locate import find
+from mooring.data.mat_file import read_mat, shapes
 from mooring.errors import DataError
 
 CLASSES = tuple("0123456789")
@@ -44,12 +45,10 @@ def _files(root: str | None) -> tuple[Path, ...]:
 
 
 def _read(path: Path) -> ImageSet:
-    from scipy.io import loadmat
-
     try:
-        variables = loadmat(path, appendmat=False, variable_names=["X", "y"])
-        images, labels = np.asarray(variables["X"]), np.asarray(variables["y"]).reshape(-1)
-    except Exception as error:  # loadmat raises whatever its parser stumbles over
+        variables = read_mat(path, ("X", "y"))
+        images, labels = variables["X"], variables["y"].reshape(-1)
+    except Exception as error:  # rubbish can look like almost anything
         raise _unreadable(path, error) from error
     if images.dtype != np.uint8 or images.ndim != 4 or images.shape[:3] != SHAPE:
         raise DataError(f"{path}: X is {images.dtype} {images.shape}, not uint8 (32, 32, 3, N)", GET)
@@ -64,14 +63,11 @@ def _read(path: Path) -> ImageSet:
 
 def _count(path: Path) -> int:
     """The number of images as the file's header has it."""
-    from scipy.io import whosmat
-
     try:
-        shapes = {name: shape for name, shape, _ in whosmat(path, appendmat=False)}
-        return int(shapes["X"][3])
+        return shapes(path)["X"][3]
     except Exception as error:
         raise _unreadable(path, error) from error
 
 
 def _unreadable(path: Path, error: Exception) -> DataError:
-    return DataError(f"{path} is not an SVHN file: {type(error).__name__}: {error}", GET)
+    return DataError(f"{path} is not an SVHN file: {type(error).__name__}: {error}"[:500], GET)

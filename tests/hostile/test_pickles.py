@@ -1,0 +1,87 @@
+"""A crafted pickle neither crashes the interpreter nor fills the memory: it is refused in one line."""
+
+import pickle
+import struct
+
+import numpy as np
+import pytest
+from source_files import pixels
+
+from mooring.data.cifar import Cifar100
+from mooring.data.restricted_pickle import count_rows, read_pickle
+from mooring.errors import DataError
+
+ENCODE = b"c_codecs\nencode\nq\x00"
+MILLION = 10**6
+
+
+def long_text(length):
+    return b"X" + struct.pack("<I", length) + b"a" * length
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"\x80\x02})" + b"\x85" * MILLION + b"K\x01s.", "tuple in a tuple"),  # its hash would end the interpreter
+        (b"\x80\x02}U\x01a)" + b"\x85" * MILLION + b"s.", "tuple in a tuple"),
+        (b"\x80\x02}U\x01a" + b"](" * 400 + b"e" * 400 + b"s.", "list in a list"),
+        (b"\x80\x02}q\x00U\x01ah\x00s.", "dict in a dictionary"),  # a dictionary in itself
+        (b"\x80\x02]q\x00h\x00a.", "list in a list"),
+        (b"\x80\x02}U\x01a(" + b"K\x01" * 99 + b"ts.", "a tuple of 99 values"),
+        (b"\x80\x02" + b"(" * MILLION + b".", "opcodes"),
+        (b"\x80\x02}U\x01aT\xff\xff\xff\x7fxs.", "2147483647 bytes"),
+        (b"\x80\x02}U\x01aT\xff\xff\xff\xffxs.", "-1 bytes"),
+        (b"\x80\x04}\x8c\x01a\x8e" + b"\xff" * 7 + b"\x0fxs.", "bytes where"),
+        (b"}Va\nI" + b"9" * MILLION + b"\ns.", "a line without an end"),
+        (b"\x80\x02}U\x01a\x8b\xff\xff\xff\x7f", "opcode"),  # a number of two gigabytes
+        (b"\x80\x02}U\x01aX\x07\x00\x00\x00abc\xf0\x9f\x98\x80s.", "beyond Latin-1"),  # four bytes a letter
+        (b"}Va\nVabc\\U0001f600\ns.", "beyond Latin-1"),
+        (b"\x80\x02}(NK\x01u.", "nonetype in the keys"),
+    ],
+    ids=range(15),
+)
+def test_what_no_official_file_has_is_refused_before_it_is_built(refused, content, words):
+    for target in ("cifar10", "cifar100, protocol 2"):
+        refused(target, content, words, "unpack the official archive again")
+
+
+def test_one_text_encoded_many_times_over_is_refused(refused):
+    content = ENCODE + long_text(MILLION) + b"q\x01U\x06latin1\x86q\x02(" + b"h\x00h\x02R" * 2000 + b"l."
+    refused("cifar10", b"\x80\x02" + content, "many times over", megabytes=20)
+
+
+def test_wild_memo_indices_take_no_room(worker):
+    content = b"\x80\x02}" + b"".join(b"r" + struct.pack("<I", 2**32 - i) for i in range(1, 900)) + b"."
+    assert "no 'data'" in worker.read("cifar10", content, 20 << 20).text
+
+
+def test_a_file_larger_than_any_official_one_is_not_opened(tmp_path):
+    path = tmp_path / "batch"
+    with path.open("wb") as file:
+        file.write(b"\x80\x02")
+        file.truncate(2**30)  # a hole: it takes no room on the disk
+    for read in (lambda: read_pickle(path, "fetch it"), lambda: count_rows(path, 3072, "fetch it")):
+        with pytest.raises(DataError, match=r"1073741824 bytes.*fetch it"):
+            read()
+
+
+def test_rows_that_the_file_cannot_hold_are_not_counted(tmp_path):
+    path = tmp_path / "batch"
+    path.write_bytes(b"\x80\x02}U\x04data\x8a\x08" + b"\xff" * 7 + b"\x0fM\x00\x0c\x86s.")
+    with pytest.raises(DataError, match="holds no array"):
+        count_rows(path, 3072, "fetch it")
+
+
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4])
+def test_everything_that_an_official_file_has_is_read(tmp_path, protocol):
+    names = [f"bos_taurus_s_{number:06d}.png".encode() for number in range(300)]
+    batch = {b"filenames": names, b"batch_label": b"training batch 1 of 1", b"data": pixels(300, 3072)}
+    batch |= {b"fine_labels": [number % 100 for number in range(300)], b"coarse_labels": [3] * 300}
+    folder = tmp_path / "cifar-100-python"
+    folder.mkdir()
+    for part in ("train", "test"):
+        (folder / part).write_bytes(pickle.dumps(batch, protocol))
+    assert read_pickle(folder / "train", "")["filenames"] == names
+    source = Cifar100(str(tmp_path))
+    assert np.array_equal(source.train().images.flatten(1).numpy(), pixels(300, 3072))
+    assert source.overview().train == 300
