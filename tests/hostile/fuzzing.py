@@ -15,11 +15,12 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import fuzz_data
+import fuzz_records
 from fuzz_target import Target
 
 from mooring.errors import MooringError
 
-TARGETS: dict[str, Target] = {**fuzz_data.TARGETS}
+TARGETS: dict[str, Target] = {**fuzz_data.TARGETS, **fuzz_records.TARGETS}
 
 ROOM = 2**31  # bytes of address space
 SECONDS = 20
