@@ -9,7 +9,7 @@ from mooring import load, run
 from mooring.config import parse
 from mooring.config.tree import read_file
 from mooring.doctor import case_of_log, examine
-from mooring.errors import StoreError
+from mooring.errors import ConfigError, StoreError
 from mooring.importing import read_imports
 from mooring.record import RunFolder, StateFolder, as_tree, strict_json
 from mooring.simulation import fuse
@@ -88,8 +88,12 @@ def log_seed(folder: Path) -> bytes:
 
 
 def configuration(folder: Path, content: bytes) -> str:
+    """Every problem has a line of its own: the first stands for all."""
     (folder / "own.yaml").write_bytes(content)
-    (experiment,) = parse(read_file(folder / "own.yaml"))
+    try:
+        (experiment,) = parse(read_file(folder / "own.yaml"))
+    except ConfigError as error:
+        raise ConfigError(error.problems[:1]) from None
     return strict_json(experiment.tree())
 
 
