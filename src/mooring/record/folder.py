@@ -122,11 +122,13 @@ class RunFolder:
         return _uploads.found_uploads(self.path)
 
 
-def write_result(folder: Path, result: Result) -> None:
-    """The answer, sealed, with the hashes of the files that it was made with."""
+def write_result(folder: Path, result: Result) -> Result:
+    """The answer, sealed, with the hashes of the files that it was made with; as it was written."""
     there = [name for name in MADE_WITH if (folder / name).exists()]
     files = {name: file_sha256(folder / name) for name in there}
-    write_record(folder / RESULT, replace(result, files=files), folder)
+    result = replace(result, files=files)
+    write_record(folder / RESULT, result, folder)
+    return result
 
 
 def read_fusion(path: Path) -> FusionRecord:

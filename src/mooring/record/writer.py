@@ -72,10 +72,11 @@ class RunWriter:
         still_there(self.path)
         return write_upload(self.path, upload)
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: Result) -> Result:
+        """Write the answer; as it was written."""
         still_there(self.path)
         os.fsync(self.events.fileno())
-        write_result(self.path, result)
+        return write_result(self.path, result)
 
 
 @contextmanager

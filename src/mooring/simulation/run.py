@@ -71,7 +71,7 @@ def run(
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
                 environment=environment(),
             )
-            writer.finish(result)
+            result = writer.finish(result)
     return result
 
 
