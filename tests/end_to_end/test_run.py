@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+import torch
 import yaml
+
+from mooring import fuse, load, load_fusions, run
+from mooring.errors import StoreError
 
 SHORT = ("training.rounds=2", "training.local_epochs=2")
 
@@ -159,8 +163,9 @@ def test_a_client_that_fails_alone_leaves_the_others_results(cli, tmp_path):
     assert "failed" in out
 
 
-def test_when_every_client_fails_the_error_names_client_round_step_and_term(cli, tmp_path):
-    wild = ("training.lr=1e6", "training.clip=null", "method=v4", "engine.workers=1")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_when_every_client_fails_the_error_names_client_round_step_and_term(cli, tmp_path, workers):
+    wild = ("training.lr=1e6", "training.clip=null", "method=v4", f"engine.workers={workers}")
     code, out, err = cli("run", *SHORT, *wild, "out=here", "--quiet")
     assert (code, out) == (2, "")
     assert re.fullmatch(r"error: client \d: prototype-spread is nan in round 0, step \d+; lower training.lr.*\n", err)
@@ -212,3 +217,22 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def test_a_run_leaves_torch_with_as_many_threads_as_it_found(tmp_path):
+    short = ["method=v4", "training.rounds=1", "training.local_epochs=1", "data.limit=300", "engine.workers=1"]
+    (tmp_path / "taken").touch()
+    [well], [refused] = (load(overrides=[*short, f"out={tmp_path / name}"]) for name in ("run", "taken"))
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        result = run(well)
+        assert torch.get_num_threads() == 3
+        with pytest.raises(StoreError, match="cannot be written"):
+            run(refused)
+        assert torch.get_num_threads() == 3
+        [row] = fuse(tmp_path / "run", load_fusions("feature-ensemble"))
+        assert torch.get_num_threads() == 3
+        assert row.metrics == result.metrics
+    finally:
+        torch.set_num_threads(before)

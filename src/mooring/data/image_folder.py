@@ -1,7 +1,7 @@
 """A user's own images in folders: one per class, with or without a test part, or one per site."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -17,6 +17,7 @@ from mooring.data.pixels import decode
 from mooring.errors import DataError
 from mooring.types import Count
 
+Parts = tuple[list[ImageFile], list[ImageFile]]  # training, test
 SHOWN = 5  # corrupt files named in a message
 
 
@@ -32,7 +33,7 @@ class ImageFolder(Source):
     corrupt: Literal["skip", "error"] = "skip"
 
     def train(self) -> ImageSet:
-        train, _ = self._parts()
+        train, _ = self._listed(self._divided)
         images = self._read(train, train)
         for label, count in zip(images.classes, images.label_counts(), strict=True):
             if count == 0:
@@ -40,17 +41,24 @@ class ImageFolder(Source):
         return images
 
     def test(self) -> ImageSet:
-        train, test = self._parts()
+        train, test = self._listed(self._tested)
         return self._read(test, train)
 
-    def _parts(self) -> tuple[list[ImageFile], list[ImageFile]]:
+    def _listed(self, parts: Callable[[Path], Parts]) -> Parts:
         root = own_path(self.root, WANTED)
         try:
-            return self._divided(root)
+            return parts(root)
         except OSError as error:
             raise DataError(f"{root} cannot be listed: {error}", f"set data.root to {WANTED}") from error
 
-    def _divided(self, root: Path) -> tuple[list[ImageFile], list[ImageFile]]:
+    def _tested(self, root: Path) -> Parts:
+        """A server needs no training images: test/ may stand alone, and names the classes then."""
+        if self.layout in ("auto", "split") and (root / "test").is_dir() and not (root / "train").exists():
+            alone = list_classes(root / "test")
+            return alone, alone
+        return self._divided(root)
+
+    def _divided(self, root: Path) -> Parts:
         layout = recognise(root) if self.layout == "auto" else self.layout
         if layout == "split":
             train, test = list_classes(root / "train"), list_classes(root / "test")

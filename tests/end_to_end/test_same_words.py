@@ -1,0 +1,61 @@
+"""One thing has one name wherever people read of it: a round, and a method of which a part was changed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+QUICK = ("data.limit=400", "training.local_epochs=1", "engine.workers=1")
+RISING = ("method=v7", "weight.kind=ramp", "weight.initial=0", "weight.final=15000")  # too much for SGD at the end
+CHANGED = "v7 + fusion=class-expert"
+
+
+@pytest.fixture
+def report(cli):
+    """The report on a folder, as text."""
+
+    def report(folder):
+        code, out, err = cli("report", folder, "--format", "markdown")
+        assert code == 0, err
+        return Path(out.strip()).read_text("utf-8")
+
+    return report
+
+
+def test_the_last_of_two_rounds_is_round_1_everywhere(cli, report):
+    code, _, err = cli("run", *RISING, *QUICK, "training.rounds=2", "out=run")
+    assert code == 0, err
+    name = "v7 + weight=ramp, weight.initial=0, weight.final=15000"
+    fused = [line.rpartition(", accuracy")[0] for line in err.splitlines()]
+    assert fused == [f"{name}: round 0 (last: 1)", f"{name}: round 1 (last: 1)"]
+    assert "after round 1 (last: 1)" in cli("watch", "run")[1]
+    assert "test set, round 1, all clients" in " ".join(cli("fuse", "run")[1].split())
+    assert cli("fuse", "run", "--round", "1")[0] == 0
+    assert "in round 1 is above the SGD limit" in " ".join(cli("doctor", "run")[1].split())
+    assert {row["round"] for row in json.loads(cli("doctor", "run", "--json")[1])["findings"] if row["round"]} == {1}
+    page = report("run")
+    assert "test accuracy (round 1, n = 1, seed 1)" in page
+    assert f"| {name} | 1 |" in page  # accuracy by round
+    assert "| unstable | 2, 3 | 1 | felt lambda" in page  # the doctor's findings
+    assert "round 2" not in page
+
+
+def test_a_method_that_was_changed_says_so_everywhere(cli, report, tmp_path):
+    code, out, err = cli("run", "method=v7", "fusion=class-expert", *QUICK, "training.rounds=1")
+    assert code == 0, err
+    [folder] = (tmp_path / "runs").iterdir()
+    result = json.loads((folder / "result.json").read_text())
+    assert result["method"] == CHANGED
+    assert folder.name == f"digits-v7-fusion-class-expert-{result['fingerprint'][:8]}"
+    assert err.startswith(f"{CHANGED}: round 0")
+    cells = [line[: len("fusion=class-expert")].strip() for line in out.splitlines()]
+    assert " ".join(cells[1:3]) == CHANGED  # the first column of the table, which breaks it in two
+    assert report(folder).startswith(f"# {CHANGED}\n")
+    assert CHANGED in cli("doctor", folder)[1]
+    assert CHANGED in cli("watch", folder)[1]
+    code, out, _ = cli("run", "method=v4,v7", "fusion=class-expert", *QUICK, "training.rounds=1", "out=both")
+    assert code == 0
+    assert {path.name for path in (tmp_path / "both").iterdir()} == {
+        "v4-fusion-class-expert",
+        "v7-fusion-class-expert",
+    }
