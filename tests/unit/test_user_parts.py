@@ -43,7 +43,7 @@ class Rule(Fusion):
     def needs(self):
         return frozenset()
 
-    def __call__(self, payloads, server):
+    def __call__(self, uploads, server):
         return torch.nn.Identity()
 """
 METHOD = """
