@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
+MOST_PROBLEMS = 20  # of a configuration that are told
+
 
 class MooringError(Exception):
     """A user's mistake: what is wrong, and what to do about it."""
@@ -33,8 +35,14 @@ class ConfigError(MooringError):
     """Every problem of a configuration at once, each with its own field, value and remedy."""
 
     def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
+        told = tuple(problems)
+        more = len(told) - MOST_PROBLEMS
+        self.problems = (*told[:MOST_PROBLEMS], f"... and {more:,} more") if more > 0 else told
         super().__init__("\n".join(self.problems))
+
+
+class TrustError(MooringError):
+    """A folder names code that nobody has said to trust."""
 
 
 class DataError(MooringError):

@@ -118,7 +118,7 @@ def test_all_rules_at_once_tell_which_do_not_apply(folder, cli):
         (["--round", "7"], "round=7: was not kept by this run; valid: 0, 1"),
         (["--clients", "0,9"], "client 9: uploaded nothing in this run; valid: 0, 1, 2, 3, 4"),
         (["--clients", "zero"], "--clients zero: must be client numbers such as 0,2-4"),
-        (["--without", "9"], "there is no client 9"),
+        (["--without", "9"], "client 9: uploaded nothing in this run; valid: 0, 1, 2, 3, 4"),
         (["--without", "0-4"], "nothing to fuse"),
         (["--fusion", "calibrated"], "needs validation images and this run has none; set data.validation=0.1"),
     ],

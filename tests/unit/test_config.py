@@ -181,7 +181,7 @@ def test_one_mistake_is_one_clear_line(override, problem):
         ("seed: 1\nseed: 2", "the key 'seed' is given twice"),
         ("", "bad.yaml: is empty; write at least one key, for example method: v7"),
         ("# seed: 3\n", "bad.yaml: is empty"),
-        ("!!python/object/apply:os.system [echo hi]", "not valid YAML"),
+        ("!!python/object/apply:os.system [echo hi]", "has the tag tag:yaml.org,2002:python/object/apply:os.system"),
     ],
 )
 def test_a_bad_file_is_one_clear_line(text, problem, tmp_path):

@@ -134,11 +134,11 @@ def test_data_that_lay_in_the_usual_place_can_be_named_too(here):
 def test_nothing_but_a_path_can_be_changed_after_training(here):
     folder = kept(load(None, WORDS)[0], here / "run")
     with pytest.raises(ConfigError) as caught:
-        reload(folder, ["seed=3", "data.limit=5", "fusion=iffi", "data.root=3"])
+        reload(folder, ["seed=3", "data.limit=5", "fusion=iffi", "data.root="])
     valid = "data.root, data.public.root, partition.path, method.fusion.map.path"
     assert caught.value.problems == (
         f"seed=3: cannot be changed after training; only paths can: {valid}",
         f"data.limit=5: cannot be changed after training; only paths can: {valid}",
         f"fusion=iffi: cannot be changed after training; only paths can: {valid}",
-        "data.root=3: must be a path",
+        "data.root=: must be a path",
     )

@@ -11,7 +11,16 @@ import pytest
 import torch
 
 from mooring.errors import StoreError
-from mooring.events import KEPT, ClientRecord, EpochRecord, SnapshotFused
+from mooring.events import (
+    KEPT,
+    ClientFailed,
+    ClientRecord,
+    ClientStarted,
+    EpochRecord,
+    PartitionDrawn,
+    Remark,
+    SnapshotFused,
+)
 from mooring.record import (
     Absence,
     Environment,
@@ -28,7 +37,7 @@ from mooring.record import (
     opened,
     strict_json,
     write_atomically,
-    write_json,
+    write_record,
 )
 from mooring.record._json import MalformedRecordError, from_tree
 from mooring.types import PartitionSummary, Upload
@@ -142,13 +151,13 @@ def test_every_kind_of_event_has_a_word_of_its_own():
 
 
 def test_a_result_comes_back_as_it_was(tmp_path):
-    write_json(tmp_path / "result.json", RESULT)
+    write_record(tmp_path / "result.json", RESULT)
     assert RunFolder(tmp_path).result == RESULT
     assert RESULT.last.clients[0].lambda_raw == 20.0
     assert (RESULT.site(1), RESULT.site(7)) == ("south", "client 7")
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(Result) if f.name != "format"])
+@pytest.mark.parametrize("name", [f.name for f in fields(Result) if f.name not in ("format", "files")])
 def test_a_result_with_a_field_of_another_kind_is_refused_by_name(tmp_path, name):
     tree = as_tree(RESULT) | {name: {"no": "such thing"}}
     (tmp_path / "result.json").write_text(json.dumps(tree))
@@ -160,10 +169,10 @@ def test_a_finished_result_is_found_and_another_experiments_is_refused(tmp_path)
     with opened(tmp_path, "") as writer:
         assert writer.folder.finished("abc") is None
         writer.finish(RESULT)
-    assert RunFolder(tmp_path).finished("abc") == RESULT
+    assert replace(RunFolder(tmp_path).finished("abc"), files={}) == RESULT
     with pytest.raises(StoreError, match="holds the result of another experiment"):
         RunFolder(tmp_path).finished("def")
-    write_json(tmp_path / "result.json", replace(RESULT, origin=Origin("old.log", "00")))
+    write_record(tmp_path / "result.json", replace(RESULT, origin=Origin("old.log", "00")))
     with pytest.raises(StoreError, match="was imported from old"):
         RunFolder(tmp_path).finished("abc")
 
@@ -202,6 +211,37 @@ def test_null_is_none_where_a_field_may_be_none_and_not_a_number_where_it_may_no
 
 def _fusion(accuracy):
     return FusionRecord("ot", "trained from scratch", "v7", "abc", Seeds(1, 1), 0, (0, 1), Metrics(accuracy))
+
+
+def test_a_record_puts_events_and_result_together_by_client(tmp_path):
+    """A run in the middle is known by its events; its result adds what each client reaches alone."""
+    told = (
+        PartitionDrawn(("north", "south"), RESULT.partition),
+        ClientStarted(1, 8, 12, 32, 0.2),
+        EpochRecord(1, 0, 0, {"supcon": 3.0}),
+        replace(ROW, base_loss=9.0),
+        ClientFailed(0, "client 0: out of memory"),
+        SnapshotFused(0, 0.25),
+        Remark("a state is damaged"),
+        EpochRecord(1, 0, 0, {"supcon": 2.0}),  # resumed: the round is told again
+        ROW,
+    )
+    with opened(tmp_path, "") as writer:
+        for event in told:
+            writer.record(event)
+        record = RunFolder(tmp_path).record
+        assert (record.result, record.fused, record.remarks) == (None, {0: 0.25}, ("a state is damaged",))
+        north, south = record.clients
+        assert (north.site, north.samples, north.label_counts) == ("north", 12, (12, 0))
+        assert (north.rounds, north.failure) == ((), "client 0: out of memory")
+        assert (south.site, south.started, south.failure) == ("south", told[1], None)
+        assert (south.rounds, south.epochs) == ((ROW,), (told[-2],))
+        assert [timed.event for timed in record.events] == list(told)
+        writer.finish(replace(RESULT, rounds=(replace(RESULT.last, clients=(replace(ROW, accuracy=0.75),)),)))
+    record = RunFolder(tmp_path).record
+    assert (record.result.accuracy, record.fused) == (0.5, {0: 0.5})
+    assert record.clients[1].rounds == (replace(ROW, accuracy=0.75),)
+    assert (record.mean_accuracy(0), record.mean_accuracy(1)) == (0.75, None)
 
 
 def test_a_folder_of_format_1_is_still_read(tmp_path):

@@ -11,7 +11,7 @@ from report_folders import fusion_of, relabelled
 
 from mooring.errors import MooringError
 from mooring.events import ClientRecord
-from mooring.record import RunFolder, write_json
+from mooring.record import RunFolder, write_record
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.reading import gather
@@ -150,7 +150,7 @@ def test_other_fusions_stand_beside_the_own_one(v12_run, tmp_path):
     shutil.copytree(v12_run, folder)
     result = RunFolder(folder).result
     for kind in ("class-expert", "feature-ensemble"):
-        write_json(folder / "fusions" / f"{kind}-1.json", fusion_of(result, kind, 0.9))
+        write_record(folder / "fusions" / f"{kind}-1.json", fusion_of(result, kind, 0.9))
     rows = table(compose(gather(folder)), "fusions")
     assert [row["fusion"] for row in rows] == ["class-expert", "feature-ensemble (own)"]
     assert rows[0]["accuracy"] == Spread(0.9)
@@ -344,7 +344,7 @@ def fused_sweep(v12_run, tmp_path):
         result = relabelled(v12_run, tmp_path / "runs" / name, [f"method={method}", f"seed={seed}"], accuracy)
         rows.append(f"{name},{method},feature-ensemble,{seed},{accuracy},,finished")
         other = f"{method}-class-expert-seed{seed}"
-        write_json(tmp_path / "fused" / f"{other}.json", fusion_of(result, "class-expert", fused[method, seed]))
+        write_record(tmp_path / "fused" / f"{other}.json", fusion_of(result, "class-expert", fused[method, seed]))
         rows.append(f"{other},{method},class-expert,{seed},{fused[method, seed]},,finished")
     (tmp_path / "results.csv").write_text("\n".join(rows) + "\n")
     factors = {"method": ["v7", "v12"], "fusion": ["feature-ensemble", "class-expert"], "seed": [1, 2]}

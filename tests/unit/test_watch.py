@@ -1,6 +1,7 @@
 """A run in the terminal: what a frame says, and when watching ends."""
 
 from mooring.cli.watch import going_on, log_sparkline, look, sparkline
+from mooring.config import HOUSE_CODE
 from mooring.record import in_use, locked
 
 
@@ -14,7 +15,7 @@ def test_a_logarithmic_sparkline_climbs_by_decades():
 
 
 def test_a_finished_run_is_seen_whole(v12_run):
-    title, record, rounds = look(v12_run)
+    title, record, rounds = look(v12_run, HOUSE_CODE)
     assert title == f"v12  {v12_run}  finished"
     assert rounds == 2
     assert sorted(record.fused) == [0, 1]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mooring import load
 from mooring.config import as_yaml
-from mooring.record import FusionRecord, Metrics, RunFolder, Seeds, write_json
+from mooring.record import FusionRecord, Metrics, RunFolder, Seeds, write_result
 
 SHORT = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "engine.workers=1")
 
@@ -20,7 +20,7 @@ def relabelled(run, copy, overrides, accuracy, **changes):
     changes |= {"method": experiment.label, "fingerprint": experiment.fingerprint()}
     seeds = Seeds(experiment.seed, experiment.split_seed)
     result = replace(told, accuracy=accuracy, rounds=(*told.rounds[:-1], last), seeds=seeds, **changes)
-    write_json(copy / "result.json", result)
+    write_result(copy, result)
     return result
 
 

@@ -1,21 +1,27 @@
 """The command line: one file per verb group. Heavy things are imported when a verb runs, not before."""
 
+import os
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
+from mooring.cells import printable
 from mooring.cli import data, doctor, fetch, folders, fuse, methods, run, study, sweep, watch
 from mooring.cli.arguments import INTERRUPTED
 from mooring.errors import ConfigError, Interruption, MooringError
 from mooring.user_code import explained
 from mooring.version import VERSION
+
+LONGEST_LINE = 2000  # characters of a message
+SAFE_PATH = "PYTHONSAFEPATH"
+OUT_OF_MEMORY = ("allocate memory", "out of memory", "failed to map segment", "can't start new thread")
+NO_MEMORY = "not enough memory; close other programs, or take fewer workers, a smaller batch or less data"
 
 app = typer.Typer(
     name="mooring",
@@ -40,6 +46,7 @@ def about(
 app.command("run")(run.run)
 app.command("resume")(run.resume)
 app.command("watch")(watch.watch)
+app.command("verify")(folders.verify)
 app.command("clean")(folders.clean)
 app.command("fuse")(fuse.fuse)
 app.command("sweep")(sweep.sweep)
@@ -62,8 +69,7 @@ app.add_typer(sources, name="data")
 def main() -> None:
     """A user's mistake, in code of their own too, ends in one line and exit code 2; a bug keeps its traceback."""
     warnings.showwarning = _warn
-    sys.path.insert(0, str(Path.cwd()))  # so that module:NAME in the current folder is found, as with python -m
-    with _noted_interrupts() as interrupted:
+    with _noted_interrupts() as interrupted, _libraries_of_workers():
         try:
             app()
         except ConfigError as error:
@@ -80,6 +86,8 @@ def main() -> None:
                 _leave(["interrupted"], INTERRUPTED)
             raise
         except Exception as error:
+            if lacks_memory(error):
+                _leave([f"error: {NO_MEMORY}"], MooringError.exit_code)
             if interrupted.is_set():  # in the middle of a library's import, say: what it made of it helps nobody
                 _leave(["interrupted"], INTERRUPTED)
             told = explained(error)
@@ -90,7 +98,8 @@ def main() -> None:
 
 def _leave(lines: list[str], code: int) -> NoReturn:
     for line in lines:
-        print(line, file=sys.stderr)
+        shown = printable(line)
+        print(shown if len(shown) <= LONGEST_LINE else f"{shown[:LONGEST_LINE]}...", file=sys.stderr)
     sys.exit(code)
 
 
@@ -113,5 +122,25 @@ def _noted_interrupts() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextmanager
+def _libraries_of_workers() -> Iterator[None]:
+    """Worker processes import no library from the current folder either: Python would search it first."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
+
+
+def lacks_memory(error: Exception) -> bool:
+    """Python, torch and the system each say it in their own way; what is looked at needs no further import."""
+    said = str(error).lower()
+    return isinstance(error, MemoryError) or any(words in said for words in OUT_OF_MEMORY)
+
+
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"warning: {message}", file=sys.stderr)
+    print(f"warning: {printable(str(message))}", file=sys.stderr)

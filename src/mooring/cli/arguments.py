@@ -10,13 +10,18 @@ import typer
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mooring.config import Experiment
+    from collections.abc import Iterable
+
+    from mooring.config import Experiment, Trust
 
 Settings = Annotated[
     list[str] | None,
     typer.Argument(metavar="[FILE] [KEY=VALUE]", help="A YAML file, then overrides such as method=v7 seed=3."),
 ]
 Root = Annotated[str | None, typer.Option(help="Where data sets are; default MOORING_DATA or ~/.cache/mooring.")]
+TrustCode = Annotated[
+    bool, typer.Option("--trust-code", help="Import code of others that the folder names: importing it runs it.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 
 # Exit codes when a command is neither well nor a user's mistake (2, as every `MooringError` says).
@@ -36,6 +41,21 @@ def experiments(settings: list[str] | None) -> "list[Experiment]":
             raise ConfigError([f"{settings[0]!r}: is a method, not a file; write method={settings[0]}"])
         return load(Path(settings[0]), settings[1:])
     return load(None, settings)
+
+
+def trusted(trust_code: bool, words: "Iterable[str]" = ()) -> "Trust":
+    """Whose code a verb may import because a folder names it: anybody's, or that of modules named by these words."""
+    from mooring.config import ALL_CODE, code_named_in
+
+    return ALL_CODE if trust_code else code_named_in(words)
+
+
+def resuming(folder: Path, experiment: "Experiment") -> str:
+    """The command that goes on with a run; a user's own code in it must be trusted again."""
+    from mooring.config import code_of
+
+    flags = ["--trust-code"] if code_of(experiment.tree()).modules else []
+    return shlex.join(["mooring", "resume", *flags, str(folder)])
 
 
 def round_of(round_: int, rounds: int) -> str:

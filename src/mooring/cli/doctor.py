@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mooring.cli.arguments import AsJson, Settings, experiments, print_json
+from mooring.cli.arguments import AsJson, Settings, TrustCode, experiments, print_json, trusted
 from mooring.errors import StoreError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ MOST = 40  # clients that are shown one by one
 def doctor(
     settings: Settings = None,
     log: Annotated[Path | None, typer.Option(help="A log of the published code instead of a run.")] = None,
+    trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
     """Examine a run folder, a log (--log FILE), or, before it runs, a configuration (the settings of `run`).
@@ -43,7 +44,7 @@ def doctor(
         names = [log.name if len(imports) == 1 else f"{log.name} #{i}" for i in range(1, len(imports) + 1)]
         cases = [case_of_log(one.record, one.settings, name) for one, name in zip(imports, names, strict=True)]
     else:
-        cases = [read_case(Path(folder)) for folder in settings or []]
+        cases = [read_case(Path(folder), trusted(trust_code)) for folder in settings or []]
     diagnoses = [examine(case) for case in cases]
     if json:
         told = [as_tree(diagnosis) for diagnosis in diagnoses]

@@ -1,4 +1,4 @@
-"""`mooring report`, `track`, `import` and `clean`: what else is done with the folders of runs."""
+"""`mooring report`, `track`, `import`, `verify` and `clean`: what else is done with the folders of runs."""
 
 from math import isnan
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, print_json
+from mooring.cli.arguments import AsJson, TrustCode, as_object, print_json, trusted
 from mooring.errors import ConfigError, nearest
 
 OUT = "out="
@@ -19,11 +19,12 @@ def report(
         str, typer.Option("--format", "-f", help="html, csv, markdown, latex, excel or figures.")
     ] = "html",
     out: Annotated[Path | None, typer.Option(help="Where to write; by default into the folder.")] = None,
+    trust_code: TrustCode = False,
 ) -> None:
     """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet."""
     from mooring.reports import report as write
 
-    typer.echo(str(write(Path(folder), format_, out)))
+    typer.echo(str(write(Path(folder), format_, out, trusted(trust_code))))
 
 
 def track(
@@ -86,3 +87,30 @@ def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Fold
         _ = RunFolder(folder).result  # a run that is not finished is refused: its states are all it has
         with locked(folder):
             typer.echo(f"{run}: {size(discard_states(folder))} removed")
+
+
+def verify(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
+    json: AsJson = False,
+) -> None:
+    """Is everything in a run folder what was written: configuration, events, uploads, result, other fusions?
+
+    Exit code 1 when something has changed or is missing, 0 otherwise.
+    """
+    from mooring.record import RunFolder
+    from mooring.record import verify as check
+
+    found = {run: check(RunFolder(Path(run))) for run in runs}
+    if json:
+        print_json({run: [as_object(file) for file in files] for run, files in found.items()})
+    else:
+        for run, files in found.items():
+            wrong = [file for file in files if file.state in ("changed", "missing")]
+            for file in wrong:
+                typer.echo(f"{run}: {file.file}: {file.state}")
+            sound = sum(file.state == "as written" for file in files)
+            unknown = sum(file.state == "not known" for file in files)
+            more = f", {unknown} written by a version that kept no hash" if unknown else ""
+            typer.echo(f"{run}: {sound} of {len(files)} files as written{more}")
+    if any(file.state in ("changed", "missing") for files in found.values() for file in files):
+        raise typer.Exit(1)

@@ -1,21 +1,23 @@
 """`mooring fuse`: other fusions over the uploads of a finished run, in seconds."""
 
+import re
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, print_json
+from mooring.cli.arguments import AsJson, TrustCode, print_json, trusted
 from mooring.errors import ConfigError, FusionError, Interruption
 
 if TYPE_CHECKING:
     from mooring.record import FusionRecord
 
 ALL = "all"
+SPAN = re.compile(r"([0-9]{1,18})(?:\s*-\s*([0-9]{1,18}))?")
 
 
-def fuse(
+def fuse(  # noqa: PLR0913, PLR0917
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
     settings: Annotated[
         list[str] | None,
@@ -31,6 +33,7 @@ def fuse(
     at_round: Annotated[
         int | None, typer.Option("--round", help="A round that was kept, from 0; else the last.")
     ] = None,
+    trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
     """Fuse the uploads of a run by other rules: nothing is trained again.
@@ -45,7 +48,7 @@ def fuse(
     from mooring.simulation import FinishedRun
 
     with fusing(len(rules), silent=json) as emit:
-        finished = FinishedRun.open(Path(run), emit, of_data)
+        finished = FinishedRun.open(Path(run), emit, of_data, trusted(trust_code, [fusion, *(settings or ())]))
         at = finished.chosen_round(at_round)
         delivered = sorted(finished.result.delivered(at))
         uploads = finished.uploads(at, taking_part(delivered, clients, without))
@@ -74,24 +77,22 @@ def fuse(
 
 def taking_part(delivered: list[int], clients: str | None, without: str | None) -> list[int]:
     """Who is fused."""
-    chosen = delivered if clients is None else numbers("clients", clients)
-    left_out = [] if without is None else numbers("without", without)
-    for client in left_out:
-        if client not in delivered:
-            raise ConfigError([f"--without {without}: there is no client {client}; valid: {listed(delivered)}"])
+    chosen = delivered if clients is None else numbers("clients", clients, delivered)
+    left_out = [] if without is None else numbers("without", without, delivered)
     return [client for client in chosen if client not in left_out]
 
 
-def numbers(option: str, text: str) -> list[int]:
-    """`0,2-4` -> [0, 2, 3, 4]"""
-    found: list[int] = []
+def numbers(option: str, text: str, delivered: list[int]) -> list[int]:
+    """`0,2-4` -> [0, 2, 3, 4]; none that did not deliver."""
+    found, known = set[int](), set(delivered)
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        if not first.strip().isdigit() or not (last.strip() or first.strip()).isdigit():
+        span = SPAN.fullmatch(part.strip())
+        if span is None:
             raise ConfigError([f"--{option} {text}: must be client numbers such as 0,2-4"])
-        found += range(int(first), int(last or first) + 1)
-    return found
-
-
-def listed(clients: list[int]) -> str:
-    return ", ".join(map(str, clients))
+        wanted = range(int(span[1]), int(span[2] or span[1]) + 1)
+        absent = next((client for client in wanted if client not in known), None)
+        if absent is not None:
+            valid = ", ".join(map(str, delivered))
+            raise ConfigError([f"--{option} {text}: client {absent}: uploaded nothing in this run; valid: {valid}"])
+        found |= set(wanted)
+    return sorted(found)

@@ -1,11 +1,21 @@
 """`mooring run`: one experiment per method, live progress, a table at the end."""
 
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import FAILED, AsJson, Settings, as_object, command, experiments, print_json
+from mooring.cli.arguments import (
+    FAILED,
+    AsJson,
+    Settings,
+    TrustCode,
+    as_object,
+    command,
+    experiments,
+    print_json,
+    resuming,
+    trusted,
+)
 from mooring.errors import Interruption
 
 if TYPE_CHECKING:
@@ -28,6 +38,7 @@ def run(
 
 def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of an interrupted run.")],
+    trust_code: TrustCode = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
     json: AsJson = False,
 ) -> None:
@@ -35,9 +46,11 @@ def resume(
     from dataclasses import replace
     from pathlib import Path
 
-    from mooring.config import load
+    from mooring.config import load_recorded
+    from mooring.record import RunFolder
 
-    conduct_all([replace(load(Path(run) / "experiment.yaml")[0], out=run)], False, quiet, json)
+    experiment = load_recorded(RunFolder(Path(run)).experiment_file, trusted(trust_code))
+    conduct_all([replace(experiment, out=run)], False, quiet, json)
 
 
 def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) -> None:
@@ -57,7 +70,7 @@ def conduct_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool
                 outcomes.append((str(folder), conduct(experiment, emit, again, command=command())))
         except KeyboardInterrupt:
             begun = (folder / "state").is_dir()
-            way_on = f"go on with: mooring resume {quote(str(folder))}" if begun else "nothing was trained yet"
+            way_on = f"go on with: {resuming(folder, experiment)}" if begun else "nothing was trained yet"
             raise Interruption("interrupted", way_on) from None
     if json:
         results = [{"folder": folder, **as_object(result)} for folder, result in outcomes]

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from mooring.cli.arguments import FAILED, AsJson, as_object, command, print_json
+from mooring.cli.arguments import FAILED, AsJson, as_object, command, print_json, trusted
 from mooring.errors import ConfigError, ExtraError, Interruption, nearest
 
 if TYPE_CHECKING:
+    from mooring.config import Trust
     from mooring.study.plan import ScaleName, Study
 
 STUDIES = Path("studies-out")
@@ -57,18 +58,18 @@ def study(
             verdicts_table(told)
         summary(told)
         typer.echo(f"Every claim with its numbers: {out / 'study.md'}")
-        show_page(out)
+        show_page(out, trusted(False, rest))
     if told.missing:
         typer.echo(f"warning: {len(told.missing)} runs did not finish; the same command tries again", err=True)
         raise typer.Exit(FAILED)
 
 
-def show_page(out: Path) -> None:
+def show_page(out: Path, trust: "Trust") -> None:
     """Where the report is; or how to get it, since the study itself has ended well without."""
     from mooring.reports import report
 
     try:
-        typer.echo(f"The report, for a browser:    {report(out)}")
+        typer.echo(f"The report, for a browser:    {report(out, trust=trust)}")
     except ExtraError as missing:
         typer.echo(f"no report page: {missing.problem}; {missing.remedy}, then mooring report {out}", err=True)
 

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from math import log
 from pathlib import Path
-from shlex import quote
 from time import sleep
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import round_of
+from mooring.cli.arguments import TrustCode, resuming, round_of, trusted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from mooring.config import Experiment, Trust
     from mooring.record import RunRecord
 
 SECONDS = 1.0  # between two frames
@@ -26,20 +26,21 @@ GAP = " "
 def watch(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of a run, going on or finished.")],
     once: Annotated[bool, typer.Option("--once", help="Print one frame and end.")] = False,
+    trust_code: TrustCode = False,
 ) -> None:
     """Watch a run: accuracy over rounds and every client's lambda, once a second until it ends."""
     from rich.console import Console
     from rich.live import Live
 
-    folder = Path(run)
+    folder, trust = Path(run), trusted(trust_code)
     console = Console(highlight=False)
     if once or not going_on(folder):
-        console.print(frame(look(folder)))
+        console.print(frame(look(folder, trust)))
         return
-    with Live(frame(look(folder)), console=console, auto_refresh=False) as live:
+    with Live(frame(look(folder, trust)), console=console, auto_refresh=False) as live:
         while going_on(folder):
             sleep(SECONDS)
-            live.update(frame(look(folder)), refresh=True)
+            live.update(frame(look(folder, trust)), refresh=True)
 
 
 def going_on(folder: Path) -> bool:
@@ -48,23 +49,23 @@ def going_on(folder: Path) -> bool:
     return in_use(folder) and not RunFolder(folder).ended
 
 
-def look(path: Path) -> "tuple[str, RunRecord, int]":
+def look(path: Path, trust: "Trust") -> "tuple[str, RunRecord, int]":
     """What a run is called, all that can be seen of it at this moment, and how many rounds it has."""
-    from mooring.config import load
+    from mooring.config import load_recorded
     from mooring.record import RunFolder
 
     folder = RunFolder(path)
-    (experiment,) = load(folder.experiment_file)
+    experiment = load_recorded(folder.experiment_file, trust)
     rounds = experiment.training.rounds if experiment.method.client.terms else 1
-    return f"{experiment.label}  {path}  {state_of(path)}", folder.record, rounds
+    return f"{experiment.label}  {path}  {state_of(path, experiment)}", folder.record, rounds
 
 
-def state_of(folder: Path) -> str:
+def state_of(folder: Path, experiment: "Experiment") -> str:
     from mooring.record import RunFolder
 
     if RunFolder(folder).ended:
         return "finished"
-    return "running" if going_on(folder) else f"stopped; go on with: mooring resume {quote(str(folder))}"
+    return "running" if going_on(folder) else f"stopped; go on with: {resuming(folder, experiment)}"
 
 
 def frame(seen: "tuple[str, RunRecord, int]") -> "RenderableType":

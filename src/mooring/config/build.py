@@ -5,6 +5,7 @@ Values are checked by pydantic; the walk is ours, because slots are open: a user
 """
 
 import json
+import re
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -17,9 +18,12 @@ from mooring.bounds import crossed
 from mooring.config.own import own_class, unknown_key, unwritable
 from mooring.config.slots import NOTHING, Slot, Slots, adapter, default_of, type_hints
 from mooring.config.tree import INHERITED, kind_of, read_file
-from mooring.errors import ConfigError, UserCodeError, nearest
+from mooring.config.trust import HOUSE_CODE, Trust
+from mooring.errors import MOST_PROBLEMS, ConfigError, UserCodeError, nearest
 from mooring.user_code import explaining
 
+LONGEST_KEY = 200  # characters of a key that are told
+POSITION = re.compile("[0-9]{1,9}")
 Problem = tuple[str, bool, str]  # where, is it only a key that nobody reads, what to tell
 
 
@@ -28,6 +32,7 @@ class Builder:
     """Builds values and collects problems."""
 
     slots: Slots
+    trust: Trust
     problems: list[Problem] = field(default_factory=list)
 
     def build(self, annotation: Any, tree: Any, base: Any, path: str) -> Any:
@@ -83,7 +88,7 @@ class Builder:
         if not isinstance(name, str) or ":" not in name:
             return self._problem(path, name, f"unknown; {nearest(str(name), kinds)}")
         try:
-            return own_class(name, family, self.slots)
+            return own_class(name, family, self.slots, self.trust)
         except ConfigError as error:
             return self._problem(path, name, "; ".join(error.problems))
 
@@ -97,7 +102,7 @@ class Builder:
         parts = list(base)
         names = [kind_of(type(part)).get("kind", "") for part in parts]
         for key, patch in tree.items():
-            where = names.index(key) if key in names else int(key) if str(key).isdigit() else len(parts)
+            where = names.index(key) if key in names else int(key) if POSITION.fullmatch(str(key)) else len(parts)
             if where >= len(parts):
                 self._problem(f"{path}.{key}", patch, f"no such element; {nearest(str(key), names)}", unknown=True)
                 continue
@@ -128,8 +133,9 @@ class Builder:
         given = {str(key): value for key, value in tree.items() if key != INHERITED}
         inherited = {key: value for key, value in tree.get(INHERITED, {}).items() if key in hints}
         known = [f.name for f in fields(cls)]
-        for key in given.keys() - set(known):
-            self._problem(f"{path}.{key}", given[key], unknown_key(cls, key, known), unknown=True)
+        for i, key in enumerate(key for key in given if key not in known):
+            told = unknown_key(cls, key, known) if i < MOST_PROBLEMS else "unknown key"  # the rest is only counted
+            self._problem(f"{path}.{key}", given[key], told, unknown=True)
         values: dict[str, Any] = {}
         for f in fields(cls):
             under = getattr(base, f.name) if base is not NOTHING else default_of(f)
@@ -175,7 +181,8 @@ class Builder:
 
     def _problem(self, path: str, value: Any, reason: str, unknown: bool = False) -> Any:
         path = path.lstrip(".")
-        shown = path if value is NOTHING else f"{path}={shorten(value)}"
+        name = path if len(path) <= LONGEST_KEY else f"{path[:LONGEST_KEY]}..."
+        shown = name if value is NOTHING else f"{name}={shorten(value)}"
         self.problems.append((path, unknown, f"{shown}: {reason}"))
         return NOTHING
 
@@ -192,7 +199,7 @@ T = TypeVar("T")
 
 def load_value(cls: type[T], file: Path, families: Mapping[type, Mapping[str, type]]) -> T:
     """The dataclass `cls` that the file describes; members of `families` are named by their `kind`."""
-    builder = Builder({family: Slot("kind", kinds) for family, kinds in families.items()})
+    builder = Builder({family: Slot("kind", kinds) for family, kinds in families.items()}, HOUSE_CODE)
     value = builder.build(cls, read_file(file), NOTHING, "")
     if builder.problems:
         raise ConfigError(dict.fromkeys(f"{file.name}: {message}" for _, _, message in builder.problems))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from mooring.client import Engine
 from mooring.config.own import imported
+from mooring.config.trust import HOUSE_CODE
 
 PLACES = {"local": "mooring.engines:Local"}
 
@@ -12,7 +13,7 @@ class Engines(Mapping[str, type[Engine]]):
     """kind -> class"""
 
     def __getitem__(self, kind: str) -> type[Engine]:
-        engine: type[Engine] = imported(PLACES[kind])
+        engine: type[Engine] = imported(PLACES[kind], HOUSE_CODE)
         return engine
 
     def __iter__(self) -> Iterator[str]:

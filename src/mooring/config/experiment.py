@@ -12,6 +12,7 @@ from mooring.config.label import beside, changes, folder_name, labelled
 from mooring.config.own import described, imported
 from mooring.config.paths import absolute, with_paths
 from mooring.config.tree import Tree, to_tree
+from mooring.config.trust import ALL_CODE, Trust
 from mooring.data.digits import Digits
 from mooring.data.images import Source
 from mooring.data.partition import Dirichlet, Partitioner
@@ -79,7 +80,7 @@ class Experiment(Checked):
     def changes(self) -> dict[str, str]:
         """Key -> value of what was changed of the named method; nothing for one that is written out."""
         try:
-            return changes(named_method(self.name), self.written().method)
+            return changes(named_method(self.name, ALL_CODE), self.written().method)
         except ConfigError:
             return {}  # no such name: a method of its own
 
@@ -98,13 +99,13 @@ class Experiment(Checked):
         return f"{folder_name(f'{self.data.source}-{self.label}')}-{self.fingerprint()[:8]}"
 
 
-def named_method(name: str) -> Method:
+def named_method(name: str, trust: Trust) -> Method:
     """A method of the house, or a user's own as `package.module:NAME`."""
     if name in METHODS:
         return METHODS[name]
     if ":" in name:
         try:
-            method = imported(name)
+            method = imported(name, trust)
         except ConfigError as error:
             raise ConfigError([f"method={name}: {problem}" for problem in error.problems]) from None
         if isinstance(method, Method):

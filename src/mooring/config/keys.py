@@ -1,8 +1,10 @@
 """Keys of a configuration: short names for parts that are often changed, and `key=value` words."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
+from mooring.config.bounded_yaml import DEEPEST
 from mooring.config.tree import Tree, merge, nested, read
 from mooring.errors import ConfigError
 
@@ -20,6 +22,11 @@ SHORT = {  # top-level names for parts of the method that are often changed, bro
 BROAD = [  # those that lie within no other one: each place of a method has one spelling with them
     name for name, path in SHORT.items() if not any(path[:depth] in SHORT.values() for depth in range(len(path)))
 ]
+
+
+PATH = re.compile(
+    r"out|data(\.public)*\.root|partition\.path|method\.fusion(\.\w+)*\.map\.path"
+)  # keys that name a file
 
 
 def full(key: str) -> str:
@@ -65,14 +72,27 @@ def read_overrides(words: Iterable[str]) -> Tree:
         if not equals or not all(key.split(".")):
             problems.append(f"{word!r}: is neither a file nor an override; write key=value, for example seed=3")
             continue
-        tree = merge(tree, layer(key, read(text, key)))
+        tree = merge(tree, layer(key, value_of(key, text)))
     if problems:
         raise ConfigError(problems)
     return tree
 
 
+def value_of(key: str, text: str) -> Any:
+    """What a word of the command line gives to its key: YAML, or the very path where a path is wanted."""
+    if not PATH.fullmatch(full(key)):
+        return read(text, key)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ConfigError([f"{key}: is no UTF-8 text; rename the folder or the file"]) from None
+    return None if text in ("", "null") else text
+
+
 def layer(key: str, value: Any) -> Tree:
     """One key as a layer of its own."""
+    if key.count(".") >= DEEPEST:
+        raise ConfigError([f"{key[:40]}...: has more than {DEEPEST} parts; name an existing key, for example seed"])
     return settled(nested(broad(key).split("."), value))
 
 

@@ -5,7 +5,6 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from importlib import import_module
 from inspect import getsource, getsourcefile
 from operator import attrgetter
 from typing import Any, get_args
@@ -15,17 +14,21 @@ from pydantic.errors import PydanticUserError
 from mooring.config.shape import misfit, words
 from mooring.config.slots import Slots, adapter, type_hints
 from mooring.config.tree import to_tree
+from mooring.config.trust import Trust, named_module
 from mooring.errors import ConfigError, nearest
 from mooring.user_code import HOUSE, Place, explained, place_of
 
 PLAIN = "numbers, text, true, false, null, tuples of these, or parts"
 
 
-def imported(name: str) -> Any:
-    """The object called `package.module:NAME`; what keeps it from being imported is told with its line."""
+def imported(name: str, trust: Trust) -> Any:
+    """The trusted object called `package.module:NAME`; what keeps it from being imported is told with its line."""
     module, _, attribute = name.partition(":")
+    if not all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
+        raise ConfigError(["cannot be imported (it is no name); write package.module:NAME"])
+    trust.require(name)
     try:
-        found = import_module(module)
+        found = named_module(module)
     except (Exception, SystemExit) as error:
         told = explained(error)
         reason = f"{told}; mend it there" if told else f"cannot be imported ({error}); write package.module:NAME"
@@ -55,9 +58,9 @@ def names_of(node: ast.stmt) -> list[str]:
     return [getattr(node, "name", ""), *targets]
 
 
-def own_class(name: str, family: type, slots: Slots) -> type:
+def own_class(name: str, family: type, slots: Slots, trust: Trust) -> type:
     """The user's class called `package.module:Class`, if it has the shape of this family."""
-    cls = imported(name)
+    cls = imported(name, trust)
     if not isinstance(cls, type):
         raise ConfigError([f"{described(name, cls)}; name a class: a frozen dataclass whose fields are keys"])
     problem = unfit(cls, family, slots)

@@ -8,18 +8,19 @@ from typing import Any
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Engine, Training
 from mooring.client.recipe import WHENS, When
-from mooring.config.build import Builder, Problem
+from mooring.config.build import Builder, Problem, shorten
 from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
 from mooring.config.keys import BROAD, SHORT, full, once, read_overrides, settled
 from mooring.config.own import strangers
 from mooring.config.paths import absolute, with_paths
 from mooring.config.slots import NOTHING, Slot, type_hints
-from mooring.config.tree import INHERITED, Tree, merge, nested, read, read_file
+from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
+from mooring.config.trust import ALL_CODE, HOUSE_CODE, Trust
 from mooring.data.catalogue import SOURCES
 from mooring.data.images import Source
 from mooring.data.partition import PARTITIONERS, Partitioner
-from mooring.errors import ConfigError, nearest
+from mooring.errors import MOST_PROBLEMS, ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
 from mooring.fusion.distillation.supplies import SUPPLIES, Supply
 from mooring.losses import LOSSES, LossTerm
@@ -50,28 +51,35 @@ SLOTS: dict[type, Slot] = {
 }
 DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
 CUSTOM = "custom"  # the name of a method that is written out as a tree
+MOST_METHODS = 100  # of one command
 DEFAULTS = Experiment()
 
 
-def load(file: Path | None = None, overrides: Iterable[str] = ()) -> list[Experiment]:
-    """The experiments of a file and `key=value` overrides on top of it: one for each method they name."""
-    return parse(merge(settled(read_file(file)) if file else {}, read_overrides(once(overrides))))
+def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust = ALL_CODE) -> list[Experiment]:
+    """The experiments of a file and `key=value` overrides on top of it: one for each method they name.
+
+    `trust`: whose code they may name; `HOUSE_CODE` for a file that somebody else may have made.
+    """
+    return parse(merge(settled(read_file(file)) if file else {}, read_overrides(once(overrides))), trust)
 
 
-def parse(tree: Tree) -> list[Experiment]:
+def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
     """One experiment per method; a key is idle only if no method reads it. All problems at once."""
     tree = settled(tree)
     rest = {key: value for key, value in tree.items() if key != "method"}
     methods = _methods(tree.get("method", DEFAULT_METHOD))
+    if len(methods) > MOST_METHODS:
+        raise ConfigError([f"method: names {len(methods):,} methods; at most {MOST_METHODS} run one after the other"])
     twice = {_name(method): None for i, method in enumerate(methods) if method in methods[:i]}
     if twice:
         raise ConfigError(f"method={name}: is given twice; write every method once" for name in twice)
-    outcomes = [_build(rest, method) for method in methods]
+    outcomes = [_build(rest, method, trust) for method in methods]
     unread = [{path for path, unknown, _ in problems if unknown} for _, problems in outcomes]
 
     def idle(path: str) -> bool:
         """Does every method leave this key unread, by itself or with the whole part it belongs to?"""
-        return all(any(path == other or path.startswith(f"{other}.") for other in paths) for paths in unread)
+        wholes = [path[:end] for end, letter in enumerate(path) if letter == "."]
+        return all(not paths.isdisjoint([path, *wholes]) for paths in unread)
 
     told = [message for _, problems in outcomes for path, unknown, message in problems if not unknown or idle(path)]
     if told:
@@ -79,11 +87,11 @@ def parse(tree: Tree) -> list[Experiment]:
     return [experiment for experiment, _ in outcomes]
 
 
-def load_fusions(names: str, overrides: Iterable[str] = ()) -> list[Fusion]:
+def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_CODE) -> list[Fusion]:
     """The rules called `names` (`all`, or names with commas), each with the `fusion.` settings given for it."""
     chosen = sorted(FUSIONS) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
     settings = read_overrides(overrides)
-    builder = Builder(SLOTS)
+    builder = Builder(SLOTS, trust)
     for key in settings.keys() - {"fusion"}:
         builder.note(key, settings[key], "is no setting of a fusion; write fusion.KEY=VALUE")
     patch = settings.get("fusion", {})
@@ -109,18 +117,19 @@ def _methods(given: Any) -> list[Tree]:
     return [{"name": name.strip()} for name in given.split(",") if name.strip()]
 
 
-def _build(rest: Tree, method: Tree) -> tuple[Experiment, list[Problem]]:
+def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Problem]]:
     """One experiment and what is wrong with it."""
-    builder = Builder(SLOTS)
+    builder = Builder(SLOTS, trust)
     known = [f.name for f in fields(Experiment) if f.name != "name"] + list(SHORT)
-    for key in [key for key in rest if key not in known]:
-        builder.note(str(key), rest[key], f"unknown key; {nearest(str(key), known)}")
+    for i, key in enumerate(key for key in rest if key not in known):
+        reason = f"unknown key; {nearest(str(key), known)}" if i < MOST_PROBLEMS else "unknown key"
+        builder.note(str(key), rest[key], reason)
     for key in BROAD:
         if key in rest:
             method = merge(method, nested(SHORT[key], rest[key]))
     name, built = _name(method), {}
     try:
-        base = NOTHING if name == CUSTOM else named_method(name)
+        base = NOTHING if name == CUSTOM else named_method(name, trust)
         for path, problem in strangers(Method, base, SLOTS, "method"):
             builder.note(path, NOTHING, problem)
         parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
@@ -186,25 +195,32 @@ def missing_rounds(training: Training) -> Iterator[str]:
     for round_ in training.snapshots:
         if round_ >= training.rounds:
             yield (
-                f"training.snapshots={list(training.snapshots)}: round {round_} does not exist; "
+                f"training.snapshots={shorten(training.snapshots)}: round {round_} does not exist; "
                 f"rounds are 0 to {training.rounds - 1}, or raise training.rounds"
             )
 
 
-def reload(folder: Path, overrides: Iterable[str] = ()) -> Experiment:
+def load_recorded(file: Path, trust: Trust = HOUSE_CODE) -> Experiment:
+    """The one experiment in the file of a run folder, which anybody may have made."""
+    experiments = load(file, trust=trust)
+    if len(experiments) > 1:
+        raise ConfigError([f"{file}: names {len(experiments)} methods; a run has one, name the folder of a run"])
+    return experiments[0]
+
+
+def reload(folder: Path, overrides: Iterable[str] = (), trust: Trust = HOUSE_CODE) -> Experiment:
     """The experiment in this folder; `data.root=...` says where its files lie now. All else is as it was trained."""
-    (experiment,) = load(folder / "experiment.yaml")
+    experiment = load_recorded(folder / "experiment.yaml", trust)
     words = once(overrides)
     read_overrides(words)  # refuses what is no key=value
     lay: dict[str, str | None] = {}  # key -> where the file lay
     with_paths(experiment, lay.setdefault)
     new, problems = {}, []
     for word in words:
-        key, _, text = word.partition("=")
-        place = read(text, key)
+        key, _, place = word.partition("=")
         if full(key) not in lay:
             problems.append(f"{word}: cannot be changed after training; only paths can: {', '.join(lay)}")
-        elif not isinstance(place, str) or not place:
+        elif not place:
             problems.append(f"{word}: must be a path")
         else:
             new[full(key)] = absolute(place)

@@ -4,17 +4,21 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
+from mooring.config.build import shorten
 from mooring.config.experiment import Experiment
-from mooring.config.keys import full, layer, once, read_overrides, settled
+from mooring.config.keys import full, layer, once, read_overrides, settled, value_of
 from mooring.config.parse import parse
 from mooring.config.search import Search, as_tree, search_of
-from mooring.config.tree import Tree, as_yaml, merge, read, read_file
+from mooring.config.tree import Tree, as_yaml, merge, read_file
+from mooring.config.trust import ALL_CODE, Trust
 from mooring.errors import ConfigError
 
-RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})")
+MOST_RUNS = 5_000  # of one sweep; its file holds every value
 FILE_KEYS = ("experiment", "settings", "factors", "baseline", "search")
 Point = dict[str, Any]
 
@@ -32,8 +36,14 @@ class Plan:
     experiment: Tree = field(default_factory=dict)
     search: Search | None = None
     trials: tuple[Point, ...] = ()  # of the search so far
+    trust: Trust = field(default=ALL_CODE, compare=False)  # whose code it may name
 
     def points(self) -> list[Point]:
+        runs = prod(map(len, self.factors.values())) * (self.search.trials if self.search else 1)
+        if runs > MOST_RUNS:
+            raise ConfigError(
+                [f"factors: are {approximately(runs)} runs; at most {MOST_RUNS:,} are one sweep, vary less"]
+            )
         grid = [dict(zip(self.factors, values, strict=True)) for values in product(*self.factors.values())]
         if self.search is None:
             return grid
@@ -51,7 +61,7 @@ class Plan:
         return tree
 
     def experiment_at(self, point: Point) -> Experiment:
-        experiments = parse(self.tree_at(point))
+        experiments = parse(self.tree_at(point), self.trust)
         if len(experiments) > 1:
             raise ConfigError(["method: several methods are a factor of a sweep; write them under factors"])
         return experiments[0]
@@ -71,7 +81,9 @@ class Plan:
         return as_yaml(replace(self, baseline=None).tree())
 
 
-def load_plan(file: Path | None = None, words: Iterable[str] = (), baseline: str | None = None) -> Plan:
+def load_plan(
+    file: Path | None = None, words: Iterable[str] = (), baseline: str | None = None, trust: Trust = ALL_CODE
+) -> Plan:
     """A sweep file or an experiment file, and `key=value` words; a word with several values is a factor."""
     tree = read_file(file) if file else {}
     plan = plan_of(tree, str(file)) if {"factors", "search"} & tree.keys() else Plan(experiment=tree)
@@ -85,7 +97,7 @@ def load_plan(file: Path | None = None, words: Iterable[str] = (), baseline: str
         else:
             factors.pop(key, None)
             settings.append(word)
-    chosen = Plan(tuple(settings), factors, baseline or plan.baseline, plan.experiment, plan.search)
+    chosen = Plan(tuple(settings), factors, baseline or plan.baseline, plan.experiment, plan.search, trust=trust)
     check(chosen)
     return replace(chosen, baseline=spelled(chosen))
 
@@ -116,8 +128,9 @@ def check(plan: Plan) -> None:
         problems["out: cannot vary; a sweep has one folder"] = None
     for key, values in plan.factors.items():
         repeated = [value for i, value in enumerate(values) if value in values[:i]]
-        problems |= {f"{key}={value}: is given twice; write every value once": None for value in repeated}
+        problems |= {f"{key}={shorten(value)}: is given twice; write every value once": None for value in repeated}
     first = {} if plan.search is None else plan.search.drawn()[0]
+    plan.points()  # refuses too many
     grid = replace(plan, search=None).points()
     for point in grid:
         try:
@@ -136,8 +149,12 @@ def check(plan: Plan) -> None:
 def spelled(plan: Plan) -> str | None:
     """The baseline as tables write it: `partition.alpha=5e-2` -> `partition.alpha=0.05`; None if no factor has it."""
     key, _, text = (plan.baseline or "").partition("=")
-    meant = [value for value in plan.factors.get(key, ()) if value == read(text, key) or str(value) == text]
+    meant = [value for value in plan.factors.get(key, ()) if str(value) == text or value == value_of(key, text)]
     return f"{key}={meant[0]}" if meant else None
+
+
+def approximately(count: int) -> str:
+    return f"{count:,}" if count < 10**9 else "billions of"
 
 
 def values_of(text: str, key: str) -> tuple[Any, ...]:
@@ -147,8 +164,10 @@ def values_of(text: str, key: str) -> tuple[Any, ...]:
         first, last = map(int, span.groups())
         if last < first:
             raise ConfigError([f"{key}={text}: runs backwards; write {last}..{first}"])
+        if last - first >= MOST_RUNS:
+            raise ConfigError([f"{key}={text}: are {last - first + 1:,} values; at most {MOST_RUNS:,} are one sweep"])
         return tuple(range(first, last + 1))
-    return tuple(read(part, key) for part in parts_of(text)) or (None,)
+    return tuple(value_of(key, part) for part in parts_of(text)) or (None,)
 
 
 def parts_of(text: str) -> Iterator[str]:

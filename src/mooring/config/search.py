@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import MinLen
 
-from mooring.config.build import Builder
+from mooring.config.build import Builder, shorten
 from mooring.config.slots import NOTHING
 from mooring.config.tree import Tree
+from mooring.config.trust import HOUSE_CODE
 from mooring.errors import ConfigError
 from mooring.types import Count, Seed
+
+MOST_TRIALS = 5_000  # of one search
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,9 @@ class Search:
         if not self.space:
             raise ConfigError(["space must name at least one key, for example training.lr: {low: 0.01, high: 0.1}"])
 
+        if self.trials > MOST_TRIALS:
+            raise ConfigError([f"trials={shorten(self.trials)}: are too many; at most {MOST_TRIALS:,} are one search"])
+
     def drawn(self) -> tuple[dict[str, Any], ...]:
         rng = Random(self.seed)
         return tuple({key: place.draw(rng) for key, place in self.space.items()} for _ in range(self.trials))
@@ -64,7 +70,7 @@ def search_of(tree: Any, origin: str) -> Search | None:
     """The search that a sweep file describes; `origin` names the file in errors."""
     if tree is None:
         return None
-    builder = Builder({})
+    builder = Builder({}, HOUSE_CODE)
     search: Search = builder.build(Search, tree, NOTHING, "search")
     if builder.problems:
         raise ConfigError(f"{origin}: {message}" for _, _, message in builder.problems)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mooring.config import Experiment, parse
+from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded
 from mooring.config.tree import read_file
 from mooring.errors import StoreError
 from mooring.events import ClientRecord
@@ -43,15 +43,14 @@ class Case:
     setting: Setting = field(default_factory=Setting)
 
 
-def case_of(folder: RunFolder) -> Case:
+def case_of(folder: RunFolder, trust: Trust = HOUSE_CODE) -> Case:
     """A finished run; refused if it records no round although clients train."""
     result, title = folder.result, str(folder.path)
-    tree = read_file(folder.experiment_file)
     if result.origin is not None:
-        case = case_of_log(folder.record, tree, title)
+        case = case_of_log(folder.record, read_file(folder.experiment_file), title)
         remarks = (f"imported from {result.origin.log}", *case.record.remarks)
         return replace(case, record=replace(case.record, remarks=remarks))
-    (experiment,) = parse(tree)
+    experiment = load_recorded(folder.experiment_file, trust)
     record = folder.record
     trained = [client for client in record.clients if client.rounds and client.rounds[0].prototype_norms]
     if not trained and experiment.method.client.terms:
@@ -103,5 +102,5 @@ def setting_of_log(settings: Mapping[str, object], result: Result) -> Setting:
     )
 
 
-def read_case(folder: Path) -> Case:
-    return case_of(RunFolder(folder))
+def read_case(folder: Path, trust: Trust = HOUSE_CODE) -> Case:
+    return case_of(RunFolder(folder), trust)

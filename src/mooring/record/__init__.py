@@ -10,9 +10,9 @@ result.json        the answer, strict JSON       fusions/        other fusions o
 
 from mooring.record._events import TimedEvent
 from mooring.record._json import as_tree, strict_json
-from mooring.record.files import as_record, in_use, locked, read_json, write_atomically, write_json
-from mooring.record.folder import RunFolder, read_fusion
-from mooring.record.imported import LOG, Imported, write_imported
+from mooring.record.files import in_use, locked, still_there, write_atomically, write_json, write_record
+from mooring.record.folder import LOG, RunFolder, read_fusion, write_result
+from mooring.record.imported import Imported, write_imported
 from mooring.record.result import (
     FORMAT,
     Absence,
@@ -37,6 +37,7 @@ from mooring.record.study import (
     read_study,
     write_study,
 )
+from mooring.record.verify import Verified, verify
 from mooring.record.writer import ERROR, RunWriter, environment, opened, user_errors_kept
 
 __all__ = [
@@ -65,7 +66,7 @@ __all__ = [
     "StudyRunRecord",
     "TimedEvent",
     "UploadRecord",
-    "as_record",
+    "Verified",
     "as_tree",
     "discard_states",
     "environment",
@@ -73,12 +74,15 @@ __all__ = [
     "locked",
     "opened",
     "read_fusion",
-    "read_json",
     "read_study",
+    "still_there",
     "strict_json",
     "user_errors_kept",
+    "verify",
     "write_atomically",
     "write_imported",
     "write_json",
+    "write_record",
+    "write_result",
     "write_study",
 ]

@@ -9,6 +9,7 @@ from mooring.errors import StoreError
 from mooring.events import KEPT, Event
 from mooring.record import _format1
 from mooring.record._json import MalformedRecordError, as_tree, from_tree, strict_json
+from mooring.record.files import read_bytes
 from mooring.record.result import FORMAT
 
 EVENTS = "events.jsonl"
@@ -36,7 +37,7 @@ def line_of(event: Event, when: float | None) -> str:
 def read_events(path: Path) -> tuple[TimedEvent, ...]:
     """What happened, in order. Words of other versions are passed over; a known one that is malformed is refused."""
     try:
-        text = path.read_bytes().decode("utf-8", errors="replace")
+        text = read_bytes(path).decode("utf-8", errors="replace")
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror})", "name the folder of a run") from None
     found: list[TimedEvent] = []

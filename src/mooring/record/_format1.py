@@ -20,7 +20,7 @@ def result(old: Tree) -> Tree:
     if old.get("imported"):
         new["origin"] = {"log": old.get("log"), "sha256": old.get("log_sha256"), "server": old.get("server")}
     return new | {
-        "format": 2,
+        "format": 1,
         "rounds": rounds,
         "partition": partition,
         "sites": [{"number": k, "name": f"client {k}", "images": n} for k, n in enumerate(sizes)],

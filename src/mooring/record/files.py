@@ -1,25 +1,41 @@
-"""How everything is written: all of it or nothing, by one process at a time, into a folder that is still there."""
+"""How everything is written and read: all of it or nothing, by one process at a time, regular files alone.
+
+A link, a pipe or a device in the place of a file is refused: what stands in a run folder may come from anybody.
+"""
 
 import json
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from errno import ELOOP
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
 from filelock import FileLock, Timeout
 
 from mooring.errors import StoreError
-from mooring.record._json import MalformedRecordError, from_tree, strict_json
+from mooring.record._json import MalformedRecordError, as_tree, from_tree, strict_json
+from mooring.trees import digest
 
 T = TypeVar("T")
 
+LOCK = ".lock"
+PATIENCE = 1.0  # seconds for which a lock is asked for: somebody may only be looking whether it is taken
+SEAL = "sha256"  # of all that a record says beside it
+SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+CHANGED = "changed since it was written"
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """All of it or nothing: a reader never sees half a file, and neither does a crash or a loss of power."""
+
+def write_atomically(path: Path, data: bytes, within: Path | None = None) -> None:
+    """All of it or nothing: a reader never sees half a file, and neither does a crash or a loss of power.
+
+    `within` must be there: a folder that was removed is not made again.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(path.parent, within)
         with draft.open("wb") as file:
             file.write(data)
             file.flush()
@@ -28,25 +44,98 @@ def write_atomically(path: Path, data: bytes) -> None:
         _keep_name(path.parent)
     except OSError as error:
         draft.unlink(missing_ok=True)
+        if within is not None:
+            still_there(within)
         raise StoreError(
             f"{path}: cannot be written ({error.strerror})", "free some space or choose another out=..."
         ) from None
 
 
-def write_json(path: Path, value: object) -> None:
-    """A record, or plain values, as people read it."""
-    write_atomically(path, (strict_json(value, indent=1) + "\n").encode())
+def make_folders(folder: Path, within: Path | None) -> None:
+    """The folders from `within`, which must be there, down to `folder`."""
+    if within is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        return
+    for part in reversed([folder, *folder.parents]):
+        if part.is_relative_to(within) and part != within:
+            part.mkdir(exist_ok=True)
+
+
+def sweep_drafts(folder: Path) -> None:
+    """Remove what killed processes left of files that they had not finished."""
+    for draft in folder.rglob(".*.*"):
+        name, _, number = draft.name.rpartition(".")
+        if number.isdigit() and len(name) > 1 and draft.is_file() and not draft.is_symlink():
+            draft.unlink(missing_ok=True)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file; OSError as usual, StoreError for what is no file."""
+    try:
+        handle = os.open(path, os.O_RDONLY | SAFELY)
+    except OSError as error:
+        if error.errno == ELOOP:
+            raise no_file(path, "a link") from None
+        raise
+    with os.fdopen(handle, "rb") as file:
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise no_file(path, "a pipe or a device")
+        return file.read()
+
+
+def no_file(path: Path, what: str) -> StoreError:
+    return StoreError(f"{path}: is {what}, not a file of a run", "remove it; nothing was read or written through it")
+
+
+def refuse_links(folder: Path, *names: str) -> None:
+    """No entry of these names may be a link, a pipe or a device: writing there would reach something else."""
+    for name in names:
+        path = folder / name
+        try:
+            mode = path.lstat().st_mode
+        except OSError:
+            continue
+        if stat.S_ISLNK(mode):
+            raise no_file(path, "a link")
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise no_file(path, "a pipe or a device")
+
+
+def write_json(path: Path, value: object, within: Path | None = None) -> None:
+    """Plain values as people read them."""
+    write_atomically(path, (strict_json(value, indent=1) + "\n").encode(), within)
+
+
+def write_record(path: Path, record: object, within: Path | None = None) -> None:
+    """A record, sealed with the SHA-256 of what it says."""
+    write_json(path, sealed(record), within)
+
+
+def sealed(record: object) -> Mapping[str, object]:
+    tree = as_tree(record)
+    assert isinstance(tree, dict)
+    return {**tree, SEAL: digest(tree)}
 
 
 def read_json(path: Path, remedy: str) -> object:
     """What a JSON file says."""
     try:
-        tree: object = json.loads(path.read_text("utf-8"))
+        tree: object = json.loads(read_bytes(path).decode("utf-8"))
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror})", remedy) from None
     except (ValueError, RecursionError):
         raise StoreError(f"{path}: is not valid JSON", remedy) from None
     return tree
+
+
+def unsealed(kind: type[T], tree: object, path: Path, remedy: str) -> T:
+    """A record that says what was written."""
+    record = as_record(kind, tree, path, remedy)
+    assert isinstance(tree, dict)
+    if tree.get(SEAL) != digest({name: value for name, value in tree.items() if name != SEAL}):
+        raise StoreError(f"{path}: {CHANGED}", remedy)
+    return record
 
 
 def as_record(kind: type[T], tree: object, path: Path, remedy: str) -> T:
@@ -56,6 +145,19 @@ def as_record(kind: type[T], tree: object, path: Path, remedy: str) -> T:
     except MalformedRecordError as error:
         raise StoreError(f"{path}: {error}", remedy) from None
     return record
+
+
+def sync_file(path: Path) -> None:
+    """All that was written to this file is on disk, whatever happens next."""
+    try:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    except OSError:
+        return  # no such file, or a file system that cannot be asked
+
+
+def file_sha256(path: Path) -> str:
+    return sha256(read_bytes(path)).hexdigest()
 
 
 def _keep_name(folder: Path) -> None:
@@ -69,15 +171,12 @@ def _keep_name(folder: Path) -> None:
         os.close(handle)
 
 
-LOCK = ".lock"
-PATIENCE = 1.0  # seconds for which a lock is asked for: somebody may only be looking whether it is taken
-
-
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """The folder, for this process alone; the lock ends with the process, however it ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        refuse_links(folder, LOCK)
         lock = FileLock(folder / LOCK)
         lock.acquire(timeout=PATIENCE)
     except Timeout:
@@ -96,6 +195,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def in_use(folder: Path) -> bool:
     """Is a process working in this folder right now?"""
+    refuse_links(folder, LOCK)
     if not (folder / LOCK).exists():
         return False
     try:

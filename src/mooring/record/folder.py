@@ -1,19 +1,21 @@
 """A run folder, as everybody reads it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from mooring.errors import StoreError
 from mooring.record import _format1, _uploads
 from mooring.record._events import EVENTS, TimedEvent, read_events
-from mooring.record.files import as_record, read_json
+from mooring.record.files import CHANGED, as_record, file_sha256, read_json, refuse_links, unsealed, write_record
 from mooring.record.result import FORMAT, Environment, FusionRecord, Result, UploadRecord
 from mooring.record.run import RunRecord, run_record
 from mooring.types import Upload
 
 EXPERIMENT, RESULT, ENVIRONMENT = "experiment.yaml", "result.json", "environment.json"
+LOG = "imported.log"
+MADE_WITH = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG)
 AGAIN = "repeat the run with --again"
 
 
@@ -33,10 +35,25 @@ class RunFolder:
 
     @property
     def experiment_file(self) -> Path:
+        """The configuration, if it is the one that the result was made with."""
         file = self.path / EXPERIMENT
         if not file.exists():
             raise StoreError(f"{self.path}: holds no run", "name the folder of a run")
+        self._unchanged(EXPERIMENT)
         return file
+
+    def _unchanged(self, name: str) -> None:
+        """Is a file what it was when the result was written? A run that has not ended has no result to ask."""
+        refuse_links(self.path, name)
+        known = self.result.files.get(name) if self.ended else None
+        if known is not None and self._hash(name) != known:
+            raise StoreError(f"{self.path / name}: {CHANGED}", AGAIN)
+
+    def _hash(self, name: str) -> str | None:
+        try:
+            return file_sha256(self.path / name)
+        except OSError:
+            return None
 
     @cached_property
     def result(self) -> Result:
@@ -45,19 +62,21 @@ class RunFolder:
         remedy = "name the folder of a finished run" if not self.ended else AGAIN
         tree = read_json(path, remedy)
         if isinstance(tree, dict) and tree.get("format") == 1:
-            tree = upgraded(_format1.result, tree, path)
+            return as_record(Result, upgraded(_format1.result, tree, path), path, AGAIN)
         if not isinstance(tree, dict) or tree.get("format") != FORMAT:
             written = tree.get("format", "unknown") if isinstance(tree, dict) else "unknown"
             raise StoreError(f"{path}: has format {written}, this version reads 1 and {FORMAT}", AGAIN)
-        return as_record(Result, tree, path, AGAIN)
+        return unsealed(Result, tree, path, AGAIN)
 
     @cached_property
     def events(self) -> tuple[TimedEvent, ...]:
+        self._unchanged(EVENTS)
         return read_events(self.path / EVENTS)
 
     @cached_property
     def environment(self) -> Environment | None:
         path = self.path / ENVIRONMENT
+        self._unchanged(ENVIRONMENT)
         return as_record(Environment, read_json(path, AGAIN), path, AGAIN) if path.exists() else None
 
     @cached_property
@@ -96,8 +115,18 @@ class RunFolder:
     def upload(self, record: UploadRecord) -> Upload:
         return _uploads.read_upload(self.path, record)
 
+    def upload_file(self, record: UploadRecord) -> Path:
+        return _uploads.upload_path(self.path, record.client, record.round)
+
     def uploads_on_disk(self) -> Iterator[UploadRecord]:
         return _uploads.found_uploads(self.path)
+
+
+def write_result(folder: Path, result: Result) -> None:
+    """The answer, sealed, with the hashes of the files that it was made with."""
+    there = [name for name in MADE_WITH if (folder / name).exists()]
+    files = {name: file_sha256(folder / name) for name in there}
+    write_record(folder / RESULT, replace(result, files=files), folder)
 
 
 def read_fusion(path: Path) -> FusionRecord:
@@ -105,8 +134,8 @@ def read_fusion(path: Path) -> FusionRecord:
     remedy = "remove the file and fuse again"
     tree = read_json(path, remedy)
     if isinstance(tree, dict) and "format" not in tree:
-        tree = upgraded(_format1.fusion, tree, path)
-    return as_record(FusionRecord, tree, path, remedy)
+        return as_record(FusionRecord, upgraded(_format1.fusion, tree, path), path, remedy)
+    return unsealed(FusionRecord, tree, path, remedy)
 
 
 def upgraded(upgrade: Callable[[_format1.Tree], _format1.Tree], tree: _format1.Tree, path: Path) -> object:

@@ -7,12 +7,10 @@ from pathlib import Path
 from mooring.errors import StoreError
 from mooring.events import Event
 from mooring.record._events import EVENTS, TimedEvent, header, line_of
-from mooring.record.files import LOCK, locked, write_atomically, write_json
-from mooring.record.folder import EXPERIMENT, RESULT, RunFolder
+from mooring.record.files import LOCK, locked, write_atomically
+from mooring.record.folder import EXPERIMENT, LOG, RunFolder, write_result
 from mooring.record.result import Origin, Result, Settings
 from mooring.record.run import RunRecord, run_record
-
-LOG = "imported.log"
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ def write_imported(folder: Path, imported: Imported) -> None:
         write_atomically(folder / EXPERIMENT, imported.experiment_yaml.encode())
         lines = [header(), *(line_of(event, None) for event in imported.events)]
         write_atomically(folder / EVENTS, "".join(lines).encode())
-        write_json(folder / RESULT, imported.result)
+        write_result(folder, imported.result)
 
 
 def refuse_foreign(folder: Path, origin: Origin) -> None:

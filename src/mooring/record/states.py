@@ -17,8 +17,9 @@ from torch import Tensor
 
 from mooring.errors import StoreError, UploadError
 from mooring.events import ClientRecord
+from mooring.record._events import EVENTS
 from mooring.record._json import MalformedRecordError, as_tree, from_tree
-from mooring.record.files import still_there, write_atomically
+from mooring.record.files import read_bytes, refuse_links, still_there, sync_file, write_atomically
 from mooring.record.result import UploadRecord
 from mooring.uploads.codec import decode_tensors, encode_tensors
 
@@ -60,6 +61,7 @@ class StateFolder:
     def keep(self, client: int, tensors: Mapping[str, Tensor]) -> None:
         """The newest state takes the place of the one before; a crash leaves at least one of them whole."""
         still_there(self.folder)
+        refuse_links(self.folder, "state", *(f"state/{path.name}" for path in self._paths(client)))
         uploads, records = self.uploads.get(client, {}), self.records.get(client, {})
         facts = StateFacts(client, self.fingerprint, self.job, tuple(uploads.values()), tuple(records.values()))
         tree = as_tree(facts)
@@ -71,7 +73,11 @@ class StateFolder:
                 newest.replace(before)
             except OSError as error:
                 raise StoreError(f"{newest}: cannot be moved ({error.strerror})", "check the run folder") from None
-        write_atomically(newest, sha256(body).hexdigest().encode() + body)
+        sync_file(self.folder / EVENTS)  # what happened before this state is on disk before it
+        write_atomically(newest, sha256(body).hexdigest().encode() + body, self.folder)
+
+    def exists(self, client: int) -> bool:
+        return any(path.exists() for path in self._paths(client))
 
     def last(self, client: int) -> Mapping[str, Tensor] | None:
         """The newest state that is whole, belongs to this run, and whose uploads are still there."""
@@ -88,7 +94,7 @@ class StateFolder:
 
     def _read(self, path: Path, client: int) -> tuple[StateFacts, dict[str, Tensor]] | None:
         try:
-            data = path.read_bytes()
+            data = read_bytes(path)
         except OSError:
             return None
         digest, body = data[:DIGEST], data[DIGEST:]
@@ -118,6 +124,7 @@ class StateFolder:
 
 def discard_states(folder: Path) -> int:
     """Remove the states of a run; how many bytes that were."""
+    refuse_links(folder, "state")
     states = [path for path in (folder / "state").glob("*") if path.is_file()]
     nbytes = sum(path.stat().st_size for path in states)
     shutil.rmtree(folder / "state", ignore_errors=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mooring.record.files import as_record, read_json, write_json
+from mooring.record.files import read_json, unsealed, write_record
 
 STUDY = "study.json"
 AGAIN = "run the study again"
@@ -80,8 +80,8 @@ class StudyRecord:
 
 
 def write_study(folder: Path, record: StudyRecord) -> None:
-    write_json(folder / STUDY, record)
+    write_record(folder / STUDY, record)
 
 
 def read_study(folder: Path) -> StudyRecord:
-    return as_record(StudyRecord, read_json(folder / STUDY, AGAIN), folder / STUDY, AGAIN)
+    return unsealed(StudyRecord, read_json(folder / STUDY, AGAIN), folder / STUDY, AGAIN)

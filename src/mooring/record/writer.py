@@ -15,8 +15,16 @@ from mooring.errors import StoreError, UserCodeError
 from mooring.events import Event
 from mooring.record._events import EVENTS, header, line_of
 from mooring.record._uploads import write_upload
-from mooring.record.files import LOCK, locked, still_there, write_atomically, write_json
-from mooring.record.folder import ENVIRONMENT, EXPERIMENT, RESULT, RunFolder
+from mooring.record.files import (
+    LOCK,
+    locked,
+    refuse_links,
+    still_there,
+    sweep_drafts,
+    write_atomically,
+    write_json,
+)
+from mooring.record.folder import ENVIRONMENT, EXPERIMENT, RESULT, RunFolder, write_result
 from mooring.record.result import Environment, Result, UploadRecord
 from mooring.types import Upload
 from mooring.user_code import explaining
@@ -60,36 +68,36 @@ class RunWriter:
         still_there(self.path)
         append(self.events, line_of(event, time()), self.path)
 
-    def sync(self) -> None:
-        """Every event so far is on disk, whatever happens next."""
-        os.fsync(self.events.fileno())
-
     def save_upload(self, upload: Upload) -> UploadRecord:
         still_there(self.path)
         return write_upload(self.path, upload)
 
     def finish(self, result: Result) -> None:
         still_there(self.path)
-        write_json(self.path / RESULT, result)
+        os.fsync(self.events.fileno())
+        write_result(self.path, result)
 
 
 @contextmanager
 def opened(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator[RunWriter]:
     """A run folder, locked for as long as the block lasts; what was in it is removed unless the run goes on."""
     with locked(path):
+        refuse_links(path, EXPERIMENT, ENVIRONMENT, EVENTS, RESULT, ERROR, "uploads", "fusions", "state")
         ours = (path / EXPERIMENT).exists()
         foreign = [file.name for file in path.iterdir() if file.name != LOCK]
         if foreign and not ours:
             raise StoreError(f"out={path}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
+        for name in (RESULT, ERROR):  # of a run in which clients failed, if it goes on
+            (path / name).unlink(missing_ok=True)
+        sweep_drafts(path)
         if not going_on:
-            for name in (EVENTS, RESULT, ERROR):
-                (path / name).unlink(missing_ok=True)
+            (path / EVENTS).unlink(missing_ok=True)
             for name in ("uploads", "fusions", "state"):
                 shutil.rmtree(path / name, ignore_errors=True)
         write_atomically(path / EXPERIMENT, experiment_yaml.encode())
         write_json(path / ENVIRONMENT, environment())
         with (path / EVENTS).open("ab", buffering=0) as events:
-            append(events, "\n" if events.tell() else header(), path)  # the last line may have been cut off by a crash
+            append(events, f"\n{header()}" if events.tell() else header(), path)  # a crash may have cut the last line
             yield RunWriter(RunFolder(path), events)
 
 

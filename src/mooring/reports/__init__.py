@@ -2,11 +2,20 @@
 
 from pathlib import Path
 
+from mooring.config import HOUSE_CODE, Trust
 from mooring.errors import ConfigError, nearest
 
 
-def report(folder: Path | str, format: str = "html", out: Path | str | None = None) -> Path:  # noqa: A002
-    """Write the report on a folder and return where it is; by default inside the folder."""
+def report(
+    folder: Path | str,
+    format: str = "html",  # noqa: A002
+    out: Path | str | None = None,
+    trust: Trust = HOUSE_CODE,
+) -> Path:
+    """Write the report on a folder and return where it is; by default inside the folder.
+
+    `trust`: whose code may be imported because the folder names it; `ALL_CODE` for a folder of one's own.
+    """
     from mooring.reports.compose import compose
     from mooring.reports.formats import FORMATS
     from mooring.reports.reading import gather
@@ -15,7 +24,7 @@ def report(folder: Path | str, format: str = "html", out: Path | str | None = No
         raise ConfigError([f"format={format}: unknown; {nearest(format, FORMATS)}"])
     chosen = FORMATS[format]
     path = Path(folder) / chosen.name if out is None else Path(out)
-    chosen.write(compose(gather(Path(folder))), path)
+    chosen.write(compose(gather(Path(folder), trust)), path)
     return path
 
 

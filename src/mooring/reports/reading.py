@@ -7,7 +7,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from mooring.config import Experiment, load, parse
+from mooring.cells import unguarded
+from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded, parse
 from mooring.config.search import search_of
 from mooring.config.tree import read_file
 from mooring.doctor import case_of, examine
@@ -18,24 +19,24 @@ from mooring.reports.table import Table
 from mooring.types import ANSWERS
 
 
-def run_book(folder: Path) -> Book:
+def run_book(folder: Path, trust: Trust) -> Book:
     if not RunFolder(folder).ended:
         raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {quote(str(folder))}")
-    runs = labelled([read_run(folder, {}, "")])
+    runs = labelled([read_run(folder, {}, "", trust)])
     return Book("run", runs[0].experiment.label, runs, subtitle=str(runs[0].result.dataset))
 
 
-def read_run(path: Path, factors: dict[str, str], sweep: str) -> Run:
+def read_run(path: Path, factors: dict[str, str], sweep: str, trust: Trust) -> Run:
     """Everything a report says of one run."""
     folder = RunFolder(path)
-    case = case_of(folder)
-    (experiment,) = load(folder.experiment_file)
+    case = case_of(folder, trust)
+    experiment = load_recorded(folder.experiment_file, trust)
     return Run(
         path.name, experiment, folder.result, case, examine(case), folder.environment, folder.fusions, factors, sweep
     )
 
 
-def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run]) -> Run | None:
+def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run], trust: Trust) -> Run | None:
     """The run that trained it, with the figures of this fusion; none if that run is not there."""
     row = read_fusion(path)
     trainer = next((run for run in runs if run.result.fingerprint == row.fingerprint), None)
@@ -45,7 +46,7 @@ def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run]) -> Run 
     return replace(
         trainer,
         name=path.stem,
-        experiment=fused_experiment(trainer.experiment, row, factors),
+        experiment=fused_experiment(trainer.experiment, row, factors, trust),
         result=replace(trainer.result, accuracy=row.accuracy, rounds=(*trainer.result.rounds[:-1], last)),
         factors=factors,
         fusions=(),
@@ -53,12 +54,14 @@ def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run]) -> Run 
     )
 
 
-def fused_experiment(trained: Experiment, row: FusionRecord, factors: dict[str, str]) -> Experiment:
+def fused_experiment(trained: Experiment, row: FusionRecord, factors: dict[str, str], trust: Trust) -> Experiment:
     """What was trained, under the name and with the rule of this member."""
     tree = trained.tree()
     method = tree["method"] | {"name": factors.get("method", trained.name)}
-    (experiment,) = parse(tree | {"method": method | {"fusion": row.settings or method["fusion"]}})
-    return experiment
+    experiments = parse(tree | {"method": method | {"fusion": row.settings or method["fusion"]}}, trust)
+    if len(experiments) > 1:
+        raise StoreError(f"results.csv: method={method['name']} are several", "run the sweep again to write it anew")
+    return experiments[0]
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,8 @@ class Sweep:
     baseline: str | None
 
 
-def sweep_book(folder: Path) -> Book:
-    sweep = read_sweep(folder, "")
+def sweep_book(folder: Path, trust: Trust) -> Book:
+    sweep = read_sweep(folder, "", trust)
     if not sweep.members:
         raise StoreError(f"{folder}: no run of this sweep has finished", "go on with the sweep, then report")
     title = folder.resolve().name
@@ -79,7 +82,7 @@ def sweep_book(folder: Path) -> Book:
     return Book("sweep", title, labelled(sweep.members), tuple(sweep.unfinished), baselines)
 
 
-def read_sweep(folder: Path, name: str) -> Sweep:
+def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
     """Every finished member with its factors; `name` tells the sweeps of a study apart."""
     path = folder / "sweep.yaml"
     tree = read_file(path)
@@ -96,7 +99,7 @@ def read_sweep(folder: Path, name: str) -> Sweep:
     for run in sorted(path.parent for path in (folder / "runs").glob("*/experiment.yaml")):
         row = rows.pop(run.name, {})
         if (run / "result.json").exists():
-            runs.append(read_run(run, chosen(row, varied), name))
+            runs.append(read_run(run, chosen(row, varied), name, trust))
         else:
             unfinished.append((run.name, row.get("status") or "unfinished"))
     fused = []
@@ -107,7 +110,7 @@ def read_sweep(folder: Path, name: str) -> Sweep:
         row = rows.pop(file.stem)
         if row.get("status", "finished") != "finished":
             unfinished.append((file.stem, row["status"]))
-        elif member := read_fused(file, chosen(row, varied), runs):
+        elif member := read_fused(file, chosen(row, varied), runs, trust):
             fused.append(member)
         else:
             unfinished.append((file.stem, "the run that trained it is missing"))
@@ -125,9 +128,10 @@ def read_rows(path: Path) -> dict[str, dict[str, str]]:
         return {}
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
+            head, *lines = [[unguarded(cell) for cell in line] for line in csv.reader(file)] or [[]]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise StoreError(f"{path}: cannot be read ({error})", "run the sweep again to write it anew") from None
+    rows = [dict(zip(head, line, strict=False)) for line in lines if line]
     for number, row in enumerate(rows, 2):
         if not row.get("run"):
             raise StoreError(f"{path}: line {number} names no run", "run the sweep again to write it anew")
@@ -147,7 +151,7 @@ def ordered(runs: list[Run], factors: dict[str, Any]) -> list[Run]:
     return sorted(runs, key=place)
 
 
-def study_book(folder: Path) -> Book:
+def study_book(folder: Path, trust: Trust) -> Book:
     study = read_study(folder)
     for i, row in enumerate(study.verdicts):
         if row.verdict not in ANSWERS:
@@ -160,7 +164,7 @@ def study_book(folder: Path) -> Book:
         if not (folder / name / "sweep.yaml").is_file():
             unfinished.append((name, "the folder of this sweep is missing"))
             continue
-        sweep = read_sweep(folder / name, name)
+        sweep = read_sweep(folder / name, name, trust)
         members += sweep.members
         unfinished += [(f"{name}/{run}", why) for run, why in sweep.unfinished]
         if sweep.baseline:
@@ -207,9 +211,9 @@ def tables(study: StudyRecord) -> list[Table]:
 READERS = {"study.json": study_book, "sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
 
 
-def gather(folder: Path) -> Book:
+def gather(folder: Path, trust: Trust = HOUSE_CODE) -> Book:
     """What the folder holds, told by the file that only such a folder has."""
     for name, read in READERS.items():
         if (folder / name).is_file():
-            return read(folder)
+            return read(folder, trust)
     raise StoreError(f"{folder}: holds no run, sweep or study", f"name a folder with one of {', '.join(READERS)}")

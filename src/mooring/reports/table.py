@@ -7,6 +7,8 @@ from io import StringIO
 from statistics import fmean, stdev
 from typing import Any
 
+from mooring.cells import guarded, in_csv, printable
+
 NOTHING = "–"
 
 
@@ -81,7 +83,7 @@ def shown(cell: Any) -> str:
             return f"{cell:,}"
         case float():
             return number(cell)
-    return str(cell)
+    return printable(str(cell))
 
 
 def number(value: float) -> str:
@@ -103,6 +105,6 @@ def size(nbytes: float) -> str:
 def csv_text(table: Table) -> str:
     flat, text = table.flat(), StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(flat.columns)
-    writer.writerows(flat.rows)
+    writer.writerow(map(guarded, flat.columns))
+    writer.writerows(map(in_csv, row) for row in flat.rows)
     return text.getvalue()

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from mooring.client import ClientJob
-from mooring.config import Experiment, reload
+from mooring.config import HOUSE_CODE, Experiment, Trust, reload
 from mooring.data.clients import Federation
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
 from mooring.evaluate import Examiner, evaluate
@@ -16,7 +16,7 @@ from mooring.events import Emit, Remark, silent
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory
-from mooring.record import FusionRecord, Result, RunFolder, strict_json, user_errors_kept, write_json
+from mooring.record import FusionRecord, Result, RunFolder, strict_json, user_errors_kept, write_record
 from mooring.simulation.prepare import equipped, job_of, prepare, server_of
 from mooring.trees import to_tree
 from mooring.types import Upload
@@ -32,6 +32,7 @@ def fuse(
     round_: int | None = None,
     emit: Emit = silent,
     overrides: Sequence[str] = (),
+    trust: Trust = HOUSE_CODE,
 ) -> Iterator[FusionRecord]:
     """Fuse the uploads of the run in `folder` by each rule; all clients and the last round unless told otherwise.
 
@@ -39,7 +40,7 @@ def fuse(
     by the client that trained (this is a simulation: its network and its images are at hand). Bytes are those of an
     upload made for this rule alone. `overrides` say where the data lies now: data.root=...
     """
-    finished = FinishedRun.open(Path(folder), emit, overrides)
+    finished = FinishedRun.open(Path(folder), emit, overrides, trust)
     uploads = finished.uploads(finished.chosen_round(round_), clients)
     for fusion in fusions:
         yield finished.fuse(fusion, uploads)
@@ -57,7 +58,9 @@ class FinishedRun:
     _federation: Federation | None = field(default=None, repr=False)
 
     @classmethod
-    def open(cls, path: Path, emit: Emit = silent, overrides: Sequence[str] = ()) -> "FinishedRun":
+    def open(
+        cls, path: Path, emit: Emit = silent, overrides: Sequence[str] = (), trust: Trust = HOUSE_CODE
+    ) -> "FinishedRun":
         """Refused if there are no uploads, or if the test images are others than they were."""
         keep_freed_memory()
         folder = RunFolder(path)
@@ -66,7 +69,8 @@ class FinishedRun:
             raise StoreError(
                 f"{path}: was imported from {result.origin.log}, which holds no uploads", "fuse a run made here"
             )
-        experiment = reload(path, overrides)
+        folder.experiment_file  # noqa: B018  # refused if it is not what the clients trained by
+        experiment = reload(path, overrides, trust)
         examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1 knew no names
         if result.test_images not in (None, examiner.images):
             raise StoreError(
@@ -177,4 +181,4 @@ class FinishedRun:
         """One file per rule, settings, round and clients; fusing the same again writes the same name."""
         identity = strict_json([row.settings, row.round, row.clients])
         name = f"{row.fusion}-{sha256(identity.encode()).hexdigest()[:8]}.json"
-        write_json(self.folder.path / "fusions" / name, row)
+        write_record(self.folder.path / "fusions" / name, row, self.folder.path)

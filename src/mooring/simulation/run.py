@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-from mooring.config import Experiment, as_yaml, load
-from mooring.errors import MooringError, StoreError
+from mooring.config import Experiment, as_yaml, code_of, load_recorded
+from mooring.errors import MooringError, StoreError, TrustError
 from mooring.evaluate import Examiner
 from mooring.events import (
     Emit,
@@ -100,15 +100,18 @@ def interrupted(folder: RunFolder, experiment: Experiment) -> bool:
     """Is this very experiment waiting here to go on? Another one that waits is not thrown away."""
     if not (folder.path / "state").is_dir():
         return False
+    another = "choose another folder with out=..., or repeat with --again to replace it"
     try:
-        [waiting] = load(folder.experiment_file)
+        waiting = load_recorded(folder.experiment_file, code_of(experiment.tree()))
+    except TrustError:  # it names code that this experiment does not
+        raise StoreError(f"out={folder.path}: holds an interrupted run of another experiment", another) from None
     except MooringError:
         return True  # damaged, and about to be written again; the states know themselves whose they are
     if waiting.fingerprint() != experiment.fingerprint():
         raise StoreError(
             f"out={folder.path}: holds an interrupted run of another experiment ({waiting.label}, "
             f"fingerprint {waiting.fingerprint()[:8]})",
-            "choose another folder with out=..., or repeat with --again to replace it",
+            another,
         )
     return True
 

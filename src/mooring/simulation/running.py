@@ -77,10 +77,13 @@ class Running:
             self.states.delivered(upload)
         known = {site.number: self.states.facts(site.number) for site in self.sites}
         self.states.uploads.clear()
+        for client in sorted(client for client, facts in known.items() if facts is None and self.states.exists(client)):
+            self.note(Remark(f"client {client}: its state or its uploads are not what was saved; it trains again"))
         for path in sorted(self.states.damaged):
             self.note(Remark(f"{path} is damaged; an earlier state is used"))
         events = (timed.event for timed in self.writer.folder.events)
         told = {(event.round, event.client) for event in events if isinstance(event, ClientRecord)}
+        lost = 0
         for facts in filter(None, known.values()):
             for upload in facts.uploads:
                 self.uploads[upload.round, upload.client] = upload
@@ -89,6 +92,9 @@ class Running:
                 self.keep_record(record)
                 if (record.round, record.client) not in told:
                     self.writer.record(record)
+                    lost += 1
+        if lost:
+            self.note(Remark(f"events.jsonl had lost {lost} rounds of clients; they were written again"))
 
     def collect(self) -> None:
         for upload in self.experiment.engine.collect(self.job, self.sites, self.note, self.states):

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mooring.config import Experiment, load_plan
+from mooring.config import HOUSE_CODE, Experiment, Trust, load_plan
 from mooring.config.plan import Plan, Point
 from mooring.errors import StoreError
 from mooring.record import FusionRecord, Metrics, Result, RunFolder, read_fusion, strict_json
@@ -91,11 +91,11 @@ def fused_from(trained: Result, file: Path) -> MemberResult | None:
     return MemberResult.of_fusion(row) if (row.clients, row.fingerprint) == (delivered, trained.fingerprint) else None
 
 
-def members(out: Path) -> list[Member]:
+def members(out: Path, trust: Trust = HOUSE_CODE) -> list[Member]:
     """The members of the sweep in this folder, in the order of its plan."""
     if not (out / PLAN).exists():
         raise StoreError(f"{out}: holds no {PLAN}", "name the folder of a sweep")
-    plan = load_plan(out / PLAN)
+    plan = load_plan(out / PLAN, trust=trust)
     return list(members_of(replace(plan, trials=read_trials(out)), out))
 
 

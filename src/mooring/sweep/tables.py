@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+from mooring.cells import guarded, in_csv
 from mooring.config.plan import Plan
 from mooring.record import write_atomically
 from mooring.sweep.members import Member, MemberResult
@@ -83,8 +84,8 @@ def summary_cells(row: SummaryRow) -> dict[str, Cell]:
 
 def as_csv(rows: Iterable[dict[str, Cell]]) -> bytes:
     rows = list(rows)
-    text = StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    columns, text = list(rows[0]) if rows else [], StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(guarded, columns))
+    writer.writerows([in_csv(row.get(column)) for column in columns] for row in rows)
     return text.getvalue().encode()

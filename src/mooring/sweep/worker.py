@@ -5,12 +5,12 @@ from _thread import interrupt_main
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mooring.config import Experiment, parse
+from mooring.config import Experiment, Trust, code_of, parse
 from mooring.config.tree import Tree
 from mooring.engines import Local
 from mooring.errors import MooringError
 from mooring.processes import Link, Stopped
-from mooring.record import write_json
+from mooring.record import still_there, write_record
 from mooring.simulation import fuse, run
 
 SOME_FAILED = "some clients failed"
@@ -49,21 +49,23 @@ class TaskRunner:
 def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
     """The outcome of each member by name. Nothing is fused from some clients only."""
     try:
+        still_there(Path(task.folder).parents[1])  # a sweep that was removed is not begun again, half of it missing
         complete = run(built(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
     except Exception as error:
         return dict.fromkeys(task.names, reason(error))
     if not complete:
         return dict.fromkeys(task.names, SOME_FAILED)
-    return {task.name: ""} | {name: fused(tree, task.folder, Path(file)) for name, tree, file in task.others}
+    trust = code_of(task.tree)
+    return {task.name: ""} | {name: fused(tree, task.folder, Path(file), trust) for name, tree, file in task.others}
 
 
-def fused(tree: Tree, folder: str, file: Path) -> str:
-    """One member that differs in its fusion alone."""
+def fused(tree: Tree, folder: str, file: Path, trust: Trust) -> str:
+    """One member that differs in its fusion alone; `trust` is what its training was given."""
     try:
         rule = built(tree, folder, 1).method.fusion
         assert rule is not None
-        [row] = fuse(folder, [rule])
-        write_json(file, row)
+        [row] = fuse(folder, [rule], trust=trust)
+        write_record(file, row, file.parents[1])
     except Exception as error:
         return reason(error)
     return ""

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 from io import BytesIO
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from mooring.cells import printable
 from mooring.errors import needed
 from mooring.record import write_atomically
 from mooring.reports.figure import Curves, Line, colour
@@ -35,7 +37,7 @@ def write_excel(report: Report, out: Path) -> None:
 
 def sheet(book: Any, title: str) -> Any:
     """A sheet with a name that Excel accepts and no other sheet has."""
-    name = title.translate(FORBIDDEN).strip()[:LONGEST_NAME] or "table"
+    name = printable(title).translate(FORBIDDEN).strip()[:LONGEST_NAME] or "table"
     taken = {other.lower() for other in book.sheetnames}
     number = 2
     while name.lower() in taken:
@@ -50,7 +52,7 @@ def fill(place: Any, table: Table) -> None:
     bold, wrapped = styles.Font(bold=True), styles.Alignment(wrap_text=True, vertical="top")
     for row, cells in enumerate((table.columns, *table.rows), 1):
         for column, value in enumerate(cells, 1):
-            cell = place.cell(row, column, value)
+            cell = place.cell(row, column, plain(value))
             if isinstance(value, str):
                 cell.data_type = "s"
             if isinstance(value, str) and len(value) > WIDEST:
@@ -65,6 +67,13 @@ def fill(place: Any, table: Table) -> None:
     for column, name in enumerate(table.columns, 1):
         longest = max([len(name), *(len(shown(row[column - 1])) for row in table.rows)])
         place.column_dimensions[letter(column)].width = min(longest, WIDEST) + 2
+
+
+def plain(value: Cell) -> Cell:
+    """What a cell can hold: printable text, finite numbers."""
+    if isinstance(value, str):
+        return printable(value)
+    return value if not isinstance(value, float) or isfinite(value) else None
 
 
 def number_is_plain(value: float) -> bool:
@@ -86,9 +95,9 @@ def wide(figure: Curves) -> Table:
 def chart(place: Any, figure: Curves) -> Any:
     charts = needed("openpyxl.chart", "report")
     drawn = charts.ScatterChart()
-    drawn.title, drawn.style, drawn.scatterStyle = figure.title, 2, "lineMarker"
+    drawn.title, drawn.style, drawn.scatterStyle = printable(figure.title), 2, "lineMarker"
     drawn.width, drawn.height = 22, 12
-    drawn.x_axis.title, drawn.y_axis.title = figure.x_title, figure.y_title
+    drawn.x_axis.title, drawn.y_axis.title = printable(figure.x_title), printable(figure.y_title)
     drawn.x_axis.delete = drawn.y_axis.delete = False
     drawn.x_axis.majorUnit = max(1, (place.max_row - 2) // 10)
     if figure.scale == "log":

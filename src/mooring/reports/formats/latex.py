@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from mooring.cells import printable
 from mooring.record import write_atomically
 from mooring.reports.section import Report, Section
 from mooring.reports.table import Cell, Table, shown
@@ -85,5 +86,5 @@ def column(cells: tuple[Cell, ...]) -> str:
 
 
 def escaped(text: str) -> str:
-    plain = "".join(SPECIAL.get(char, char) for char in text)
+    plain = "".join(SPECIAL.get(char, char) for char in printable(text))
     return FAR_EASTERN.sub(r"\\eastern{\g<0>}", plain)

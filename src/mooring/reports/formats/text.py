@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from mooring.cells import printable
 from mooring.record import write_atomically
 from mooring.reports.section import Report, Section, VerdictLine
 from mooring.reports.table import Table, csv_text, shown
@@ -18,7 +19,7 @@ def write_markdown(report: Report, out: Path) -> None:
 
 
 def markdown(report: Report) -> str:
-    command = f"```text\n{report.command}\n```" if report.command else ""
+    command = fenced(report.command, "text") if report.command else ""
     head = [f"# {inline(report.title)}", inline(report.subtitle), command]
     cards = [
         f"- **{inline(c.value)}** {inline(c.label)}{f' ({inline(c.detail)})' if c.detail else ''}" for c in report.cards
@@ -35,7 +36,7 @@ def verdict(told: VerdictLine) -> str:
 
 
 def section(told: Section) -> str:
-    texts = [f"### {inline(title)}\n\n```yaml\n{text.rstrip()}\n```" for title, text in told.texts]
+    texts = [f"### {inline(title)}\n\n{fenced(text, 'yaml')}" for title, text in told.texts]
     return "\n\n".join([f"## {told.title}", told.lead, *map(table, told.tables), *texts])
 
 
@@ -48,4 +49,10 @@ def table(told: Table) -> str:
 
 def inline(text: str) -> str:
     """Text that is neither markup nor a new cell."""
-    return re.sub(r"([\\|*_<>`\[\]])", r"\\\1", text).replace("\n", " ")
+    return re.sub(r"([\\|*_<>`\[\]])", r"\\\1", printable(text)).replace("\n", " ")
+
+
+def fenced(text: str, language: str) -> str:
+    """Text as it stands, between fences that it does not hold."""
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"

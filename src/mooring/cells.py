@@ -1,0 +1,35 @@
+"""Text as tables hold it: no characters that break a file, nothing that a spreadsheet takes for a formula."""
+
+import re
+
+BREAKS = re.compile("[\r\v\f\x85\u2028\u2029]")  # lines end here for some readers, and not for others
+UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+FORMULA = re.compile("'*[=+\\-@\t\n＝＋－＠]")
+NUMBER = re.compile(r"[-+]?([0-9][0-9,]*\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?%?")
+GUARD = "'"  # what spreadsheets themselves write before text that is no formula
+
+
+def printable(text: str) -> str:
+    """The text with control characters written out: a bell becomes `\\x07`."""
+    return UNPRINTABLE.sub(_written_out, BREAKS.sub(" ", text))
+
+
+def _written_out(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def guarded(text: str) -> str:
+    """The text as a CSV cell: with a quote before it where a spreadsheet would compute; numbers stay numbers."""
+    plain = printable(text)
+    return f"{GUARD}{plain}" if FORMULA.match(plain) and not NUMBER.fullmatch(plain) else plain
+
+
+def in_csv(cell: object) -> object:
+    """A cell as it is written: text guarded, everything else as it is."""
+    return guarded(cell) if isinstance(cell, str) else cell
+
+
+def unguarded(text: str) -> str:
+    """What a guarded cell says."""
+    return text.removeprefix(GUARD) if text.startswith(GUARD) and FORMULA.match(text) else text

@@ -1,0 +1,110 @@
+"""Ctrl-C typed into a terminal, where it reaches every process of the group: saved, said in one line, no traceback.
+
+A run with two workers is interrupted as soon as a client has a state; a sweep and a study are asked to save their runs.
+"""
+
+import os
+import pty
+import select
+import sys
+import time
+from shlex import quote
+
+import pytest
+from disturbance import LIMIT_SECONDS, OFTEN, SOURCE
+
+INTERRUPT = b"\x03"
+LONG = ["training.rounds=200", "training.local_epochs=2", "data.limit=400", OFTEN]
+
+
+class Terminal:
+    """A command in a terminal of its own."""
+
+    def __init__(self, folder, *words):
+        self.screen, self.until = b"", time.monotonic() + LIMIT_SECONDS
+        self.pid, self.keyboard = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.environ |= {"PYTHONPATH": str(SOURCE), "TERM": "xterm", "COLUMNS": "200"}
+            program = "from mooring.cli import main; main()"
+            os.execv(sys.executable, [sys.executable, "-c", program, *map(str, words)])
+
+    def wait_for(self, seen):
+        """Read what is shown until `seen()`."""
+        while not seen():
+            assert time.monotonic() < self.until, self.shown()[-2000:]
+            assert self.read(), self.shown()[-2000:]
+
+    def read(self):
+        """Whether the command is still there."""
+        ready, _, _ = select.select([self.keyboard], [], [], 0.02)
+        if not ready:
+            return True
+        try:
+            data = os.read(self.keyboard, 65536)
+        except OSError:  # the terminal closes with its last process
+            return False
+        self.screen += data
+        return bool(data)
+
+    def press(self):
+        os.write(self.keyboard, INTERRUPT)
+
+    def ended(self):
+        """The exit code, once everything was shown."""
+        while self.read():
+            assert time.monotonic() < self.until, self.shown()[-2000:]
+        _, status = os.waitpid(self.pid, 0)
+        return os.waitstatus_to_exitcode(status)
+
+    def shown(self):
+        return self.screen.decode(errors="replace").replace("\r\n", "\n")
+
+
+def states(folder):
+    return list(folder.glob("**/state/*.state"))
+
+
+def test_a_run_with_two_workers_saves_and_says_how_to_go_on(tmp_path):
+    folder = tmp_path / "a folder"
+    terminal = Terminal(tmp_path, "run", "method=v7", "engine.workers=2", f"out={folder}", *LONG)
+    terminal.wait_for(lambda: states(folder))
+    terminal.press()
+    assert terminal.ended() == 130
+    assert "Traceback" not in terminal.shown()
+    assert terminal.shown().splitlines()[-1].endswith(f"interrupted; go on with: mooring resume {quote(str(folder))}")
+    assert states(folder)
+    assert not (folder / "result.json").exists()
+
+
+@pytest.mark.parametrize("verb", [("sweep", "method=v4,v7"), ("study", "5")])
+def test_a_sweep_and_a_study_save_their_runs(verb, tmp_path):
+    folder = tmp_path / "many"
+    own = [word for word in LONG if verb[0] == "sweep" or not word.startswith("training.")]
+    terminal = Terminal(tmp_path, *verb, f"out={folder}", "--workers", "2", *own)
+    terminal.wait_for(lambda: states(folder))
+    terminal.press()
+    assert terminal.ended() == 130
+    assert "Traceback" not in terminal.shown()
+    assert f"interrupted; go on with: mooring {verb[0]}" in terminal.shown()
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.4])
+def test_while_it_is_still_starting_nothing_but_one_word_is_said(moment, tmp_path):
+    """At once, in the middle of imports, or before a worker has begun: there is nothing to save."""
+    terminal = Terminal(tmp_path, "run", "method=v7", "engine.workers=2", "out=run", *LONG)
+    started = time.monotonic()
+    terminal.wait_for(lambda: time.monotonic() - started > 0.8 + moment)
+    terminal.press()
+    assert terminal.ended() in (130, -2)  # -2: before our first line, where Python itself answers
+    assert "Traceback" not in terminal.shown() or "mooring/cli" not in terminal.shown()
+
+
+def test_the_second_ctrl_c_leaves_at_once(tmp_path):
+    folder = tmp_path / "run"
+    terminal = Terminal(tmp_path, "run", "method=v7", "engine.workers=2", f"out={folder}", *LONG)
+    terminal.wait_for(lambda: states(folder))
+    terminal.press()
+    terminal.press()
+    assert terminal.ended() == 130
+    assert "Traceback" not in terminal.shown()

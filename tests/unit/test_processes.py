@@ -1,0 +1,81 @@
+"""Worker processes are supervised: the dead are replaced, crashes are told, nobody is left behind."""
+
+from multiprocessing import active_children
+
+import pytest
+import torch
+from handlers import Trying, waiting
+
+from mooring import load, run
+from mooring.events import FusionBegan, PartitionDrawn
+from mooring.processes import NO_MEMORY, Died, Message, WorkerPool, threads
+
+
+class Enough(BaseException):
+    """Of a listener that has heard what it wanted."""
+
+
+def ends(pool, tasks):
+    """What became of each task."""
+    return [said for said in pool.run(tasks) if isinstance(said, Message | Died)]
+
+
+def test_a_task_is_tried_by_three_workers_and_then_given_up(tmp_path):
+    pool = WorkerPool(Trying(tmp_path), 2)
+    assert ends(pool, ["greedy"]) == [Died("greedy", NO_MEMORY, 3)]
+    assert len((tmp_path / "greedy").read_text().splitlines()) == 3
+    assert pool.started == 3
+
+
+def test_the_worker_after_one_that_died_goes_on_with_its_task_and_the_next(tmp_path):
+    assert ends(WorkerPool(Trying(tmp_path), 1), ["unlucky", "fine"]) == [Message("unlucky", 2), Message("fine", 1)]
+
+
+def test_a_crash_in_a_worker_is_told_with_its_traceback(tmp_path):
+    with pytest.raises(RuntimeError, match="in a worker process") as crash:
+        ends(WorkerPool(Trying(tmp_path), 1), ["wrong"])
+    assert 'handlers.py", line' in str(crash.value)
+    assert str(crash.value).rstrip().endswith("ValueError: a mistake of ours")
+    assert len((tmp_path / "wrong").read_text().splitlines()) == 1  # a mistake is not tried again
+
+
+def test_whoever_turns_away_leaves_no_worker_behind():
+    messages = WorkerPool(waiting, 1).run(["task"])
+    pid = next(said.content for said in messages if isinstance(said, Message))
+    assert pid in [child.pid for child in active_children()]
+    messages.close()
+    assert pid not in [child.pid for child in active_children()]
+
+
+@pytest.fixture
+def two_threads():
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(1)
+
+
+def test_threads_are_given_back(two_threads):
+    with threads(3):
+        assert torch.get_num_threads() == 3
+    assert torch.get_num_threads() == 2
+    with pytest.raises(ValueError), threads(3):
+        raise ValueError
+    assert torch.get_num_threads() == 2
+
+
+@pytest.mark.parametrize("stop", [None, PartitionDrawn, FusionBegan])
+def test_a_run_gives_back_the_callers_threads_however_it_ends(stop, two_threads, tmp_path):
+    """Even while the failure and all its frames are held: no engine is left open in the middle of its work."""
+
+    def watch(event):
+        if type(event) is stop:
+            raise Enough
+
+    settings = ["method=afl", "partition.kind=iid", "engine.workers=1", "data.limit=100", f"out={tmp_path / 'run'}"]
+    [experiment] = load(overrides=settings)
+    try:
+        assert run(experiment, watch).complete
+        assert stop is None
+    except Enough:
+        assert torch.get_num_threads() == 2
+    assert torch.get_num_threads() == 2
