@@ -9,9 +9,9 @@ SHORT = ("training.rounds=2", "training.local_epochs=2", "bank.teacher_epochs=2"
 
 
 def test_a_bank_is_a_download_and_the_same_bytes_for_any_number_of_workers(run_json):
-    once = ("method=v6", "training.rounds=1", *SHORT[1:])
-    one = run_json(*once, "engine.workers=1")
-    two = run_json(*once, "engine.workers=2", "--again")
+    shorter = ("training.rounds=1", *SHORT[1:])
+    one = run_json("method=v6", *shorter, "engine.workers=1")
+    two = run_json("method=v6", *shorter, "engine.workers=2", "--again")
     assert [upload["sha256"] for upload in one["uploads"]] == [upload["sha256"] for upload in two["uploads"]]
     assert one["download_bytes"] == 144 * 32 * 4
     assert one["partition"]["public"] == 144

@@ -105,17 +105,6 @@ def test_several_methods_share_the_partition_and_get_a_folder_each(cli, tmp_path
     assert "run folder: both/v7" in out
 
 
-def test_a_changed_method_is_called_so_in_the_table_and_on_disk(cli, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    words = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1", "data.limit=200")
-    code, out, err = cli("run", *words, "method=v4", "fusion=class-expert")
-    assert code == 0, err
-    assert "v4 + fusion=class-expert " in out
-    assert "v4 + fusion=class-expert: round 0 (last: 0)" in err
-    [folder] = (tmp_path / "runs").iterdir()
-    assert folder.name.startswith("digits-v4-fusion-class-expert-")
-
-
 def test_the_label_histogram_of_every_client_is_its_plan(run_json, cli):
     _, out, _ = cli("partition", "--json")
     plan = json.loads(out)

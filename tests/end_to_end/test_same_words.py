@@ -40,7 +40,8 @@ def test_the_last_of_two_rounds_is_round_1_everywhere(cli, report):
     assert "round 2" not in page
 
 
-def test_a_method_that_was_changed_says_so_everywhere(cli, report, tmp_path):
+def test_a_method_that_was_changed_says_so_everywhere(cli, report, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     code, out, err = cli("run", "method=v7", "fusion=class-expert", *QUICK, "training.rounds=1")
     assert code == 0, err
     [folder] = (tmp_path / "runs").iterdir()
@@ -48,8 +49,7 @@ def test_a_method_that_was_changed_says_so_everywhere(cli, report, tmp_path):
     assert result["method"] == CHANGED
     assert folder.name == f"digits-v7-fusion-class-expert-{result['fingerprint'][:8]}"
     assert err.startswith(f"{CHANGED}: round 0")
-    cells = [line[: len("fusion=class-expert")].strip() for line in out.splitlines()]
-    assert " ".join(cells[1:3]) == CHANGED  # the first column of the table, which breaks it in two
+    assert f"{CHANGED} " in out.splitlines()[1]
     assert report(folder).startswith(f"# {CHANGED}\n")
     assert CHANGED in cli("doctor", folder)[1]
     assert CHANGED in cli("watch", folder)[1]

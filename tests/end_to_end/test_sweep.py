@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -78,10 +79,11 @@ def test_a_fusion_with_a_bug_fails_alone(cli, tmp_path):
         "sweep", f"fusion=feature-ensemble,{__name__}:Broken,class-expert", *SMALL, "out=s", "--json", "--workers", 1
     )
     assert code == 3, err
-    statuses = [row["status"] for row in json.loads(out)["results"]]
-    assert [statuses[0], statuses[2]] == ["finished", "finished"]
-    assert "test_sweep.py" in statuses[1]
-    assert "RuntimeError: no rule of mine" in statuses[1]
+    good, bad, other = [row["status"] for row in json.loads(out)["results"]]
+    assert (good, other) == ("finished", "finished")
+    kept = "s/runs/feature-ensemble/error.txt"
+    assert re.fullmatch(rf"{__file__}:\d+: RuntimeError: no rule of mine; the whole traceback is in '{kept}'", bad)
+    assert "in __call__" in (tmp_path / kept).read_text()
 
 
 @dataclass(frozen=True)
