@@ -6,12 +6,15 @@ A run with two workers is interrupted as soon as a client has a state; a sweep a
 import os
 import pty
 import select
+import shutil
 import sys
 import time
 from shlex import quote
 
 import pytest
 from disturbance import LIMIT_SECONDS, OFTEN, SOURCE
+
+from mooring.record import RunFolder, verify
 
 INTERRUPT = b"\x03"
 LONG = ["training.rounds=200", "training.local_epochs=2", "data.limit=400", OFTEN]
@@ -87,6 +90,18 @@ def test_a_sweep_and_a_study_save_their_runs(verb, tmp_path):
     assert terminal.ended() == 130
     assert "Traceback" not in terminal.shown()
     assert f"interrupted; go on with: mooring {verb[0]}" in terminal.shown()
+
+
+def test_a_fusion_of_many_rules_keeps_what_it_has(original, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(original, folder)
+    terminal = Terminal(tmp_path, "fuse", folder, "--fusion", "all")
+    terminal.wait_for(lambda: list(folder.glob("fusions/*.json")))
+    terminal.press()
+    assert terminal.ended() == 130
+    assert "Traceback" not in terminal.shown()
+    assert f"rules are fused, and kept in {folder}/fusions" in terminal.shown()
+    assert all(state.state == "as written" for state in verify(RunFolder(folder)))
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.4])
