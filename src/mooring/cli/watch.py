@@ -1,7 +1,7 @@
 """`mooring watch`: a run as it goes, from its events, in any other terminal."""
 
 from collections.abc import Sequence
-from math import log
+from math import inf, isfinite, log
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Annotated
@@ -80,13 +80,14 @@ def frame(seen: "tuple[str, RunRecord, int]") -> "RenderableType":
         table.add_column(heading, justify="right")
     table.add_column("lambda over rounds, log scale")
     begun = [client for client in record.clients if client.started or client.rounds]
-    positive = [row.lambda_felt for client in begun for row in client.rounds if row.lambda_felt]
+    felt_anywhere = (row.lambda_felt or 0.0 for client in begun for row in client.rounds)
+    positive = [value for value in felt_anywhere if 0 < value < inf]
     low, high = (min(positive), max(positive)) if positive else (1.0, 1.0)
     for client in begun[:MOST_CLIENTS]:
         last = client.rounds[-1] if client.rounds else None
         shown = (last.base_loss, last.align_loss, last.lambda_felt, last.lambda_star) if last else (None,) * 4
         felt = {row.round: row.lambda_felt for row in client.rounds}
-        trace = log_sparkline([felt.get(round_) for round_ in range(rounds)][-LONGEST:], low, high)
+        trace = log_sparkline([felt.get(round_) for round_ in last_of(rounds)], low, high)
         table.add_row(str(client.client), f"{len(client.rounds)}/{rounds}", *map(number, shown), trace)
     more = len(begun) - MOST_CLIENTS
     head, accuracy = Text(title, "bold"), accuracy_line(record, rounds)
@@ -96,12 +97,18 @@ def frame(seen: "tuple[str, RunRecord, int]") -> "RenderableType":
 def accuracy_line(record: "RunRecord", rounds: int) -> str:
     if not record.fused:
         return "accuracy  nothing fused yet"
-    shown = [record.fused.get(round_) for round_ in range(rounds)][-LONGEST:]
     last = max(record.fused)
-    known = [value for value in shown if value is not None]
-    line = sparkline(shown, min(known), max(known))
-    spread = f"from {min(known):.3f} to {max(known):.3f}"
-    return f"accuracy  {line}  {record.fused[last]:.3f} after {round_of(last, rounds)}, {spread}"
+    told = f"{record.fused[last]:.3f} after {round_of(last, rounds)}"
+    shown = [record.fused.get(round_) for round_ in last_of(rounds)]
+    known = [value for value in shown if value is not None and isfinite(value)]
+    if not known:  # a log may count its rounds as it likes
+        return f"accuracy  {told}"
+    return f"accuracy  {sparkline(shown, min(known), max(known))}  {told}, from {min(known):.3f} to {max(known):.3f}"
+
+
+def last_of(rounds: int) -> range:
+    """The rounds that are shown."""
+    return range(max(0, rounds - LONGEST), rounds)
 
 
 def number(value: float | None) -> str:
@@ -111,7 +118,10 @@ def number(value: float | None) -> str:
 def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
     """Each value as a block between low and high; a missing one is a gap."""
     span = high - low
-    return "".join(GAP if value is None else _block((value - low) / span if span > 0 else 0.5) for value in values)
+    return "".join(
+        GAP if value is None or not isfinite(value) else _block((value - low) / span if span > 0 else 0.5)
+        for value in values
+    )
 
 
 def log_sparkline(values: Sequence[float | None], low: float, high: float) -> str:

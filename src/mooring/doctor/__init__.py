@@ -1,13 +1,14 @@
 """The doctor: reads what happened and says what is wrong, with evidence and a remedy. Never writes."""
 
 from mooring.doctor import client_checks, fusion_checks, lambda_checks
-from mooring.doctor.case import Case, case_of, case_of_log, read_case
+from mooring.doctor.case import Case, case_of, case_of_log, read_case, sound
 from mooring.doctor.finding import Diagnosis, Finding
 from mooring.doctor.lambda_checks import distance
 
 
 def examine(case: Case) -> Diagnosis:
     """All findings, the ill ones first, then by client."""
+    case = sound(case)
     found = [
         *lambda_checks.check(case),
         *fusion_checks.check(case),

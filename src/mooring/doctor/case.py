@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded
 from mooring.config.tree import read_file
@@ -13,6 +14,8 @@ from mooring.losses import MeanSquared, SupCon
 from mooring.record import Result, RunFolder, RunRecord
 from mooring.weighting import Weighting
 
+SMALLEST, LARGEST = 1e-100, 1e100
+MEASURED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "schedule_factor")
 DIMENSIONS = {"resnet18": 512, "resnet34": 512}  # of the published code's models
 
 
@@ -93,13 +96,32 @@ def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> S
 
 def setting_of_log(settings: Mapping[str, object], result: Result) -> Setting:
     training, model = (part if isinstance(part, dict) else {} for part in map(settings.get, ("training", "model")))
+    batch = training.get("batch_size")
     return Setting(
-        lr=training.get("lr"),
-        momentum=training.get("momentum"),
-        batch_size=training.get("batch_size"),
+        lr=measured(training.get("lr")) or None,
+        momentum=measured(training.get("momentum")),
+        batch_size=batch if isinstance(batch, int) and batch > 0 else None,
         classes=len(result.classes) or None,
         dimension=DIMENSIONS.get(str(model.get("kind"))),
     )
+
+
+def sound(case: Case) -> Case:
+    """Without numbers that no loss and no weight can be: a file may say anything."""
+    clients = tuple(replace(client, rounds=tuple(map(sound_row, client.rounds))) for client in case.record.clients)
+    return replace(case, record=replace(case.record, clients=clients))
+
+
+def sound_row(row: ClientRecord) -> ClientRecord:
+    said = {name: getattr(row, name) for name in MEASURED}
+    wrong: dict[str, Any] = {name: None for name, value in said.items() if value != measured(value)}
+    return replace(row, **wrong) if wrong else row
+
+
+def measured(value: object) -> float | None:
+    """A number of which squares and ratios are numbers too; anything else is not known."""
+    sensible = isinstance(value, int | float) and (value == 0 or SMALLEST < value < LARGEST)
+    return value if sensible else None  # type: ignore[return-value]
 
 
 def read_case(folder: Path, trust: Trust = HOUSE_CODE) -> Case:

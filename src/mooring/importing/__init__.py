@@ -4,13 +4,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from mooring.config import as_yaml
+from mooring.config.label import folder_name
 from mooring.importing.experiment import experiment_of
 from mooring.importing.logged import Logged
 from mooring.importing.parse import read_logs
 from mooring.importing.records import events_of, result_of
 from mooring.record import Imported, Origin, Result, write_imported
 
-RUNS = Path("runs")
+RUNS, UNKNOWN = Path("runs"), "unknown"
 
 
 def import_log(path: Path, out: Path | None = None) -> list[tuple[Path, Result]]:
@@ -37,7 +38,7 @@ def imported_from(logged: Logged, log: str) -> Imported:
 
 def folder_of(imported: Imported, experiments: int, out: Path | None) -> Path:
     result = imported.result
-    name = f"{result.dataset or 'unknown'}-{result.method}-imported-{imported.origin.sha256[:8]}"
+    name = f"{folder_name(f'{result.dataset or UNKNOWN}-{result.method}')}-imported-{imported.origin.sha256[:8]}"
     if out is None:
         return RUNS / name
     return out if experiments == 1 else out / name

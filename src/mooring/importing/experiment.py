@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from mooring.cells import printable
 from mooring.config.tree import Tree
 from mooring.importing.logged import Logged
 
 SOURCES = {"FashionMNIST": "fashion_mnist", "FMNIST": "fashion_mnist"}  # every other name only in small letters
+LONGEST, LARGEST = 80, 1e18  # letters of a word, and numbers, that are taken over
 V11 = {"linear": "v11-linear", "cosine": "v11-cosine"}
 
 
@@ -34,7 +36,7 @@ def experiment_of(logged: Logged) -> Tree:
         },
     }
     tree = {key: known(part) for key, part in parts.items() if known(part)}
-    return tree | {"method": method_of(logged)} | known({"seed": logged.config.get("seed")})
+    return tree | {"method": method_of(logged)} | known({"seed": logged.config.get("seed")}, (int,))
 
 
 def method_of(logged: Logged) -> str:
@@ -56,6 +58,10 @@ def schedule(logged: Logged) -> str:
     return "cosine" if (factors[0] - factors[1]) / mean < 0.75 else "linear"
 
 
-def known(part: Mapping[str, Any]) -> Tree:
-    """Numbers and words; a log may hold anything."""
-    return {key: value for key, value in part.items() if isinstance(value, int | float | str)}
+def known(part: Mapping[str, Any], kinds: tuple[type, ...] = (int, float, str)) -> Tree:
+    """Numbers and words, as far as a file can say them; a log may hold anything."""
+    return {
+        key: printable(value)[:LONGEST] if isinstance(value, str) else value
+        for key, value in part.items()
+        if type(value) in kinds and (isinstance(value, str) or abs(value) < LARGEST)
+    }

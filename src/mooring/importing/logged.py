@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 
@@ -45,13 +46,21 @@ class Logged:
             return "v9"
         return "v4" if re.search(r"V4$", self.label, re.IGNORECASE) else "v7"
 
-    @property
+    @cached_property
+    def by_round(self) -> dict[int, dict[int, Said]]:
+        """round -> client -> what was said, both in their order"""
+        found: dict[int, dict[int, Said]] = {}
+        for (round_, client), said in sorted(self.said.items()):
+            found.setdefault(round_, {})[client] = said
+        return found
+
+    @cached_property
     def clients(self) -> list[int]:
         return sorted({client for _, client in self.said})
 
     @property
     def rounds(self) -> list[int]:
-        return sorted({round_ for round_, _ in self.said})
+        return list(self.by_round)
 
     @property
     def server(self) -> tuple[str, dict[int, float]]:

@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from math import isnan
 from pathlib import Path
 from typing import Any
 
+from mooring.cells import printable
 from mooring.errors import StoreError
 from mooring.importing.logged import Logged, Said
 
 NUMBER = r"([-+\w.]+)"
 STAMP = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) \[")
-CONFIG = re.compile(r"config: (\{.*\})\s*$")
+CONFIG = "config: "
 LABEL = re.compile(r"\[INFO\]\s+(Oneshot\w+|OneShot\w+):")
 SAMPLES = re.compile(r"Total assigned samples: (\d+)\s*$")
 ROUND = re.compile(rf"Round (\d+) starts-+\|(?: Annealing Factor for this round: {NUMBER})?")
@@ -29,7 +29,10 @@ STATE = re.compile(
     rf"\| Truly Effective λ \(for W\):\s*{NUMBER}"
 )
 ENTROPY = re.compile(rf"Adaptive Lambda: {NUMBER}")
-ACCURACY = re.compile(rf"The test accuracy ?(.*): {NUMBER}\s*$")
+ACCURACY = "The test accuracy"
+LARGEST_COUNT = 10**6  # of rounds and clients
+LONGEST_COUNT = 15  # digits
+LARGEST, SMALLEST = 1e100, 1e-100  # beyond these, squares and ratios are no numbers any more
 
 
 @dataclass
@@ -60,7 +63,10 @@ def read_logs(path: Path) -> list[Logged]:
         text = path.read_text("utf-8", errors="replace")
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror})", "name a log of the published code") from None
-    found = [finish(draft) for draft in sections(text) if draft.fused or draft.learned]
+    try:
+        found = [finish(draft) for draft in sections(text) if draft.fused or draft.learned]
+    except StoreError as error:
+        raise StoreError(f"{path}: {error.problem}", error.remedy) from None
     if not found:
         raise StoreError(f"{path}: holds no round of the published code", "name a log with 'Round 0 starts' in it")
     return found
@@ -70,10 +76,10 @@ def sections(text: str) -> Iterator[Draft]:
     """Some files are several logs one after another: a new configuration begins a new one."""
     draft = Draft()
     for line in text.splitlines():
-        found = CONFIG.search(line)
-        if found:
+        config = config_in(line)
+        if config is not None:
             yield draft
-            draft = Draft(config=literal(found[1]))
+            draft = Draft(config=literal(config))
         else:
             take(line, draft)
         draft.lines.append(line)
@@ -83,10 +89,10 @@ def sections(text: str) -> Iterator[Draft]:
 def take(line: str, draft: Draft) -> None:
     """Add what one line says."""
     if found := ROUND.search(line):
-        draft.round, draft.factor = int(found[1]), parsed(found[2])
+        draft.round, draft.factor = counted(found[1]), parsed(found[2])
         draft.annealed |= found[2] is not None
     elif found := CLIENT.search(line):
-        draft.client = int(found[1])
+        draft.client = counted(found[1])
     elif (found := EPOCH.search(line)) and draft.client is not None:
         draft.add(draft.client, train_accuracy=parsed(found[3]), accuracy=parsed(found[4]) or 0.0)
     elif found := SIGMAS.search(line):
@@ -95,7 +101,7 @@ def take(line: str, draft: Draft) -> None:
         a = 1.0 if draft.factor is None else draft.factor
         felt = None if raw is None else a * raw
         draft.add(
-            int(found[1]),
+            counted(found[1]),
             sigma_local=local,
             sigma_align=align,
             lambda_raw=raw,
@@ -105,15 +111,30 @@ def take(line: str, draft: Draft) -> None:
     elif found := STATE.search(line):
         draft.learned = draft.decayed = True
         raw, s, felt = (parsed(found[i]) for i in (2, 3, 4))
-        draft.add(int(found[1]), lambda_raw=raw, lambda_felt=felt, schedule_factor=s)
+        draft.add(counted(found[1]), lambda_raw=raw, lambda_felt=felt, schedule_factor=s)
     elif found := SAMPLES.search(line):
-        draft.samples = int(found[1])
+        draft.samples = int(found[1]) if len(found[1]) <= LONGEST_COUNT else None
     elif ENTROPY.search(line):
         draft.entropies += 1
     elif found := LABEL.search(line):
         draft.label = draft.label or found[1]
-    elif found := ACCURACY.search(line):
-        draft.fused[found[1].strip(" ()")].setdefault(draft.round, parsed(found[2]) or 0.0)
+    elif fused := accuracy_in(line):
+        draft.fused[fused[0]].setdefault(draft.round, fused[1])
+
+
+def config_in(line: str) -> str | None:
+    """The dictionary at the end of a line, as Python printed it."""
+    _, said, rest = line.partition(CONFIG)
+    return rest.rstrip() if said and rest.startswith("{") and rest.rstrip().endswith("}") else None
+
+
+def accuracy_in(line: str) -> tuple[str, float] | None:
+    """`The test accuracy of Ensemble: 0.4` -> ("of Ensemble", 0.4)"""
+    _, said, rest = line.partition(ACCURACY)
+    name, colon, number = rest.rpartition(": ")
+    if not said or not colon or not re.fullmatch(NUMBER, number.rstrip()):
+        return None
+    return printable(name.strip(" ()")), parsed(number.strip()) or 0.0
 
 
 def finish(draft: Draft) -> Logged:
@@ -152,9 +173,20 @@ def literal(text: str) -> dict[str, Any]:
 
 
 def parsed(text: str | None) -> float | None:
-    """A number, inf included; None for nan and for what is none."""
+    """A number; None for what is none, and for what no loss, weight or share can be: nan, inf, below 0."""
     try:
         value = float(text or "nan")
     except ValueError:
         return None
-    return None if isnan(value) else value
+    if not 0 <= value <= LARGEST:
+        return None
+    return 0.0 if value < SMALLEST else value
+
+
+def counted(text: str) -> int:
+    """The number of a round or a client."""
+    if len(text) > LONGEST_COUNT or int(text) > LARGEST_COUNT:
+        raise StoreError(
+            f"a log that counts rounds or clients to {text[:20]}", f"at most {LARGEST_COUNT:,} of each are read"
+        )
+    return int(text)

@@ -9,6 +9,7 @@ from mooring.record import Metrics, Origin, Result, RoundRecord, Seeds, SiteReco
 from mooring.types import PartitionSummary
 
 UNKNOWN = float("nan")
+MOST_CLASSES = 10_000
 
 
 def events_of(logged: Logged) -> list[Event]:
@@ -45,7 +46,7 @@ def result_of(logged: Logged, tree: Tree, origin: Origin) -> Result:
 def classes_of(data: Mapping[str, object]) -> tuple[str, ...]:
     """By number: a log does not name them."""
     count = data.get("num_classes")
-    return tuple(map(str, range(count))) if isinstance(count, int) and 0 < count < 100_000 else ()
+    return tuple(map(str, range(count))) if type(count) is int and 0 < count <= MOST_CLASSES else ()
 
 
 def round_of(logged: Logged, round_: int) -> RoundRecord:
@@ -55,8 +56,7 @@ def round_of(logged: Logged, round_: int) -> RoundRecord:
 
 def rows_of(logged: Logged, round_: int) -> list[ClientRecord]:
     """A log holds neither loss by itself: its one number is the sum of all terms over all batches."""
-    said = ((client, logged.said.get((round_, client))) for client in logged.clients)
-    return [row_of(client, round_, words) for client, words in said if words is not None]
+    return [row_of(client, round_, said) for client, said in logged.by_round.get(round_, {}).items()]
 
 
 def row_of(client: int, round_: int, said: Said) -> ClientRecord:
@@ -66,8 +66,8 @@ def row_of(client: int, round_: int, said: Said) -> ClientRecord:
         lambda_raw=said.lambda_raw,
         schedule_factor=said.schedule_factor,
         lambda_felt=said.lambda_felt,
-        sigma_sq_local=None if said.sigma_local is None else said.sigma_local**2,
-        sigma_sq_align=None if said.sigma_align is None else said.sigma_align**2,
+        sigma_sq_local=None if said.sigma_local is None else said.sigma_local * said.sigma_local,
+        sigma_sq_align=None if said.sigma_align is None else said.sigma_align * said.sigma_align,
         train_accuracy=said.train_accuracy,
         accuracy=said.accuracy,
     )

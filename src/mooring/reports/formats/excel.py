@@ -15,6 +15,7 @@ from mooring.reports.table import Cell, Table, shown
 
 LONGEST_NAME = 31  # of a sheet
 FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))
+LARGEST_WHOLE = 2**53  # what a cell holds exactly
 WIDEST = 48
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "sysDot"}
 
@@ -73,6 +74,8 @@ def plain(value: Cell) -> Cell:
     """What a cell can hold: printable text, finite numbers."""
     if isinstance(value, str):
         return printable(value)
+    if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+        return str(value)
     return value if not isinstance(value, float) or isfinite(value) else None
 
 
