@@ -17,7 +17,7 @@ from mooring.config.trust import named_module
 from mooring.doctor import read_case
 from mooring.errors import TrustError
 from mooring.fusion import ClassExpert
-from mooring.record import write_json
+from mooring.record import write_record
 from mooring.sweep import load_plan, members
 
 REFUSED = "code that is not part of mooring; add --trust-code if you trust this folder"
@@ -157,7 +157,7 @@ def test_no_record_of_a_sweep_brings_code_in(v12_run, tmp_path, module, cli, whe
     row = fusion_of(relabelled(v12_run, sweep / "runs" / "a", [], 0.5), "class-expert", 0.5)
     named = {"results.csv": (f"{module}:MINE", row.settings), "fused": ("v7", {"kind": f"{module}:Rule"})}
     method, settings = named[where]
-    write_json(sweep / "fused" / "b.json", replace(row, settings=settings))
+    write_record(sweep / "fused" / "b.json", replace(row, settings=settings))
     (sweep / "sweep.yaml").write_text("factors: {method: [v7]}")
     (sweep / "results.csv").write_text(f"run,method,status\na,v7,finished\nb,{method},finished\n")
     code, _, err = cli("report", sweep, "-f", "csv")

@@ -14,6 +14,7 @@ from mooring.config.plan import MOST_RUNS, Plan
 from mooring.config.tree import read_file
 from mooring.errors import MOST_PROBLEMS, ConfigError
 from mooring.methods import METHODS
+from mooring.record import RunFolder, write_result
 from mooring.study.plan import load_study
 
 LETTERS = "abcdefghijkl"
@@ -85,6 +86,7 @@ def test_every_verb_that_reads_a_folder_answers_in_one_line(v12_run, tmp_path, c
     folder = tmp_path / "run"
     shutil.copytree(v12_run, folder)
     (folder / "experiment.yaml").write_text(text)
+    write_result(folder, RunFolder(v12_run).result)  # as somebody would who made the folder up
     code, _, err = cli(verb[0], folder, *verb[1:])
     if verb[0] == "track" and text in ("method: [v4, v7]", 'seed: "\\e[2J"'):
         assert code == 0  # it shows settings as they stand
