@@ -37,12 +37,13 @@ def answers(code, here):
     return done.stdout.splitlines()
 
 
-def installed(tmp_path):
+def installed(tmp_path, megabytes=None):
     """The command as pip installs it, a script in a folder of its own: Python looks there for modules. It takes
     several commands, each as one argument."""
     script = tmp_path / "bin" / "mooring"
     script.parent.mkdir(exist_ok=True)
-    script.write_text(COMMAND)
+    little = "" if megabytes is None else f"{LIMIT}\nlimit({megabytes})\n"
+    script.write_text(little + COMMAND)
     return lambda here, *commands: python([str(script), *commands], here)
 
 

@@ -55,4 +55,4 @@ def inline(text: str) -> str:
 def fenced(text: str, language: str) -> str:
     """Text as it stands, between fences that it does not hold."""
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+    return f"{fence}{language}\n{printable(text).rstrip()}\n{fence}"
