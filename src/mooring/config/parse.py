@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Engine, Training
-from mooring.client.recipe import WHENS, When
+from mooring.client.recipe import WHENS, ClientRecipe, When
 from mooring.config.build import Builder, Problem, shorten
 from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
@@ -29,8 +30,8 @@ from mooring.methods import METHODS, Method
 from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
 from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models.heads import HEADS, Head
-from mooring.weighting import WEIGHTINGS, Uncertainty, Weighting
-from mooring.weighting.guards import GUARDS, Bound, Guard
+from mooring.weighting import WEIGHTINGS, Annealed, ByConfidence, Hypergradient, Probed, Uncertainty, Weighting
+from mooring.weighting.guards import GUARDS, Guard
 from mooring.weighting.sigma import STARTS, Start
 
 SLOTS: dict[type, Slot] = {
@@ -181,11 +182,35 @@ def impossible(method: Method) -> Iterator[str]:
         if not stage.terms or (stage.weights is not None and len(stage.weights) != len(stage.terms)):
             yield f"method.client.stages: {len(stage.terms)} terms, weights {stage.weights}; give each term one weight"
     weight = recipe.align.weight if recipe.align else None
-    if isinstance(weight, Uncertainty) and weight.gradients == "joint":
+    yield from unwatched(recipe)
+    if isinstance(weight, Uncertainty) and weight.coupled:
+        remedy = f"in a {weight.gradients} loss; use weight.gradients=separate"
         if weight.ratio != "constant":
-            yield f"weight.ratio={weight.ratio}: has no place in a joint loss; use weight.gradients=separate"
-        if isinstance(weight.guard, Bound):
-            yield "weight.guard.kind=bound: cannot act in a joint loss; use weight.gradients=separate"
+            yield f"weight.ratio={weight.ratio}: has no place {remedy}"
+        if weight.guard is not None and weight.guard.cap < inf:
+            yield f"weight.guard.kind={type(weight.guard).kind}: cannot act {remedy}"
+
+
+def unwatched(recipe: ClientRecipe) -> Iterator[str]:
+    """Losses that a weighting watches and that there are not; held-out images that none of ours watches."""
+    weights = list(within(recipe.align.weight)) if recipe.align else []
+    terms = [term.kind for term in recipe.terms]
+    watched = [weight.watches for weight in weights if isinstance(weight, ByConfidence)]
+    for name in watched:
+        if name not in ("base", *terms):
+            yield f"weight.watches={name}: is no term of this method's base loss; use weight.watches=base"
+    asked = any(isinstance(weight, Hypergradient) and weight.outer == "held-out" for weight in weights)
+    if asked and not recipe.held_out:
+        yield "weight.outer=held-out: no images are kept out of training; set method.client.held_out=0.1"
+    if recipe.held_out and not asked and all(type(weight) in WEIGHTINGS.values() for weight in weights):
+        yield f"method.client.held_out={recipe.held_out}: no part of this method looks at these images; set it to 0"
+
+
+def within(weight: Weighting) -> Iterator[Weighting]:
+    """A weighting, and those around which it lies."""
+    yield weight
+    if isinstance(weight, Annealed | Probed):
+        yield from within(weight.base)
 
 
 def missing_rounds(training: Training) -> Iterator[str]:
