@@ -12,7 +12,8 @@ from mooring.client.recipe import WHENS, ClientRecipe, When
 from mooring.config.build import Builder, Problem, shorten
 from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
-from mooring.config.keys import BROAD, SHORT, full, once, read_overrides, settled
+from mooring.config.keys import BROAD, SHORT, full, lay, once, read_overrides, settled, shortest
+from mooring.config.note_words import NOTE_WORDS, OF_METHODS, belongs
 from mooring.config.own import strangers
 from mooring.config.paths import absolute, with_paths
 from mooring.config.slots import NOTHING, Slot, type_hints
@@ -61,7 +62,7 @@ def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust =
 
     `trust`: whose code they may name; `HOUSE_CODE` for a file that somebody else may have made.
     """
-    return parse(merge(settled(read_file(file)) if file else {}, read_overrides(once(overrides))), trust)
+    return parse(lay(settled(read_file(file)) if file else {}, read_overrides(once(overrides))), trust)
 
 
 def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
@@ -121,7 +122,7 @@ def _methods(given: Any) -> list[Tree]:
 def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Problem]]:
     """One experiment and what is wrong with it."""
     builder = Builder(SLOTS, trust)
-    known = [f.name for f in fields(Experiment) if f.name != "name"] + list(SHORT)
+    known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *NOTE_WORDS]
     for i, key in enumerate(key for key in rest if key not in known):
         reason = f"unknown key; {nearest(str(key), known)}" if i < MOST_PROBLEMS else "unknown key"
         builder.note(str(key), rest[key], reason)
@@ -134,7 +135,8 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
         for path, problem in strangers(Method, base, SLOTS, "method"):
             builder.note(path, NOTHING, problem)
         parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
-        built["method"] = builder.build(Method, parts, base, "method")
+        words = {word: rest[word] for word in OF_METHODS if word in rest}
+        built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder), base, "method")
     except ConfigError as error:
         builder.problems += [("method", False, problem) for problem in error.problems]
     hints = type_hints(Experiment)
@@ -149,6 +151,25 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
     if builder.failed():
         return DEFAULTS, builder.problems
     return Experiment(**built, name=name).located(), builder.problems
+
+
+def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree:
+    """The tree of a method with what the words of the notes say of it, each at the keys that this method has."""
+    if not words:
+        return parts
+    method = Builder(SLOTS, builder.trust).build(Method, parts, base, "method")
+    if method is NOTHING:
+        return parts  # what is wrong with it is told anyway
+    for word, value in words.items():
+        keys = NOTE_WORDS[word].keys_of(method)
+        if not keys:
+            builder.note(word, value, f"this method has no such key; it belongs to {', '.join(belongs(word))}", True)
+        elif NOTE_WORDS[word].meant == "one" and len(keys) > 1:
+            builder.note(word, value, f"may mean {' or '.join(map(shortest, keys))} of this method; write which")
+        else:
+            for key in keys:
+                parts = merge(parts, nested(key.split(".")[1:], value))
+    return parts
 
 
 def _name(method: Tree) -> str:
