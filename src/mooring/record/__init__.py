@@ -29,7 +29,9 @@ from mooring.record.result import (
 from mooring.record.run import ClientHistory, RunRecord
 from mooring.record.states import StateFolder, discard_states
 from mooring.record.study import (
+    STUDY,
     DecidedClaim,
+    ListedSentence,
     Observation,
     PrintedTable,
     StudyRecord,
@@ -44,12 +46,14 @@ __all__ = [
     "ERROR",
     "FORMAT",
     "LOG",
+    "STUDY",
     "Absence",
     "ClientHistory",
     "DecidedClaim",
     "Environment",
     "FusionRecord",
     "Imported",
+    "ListedSentence",
     "Metrics",
     "Observation",
     "Origin",

@@ -47,6 +47,16 @@ class PrintedTable:
 
 
 @dataclass(frozen=True)
+class ListedSentence:
+    """A sentence of the note that asserts something, and the claims that test it or why none does."""
+
+    words: str  # the note's own
+    where: str
+    claims: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class StudyRunRecord:
     """One run of one of its sweeps."""
 
@@ -77,6 +87,7 @@ class StudyRecord:
     ran: str = ""  # what the runs share, in words
     methods: tuple[str, ...] = ()
     highlights: tuple[Observation, ...] = ()
+    sentences: tuple[ListedSentence, ...] = ()  # of the note, in its order
 
 
 def write_study(folder: Path, record: StudyRecord) -> None:
