@@ -40,6 +40,8 @@ def trained_on(**summary):
         ("midway", 4),
         ("spread", 4),
         ("mean", 14 / 3),
+        ("middle", 4),
+        ("settled", 0.5),
         ("growth", 2),
         ("swell", 4),
         ("fall", 0.5),
@@ -47,6 +49,12 @@ def trained_on(**summary):
 )
 def test_reductions_over_rounds(at, expected):
     assert AT[at]([2.0, 8.0, 4.0]) == pytest.approx(expected)
+
+
+def test_what_is_settled_is_measured_from_a_tenth_of_the_rounds_on():
+    assert AT["settled"]([1.0, 5.0, *[7.0] * 7, 10.0]) == 2
+    assert AT["settled"]([1.0, 3.0, 5.0, *[7.0] * 16, 10.0]) == 2
+    assert AT["settled"]([3.0]) == 1
 
 
 def test_wobble_is_the_relative_change_of_the_second_half():
