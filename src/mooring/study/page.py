@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import fill
 
-from mooring.record import DecidedClaim, StudyRecord
+from mooring.record import Cell, DecidedClaim, PrintedTable, Quoted, Spread, StudyRecord
+from mooring.study.samples import short
 
 WIDTH = 120
 READING = (
@@ -12,6 +13,8 @@ READING = (
     "round unless said otherwise. A verdict is decided by the rule that stands beside its claim in the study's file; "
     "with this few seeds it says what these runs show, and is no law."
 )
+
+EXCEL = "the Excel report of this folder (`mooring report FOLDER --format excel`)"
 
 
 def page(told: StudyRecord) -> str:
@@ -33,12 +36,33 @@ def lines(told: StudyRecord) -> Iterator[str]:
     yield "## Claims\n"
     yield from table(("claim", "the note says", "measured", "verdict", "why"), map(row_of, told.verdicts))
     for part in told.tables:
-        yield f"\n## {part.title}\n"
-        yield from table(part.columns, part.rows)
+        yield f"\n## {heading(part)}\n"
+        yield from table(part.columns, ([shown(cell) for cell in row] for row in part.rows))
+    if told.courses:
+        named = ", ".join(course.name for course in told.courses)
+        yield "\n" + fill(f"Every round of every client is in {EXCEL}: {named}.", WIDTH)
     yield "\n## Runs\n"
     yield f"Settings: `{' '.join(told.settings)}`.\n"
     rows = [(r.sweep, r.run, f"{r.accuracy:.3f}", str(r.fingerprint)[:8]) for r in told.runs]
     yield from table(("sweep", "run", "accuracy", "fingerprint of the training"), rows)
+
+
+def heading(part: PrintedTable) -> str:
+    """A table of one run says which; one over several says so in every cell."""
+    return f"{part.title}, seed {part.seeds[0]}" if len(part.seeds) == 1 else part.title
+
+
+def shown(cell: Cell) -> str:
+    match cell:
+        case None:
+            return "-"
+        case Quoted(text):
+            return text
+        case Spread(mean, std, n):
+            return f"{short(mean)}{'' if std is None else f' ± {short(std)}'} (n = {n})"
+        case float():
+            return short(cell)
+    return str(cell)
 
 
 def row_of(row: DecidedClaim) -> tuple[str, ...]:
