@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import fill
 
-from mooring.record import DecidedClaim, ListedSentence, StudyRecord
+from mooring.record import Cell, DecidedClaim, ListedSentence, PrintedTable, Quoted, Spread, StudyRecord
+from mooring.study.samples import short
 from mooring.types import ANSWERS
 
 WIDTH = 120
@@ -13,6 +14,8 @@ READING = (
     "seeds, on the official test set, after the last round unless said otherwise. A verdict is decided by the rule "
     "that stands beside its claim in the study's file; with this few seeds it says what these runs show, and is no law."
 )
+
+EXCEL = "the Excel report of this folder (`mooring report FOLDER --format excel`)"
 
 
 def page(told: StudyRecord, scales: Sequence[StudyRecord] = ()) -> str:
@@ -40,8 +43,11 @@ def lines(told: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[str]:
     for each in scales:
         at = f" ({each.scale})" if len(scales) > 1 else ""
         for part in each.tables:
-            yield f"\n## {part.title}{at}\n"
-            yield from table(part.columns, part.rows)
+            yield f"\n## {heading(part)}{at}\n"
+            yield from table(part.columns, ([shown(cell) for cell in row] for row in part.rows))
+        if each.courses:
+            named = ", ".join(course.name for course in each.courses)
+            yield "\n" + fill(f"Every round of every client is in {EXCEL}: {named}.", WIDTH)
     for each in scales:
         yield f"\n## Runs at scale {each.scale}\n"
         yield f"Settings: `{' '.join(each.settings)}`.\n"
@@ -80,6 +86,24 @@ def each_scale(named: Sequence[tuple[str, DecidedClaim]], say: Callable[[Decided
 def listed(sentence: ListedSentence) -> tuple[str, str, str]:
     tested = ", ".join(f"`{id_}`" for id_ in sentence.claims)
     return f"「{sentence.words}」", sentence.where, tested or f"not tested: {sentence.reason}"
+
+
+def heading(part: PrintedTable) -> str:
+    """A table of one run says which; one over several says so in every cell."""
+    return f"{part.title}, seed {part.seeds[0]}" if len(part.seeds) == 1 else part.title
+
+
+def shown(cell: Cell) -> str:
+    match cell:
+        case None:
+            return "-"
+        case Quoted(text):
+            return text
+        case Spread(mean, std, n):
+            return f"{short(mean)}{'' if std is None else f' ± {short(std)}'} (n = {n})"
+        case float():
+            return short(cell)
+    return str(cell)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

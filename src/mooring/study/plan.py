@@ -15,7 +15,7 @@ from mooring.study.comparisons import Alike, Below, NoBetter, Order, Trend, Vari
 from mooring.study.evidence import parsed
 from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Share, Since, Switch
 from mooring.study.summary import Highlight
-from mooring.study.tables import ByClient, ByGroup, ByRound, NoteTable
+from mooring.study.tables import ByClient, ByGroup, ByRound, EveryRound, NoteTable
 
 ScaleName = Literal["quick", "cpu", "full"]
 Setting = str | int | float
@@ -101,6 +101,7 @@ class Study:
     tables: tuple[NoteTable, ...]
     claims: tuple[Claim, ...]
     sentences: tuple[ListedSentence, ...]  # all that assert something, in the note's order
+    courses: tuple[EveryRound, ...] = ()  # too long for a page, and what its tables were drawn from
 
 
 def load_study(file: Path) -> Study:
@@ -123,6 +124,7 @@ def problems(study: Study) -> Iterator[str]:
     sweeps = {sweep.name: sweep for sweep in study.sweeps}
     asking = {f"claim {claim.id}": claim.check.groups() for claim in study.claims}
     asking |= {f"table {table.title!r}": table.groups() for table in study.tables}
+    asking |= {f"course {course.title!r}": (course.of,) for course in study.courses}
     asking |= {f"highlight {h.says!r}": tuple(number.of for number in h.numbers) for h in study.highlights}
     for who, groups in asking.items():
         for group in groups:

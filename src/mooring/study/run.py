@@ -114,6 +114,7 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
         sweeps=tuple(part.name for part in study.sweeps if part.name not in chosen.left_out),
         verdicts=verdicts,
         tables=tuple(table(evidence) for table in study.tables),
+        courses=tuple(table for course in study.courses for table in course.tables(evidence)),
         runs=tuple(
             StudyRunRecord(name, run.name, run.trained.fingerprint if run.trained else None, run.accuracy)
             for name, runs in evidence.sweeps.items()
