@@ -10,7 +10,7 @@ from mooring.errors import StoreError
 from mooring.events import EpochRecord
 from mooring.record import Metrics, PlottedLine, Quoted, Result, RoundRecord, RunFolder, Seeds, Spread
 from mooring.study.evidence import Evidence, StudyRun, gather
-from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Share, Since, Switch
+from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
 from mooring.study.samples import spearman
 from mooring.study.series import AT
 from mooring.study.tables import ByClient, ByGroup, ByRound, Column, Drawn, EveryRound, Row
@@ -49,6 +49,12 @@ def trained_on(**summary):
 )
 def test_reductions_over_rounds(at, expected):
     assert AT[at]([2.0, 8.0, 4.0]) == pytest.approx(expected)
+
+
+def test_a_quotient_of_clients():
+    found = run(accuracy=[[0.1, 0.4], [0.9, 0.3], [0.5, 0.5]], steps=[[1, 2], [1, 3], [0, 0]])
+    assert Quotient("accuracy", "steps").by_client(found) == pytest.approx({0: 0.2, 1: 0.1})
+    assert Quotient("accuracy", "steps").value(found) == pytest.approx(0.15)
 
 
 def test_what_is_settled_is_measured_from_a_tenth_of_the_rounds_on():

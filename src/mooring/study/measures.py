@@ -113,6 +113,30 @@ class Extreme:
 
 
 @dataclass(frozen=True)
+class Quotient:
+    """`field` of a client over its `by`, mean over clients: test accuracy for each class that it holds."""
+
+    kind: ClassVar[str] = "quotient"
+    field: str
+    by: str
+    at: At = "last"
+
+    def value(self, run: StudyRun) -> float | None:
+        found = list(self.by_client(run).values())
+        return fmean(found) if found else None
+
+    def by_client(self, run: StudyRun) -> dict[int, float]:
+        above, below = (Client(name, self.at).by_client(run) for name in (self.field, self.by))
+        return {client: above[client] / below[client] for client in above if below.get(client)}
+
+    def series(self, run: StudyRun) -> dict[int, float]:
+        return {}
+
+    def __str__(self) -> str:
+        return f"{self.field} / {self.by} ({WORDS[self.at]}, mean over clients)"
+
+
+@dataclass(frozen=True)
 class Share:
     """How much of the growth of a product is the growth of one factor.
 

@@ -13,7 +13,7 @@ from mooring.record import ListedSentence
 from mooring.study.checks import Check, Correlation, Given, Within
 from mooring.study.comparisons import Alike, Below, NoBetter, Order, Trend, Varies
 from mooring.study.evidence import parsed
-from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Share, Since, Switch
+from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Quotient, Share, Since, Switch
 from mooring.study.summary import Highlight
 from mooring.study.tables import ByClient, ByGroup, ByRound, EveryRound, NoteTable
 
@@ -37,6 +37,7 @@ MEASURES: dict[str, type[Measure]] = {
     "from-peak": FromPeak,
     "fused": Fused,
     "log10": Log10,
+    "quotient": Quotient,
     "share": Share,
     "since": Since,
     "switch": Switch,
