@@ -33,7 +33,10 @@ def test_the_bank_loss_is_recorded_before_and_after_the_switch(run_json, tmp_pat
     epochs = [event for event in events if event["event"] == "epoch" and event["client"] == 2]
     assert ["bank-contrast" in event["terms"] for event in epochs] == [True, False, True, False]
     assert [event["align_loss"] is not None for event in epochs] == [False, True, False, True]
-    assert all(-1 <= event["gradient_cosine"] <= 1 for event in events if event["event"] == "round")
+    rounds = [event for event in events if event["event"] == "round"]
+    assert all(-1 <= event["gradient_cosine"] <= 1 and event["gradient_ratio"] > 0 for event in rounds)
+    assert all(0 < event["feature_scatter"] <= 1 for event in rounds if event.get("feature_scatter") is not None)
+    assert any(event.get("feature_scatter") is not None for event in rounds)
 
 
 def test_public_images_may_come_from_another_source(run_json, tmp_path):

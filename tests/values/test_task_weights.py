@@ -65,6 +65,7 @@ def test_a_probe_sees_conflict_and_changes_nothing():
     assert torch.equal(probed.w_local, plain.w_local)
     assert torch.equal(probed.w_align, plain.w_align)
     assert probed.measured["gradient_cosine"].item() == pytest.approx(-1.0)
+    assert probed.measured["gradient_ratio"].item() == pytest.approx(1.5)
 
 
 def test_uncertainty_of_the_lambda_family_is_used_again():

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from mooring.client.checkpoint import KEEPS_NOTHING, StateKeeper, final_tensors, restored_state, state_tensors
 from mooring.client.device import CPU, Device
+from mooring.client.features import feature_facts
 from mooring.client.first_network import borrowed
 from mooring.client.held_out import held_out, held_out_count
 from mooring.client.job import ClientJob, batches, steps_per_epoch
@@ -95,7 +96,8 @@ def train_round(
         at.epoch, at.batch = at.epoch + 1, 0
     emit(ClientProgress(facts.client, at.round, state.step, facts.steps))
     end = Progress(state.step - 1, facts.steps, at.epoch - 1, training.local_epochs, at.round, training.rounds)
-    return round_record(job, facts, end, means, state.network.prototypes, monotonic() - began)
+    features = feature_facts(state.network, shard, state.anchors_at(end))
+    return round_record(job, facts, end, means, state.network.prototypes, features, monotonic() - began)
 
 
 def train_epoch(

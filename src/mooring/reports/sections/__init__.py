@@ -7,7 +7,7 @@ from mooring.reports.section import Section
 from mooring.reports.sections.accuracy import accuracy
 from mooring.reports.sections.classes import classes
 from mooring.reports.sections.costs import costs
-from mooring.reports.sections.findings import documented, findings
+from mooring.reports.sections.findings import courses, documented, findings
 from mooring.reports.sections.fusions import fusions
 from mooring.reports.sections.lambdas import lambdas
 from mooring.reports.sections.losses import losses
@@ -26,6 +26,7 @@ SECTIONS: tuple[Callable[[Book], Section], ...] = (
     costs,
     findings,
     documented,
+    courses,
     setup,
 )
 
