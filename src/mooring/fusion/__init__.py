@@ -21,6 +21,7 @@ from mooring.fusion.parameter_average import ParameterAverage
 from mooring.fusion.predictor import Predictor
 from mooring.fusion.regmean import RegMean
 from mooring.fusion.saved import PREDICTORS, LoadedPredictor, Manifest, load_predictor, save_predictor
+from mooring.fusion.standardised_sum import StandardisedSum
 
 FUSIONS: dict[str, type[Fusion]] = {
     # as published
@@ -31,6 +32,7 @@ FUSIONS: dict[str, type[Fusion]] = {
     "count-weighted": CountWeighted,
     "class-expert": ClassExpert,
     "nearest-prototype": NearestPrototype,
+    "standardised-sum": StandardisedSum,
     "calibrated": Calibrated,
     # one network by merging parameters
     "parameter-average": ParameterAverage,
@@ -74,6 +76,7 @@ __all__ = [
     "Refusal",
     "RegMean",
     "Server",
+    "StandardisedSum",
     "admit",
     "fuse",
     "load_predictor",

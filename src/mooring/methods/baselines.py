@@ -1,6 +1,6 @@
 """What the field compares with: ordinary classifiers fused as others proposed, and clients that train nothing."""
 
-from mooring.client import ClientRecipe, Views
+from mooring.client import Alignment, ClientRecipe, Views
 from mooring.fusion import (
     Analytic,
     CoBoosting,
@@ -13,19 +13,27 @@ from mooring.fusion import (
     OutputEnsemble,
     ParameterAverage,
     RegMean,
+    StandardisedSum,
 )
-from mooring.losses import BalancedCrossEntropy, CrossEntropy
+from mooring.losses import BalancedCrossEntropy, CrossEntropy, FeatureCosine, SupCon
 from mooring.methods.method import Method
-from mooring.models.heads import FixedSimplex, Linear
+from mooring.models.heads import FixedSimplex, Linear, SimplexAtTemperature
+from mooring.weighting import Fixed
 
 _classifier = ClientRecipe((CrossEntropy(),), head=Linear(), views=Views(1))
 _simplex = ClientRecipe((BalancedCrossEntropy(),), head=FixedSimplex(), views=Views(1))
+_regular = ClientRecipe(
+    (CrossEntropy(), SupCon(0.1)), Alignment(None, Fixed(0.5), FeatureCosine()), SimplexAtTemperature(0.1)
+)
 
 BASELINES: dict[str, Method] = {
     "fedavg-1": Method(_classifier, ParameterAverage(), about="one round of FedAvg: parameters and buffers averaged"),
     "ensemble": Method(_classifier, OutputEnsemble(), about="all classifiers vote with their soft-max outputs"),
     "fedproto": Method(_classifier, NearestPrototype(), about="FedProto: nearest class mean, means shared once"),
     "fedetf": Method(_simplex, ParameterAverage(), about="FedETF: a classifier frozen to a simplex, averaged encoders"),
+    "fedsra": Method(
+        _regular, StandardisedSum(), about="FedSRA: features pulled to a frozen simplex; standardised, then summed"
+    ),
     "otfusion": Method(
         _classifier, OptimalTransport(), about="OTFusion: channels matched by optimal transport, averaged"
     ),
