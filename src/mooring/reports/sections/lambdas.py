@@ -3,7 +3,7 @@
 from math import isfinite
 from statistics import median
 
-from mooring.doctor.lambda_checks import outlook_of
+from mooring.doctor.course import outlook_of
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.reports.book import Book, Run, SeedGroup
@@ -106,9 +106,11 @@ def marks(run: Run) -> list[Line]:
     felt = {(p.client, row.round): row.lambda_felt for p in drawn(run) for row in p.rounds}
     found = []
     for kind in MARKED:
-        dated = [f for f in run.diagnosis.findings if f.kind == kind and felt.get((f.client or 0, f.round or 0))]
-        x = tuple(float(finding.round or 0) for finding in dated)
-        y: Values = tuple(felt[finding.client or 0, finding.round or 0] for finding in dated)
+        finding = run.diagnosis.finding(kind)
+        evidence = finding.evidence if finding else ()
+        dated = [shown for shown in evidence if felt.get((shown.client or 0, shown.round or 0))]
+        x = tuple(float(shown.round or 0) for shown in dated)
+        y: Values = tuple(felt[shown.client or 0, shown.round or 0] for shown in dated)
         if dated:
             found.append(Line(kind, x, y, INK, "marks"))
     return found
