@@ -1,13 +1,16 @@
 """The doctor on courses made by hand, and on lines of the published code."""
 
 import re
-from dataclasses import replace
+import shlex
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
 import mooring.doctor
+from mooring import load
 from mooring.doctor import Case, case_of_log, examine, read_case
 from mooring.doctor.case import Setting
 from mooring.doctor.remedies import REMEDIES
@@ -17,6 +20,7 @@ from mooring.importing import import_log, read_imports
 from mooring.losses.supcon import smallest_supcon
 from mooring.methods import METHODS
 from mooring.record import ClientHistory, RunRecord
+from mooring.simulation import forecast, prepare
 from mooring.weighting import Uncertainty
 from mooring.weighting.guards import Bound
 
@@ -283,6 +287,17 @@ def test_remedies_act_on_the_examined_run_and_can_be_pasted():
     assert found(sick, "running-away").remedy == "mooring fuse 'my runs/v12' --fusion class-expert"
     assert "--trust-code" in found(replace(sick, own_code=True), "running-away").remedy
     assert found(replace(sick, folder=None), "running-away").remedy == "", "a log cannot be fused"
+    safe = replace(sick, setting=replace(sick.setting, plain_mean=False))
+    assert shlex.split(found(safe, "running-away").remedy) == [
+        *("mooring", "run", "my runs/v12/experiment.yaml", "method=v9", "fusion=class-expert", "out=my runs/v12-v9"),
+    ]
+
+
+def test_a_lower_rate_is_proposed_where_it_is_lower():
+    quick = case("v4", [client_with(failure="supcon is nan")], {}, Setting(lr=1.0), Path("run"))
+    assert found(quick, "failed").remedy == "mooring run run/experiment.yaml training.lr=0.05 out=run-lr-0.05"
+    slow = replace(quick, setting=Setting(lr=0.05))
+    assert found(slow, "failed").remedy == ""
 
 
 def test_the_floor_of_supcon_by_hand():
@@ -355,3 +370,27 @@ def test_a_foreign_configuration_is_never_evaluated_and_cannot_exhaust_the_reade
         path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, config))
         (history,) = read_log(path)
         assert history.setting.lr is None
+
+
+SIZES = []
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Nothing, and how many images it was asked for."""
+
+    kind: ClassVar[str] = "counted"
+
+    def __call__(self, step):
+        SIZES.append(len(step.labels))
+        return 0 * step.views[0].logits.sum()
+
+
+@pytest.mark.parametrize(("long_step", "largest"), [(0.0, 2), (float("inf"), 32)])
+def test_a_plan_with_long_steps_is_timed_on_few_images(long_step, largest, monkeypatch):
+    monkeypatch.setattr(forecast, "LONG_STEP", long_step)
+    [experiment] = load(overrides=["method=v7", "data.limit=300"])
+    federation, job = prepare(experiment)
+    SIZES.clear()
+    forecast.forecast(replace(job, recipe=replace(job.recipe, terms=(*job.recipe.terms, Counted()))), federation)
+    assert max(SIZES) == largest

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ILL = 1  # exit code
 EACH = ("running-away",)  # kinds of which every client has its own story
 MOST = 40  # clients that are shown one by one
-FEW = 5  # of them where each takes a line of its own
+FEW = 3  # of them where each takes a line of its own
 MARKS = {"ill": "[bold red]ill [/bold red]", "note": "[cyan]note[/cyan]"}
 INDENT = " " * 6
 
@@ -103,14 +103,14 @@ def foreseen(found: "RunForecast", settings: list[str]) -> "list[Finding]":
 
 
 def with_remedy(settings: list[str], remedy: list[str]) -> str:
-    """The examined plan with the remedy's settings in it; nothing where the plan cannot take them."""
+    """The examined plan with the remedy's settings in it; nothing where it has them or cannot take them."""
     changed = {word.partition("=")[0] for word in remedy}
     words = [word for word in settings if word.partition("=")[0] not in changed] + remedy
     try:
-        experiments(words)
+        new, old = ([one.fingerprint() for one in experiments(given)] for given in (words, settings))
     except ConfigError:
         return ""
-    return join(["mooring", "run", *words]) if remedy else ""
+    return "" if new == old else join(["mooring", "run", *words])
 
 
 def as_tree(diagnosis: "Diagnosis") -> dict[str, Any]:

@@ -28,7 +28,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from on_its_way(case, [course for course in courses if course.client.client not in moved])
     above = gathered(case, courses, unstable)
     if above:
-        words = f"Lambda was more than SGD can follow {at_clients(above, case.clients)}."
+        words = f"Lambda was too much for SGD {at_clients(above, case.clients)}."
         yield Finding("unstable", "ill", words, by_round(above))
 
 
@@ -68,7 +68,7 @@ def onset_of(course: Course, i: int, calm: float) -> Evidence:
         "" if outlook is None or outlook.cap is not None else f", bound {outlook.largest:.0e}"
     )  # a cap tells its own
     return Evidence(
-        f"raw {number(onset.lambda_raw)} (x{growth:.0f}) to {last.lambda_raw or 0:.1e}{bound}{cause}",
+        f"raw {number(onset.lambda_raw)} (x{growth:.2g}) to {last.lambda_raw or 0:.1e}{bound}{cause}",
         client.client,
         onset.round,
         {

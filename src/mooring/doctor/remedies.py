@@ -30,26 +30,43 @@ class FuseAgain:
 
 @dataclass(frozen=True)
 class TrainAgain:
-    """The same experiment with another setting, in a folder beside the examined one."""
+    """The same experiment by another method and fusion, in a folder beside the examined one."""
 
-    key: str
-    value: str
+    method: str
+    fusion: str
 
     def command(self, case: Case) -> str:
-        if case.folder is None or case.method == self.value:
-            return ""
-        out = f"out={case.folder}-{self.key.rpartition('.')[2]}-{self.value}"
-        return join(["mooring", "run", str(case.folder / "experiment.yaml"), f"{self.key}={self.value}", out])
+        words = [f"method={self.method}", f"fusion={self.fusion}"]
+        return run_again(case, words, self.method)
+
+
+@dataclass(frozen=True)
+class LowerRate:
+    """The same experiment at a learning rate at which others were well."""
+
+    lr: float
+
+    def command(self, case: Case) -> str:
+        lower = case.setting.lr is not None and self.lr < case.setting.lr
+        return run_again(case, [f"training.lr={self.lr}"], f"lr-{self.lr}") if lower else ""
+
+
+def run_again(case: Case, words: list[str], name: str) -> str:
+    if case.folder is None:
+        return ""
+    return join(["mooring", "run", str(case.folder / "experiment.yaml"), *words, f"out={case.folder}-{name}"])
 
 
 CLASS_EXPERT = FuseAgain("class-expert")
-REMEDIES: dict[str, tuple[Remedy, ...]] = {
-    "running-away": (CLASS_EXPERT, TrainAgain("method", "closed-form")),
+REMEDIES: dict[str, tuple[Remedy, ...]] = {  # the cheapest first
+    "running-away": (CLASS_EXPERT, TrainAgain("v9", "class-expert")),
     "capped": (CLASS_EXPERT,),
-    "unstable": (CLASS_EXPERT,),
+    "unstable": (CLASS_EXPERT, TrainAgain("v9", "class-expert")),
     "collapsed": (CLASS_EXPERT,),
     "norm-domination": (CLASS_EXPERT,),
     "never-seen": (CLASS_EXPERT,),
+    "failed": (LowerRate(0.05),),
+    "at-chance": (LowerRate(0.05),),
 }
 
 

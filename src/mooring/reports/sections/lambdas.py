@@ -3,6 +3,7 @@
 from math import isfinite
 from statistics import median
 
+from mooring.doctor.case import sound
 from mooring.doctor.course import outlook_of
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
@@ -85,8 +86,20 @@ def limits(run: Run) -> list[Line]:
     if setting.mean_squared and setting.lr and setting.momentum is not None and setting.classes and setting.dimension:
         limit = stability_limit(setting.lr, setting.momentum, setting.classes, setting.dimension)
         if max((row.lambda_felt or 0 for row in rows_of(run)), default=0) > limit / 100:
-            found.append(Line("SGD limit", rounds, (limit,) * len(rounds), INK, "dashed"))
+            found.append(Line("SGD limit", rounds, tuple(limit / weight_at(run, r) for r in rounds), INK, "dashed"))
     return found
+
+
+def weight_at(run: Run, round_: float) -> float:
+    """The median of what the clients multiply L_b by: joint gradients raise the limit that SGD can follow."""
+    weights = [
+        outlook.local_weight(row.lambda_felt or 0.0, row.sigma_sq_local)
+        for client in sound(run.case).record.clients
+        if (outlook := outlook_of(client, run.case.setting)) is not None
+        for row in client.rounds
+        if row.round == round_
+    ]
+    return median(weights) if weights else 1.0
 
 
 def cap_of(client: ClientHistory, run: Run) -> dict[float, float] | None:
