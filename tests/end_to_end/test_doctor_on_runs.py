@@ -17,7 +17,8 @@ def examined(cli, *arguments):
 
 
 def run_of(cli, method, *overrides):
-    assert cli("run", f"method={method}", "out=run", "engine.workers=1", *overrides, "--quiet")[0] == 0
+    code, _, err = cli("run", f"method={method}", "out=run", "engine.workers=1", *overrides, "--quiet")
+    assert code in (0, 3), err  # 3: some clients failed
     return json.loads(Path("run/result.json").read_text())
 
 
@@ -112,9 +113,9 @@ def test_a_plan_is_examined_before_it_runs(cli, tmp_path):
     assert told["upload_bytes"] == pytest.approx(80_000, rel=0.1)
     assert told["minutes"] > 0
     assert not (tmp_path / "runs").exists()
-    assert finding_of(told, "can-run-away")["remedy"] == "mooring run method=v12 fusion=class-expert"
-    _, told = examined(cli, "method=v12", "fusion=class-expert")
-    assert finding_of(told, "can-run-away")["remedy"] == "", "it is in the plan"
+    assert finding_of(told, "can-run-away")["remedy"] == "mooring run method=v9 fusion=class-expert"
+    _, told = examined(cli, "method=v12", "weight.guard.kind=bound", "weight.guard.maximum=1e5")
+    assert finding_of(told, "can-run-away")["remedy"] == "", "v9 has no guard"
     _, told = examined(cli, "method=v10-remedied", "training.rounds=2")
     assert "lagging" in {f["kind"] for f in told["findings"]}
     _, told = examined(cli, "method=v12-gamma")
@@ -160,23 +161,23 @@ def test_what_the_doctor_proposes_for_a_short_run_helps(cli):
         assert accuracy_after(cli, command) > result["validation_accuracy"] + 0.1
 
 
-ILL_RUNS = {  # kind -> settings under which every remedy for it is needed
-    "running-away": ("v12",),
-    "capped": ("v12-gamma",),
-    "unstable": ("v12",),
-    "collapsed": ("v12",),
-    "norm-domination": ("v12",),
-    "never-seen": ("v7",),
-    "failed": ("v7", "training.lr=10", "training.clip=null"),
-    "at-chance": ("v7", "training.lr=10", "training.clip=null"),
+ILL_RUNS = {  # settings -> kinds whose remedies are tried on such a run
+    ("v12",): ("running-away", "unstable", "collapsed", "norm-domination"),
+    ("v12-gamma",): ("capped",),
+    ("v7",): ("never-seen",),
+    ("v7", "training.lr=10", "training.clip=null"): ("failed", "at-chance"),
 }
 
 
+def test_no_remedy_is_left_untried():
+    assert {kind for kinds in ILL_RUNS.values() for kind in kinds} == set(REMEDIES)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", sorted(set(ILL_RUNS.values())), ids=" ".join)
+@pytest.mark.parametrize("settings", ILL_RUNS, ids=" ".join)
 def test_every_remedy_that_can_be_printed_was_seen_to_help(cli, settings):
     result = run_of(cli, *settings, "data.validation=0.1", "training.local_epochs=3")
-    case = read_case(Path("run"))
-    kinds = [kind for kind in REMEDIES if ILL_RUNS[kind] == settings]
-    for command in {remedy.command(case) for kind in kinds for remedy in REMEDIES[kind]}:
+    case, ill = read_case(Path("run")), {"collapsed"}
+    remedies = {remedy for kind in ILL_RUNS[settings] for remedy in REMEDIES[kind]}
+    for command in (remedy.command(case, ill) for remedy in remedies):
         assert accuracy_after(cli, command) > result["validation_accuracy"], command

@@ -273,7 +273,7 @@ def test_what_is_no_number_is_ill(name, value):
 def test_real_sites_are_not_told_to_divide_their_images_otherwise():
     empty = case("v4", [client_with((), 0, (0, 0, 0))], {}, Setting(), Path("run"))
     assert found(empty, "starved").remedy == ""
-    assert not any("partition" in remedy.command(empty) for row in REMEDIES.values() for remedy in row)
+    assert not any("partition" in remedy.command(empty, {"failed"}) for row in REMEDIES.values() for remedy in row)
 
 
 def test_classes_that_were_never_seen_are_a_note():
@@ -283,14 +283,23 @@ def test_classes_that_were_never_seen_are_a_note():
 
 
 def test_remedies_act_on_the_examined_run_and_can_be_pasted():
-    sick = replace(course("v12", *EXPLODING), folder=Path("my runs/v12"))
+    sick = replace(course("v12", *EXPLODING, fused=[0.6, 0.6, 0.5, 0.4, 0.4]), folder=Path("my runs/v12"))
     assert found(sick, "running-away").remedy == "mooring fuse 'my runs/v12' --fusion class-expert"
     assert "--trust-code" in found(replace(sick, own_code=True), "running-away").remedy
     assert found(replace(sick, folder=None), "running-away").remedy == "", "a log cannot be fused"
-    safe = replace(sick, setting=replace(sick.setting, plain_mean=False))
-    assert shlex.split(found(safe, "running-away").remedy) == [
-        *("mooring", "run", "my runs/v12/experiment.yaml", "method=v9", "fusion=class-expert", "out=my runs/v12-v9"),
-    ]
+
+
+def test_another_fusion_is_proposed_only_where_it_was_seen_to_help():
+    """Not where lambda ran away and the accuracy held, nor for clients that were never moored."""
+    held = replace(course("v12", *EXPLODING, fused=[0.6] * 5), folder=Path("my runs/v12"))
+    fused = replace(course("v12", *EXPLODING, fused=[0.6, 0.3]), folder=Path("my runs/v12"))
+    expert = replace(fused, setting=replace(fused.setting, plain_mean=False))
+    again = ("mooring", "run", "my runs/v12/experiment.yaml", "method=v9", "fusion=class-expert", "out=my runs/v12-v9")
+    for sick in (held, expert):
+        assert tuple(shlex.split(found(sick, "running-away").remedy)) == again
+    unseen = [client_with([ROW], 5, (5, 0, 0))]
+    assert found(case("v7", unseen, {}, setting("v7"), Path("run")), "never-seen").remedy
+    assert not found(case("v4", unseen, {}, Setting(), Path("run")), "never-seen").remedy
 
 
 def test_a_lower_rate_is_proposed_where_it_is_lower():

@@ -15,7 +15,8 @@ def examine(case: Case) -> Diagnosis:
     case = sound(case)
     for check in (lambda_checks.check, annealing_checks.check, fusion_checks.check, client_checks.check):
         found += check(case)
-    findings = [replace(finding, remedy=remedy_for(finding.kind, case)) for finding in found]
+    ill = {finding.kind for finding in found if finding.ill}
+    findings = [replace(finding, remedy=remedy_for(finding.kind, case, ill)) for finding in found]
     findings.sort(key=lambda finding: not finding.ill)
     apart = {
         client.client: distance([row for row in client.rounds if row.lambda_felt]) for client in case.record.clients

@@ -98,7 +98,8 @@ def meanwhile(case: Case) -> str:
 def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
     """A guard or a bound holds the felt lambda where the losses alone would not.
 
-    Ill where the cap itself is ten times where lambda began: then it bounds a runaway and prevents none.
+    Ill where a lambda that is learned runs against a cap ten times where it began: that bounds a runaway and prevents
+    none. A rule whose bound is part of it, such as the closed form, is where it was built to be: a note.
     """
     found: list[Evidence] = []
     severity: Severity = "note"
@@ -107,7 +108,7 @@ def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
         if not at or course.outlook is None:
             continue
         (moment, cap), calm = at[0], reference(course.client, case)
-        if calm is not None and cap >= TENFOLD * calm:
+        if calm is not None and cap >= TENFOLD * calm and not course.outlook.bounded:
             severity = "ill"
         felt = f"lambda {number(moment.lambda_felt)}, cap {number(cap)} ({course.outlook.guard})"
         values = {"felt": moment.lambda_felt, "cap": cap, "rounds": len(at), "reference": calm}

@@ -14,7 +14,7 @@ from mooring.processes import threads
 from mooring.types import ClientFacts, Progress
 from mooring.weighting.equilibrium import stability_limit
 
-SAFE_FUSION = "fusion=class-expert"  # was seen to help where lambda had run away (docs/doctor.md)
+SAFE = "method=v9 fusion=class-expert"  # was seen to be better wherever lambda had run away (docs/doctor.md)
 TIMED_STEPS = 3
 LONG_STEP = 0.5  # seconds: what takes longer is not tried on more images
 USUAL_LOSS = 12.0  # an L_b that four FAFI terms rarely exceed; it enters the bound by its logarithm
@@ -104,7 +104,7 @@ def can_run_away(facts: list[ClientFacts], largest: float, limit: float) -> Fore
     return Forecast(
         "can-run-away",
         f"lambda can run away, first where there are most steps (clients {', '.join(order[:5])})",
-        remedy=SAFE_FUSION,
+        remedy=SAFE,
         evidence=f"nothing bounds it below {number(largest)}, SGD follows it up to {number(limit)}",
     )
 
