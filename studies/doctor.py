@@ -31,50 +31,51 @@ Pair = tuple[float, float]  # before and after
 JUDGED: dict[str, tuple[list[str], str]] = {  # settings, and why the verdict is right
     "v4": (
         ["method=v4"],
-        "No lambda, so none can be wrong, and the fused accuracy ends near its peak. It is told that over "
-        "half of the averaged prototypes were never trained, and nothing is proposed: another fusion helped "
-        "in one seed of three.",
+        "No lambda, so none can be wrong, and no fused accuracy ends 30 % below its peak. It is told that "
+        "over half of the averaged prototypes were never trained, and nothing is proposed: another fusion "
+        "helped in one seed of three.",
     ),
     "v7": (
         ["method=v7"],
-        "Lambda is 5 and fades: it cannot run away, and no fused accuracy ends 30 % below its peak.",
+        "Lambda is 5 and fades: it cannot run away, and no fused accuracy ends 30 % below its peak (26 % in seed 3).",
     ),
     "v9": (
         ["method=v9"],
-        "Lambda follows from the labels and fades, as for v7.",
+        "Lambda follows from the labels and fades; as for v7.",
     ),
     "v10": (
         ["method=v10"],
         "The learned lambda follows L_b/L_a, which nothing bounds: in seeds 2 and 3 one client passes a "
         "hundred and ends at 6.9e3 and 1.2e6. In seed 1 one crosses in the last round only, which proves "
-        "nothing. The fused accuracy still held, and it says so. Unstable once, by the limit for joint "
-        "gradients (2.0e5, not 1.2e4).",
+        "nothing. The fused accuracy held, and it says so. Unstable once, by the limit for joint gradients "
+        "(2.0e5 there, not 1.2e4).",
     ),
     "v11-linear": (
         ["method=v11-linear"],
-        "Raw lambda ends between 6e4 and 3e6 and the schedule changes nothing of it; in two seeds the fused "
-        "accuracy collapses while the clients hold.",
+        "Four or five clients run away in every seed, to raw lambdas of up to 2.5e6, and the schedule changes "
+        "nothing of it; in two seeds the fused accuracy collapses.",
     ),
     "v12": (
         ["method=v12"],
-        "Four or five clients run away in every seed, far beyond what SGD can follow; in seed 1 the fused "
-        "accuracy falls from 54 % to 23 %, in the others it holds, and it says so.",
+        "Four or five clients run away in every seed, two or three of them beyond what SGD can follow; in "
+        "seed 1 the fused accuracy falls from 54 % to 23 %, in the others it ends at 52 % and 54 %, and it "
+        "says so.",
     ),
     "v12-gamma": (
         ["method=v12-gamma"],
-        "Bounded and not healthy: raw lambda of thousands, hundreds of times where it began, held there by "
-        "the guard alone. Both are told; before, the cap silenced the runaway.",
+        "Bounded and not healthy: raw lambdas of 3e3 to 5e3, hundreds of times where they began, held there "
+        "by the guard alone. Both are told; before, the cap silenced the runaway.",
     ),
     "v12-bound": (
         ["method=v12", *BOUND],
-        "The weights feel 8103 at most, and raw lambda goes on to 1e6 and beyond behind it. The doctor once "
-        "proposed this and called it healthy; it is no better than V12 (last table).",
+        "The weights feel 8103 at most, and behind that raw lambda goes on to 1e8. The doctor once proposed "
+        "this bound and called such a run healthy; it is no better than V12 (last table).",
     ),
     "closed-form": (
         ["method=closed-form"],
-        "Lambda is bounded by construction, so that its cap is a note. The cap of 50 is high enough to pull "
-        "one client's prototypes to the anchors before the others': in seed 1 the fused accuracy falls from "
-        "60 % to 36 %, which is ill whatever lambda did.",
+        "Lambda is bounded by construction, so that its cap is a note. In seed 1 the fused accuracy falls "
+        "from 60 % to 36 %, which is ill whatever lambda did; in seed 2 from 56 % to 40 %, just short of the "
+        "30 % that count.",
     ),
     "diverged": (
         ["method=v7", "training.lr=10", "training.clip=null"],

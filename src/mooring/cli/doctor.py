@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from mooring.doctor import Diagnosis, Finding
+    from mooring.events import Forecast
     from mooring.simulation.forecast import RunForecast
 
 ILL = 1  # exit code
@@ -91,15 +92,22 @@ def foreseen(found: "RunForecast", settings: list[str]) -> "list[Finding]":
     """What can be said before a run, as findings: one per kind."""
     from mooring.doctor import Evidence, Finding
 
-    kinds: dict[str, list[Finding]] = {}
-    for told in found.findings:
-        evidence = (Evidence(told.evidence, told.client),) if told.evidence or told.client is not None else ()
-        remedy = with_remedy(settings, told.remedy.split())
-        kinds.setdefault(told.kind, []).append(Finding(told.kind, "note", told.text, evidence, remedy))
+    kinds = {told.kind: [same for same in found.findings if same.kind == told.kind] for told in found.findings}
     return [
-        Finding(k, "note", all_[0].words, sum((one.evidence for one in all_), ()), all_[0].remedy)
-        for k, all_ in kinds.items()
+        Finding(
+            kind,
+            "note",
+            sentence(same[0]),
+            tuple(Evidence(told.evidence, told.client) for told in same),
+            with_remedy(settings, same[0].remedy.split()),
+        )
+        for kind, same in kinds.items()
     ]
+
+
+def sentence(told: "Forecast") -> str:
+    text = told.text if told.client is None else f"client {told.client} {told.text}"
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def with_remedy(settings: list[str], remedy: list[str]) -> str:

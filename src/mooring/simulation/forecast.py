@@ -73,7 +73,7 @@ def all_facts(job: ClientJob, federation: Federation) -> list[ClientFacts]:
 def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Forecast]:
     """What can be said without a single step. Notes only: nothing has happened yet, so nothing is ill."""
     found = [
-        Forecast("starved", "has no images and will take no part", client=fact.client)
+        Forecast("starved", "has no images and will take no part", client=fact.client, evidence="0 images")
         for fact in facts
         if not fact.samples
     ]
