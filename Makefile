@@ -47,6 +47,7 @@ studies: $(COMPLETE)  ## the studies on the digits, and their pages (about an ho
 	for n in 1 2 3 4 5; do $(BIN)/mooring study $$n || exit; done
 	$(BIN)/python studies/bench.py fusions
 	$(BIN)/python studies/bench.py write
+	$(BIN)/python studies/doctor.py
 
 chaos: $(COMPLETE)  ## sixty kills at random moments, each resumed, byte for byte the same (about 15 minutes)
 	$(BIN)/python -m pytest -m chaos -s tests/faults

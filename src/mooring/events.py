@@ -125,9 +125,10 @@ class Forecast(Event):
 
     word: ClassVar[str] = "forecast"
     kind: str
-    text: str
+    text: str  # in plain words
     client: int | None = None  # None: the run as a whole
-    remedy: str = ""
+    remedy: str = ""  # settings
+    evidence: str = ""  # in symbols
 
 
 @dataclass(frozen=True)
