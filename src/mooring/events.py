@@ -105,6 +105,7 @@ class ClientRecord(Event):
     train_accuracy: float | None = None
     prototype_norms: tuple[float, ...] = ()  # one per class
     accuracy: float | None = None  # of the client alone, on the test images; known once its upload was fused
+    lambda_printed: float | None = None  # "truly effective" in an old log: raw times s, which no weight ever felt
 
 
 @dataclass(frozen=True)
