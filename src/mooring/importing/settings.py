@@ -29,7 +29,7 @@ def settings_of(logged: Logged, identified: Identified) -> Tree:
         if fate.key is not None and known(fate.setting) is not None:
             tree = merge(tree, nested(fate.key.split("."), known(fate.setting)))
     tree = {**tree, "partition": own_keys(tree["partition"]), "method": identified.method}
-    return merge(tree, {key: value for key, value in method_part(logged, identified).items() if value})
+    return {**tree, **{key: value for key, value in method_part(logged, identified).items() if value}}
 
 
 def own_keys(partition: Tree) -> Tree:

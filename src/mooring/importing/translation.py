@@ -32,9 +32,9 @@ def drop(why: str) -> Rule:
     return lambda path, value: Fate(path, value, why=why)
 
 
-def named(key: str, names: Mapping[str, str]) -> Rule:
+def named(key: str, names: Mapping[str, str], why: str = "") -> Rule:
     """A name in our spelling; small letters where there is no other one."""
-    return lambda path, value: Fate(path, value, key, names.get(str(value).lower(), str(value).lower()))
+    return lambda path, value: Fate(path, value, key, names.get(str(value).lower(), str(value).lower()), why)
 
 
 def expected(usual: object, why: str, otherwise: str) -> Rule:
@@ -54,7 +54,7 @@ NEVER_USED = "the published code is configured with it and never uses it"
 OF_THE_IMAGES = "read from the images"
 OTHER_METHOD = "of a method that none of the notes uses"
 NO_FILES = "where that code keeps its files; a run has one folder here, out=..."
-TEACHER = "no run begins from another network's weights here, unless data and fusion say so"
+TEACHER = "clients start from fresh weights here"
 
 RULES: dict[str, Rule] = {
     "exp_name": drop("the name of a folder; choose one with out=..."),
@@ -65,7 +65,11 @@ RULES: dict[str, Rule] = {
     "dataset.channels": drop(OF_THE_IMAGES),
     "dataset.num_classes": drop(OF_THE_IMAGES),
     "dataset.image_size": drop(OF_THE_IMAGES),
-    "distribution.type": named("partition.kind", PARTITIONS),
+    "distribution.type": named(
+        "partition.kind",
+        PARTITIONS,
+        "every image at one client; the first release drew overlaps: fafi_overlap",
+    ),
     "distribution.alpha": to("partition.alpha"),
     "distribution.label_num_per_client": to("partition.classes_per_client"),
     "client.num_clients": to("partition.clients"),
@@ -138,7 +142,7 @@ def method_keys(path: str) -> tuple[str, ...]:
     group, _, word = path.rpartition(".")
     if path in RULES or group.split(".")[0] in ("DBCD", "pretrain"):
         return ()
-    return METHOD_KEYS.get(word) or TEMPERATURE.get(word, ())
+    return METHOD_KEYS.get(word, TEMPERATURE.get(word, ()))
 
 
 def leaves(tree: Mapping[Any, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,7 @@ Names that go beyond the versions:
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from math import cos, log, pi
 from typing import Literal
 
@@ -80,8 +81,10 @@ def v9(logged: Logged) -> Answer:
 
 def v10(logged: Logged) -> Answer:
     marks = logged.marks
-    if marks.preheated or any("heat" in header.text.lower() for header in marks.headers):
+    if marks.preheated:
         return "v10-preheated", "read", "sigma starts where V9's entropy rule puts lambda"
+    if any("heat" in header.text.lower() for header in marks.headers):
+        return None, "unknown", "the header speaks of pre-heating, and no line of it is there"
     return "v10", "read", ""
 
 
@@ -122,7 +125,16 @@ def shape(logged: Logged) -> str | None:
         for total in lengths
         if all(abs(schedule(round_ / total) - factor) < CLOSE for round_, factor in factors.items())
     }
-    return next(iter(fitting)) if len(fitting) == 1 else None
+    if len(fitting) == 1:
+        return next(iter(fitting))
+    return "linear" if not fitting and equal_steps(factors) else None
+
+
+def equal_steps(factors: dict[int, float]) -> bool:
+    """A straight line, wherever it ends."""
+    points = list(factors.items())
+    steps = [(b - a) / (s - r) for (r, a), (s, b) in pairwise(points)]
+    return len(steps) > 1 and max(steps) < 0 and max(steps) - min(steps) < CLOSE
 
 
 SCHEDULES: dict[str, Callable[[float], float]] = {

@@ -17,12 +17,23 @@ MARKED = ("running-away", "capped", "unstable")
 
 
 def lambdas(book: Book) -> Section:
-    moored = [run for run in book.shown if any(row.lambda_felt is not None for row in rows_of(run))]
+    moored = [run for run in book.shown if any(pull(row) is not None for row in rows_of(run))]
     groups = [(i, group) for i, group in enumerate(book.groups) if group.first in moored]
     figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
     figures += [traces(run) for run in moored]
     lead = "Lambda is how hard the anchor pulls; a rule that learns it can let it run away."
     return Section("lambda", "Lambda", lead, tuple(figures), (table(moored),) if moored else ())
+
+
+def pull(row: ClientRecord) -> float | None:
+    """The felt lambda; a log of a lambda that was set prints only what it was set to."""
+    return row.lambda_felt if row.lambda_felt is not None else row.lambda_raw
+
+
+def titled(run: Run) -> str:
+    """With a mark where no line of a log says what the weights felt."""
+    how = run.result.origin.inferred.get("lambda_felt") if run.result.origin else None
+    return f"{run.title}, felt lambda inferred" if how else run.title
 
 
 def rows_of(run: Run) -> list[ClientRecord]:
@@ -52,7 +63,7 @@ def traces(run: Run) -> Curves:
     """Felt lambda solid, lambda* dashed in the same colour, limits dotted, the doctor's dates as marks."""
     lines: list[Line] = []
     for client in drawn(run):
-        felt = line(client, lambda row: row.lambda_felt)
+        felt = line(client, pull)
         rest = line(client, lambda row: row.lambda_star, "dashed", "lambda*")
         lines += [shown for shown in (logged(felt), logged(rest)) if known(shown.y)]
     lines += [*limits(run), *marks(run)]
@@ -118,7 +129,7 @@ def table(runs: list[Run]) -> Table:
     """Every client of the runs that are drawn."""
     rows = [
         (
-            run.title,
+            titled(run),
             client.client,
             client.rounds[0].lambda_felt,
             client.rounds[-1].lambda_felt,
