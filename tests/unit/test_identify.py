@@ -149,3 +149,20 @@ def test_a_configuration_that_names_the_algorithm_counts_where_no_header_does(id
     said[0] = said[0].replace(algorithm, "FedAvg")
     (one,) = identified(STYLES["V12"].text(messages=said))
     assert (one.method, one.version) == ("unknown", None)
+
+
+def test_a_method_that_names_itself_in_every_round_is_one_experiment(identified):
+    style = STYLES["OTFusion"]
+    said = [part for line in style.messages() for part in ([line, "OTFusion: layers"] if "Finish" in line else [line])]
+    assert [one.method for one in identified(style.text(messages=said))] == ["otfusion"]
+    assert [one.method for one in identified(2 * style.text(messages=said[1:]))] == ["otfusion"] * 2
+
+
+@pytest.mark.parametrize("prefix", ["", "{month}-05 19:31:58 [INFO]  "])
+def test_a_configuration_that_is_cut_off_takes_nothing_else_with_it(tmp_path, prefix):
+    style, path = STYLES["V12"], tmp_path / "x.log"
+    said = list(style.messages())
+    path.write_text(style.text(prefix, [said[0][:200], *said[1:]]), "utf-8")
+    (logged,) = read_logs(path)
+    assert (logged.configured, len(logged.said), logged.samples) == ("it is cut off", 8, 50000)
+    assert identify(logged).version == "V12"

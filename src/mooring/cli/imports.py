@@ -59,9 +59,8 @@ def import_logs(logs: list[Path], out: str | None, json: bool) -> None:
     for folder, log, result in told:
         accuracy = "no fused accuracy" if isnan(result.accuracy) else f"accuracy {result.accuracy:.4f}"
         origin = result.origin
-        how = "" if origin is None or origin.identified == "read" else f" ({origin.identified})"
-        method = result.method if result.method.startswith("unknown") else f"{result.method}{how}"
-        typer.echo(f"{log}: {method} on {result.dataset or 'unknown data'}, {accuracy}, {folder}")
+        mark = " (inferred)" if origin is not None and origin.identified == "inferred" else ""
+        typer.echo(f"{log}: {result.method}{mark} on {result.dataset or 'unknown data'}, {accuracy}, {folder}")
         if origin is not None and origin.identified != "read":
             typer.echo(f"  because {'; '.join(origin.evidence)}")
 

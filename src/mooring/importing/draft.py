@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from mooring.cells import printable
 from mooring.errors import StoreError
-from mooring.importing.lines import STAMP
+from mooring.importing.lines import ROUND, STAMP
 from mooring.importing.logged import Header, Logged, Marks, Said
 from mooring.record import LoggedClient, NotFinite
 
@@ -26,10 +26,12 @@ class Draft:
     configured: str = "missing"
     lines: list[str] = field(default_factory=list)
     headers: list[Header] = field(default_factory=list)
+    late: list[Header] = field(default_factory=list)  # the same once more, after rounds: of the next experiment?
     round: int = 0
     rounds_told: bool = False
     factor: float | None = None
     client: int | None = None
+    seen: set[int] = field(default_factory=set)  # clients that began to train
     samples: int | None = None
     dimension: int | None = None
     failure: str = ""
@@ -89,9 +91,20 @@ class Draft:
             self.config = {**self.config, "v9_config": dict(found)}
 
     def head(self, found: re.Match[str]) -> None:
-        version = int(re.sub(r"\D", "", found[2])[:6]) if found[2] else None
-        name = "OTFusion" if found[3] else found[1]
-        self.headers.append(Header(name, version, printable(found[0]).strip()[:200]))
+        (self.late if self.rounds_told else self.headers).append(header_of(found))
+
+    def ends_before(self, said: str, header: re.Match[str] | None) -> bool:
+        """Does a line begin another experiment, although no configuration stands before it?"""
+        if not self.rounds_told:
+            return False
+        if header is not None:
+            return header_of(header).name_and_version not in [own.name_and_version for own in self.headers]
+        again = ROUND.search(said)
+        return again is not None and counted(again[1]) == 0
+
+    def following(self, of_this: bool) -> "Draft":
+        """What the next experiment begins with: the header that stood at the end of this one."""
+        return Draft(headers=list(self.late)) if of_this else Draft()
 
     def begin_round(self, number: int, factor: str | None) -> None:
         self.round, self.rounds_told, self.client = number, True, None
@@ -160,6 +173,7 @@ class Draft:
             self.samples,
             month,
             seconds,
+            frozenset(self.seen),
         )
 
     def marks(self) -> Marks:
@@ -189,6 +203,11 @@ T = TypeVar("T")
 
 def once(found: list[T]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(found))
+
+
+def header_of(found: re.Match[str]) -> Header:
+    version = int(re.sub(r"\D", "", found[2])[:6]) if found[2] else None
+    return Header("OTFusion" if found[3] else found[1], version, printable(found[0]).strip()[:200])
 
 
 def dated(rows: list[str]) -> tuple[tuple[int, int] | None, float | None]:

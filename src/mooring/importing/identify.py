@@ -92,7 +92,8 @@ def identify(logged: Logged) -> Identified:
     against = [*contradictions(version, logged)]
     if against:
         return overruled(version, [*evidence, *against], logged, others)
-    foreign = {who: other for who, other in others.named().items() if other != version}
+    named = others.named().items()
+    foreign = {who: other for who, other in named if other != version and not [*contradictions(other, logged)]}
     if foreign.get("label") == LEFTOVERS.get(version) and "preheating" not in foreign:
         leftover = foreign.pop("label", None)
         evidence += [f"the accuracy lines still bear the name of {leftover}"] if leftover else []

@@ -30,6 +30,10 @@ class Header:
     version: int | None  # of Ours
     text: str  # the whole line
 
+    @property
+    def name_and_version(self) -> tuple[str, int | None]:
+        return self.name.lower(), self.version
+
 
 @dataclass(frozen=True)
 class Marks:
@@ -69,6 +73,7 @@ class Logged:
     samples: int | None = None  # of all clients
     month: tuple[int, int] | None = None  # year and month of the first line
     seconds: float | None = None
+    seen: frozenset[int] = frozenset()  # clients that began to train
     left_out: tuple[str, ...] = ()  # other experiments of the same file
 
     @cached_property
@@ -81,7 +86,7 @@ class Logged:
 
     @cached_property
     def clients(self) -> list[int]:
-        return sorted({client for _, client in self.said} | set(self.told))
+        return sorted({client for _, client in self.said} | set(self.told) | self.seen)
 
     @property
     def rounds(self) -> list[int]:

@@ -48,21 +48,24 @@ def decoded(content: bytes) -> str:
 def sections(text: str) -> Iterator[Draft]:
     """Some files are several logs one after another.
 
-    A configuration begins a new one; so does a header, or round 0, after rounds have been told.
+    A configuration begins a new one; so does the header of another method, or round 0, after rounds have been told.
     """
-    draft = Draft()
-    rows = iter(text.splitlines())
-    for row in rows:
+    draft, rows, skip = Draft(), text.splitlines(), 0
+    for i, row in enumerate(rows):
+        if skip:  # the configuration goes on
+            skip -= 1
+            continue
         said = lines.message(row)
         config = lines.CONFIG.search(row)
         header = None if config else lines.HEADER.match(said)
-        again = lines.ROUND.search(said)
-        if config or (header and draft.rounds_told) or (again and int(again[1][:9]) == 0 and draft.rounds_told):
+        if config or draft.ends_before(said, header):
             yield draft
-            draft = Draft()
+            draft = draft.following(config is None)
         draft.lines.append(row)
         if config:
-            draft.configure(*whole(config[1], rows, draft.lines))
+            found, configured, skip = whole(config[1], rows[i + 1 : i + 1 + MOST_CONFIG_LINES])
+            draft.configure(found, configured)
+            draft.lines += rows[i + 1 : i + 1 + skip]
         elif header:
             draft.head(header)
         else:
@@ -70,18 +73,16 @@ def sections(text: str) -> Iterator[Draft]:
     yield draft
 
 
-def whole(first: str, rows: Iterator[str], kept: list[str]) -> tuple[dict[str, Any], str]:
-    """The dictionary that begins here, over several lines if it is not closed in the first."""
+def whole(first: str, following: list[str]) -> tuple[dict[str, Any], str, int]:
+    """The dictionary that begins here, whether it can be read, and how many of the following lines belong to it."""
     text = first.rstrip()
-    while (value := lines.literal(text)) is None:
-        if text.count("{") <= text.count("}") or text.count("\n") > MOST_CONFIG_LINES:
-            return {}, "it is no dictionary of plain values"
-        row = next(rows, None)
-        if row is None or lines.STAMP.match(row):
-            return {}, "it is cut off"
-        kept.append(row)
-        text += "\n" + row
-    return value, "read"
+    for used, row in enumerate(["", *following]):
+        text += row
+        if text.count("{") > text.count("}"):
+            continue
+        value = lines.literal(text)
+        return (value, "read", used) if value is not None else ({}, "it is no dictionary of plain values", 0)
+    return {}, "it is cut off", 0
 
 
 def take(said: str, draft: Draft) -> None:
@@ -102,6 +103,7 @@ def on_round(draft: Draft, found: re.Match[str]) -> None:
 
 def on_client(draft: Draft, found: re.Match[str]) -> None:
     draft.client = counted(found[1])
+    draft.seen.add(draft.client)
 
 
 def on_epoch(draft: Draft, found: re.Match[str]) -> None:

@@ -84,10 +84,15 @@ def partition_of(logged: Logged) -> PartitionSummary:
     share = [client.normalised_entropy for client in told if client and client.normalised_entropy is not None]
     return PartitionSummary(
         logged.samples,
-        len(logged.clients),
+        len(logged.clients) or configured_clients(logged),
         entropy=tuple(entropy) if len(entropy) == len(told) else (),
         normalised_entropy=tuple(share) if len(share) == len(told) else (),
     )
+
+
+def configured_clients(logged: Logged) -> int:
+    count = logged.section("client").get("num_clients")
+    return count if type(count) is int and 0 < count <= MOST_CLASSES else 0
 
 
 def classes_of(data: Mapping[str, object]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ Names that go beyond the versions:
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import cos, log, pi
+from math import cos, log, pi, sqrt
 from typing import Literal
 
 from mooring.importing.logged import Logged
@@ -22,7 +22,7 @@ Known = Literal["read", "inferred", "unknown"]
 NOVEMBER, DECEMBER, JANUARY = (2025, 11), (2025, 12), (2026, 1)
 RAN_AWAY = 10.0  # times its first value
 CLOSE = 2e-3  # between a printed annealing factor and its schedule
-PINNED, SQUARED = 60.0, 200.0  # the largest lambda under the hinge of November, and under the squared one
+PINNED = 60.0  # above what the hinge of November lets through: 50
 EXPLODED = 1_000.0  # a lambda that no hinge lets through
 
 
@@ -177,11 +177,21 @@ def v13(logged: Logged) -> Answer:
     most = largest(logged)
     if logged.month is not None and logged.month < DECEMBER:
         return "v13-gamma", "inferred", "before December 2025; v13-gamma-local, which adds g u^2, looks the same"
-    if logged.month is not None and most is not None and most <= SQUARED:
+    if logged.month is not None and most is not None and most <= squared_cap(logged):
         return "v13", "read", f"from December 2025 on: the squared hinge; the largest lambda is {most:.1f}"
     if logged.month is None and most is not None and most > EXPLODED:
         return "v13-gamma", "inferred", f"lambda reaches {most:.3g}, which no hinge lets through"
     return None, "unknown", f"{dated(logged)}, {reached(most)}"
+
+
+def gamma(logged: Logged) -> float:
+    """The smallest that is printed, which lets the largest lambda through; the published one where none is."""
+    return max(min(logged.marks.gammas, default=1e-5), 1e-12)
+
+
+def squared_cap(logged: Logged) -> float:
+    """A little above .5 (lmax + sqrt(lmax^2 + 1 / g)) with lmax = 50."""
+    return 0.55 * (50 + sqrt(2500 + 1 / gamma(logged)))
 
 
 def v14(logged: Logged) -> Answer:
@@ -192,11 +202,9 @@ def v14(logged: Logged) -> Answer:
         return None, "unknown", why
     if month <= NOVEMBER and most <= PINNED:
         return "v14-november", "read", f"{why}: pinned at 1 / (2 x .01) = 50"
-    if month == DECEMBER and most <= SQUARED:
+    if month == DECEMBER and most <= squared_cap(logged):
         return "v14-december", "read", f"{why}: the squared hinge"
-    gammas = logged.marks.gammas
-    cap = max(PINNED, 1.1 / (2 * min(gammas))) if gammas and min(gammas) > 0 else None
-    if month >= JANUARY and (cap is None or most <= cap):
+    if month >= JANUARY and most <= max(PINNED, 1.1 / (2 * gamma(logged))):
         return "v14", "read", f"{why}: the linear hinge"
     return None, "unknown", f"{why}, which are not of one variant"
 

@@ -17,7 +17,7 @@ MARKED = ("running-away", "capped", "unstable")
 
 
 def lambdas(book: Book) -> Section:
-    moored = [run for run in book.shown if any(pull(row) is not None for row in rows_of(run))]
+    moored = [run for run in book.shown if any(as_set(row) or row.lambda_felt is not None for row in rows_of(run))]
     groups = [(i, group) for i, group in enumerate(book.groups) if group.first in moored]
     figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
     figures += [traces(run) for run in moored]
@@ -25,9 +25,9 @@ def lambdas(book: Book) -> Section:
     return Section("lambda", "Lambda", lead, tuple(figures), (table(moored),) if moored else ())
 
 
-def pull(row: ClientRecord) -> float | None:
-    """The felt lambda; a log of a lambda that was set prints only what it was set to."""
-    return row.lambda_felt if row.lambda_felt is not None else row.lambda_raw
+def as_set(row: ClientRecord) -> float | None:
+    """A log of a lambda that was set prints what it was set to, and not what was felt."""
+    return row.lambda_raw if row.lambda_felt is None else None
 
 
 def titled(run: Run) -> str:
@@ -63,9 +63,10 @@ def traces(run: Run) -> Curves:
     """Felt lambda solid, lambda* dashed in the same colour, limits dotted, the doctor's dates as marks."""
     lines: list[Line] = []
     for client in drawn(run):
-        felt = line(client, pull)
+        felt = line(client, lambda row: row.lambda_felt)
+        fixed = line(client, as_set, "dotted", "as it was set")
         rest = line(client, lambda row: row.lambda_star, "dashed", "lambda*")
-        lines += [shown for shown in (logged(felt), logged(rest)) if known(shown.y)]
+        lines += [shown for shown in (logged(felt), logged(fixed), logged(rest)) if known(shown.y)]
     lines += [*limits(run), *marks(run)]
     caption = (
         "Solid: the lambda that the weights felt; dashed: lambda*, where the rule would come to rest. "
