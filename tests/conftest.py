@@ -19,7 +19,7 @@ from mooring.data.images import ImageSet
 from mooring.methods import METHODS
 from mooring.models.backbones import DigitsNet
 from mooring.models.network import Blueprint
-from mooring.record import DecidedClaim, PrintedTable, StudyRecord, write_study
+from mooring.record import DecidedClaim, Plot, PlottedLine, PrintedTable, Quoted, Spread, StudyRecord, write_study
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
 torch.set_num_threads(1)
@@ -102,6 +102,30 @@ def sweep_folder(v12_run, tmp_path_factory):
     return folder
 
 
+BY_ROUND = PrintedTable(
+    "Lambda by round, the note's and ours",
+    ("round (note)", "lambda (note)", "round (measured)", "lambda (measured)", "accuracy (measured)"),
+    (
+        (0, Quoted("12.04"), 0, 9.5, Spread(0.25, 0.01, 2)),
+        (14, Quoted("204,658.40"), 1, 37000.0, Spread(0.5, None, 1)),
+        (29, "not given", None, None, None),
+    ),
+    (1,),
+    (
+        Plot(
+            "Lambda",
+            "lambda",
+            (
+                PlottedLine("round (note)", "lambda (note)", "note"),
+                PlottedLine("round (measured)", "lambda (measured)"),
+            ),
+            "log",
+        ),
+    ),
+    "Lambda by round",
+)
+
+
 @pytest.fixture(scope="session")
 def study_folder(sweep_folder, tmp_path_factory):
     """A study of one sweep, with a verdict of each kind and names that try to be markup."""
@@ -131,7 +155,8 @@ def study_folder(sweep_folder, tmp_path_factory):
         seeds=(1, 2),
         sweeps=("pull",),
         verdicts=verdicts,
-        tables=(PrintedTable("Of <client> 3", ("round", "=measured"), (("0", "12.04"), ("9", "=1+1"))),),
+        tables=(PrintedTable("Of <client> 3", ("round", "=measured"), (("0", "12.04"), ("9", "=1+1"))), BY_ROUND),
+        courses=(replace(BY_ROUND, title="Every round, seed 2", name="Every round seed 2", seeds=(2,)),),
         runs=(),
     )
     write_study(folder, study)

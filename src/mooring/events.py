@@ -102,8 +102,11 @@ class ClientRecord(Event):
     sigma_sq_align: float | None = None
     gradient_norm: float | None = None
     gradient_cosine: float | None = None  # between the two tasks, where it is measured
+    gradient_ratio: float | None = None  # of the base loss over that of the alignment, at the embedding, likewise
     train_accuracy: float | None = None
     prototype_norms: tuple[float, ...] = ()  # one per class
+    feature_scatter: float | None = None  # the share of its features' scatter that is within classes
+    anchor_cosine: float | None = None  # between its features and the anchors of their classes, on average
     accuracy: float | None = None  # of the client alone, on the test images; known once its upload was fused
     lambda_printed: float | None = None  # "truly effective" in an old log: raw times s, which no weight ever felt
 

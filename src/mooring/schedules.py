@@ -3,7 +3,8 @@
     constant  1          linear  1 - p          cosine  (1 + cos(pi p)) / 2
 
 p is the progress over the whole local training. The `-by-round` forms hold p = r/R constant within round r, as the
-server's annealing factor of note 3 does: 1, .9, .8, ... and 1, .975, .904, .793, ...
+server's annealing factor of note 3 does: 1, .9, .8, ... and 1, .975, .904, .793, ...; the `-by-epoch` forms hold it
+within an epoch, as the public code of V12 and later does.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,9 @@ from typing import Literal
 
 from mooring.types import Progress
 
-ScheduleName = Literal["constant", "linear", "cosine", "linear-by-round", "cosine-by-round"]
+ScheduleName = Literal[
+    "constant", "linear", "cosine", "linear-by-round", "cosine-by-round", "linear-by-epoch", "cosine-by-epoch"
+]
 
 
 def linear(p: float) -> float:
@@ -29,6 +32,8 @@ SCHEDULES: dict[ScheduleName, Callable[[Progress], float]] = {
     "cosine": lambda progress: cosine(progress.overall),
     "linear-by-round": lambda progress: linear(progress.by_round),
     "cosine-by-round": lambda progress: cosine(progress.by_round),
+    "linear-by-epoch": lambda progress: linear(progress.by_epoch),
+    "cosine-by-epoch": lambda progress: cosine(progress.by_epoch),
 }
 
 

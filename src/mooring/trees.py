@@ -12,6 +12,7 @@ Tree = dict[str, Any]
 Pairs = Callable[[Any], Iterator[tuple[str, Any]]]  # a frozen value -> the fields that its tree shows
 CONTENT = "content"  # in a field's metadata: a function from the field's value to the name of what it stands for
 GUARD = "guard"  # in a field's metadata: it can stop an experiment, and never changes what comes out
+LATER = "later"  # in a field's metadata: it came when there were results; at its default it is in no hash, as before
 EXACT = 2**53  # whole numbers below this are the same as int and as float
 
 
@@ -29,13 +30,21 @@ def plain(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def decisive(value: Any) -> Iterator[tuple[str, Any]]:
-    """The same without guards: all that decides a result."""
-    return ((f.name, getattr(value, f.name)) for f in fields(value) if f.compare and GUARD not in f.metadata)
+    """The same without guards, and without later fields that say nothing: all that decides a result."""
+    return (
+        (f.name, part)
+        for f in fields(value)
+        if f.compare and GUARD not in f.metadata and not unsaid(f, part := getattr(value, f.name))
+    )
 
 
 def by_content(value: Any) -> Iterator[tuple[str, Any]]:
     """The same, and a file by what is in it: the same wherever it lies, another when it has changed."""
-    return ((f.name, content_of(f, getattr(value, f.name))) for f in fields(value) if f.compare)
+    return (
+        (f.name, content_of(f, part))
+        for f in fields(value)
+        if f.compare and not unsaid(f, part := getattr(value, f.name))
+    )
 
 
 def chosen(value: Any) -> Iterator[tuple[str, Any]]:
@@ -83,6 +92,11 @@ def whole(tree: Any) -> Any:
 
 def content_of(f: "Field[Any]", value: Any) -> Any:
     return f.metadata[CONTENT](value) if CONTENT in f.metadata else value
+
+
+def unsaid(f: "Field[Any]", value: Any) -> bool:
+    """Is it a later field at its default?"""
+    return LATER in f.metadata and is_default(f, value)
 
 
 def is_default(f: "Field[Any]", value: Any) -> bool:

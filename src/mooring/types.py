@@ -52,6 +52,11 @@ class Progress:
         """r/R: the progress held constant within a round."""
         return self.round / self.rounds
 
+    @property
+    def by_epoch(self) -> float:
+        """The progress held constant within an epoch."""
+        return (self.round * self.local_epochs + self.epoch) / (self.rounds * self.local_epochs)
+
 
 @dataclass(frozen=True)
 class View:
@@ -106,6 +111,7 @@ class Losses:
     terms: Mapping[str, Tensor]  # the parts of L_b by name
     embedding: Tensor  # (V * B, d), unit norm
     prototypes: Tensor  # (C, d)
+    held_out: Tensor | None = None  # L_b on images that the client does not train on, if it keeps some
 
 
 @dataclass(frozen=True)

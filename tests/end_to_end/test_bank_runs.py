@@ -33,7 +33,10 @@ def test_the_bank_loss_is_recorded_before_and_after_the_switch(run_json, tmp_pat
     epochs = [event for event in events if event["event"] == "epoch" and event["client"] == 2]
     assert ["bank-contrast" in event["terms"] for event in epochs] == [True, False, True, False]
     assert [event["align_loss"] is not None for event in epochs] == [False, True, False, True]
-    assert all(-1 <= event["gradient_cosine"] <= 1 for event in events if event["event"] == "round")
+    rounds = [event for event in events if event["event"] == "round"]
+    assert all(-1 <= event["gradient_cosine"] <= 1 and event["gradient_ratio"] > 0 for event in rounds)
+    assert all(0 < event["feature_scatter"] <= 1 for event in rounds if event.get("feature_scatter") is not None)
+    assert any(event.get("feature_scatter") is not None for event in rounds)
 
 
 def test_public_images_may_come_from_another_source(run_json, tmp_path):
@@ -70,7 +73,7 @@ def test_short_names_reach_the_note_settings(cli):
         (["method=two-stage-aligned", "bank.labelled=false"], "needs bank labels"),
         (["method=memory-bank", "method.client.memory=0"], "the term memory-contrast needs memory"),
         (["method=v4", "bank.size=10"], "method.bank="),
-        (["method=v7", "alignment_epochs=2"], "method.client.stages"),
+        (["method=v7", "alignment_epochs=2"], "it belongs to v6"),
     ],
 )
 def test_a_bank_that_cannot_be_is_refused(cli, settings, told, tmp_path):

@@ -16,8 +16,8 @@ from mooring.config.parse import SHORT, SLOTS
 from mooring.config.tree import kind_of
 from mooring.data.augment import Augment
 from mooring.data.digits import Digits
-from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.student import StudentTraining
+from mooring.fusion.distillation.synthesis import Synthesis
 from mooring.methods import METHODS, Method, alignment
 from mooring.weighting.sigma import Sigma
 
@@ -172,7 +172,7 @@ PLAIN = {
     "sigma.": Sigma,
     "bank.": Bank,
     "stages.0.": Stage,
-    "imagination.": Imagination,
+    "synthesis.": Synthesis,
     "study.": StudentTraining,
 }
 

@@ -10,18 +10,18 @@ from mooring.data.sites import InMemorySite
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil, fuse
 from mooring.fusion.base import Server
-from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.student import StudentTraining
+from mooring.fusion.distillation.synthesis import Synthesis
 from mooring.models.network import PROTOTYPES
 from mooring.types import Upload
 from mooring.uploads import Prototypes
 
 SOUND = ["count-weighted", "class-expert", "calibrated"]
 SHORT = StudentTraining(steps=6, batch=16)
-BRIEF = Imagination(steps=3, batch=8)
+BRIEF = Synthesis(steps=3, batch=8)
 QUICK = {  # what a rule promises does not depend on how long its student learns
-    "dense": Dense(lessons=2, imagination=BRIEF, study=SHORT),
-    "co-boosting": CoBoosting(lessons=2, imagination=replace(BRIEF, hardness=1.0), study=SHORT),
+    "dense": Dense(lessons=2, synthesis=BRIEF, study=SHORT),
+    "co-boosting": CoBoosting(lessons=2, synthesis=replace(BRIEF, hardness=1.0), study=SHORT),
     "distil": Distil(count=64, study=SHORT),
 }
 

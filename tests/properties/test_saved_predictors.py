@@ -32,8 +32,8 @@ from mooring.fusion import (
     save_predictor,
 )
 from mooring.fusion.base import Server
-from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.student import StudentTraining
+from mooring.fusion.distillation.synthesis import Synthesis
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.saved import SCORERS, decode_predictor, encode_predictor
 from mooring.models.backbones import DigitsNet
@@ -43,10 +43,10 @@ from mooring.seeds import generator
 from mooring.trees import canonical_json
 from mooring.uploads import Limits, decode_tensors, encode, encode_tensors
 
-BRIEF, SHORT = Imagination(steps=2, batch=8), StudentTraining(steps=3, batch=16)
+BRIEF, SHORT = Synthesis(steps=2, batch=8), StudentTraining(steps=3, batch=16)
 QUICK = {
-    "dense": Dense(lessons=1, imagination=BRIEF, study=SHORT),
-    "co-boosting": CoBoosting(lessons=1, imagination=replace(BRIEF, hardness=1.0), study=SHORT),
+    "dense": Dense(lessons=1, synthesis=BRIEF, study=SHORT),
+    "co-boosting": CoBoosting(lessons=1, synthesis=replace(BRIEF, hardness=1.0), study=SHORT),
     "distil": Distil(count=32, study=SHORT),
 }
 RULES = {kind: QUICK.get(kind) or rule() for kind, rule in FUSIONS.items()} | {

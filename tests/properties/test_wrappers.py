@@ -14,6 +14,7 @@ STEPS = 12
 BASES = {
     **{kind: weighting() for kind, weighting in WEIGHTINGS.items()},
     "joint": Uncertainty(gradients="joint"),
+    "rescaled": Uncertainty(data="cosine", gradients="rescaled"),
     "joint with schedules": Uncertainty(data="linear", prior="cosine", gradients="joint"),
     "joint and guarded": Uncertainty(gradients="joint", guard=InverseVariance(0.05)),
 }

@@ -7,9 +7,11 @@ import pytest
 from old_logs import STYLES
 
 from mooring import report
+from mooring.config import load
 from mooring.config.tree import read_file
 from mooring.events import Remark
 from mooring.importing import import_log
+from mooring.methods import METHODS
 from mooring.record import NotFinite, RunFolder
 
 
@@ -113,3 +115,10 @@ def everything(place):
         return "\n".join(str(cell.value) for sheet in book for row in sheet for cell in row if cell.value is not None)
     files = sorted(place.glob("*")) if place.is_dir() else [place]
     return "\n".join(file.read_text("utf-8") for file in files)
+
+
+@pytest.mark.parametrize("name", [name for name, style in STYLES.items() if style.method in METHODS])
+def test_a_method_of_ours_of_which_all_is_told_can_be_run_again(tmp_path, name):
+    folder, result = imported(tmp_path, name)
+    (experiment,) = load(folder / "experiment.yaml")
+    assert experiment.name == result.method

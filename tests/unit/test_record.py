@@ -27,11 +27,14 @@ from mooring.record import (
     FusionRecord,
     Metrics,
     Origin,
+    PrintedTable,
+    Quoted,
     Result,
     RoundRecord,
     RunFolder,
     Seeds,
     SiteRecord,
+    Spread,
     UploadRecord,
     as_tree,
     opened,
@@ -77,6 +80,20 @@ def upload(value=1.0):
 def test_numbers_that_are_not_finite_become_null():
     text = strict_json({"a": float("nan"), "b": [float("inf"), 1.5], "c": (None, True)})
     assert json.loads(text) == {"a": None, "b": [None, 1.5], "c": [None, True]}
+
+
+def test_the_cells_of_a_table_come_back_with_their_types():
+    cells = ("12", 12, 12.5, Spread(0.5, None, 3), Quoted("0.7670"), None)
+    printed = PrintedTable("t", tuple("abcdef"), (cells,))
+    back = from_tree(PrintedTable, json.loads(strict_json(printed)))
+    assert back == printed
+    assert list(map(type, back.rows[0])) == list(map(type, cells))
+
+
+@pytest.mark.parametrize("cell", [True, [1], {"std": 0.5}, {"quoted": "twelve"}, {"quoted": "inf"}])
+def test_what_is_no_cell_is_refused(cell):
+    with pytest.raises(MalformedRecordError, match=r"^rows\[0\]\[0\]"):
+        from_tree(PrintedTable, {"title": "t", "columns": ["a"], "rows": [[cell]]})
 
 
 def test_an_upload_comes_back_as_it_was(tmp_path):

@@ -82,32 +82,83 @@ def test_excel_has_a_sheet_per_table_and_native_charts(written, study):
     from openpyxl import load_workbook
 
     book = load_workbook(written("excel"))
-    assert len(book.sheetnames) >= len(study.tables)
-    results = list(book["Results"].iter_rows(values_only=True))
+    assert len(book.sheetnames) > len(study.tables)
+    results = sheet(book, "Results")
     assert results[0][:3] == ("experiment", "accuracy", "accuracy std")
     assert results[2][1] == pytest.approx(0.4)
     charts = {name: book[name]._charts for name in book.sheetnames}
     assert len(charts["accuracy"]) == 1
-    [traces] = [found for name, found in charts.items() if name.startswith("lambda") and "v12" in name]
+    [traces] = [found for name, found in charts.items() if name.startswith("lambda v12")]
     assert traces[0].y_axis.scaling.logBase == 10
+
+
+def sheet(book, name):
+    """Header and rows, below the title and what is said of it."""
+    return list(book[name].iter_rows(min_row=4, values_only=True))
+
+
+def test_excel_begins_with_an_index_of_all_sheets(written):
+    from openpyxl import load_workbook
+
+    book = load_workbook(written("excel"))
+    assert book.sheetnames[0] == "Index"
+    header, *rows = sheet(book, "Index")
+    assert header == ("sheet", "what it holds", "n", "seeds")
+    assert [row[0] for row in rows] == book.sheetnames[1:]
+    held = {name: rest for name, *rest in rows}
+    assert held["Lambda by round"] == ["Lambda by round, the note's and ours", 1, "1"]
+    assert held["Every round seed 2"] == ["Every round, seed 2", 1, "2"]
+    assert held["Results"][1:] == [2, "1, 2"]
+    for name, cell in zip(book.sheetnames[1:], book["Index"]["A"][4:], strict=True):
+        assert cell.hyperlink.location == f"'{name}'!A1"
+        assert book[name]["A1"].value == held[name][0]
+
+
+def test_excel_has_the_tables_of_the_note_with_numbers_as_numbers(written):
+    from openpyxl import load_workbook
+
+    book = load_workbook(written("excel"))
+    header, *rows = sheet(book, "Lambda by round")
+    assert header[-3:] == ("accuracy (measured)", "accuracy (measured) std", "accuracy (measured) n")
+    assert rows == [
+        (0, 12.04, 0, 9.5, 0.25, 0.01, 2),
+        (14, 204658.4, 1, 37000, 0.5, None, 1),
+        (29, "not given", None, None, None, None, None),
+    ]
+    [chart] = book["Lambda by round"]._charts
+    assert chart.y_axis.scaling.logBase == 10
+    drawn = [(series.xVal.numRef.f, series.yVal.numRef.f) for series in chart.series]
+    assert drawn == [
+        ("'Lambda by round'!$A$5:$A$7", "'Lambda by round'!$B$5:$B$7"),
+        ("'Lambda by round'!$C$5:$C$7", "'Lambda by round'!$D$5:$D$7"),
+    ]
+
+
+def test_the_columns_of_a_table_are_drawn_on_the_page_and_for_papers(study):
+    [drawn] = [figure for figure in study.drawn if figure.slug == "study-2-lambda"]
+    note, measured = drawn.lines
+    assert (note.x, note.y, note.style) == ((0, 14), (12.04, 204658.4), "dashed")
+    assert (measured.x, measured.y, measured.style) == ((0, 1), (9.5, 37000), "solid")
+    assert note.colour == measured.colour
 
 
 def test_excel_never_takes_text_for_a_formula(written):
     from openpyxl import load_workbook
 
     book = load_workbook(written("excel"))
-    assert [cell.data_type for cell in next(book["Of <client> 3"].iter_rows(min_row=3, max_row=3))] == ["s", "s"]
-    assert [cell.data_type for cell in next(book["Results"].iter_rows(min_row=2, max_row=2))][:3] == ["s", "n", "n"]
+    assert [cell.data_type for cell in next(book["Of <client> 3"].iter_rows(min_row=6, max_row=6))] == ["s", "s"]
+    assert [cell.data_type for cell in next(book["Results"].iter_rows(min_row=5, max_row=5))][:3] == ["s", "n", "n"]
 
 
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="the Excel report in LibreOffice: no soffice on the PATH")
 def test_libreoffice_reads_the_cells(written, tmp_path):
     home = f"-env:UserInstallation=file://{tmp_path}/profile"
-    order = ["soffice", "--headless", home, "--convert-to", "csv", "--outdir", tmp_path, written("excel")]
+    every_sheet = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
+    order = ["soffice", "--headless", home, "--convert-to", every_sheet, "--outdir", tmp_path, written("excel")]
     subprocess.run(order, capture_output=True, timeout=120, check=True)
-    first = list(csv.reader(StringIO((tmp_path / "report.csv").read_text("utf-8"))))
-    assert first[0][:3] == ["experiment", "accuracy", "accuracy std"]
-    assert [float(row[1]) for row in first[1:]] == pytest.approx([0.6, 0.4])
+    _, _, _, header, *rows = csv.reader(StringIO((tmp_path / "report-Results.csv").read_text("utf-8")))
+    assert header[:3] == ["experiment", "accuracy", "accuracy std"]
+    assert [float(row[1]) for row in rows] == pytest.approx([0.6, 0.4])
 
 
 def test_figures_are_drawn_in_three_formats(v12_run, tmp_path):
@@ -227,7 +278,7 @@ def test_plotly_accepts_every_figure(study):
 
     from mooring.reports.page.traces import plotly as as_plotly
 
-    for figure in study.figures:
+    for figure in study.drawn:
         told = as_plotly(figure)
         for trace in told["data"]:
             for colour in ("line", "marker"):

@@ -11,14 +11,14 @@ from report_folders import fusion_of, relabelled
 
 from mooring.errors import MooringError
 from mooring.events import ClientRecord
-from mooring.record import RunFolder, write_record
+from mooring.record import Quoted, RunFolder, Spread, write_record
 from mooring.record.files import sealed
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.reading import gather
 from mooring.reports.sections.costs import count, training_flops
 from mooring.reports.sections.prototypes import share
-from mooring.reports.table import Spread, Table, shown, spread
+from mooring.reports.table import Table, shown, spread
 from mooring.sweep.summary import Scored, summarised
 
 
@@ -230,6 +230,9 @@ def test_a_baseline_without_a_value_is_compared_with(v12_run, tmp_path):
 
 
 def test_a_column_of_spreads_becomes_two_for_machines():
+    counted = Table("t", "T", ("note", "x"), ((Quoted("1,204.50"), Spread(0.5, 0.1, 3)), (None, 2.0))).flat()
+    assert counted.columns == ("note", "x", "x std", "x n")
+    assert counted.rows == ((1204.5, 0.5, 0.1, 3), (None, 2.0, None, None))
     flat = Table("t", "T", ("name", "accuracy"), (("a", Spread(0.5, 0.1)), ("b", None))).flat()
     assert flat.columns == ("name", "accuracy", "accuracy std")
     assert flat.rows == (("a", 0.5, 0.1), ("b", None, None))
@@ -241,6 +244,8 @@ def test_a_column_of_spreads_becomes_two_for_machines():
         (None, "–"),
         (Spread(0.73123, 0.1854), "0.731 ± 0.185"),
         (Spread(0.5), "0.500"),
+        (Spread(0.5, 0.25, 2), "0.500 ± 0.250 (n = 2)"),
+        (Quoted("0.7670"), "0.7670"),
         (1234567, "1,234,567"),
         (1577056.1, "1.58e+06"),
         (6308.2, "6,308"),
@@ -274,6 +279,7 @@ def test_a_damaged_round_is_told(v12_run, tmp_path):
 
 VERDICT = {"id": "1", "claim": "x", "verdict": "confirmed"}
 TABLE = {"title": "t", "columns": ["a"], "rows": []}
+PLOT = {"title": "t", "y_title": "y", "lines": [{"x": "a", "y": "y"}]}
 
 
 def study_with(**changes):
@@ -296,8 +302,9 @@ def damaged(folder, name, text):
         ("study.json", "{}", "study.json: study is missing"),
         ("study.json", study_with(verdicts=[VERDICT | {"verdict": "maybe"}]), "verdicts[0].verdict='maybe' is unknown"),
         ("study.json", study_with(verdicts=[{"id": "1", "verdict": "confirmed"}]), "verdicts[0].claim is missing"),
-        ("study.json", study_with(tables=[TABLE | {"rows": [["1", "2"]]}]), "tables[0].rows[0] does not fill 1"),
-        ("study.json", study_with(tables=[TABLE | {"rows": [[1]]}]), "tables[0].rows[0][0]=1 is not text"),
+        ("study.json", study_with(tables=[TABLE | {"rows": [["1", "2"]]}]), "study table 1: rows[0] does not fill 1"),
+        ("study.json", study_with(tables=[TABLE | {"rows": [[[1]]]}]), "tables[0].rows[0][0]=[1] is none of str, int"),
+        ("study.json", study_with(tables=[TABLE | {"plots": [PLOT]}]), "draws the column 'y', which it has not"),
         ("study.json", study_with(sweeps="one"), "sweeps is no list"),
         ("sweep.yaml", "factors: 3", "factors=3 is no mapping"),
         ("sweep.yaml", "baseline: v4", "baseline='v4' names no factor"),

@@ -1,12 +1,13 @@
 """What writes pages of the documentation reads runs as everybody does."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from studies import bench
 
-from mooring.record import RunFolder
+from mooring.record import PrintedTable, RunFolder, read_study
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -32,3 +33,19 @@ def test_the_picture_of_a_method_card_is_its_run(v12_run, monkeypatch):
     assert [line.get_ydata()[-1] for line in solid] == [client.lambda_felt for client in result.last.clients]
     assert [line.get_ydata()[-1] for line in accuracy.lines][-1] == result.accuracy
     assert make_methods.footer("v12", result).endswith(f"final fused accuracy {result.accuracy:.3f}")
+
+
+def test_the_picture_of_the_explosion_is_every_seed_of_its_study(study_folder, monkeypatch):
+    pytest.importorskip("matplotlib", reason="the picture of the explosion: the extra report is not installed")
+    monkeypatch.setattr(sys, "path", [str(DOCS), *sys.path])
+    import make_explosion
+
+    columns = ("round", "accuracy", "raw lambda, client 0", "raw lambda, client 1", "accuracy, client 1")
+    rows = ((0, 0.5, 9.0, 12.0, 0.2), (1, None, 1e5, 13.0, None), (2, 0.25, 1e6, 14.0, 0.3))
+    courses = tuple(PrintedTable("t", columns, rows, (seed,), name=f"V12 every round seed {seed}") for seed in (1, 2))
+    study = replace(read_study(study_folder), courses=courses)
+    first, second, fused, _ = make_explosion.draw(study).axes
+    assert (first.get_title(), second.get_title(), first.get_yscale()) == ("seed 1", "seed 2", "log")
+    assert [list(line.get_ydata()) for line in first.lines] == [[9.0, 1e5, 1e6], [12.0, 13.0, 14.0]]
+    assert [list(line.get_xdata()) for line in fused.lines] == [[], [0, 2], [0, 2]]
+    assert "n = 2, seeds 1, 2" in make_explosion.footer(study)

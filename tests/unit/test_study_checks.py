@@ -5,7 +5,7 @@ from study_records import records
 
 from mooring.errors import ConfigError
 from mooring.study.checks import Correlation, Given, Within
-from mooring.study.comparisons import Alike, Below, Order, Trend
+from mooring.study.comparisons import Alike, Below, NoBetter, Order, Trend, Varies
 from mooring.study.evidence import Evidence, StudyRun
 from mooring.study.measures import Client, Fused
 
@@ -81,6 +81,35 @@ def test_a_quantity_that_nobody_recorded_cannot_be_seen():
 )
 def test_alike(one, other, verdict):
     assert Alike("s method=a", "s method=b")(evidence(group("a", *one), group("b", *other))).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "verdict"),
+    [
+        ((0.5, 0.6), (0.7, 0.6), CONFIRMED),
+        ((0.51, 0.61), (0.5, 0.6), CONFIRMED),  # inside the noise nothing was gained
+        ((0.7, 0.8), (0.5, 0.6), REFUTED),
+        ((0.7, 0.5), (0.5, 0.6), UNSEEN),
+        ((0.7,), (), UNSEEN),
+    ],
+)
+def test_no_better(one, other, verdict):
+    assert NoBetter("s method=a", "s method=b")(evidence(group("a", *one), group("b", *other))).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c", "verdict"),
+    [
+        ((0.5, 0.6), (0.7, 0.6), (0.6, 0.9), CONFIRMED),
+        ((0.5, 0.6), (0.51, 0.6), (0.52, 0.61), REFUTED),
+        ((0.5, 0.6), (0.7, 0.6), (0.6, 0.6), UNSEEN),
+        ((0.5, 0.6), (0.7, 0.6), (), UNSEEN),
+    ],
+)
+def test_varies(a, b, c, verdict):
+    groups = ("s method=a", "s method=b", "s method=c")
+    runs = evidence(group("a", *a), group("b", *b), group("c", *c))
+    assert Varies(groups, 0.1)(runs).verdict == verdict
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from study_records import records
 
 from mooring.errors import StoreError
 from mooring.events import EpochRecord
-from mooring.record import Metrics, Result, RoundRecord, RunFolder, Seeds
+from mooring.record import Metrics, PlottedLine, Quoted, Result, RoundRecord, RunFolder, Seeds, Spread
 from mooring.study.evidence import Evidence, StudyRun, gather
-from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Share, Since, Switch
+from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
 from mooring.study.samples import spearman
 from mooring.study.series import AT
-from mooring.study.tables import ByClient, ByGroup, ByRound, Column, Row
+from mooring.study.tables import ByClient, ByGroup, ByRound, Column, Drawn, EveryRound, Row
 from mooring.sweep.members import MemberResult
 from mooring.types import PartitionSummary
 
@@ -40,6 +40,8 @@ def trained_on(**summary):
         ("midway", 4),
         ("spread", 4),
         ("mean", 14 / 3),
+        ("middle", 4),
+        ("settled", 0.5),
         ("growth", 2),
         ("swell", 4),
         ("fall", 0.5),
@@ -47,6 +49,18 @@ def trained_on(**summary):
 )
 def test_reductions_over_rounds(at, expected):
     assert AT[at]([2.0, 8.0, 4.0]) == pytest.approx(expected)
+
+
+def test_a_quotient_of_clients():
+    found = run(accuracy=[[0.1, 0.4], [0.9, 0.3], [0.5, 0.5]], steps=[[1, 2], [1, 3], [0, 0]])
+    assert Quotient("accuracy", "steps").by_client(found) == pytest.approx({0: 0.2, 1: 0.1})
+    assert Quotient("accuracy", "steps").value(found) == pytest.approx(0.15)
+
+
+def test_what_is_settled_is_measured_from_a_tenth_of_the_rounds_on():
+    assert AT["settled"]([1.0, 5.0, *[7.0] * 7, 10.0]) == 2
+    assert AT["settled"]([1.0, 3.0, 5.0, *[7.0] * 16, 10.0]) == 2
+    assert AT["settled"]([3.0]) == 1
 
 
 def test_wobble_is_the_relative_change_of_the_second_half():
@@ -141,11 +155,44 @@ def test_tables_set_the_note_beside_the_measured():
     made = run({0: 0.25, 1: 0.5}, trained_on(entropy=(1.5,)), x=[[1.0, 3.0]])
     evidence = Evidence({"s": (made,)})
     group = ByGroup("t", (Row("a", "s", (0.6,)),), (Column("accuracy", Fused()),), ("accuracy",))
-    assert group(evidence).rows == (("a", "0.6", "0.500 (n = 1)"),)
+    assert group(evidence).rows == (("a", Quoted("0.6"), Spread(0.5, None, 1)),)
     rounds = ByRound("t", "s", (Column("x", Client("x")),), ("x",), 50, ((0, 7), (49, 9)))
-    assert rounds(evidence).rows == (("0", "7", "0", "1.000"), ("49", "9", "1", "3.000"))
+    assert rounds(evidence).rows == ((0, Quoted("7"), 0, 1.0), (49, Quoted("9"), 1, 3.0))
     clients = ByClient("t", "s", {"H": "entropy"}, ("client", "H"), ((0, 1.9), (1, 1.8)))
-    assert clients(evidence).rows == (("0", "1.9", "0", "1.500"), ("1", "1.8", "-", "-"))
+    assert clients(evidence).rows == ((Quoted("0"), Quoted("1.9"), 0, 1.5), (Quoted("1"), Quoted("1.8"), None, None))
     for table in (group, rounds, clients):
         printed = table(evidence)
         assert all(len(row) == len(printed.columns) for row in printed.rows)
+        assert printed.seeds == (1,)
+
+
+def test_a_row_can_be_the_difference_of_two_groups_seed_by_seed():
+    runs = {
+        name: tuple(run({0: value + seed}, seed=seed) for seed in (1, 2)) for name, value in (("a", 0.5), ("b", 0.2))
+    }
+    table = ByGroup("t", (Row("a - b", "a", ("-0.30",), minus="b"),), (Column("accuracy", Fused()),), ("accuracy",))
+    [(name, note, measured)] = table(Evidence(runs)).rows
+    assert (name, note, measured.n) == ("a - b", Quoted("-0.30"), 2)
+    assert (measured.mean, measured.std) == (pytest.approx(0.3), pytest.approx(0, abs=1e-9))
+    assert table.groups() == ("a", "b")
+
+
+def test_a_course_holds_every_round_of_every_client_for_each_seed():
+    runs = tuple(run({1: 0.5}, seed=seed, lambda_raw=[[1.0, 2.0], [3.0, 4.0]]) for seed in (2, 1))
+    drawn = (Drawn("lambda", ("raw",), "log"),)
+    course = EveryRound("V12", "s", "V12 rounds", (Column("accuracy", Fused()),), {"raw": "lambda_raw"}, drawn)
+    first, second = course.tables(Evidence({"s": runs}))
+    assert (first.name, first.seeds, second.seeds) == ("V12 rounds seed 1", (1,), (2,))
+    assert first.columns == ("round", "accuracy", "raw, client 0", "raw, client 1")
+    assert first.rows == ((0, None, 1.0, 3.0), (1, 0.5, 2.0, 4.0))
+    assert [line.y for line in first.plots[0].lines] == ["raw, client 0", "raw, client 1"]
+
+
+def test_a_chart_sets_the_columns_of_the_note_beside_the_measured():
+    drawn = (Drawn("lambda", ("x",), "log"),)
+    table = ByRound("t", "s", (Column("x", Client("x")), Column("y", Client("y"))), ("x",), 50, ((0, 7),), drawn)
+    [plot] = table(Evidence({"s": ()})).plots
+    assert plot.lines == (
+        PlottedLine("round (note)", "x (note)", "note"),
+        PlottedLine("round (measured)", "x (measured)"),
+    )

@@ -16,7 +16,7 @@ from mooring.study.measures import Fused
 from mooring.study.page import page
 from mooring.study.plan import load_study, plan
 from mooring.study.plan import plans as found
-from mooring.study.run import findings, plans, refuse_what_it_varies
+from mooring.study.run import beside, findings, plans, refuse_what_it_varies
 from mooring.study.tables import ByClient, ByRound
 
 NUMBERS = ("1", "2", "3", "4", "5")
@@ -69,6 +69,56 @@ def test_what_is_measured_is_what_clients_record(number):
 def test_claims_quote_the_note_or_say_that_they_are_ours(number):
     for claim in load_study(plan(number)).claims:
         assert bool(claim.phrase) != (claim.where == "not in the note"), claim.id
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_every_sentence_that_asserts_something_is_on_the_page(number):
+    study = load_study(plan(number))
+    text = page(findings(study, "quick", [], Evidence({sweep.name: () for sweep in study.sweeps})))
+    assert len(study.sentences) > 20
+    for sentence in study.sentences:
+        assert sentence.words in text
+        assert sentence.reason in text
+        assert all(f"`{id_}`" in text for id_ in sentence.claims)
+
+
+@pytest.mark.parametrize(
+    ("found", "instead", "problem"),
+    [
+        ("claims: [climbs-first]", "claims: [climbs-frist]", "there is no claim 'climbs-frist'; did you mean"),
+        ("claims: [climbs-first]", "claims: []", "needs its claims, or the reason why it has none"),
+        (
+            "claims: [climbs-first]",
+            "claims: [collapse]",
+            "claim climbs-first: quotes the note, and no sentence names it",
+        ),
+    ],
+)
+def test_a_sentence_without_its_claim_is_an_error(found, instead, problem, tmp_path):
+    text = plan("5").read_text("utf-8")
+    assert text.count(found) == 1
+    (tmp_path / "9-x.yaml").write_text(text.replace(found, instead), "utf-8")
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        load_study(tmp_path / "9-x.yaml")
+
+
+def test_a_page_shows_every_scale_that_lies_beside_it(tmp_path):
+    study = load_study(plan("5"))
+    nothing = Evidence({sweep.name: () for sweep in study.sweeps})
+    quick, cpu = (findings(study, scale, [], nothing) for scale in ("quick", "cpu"))
+    old = replace(cpu, verdicts=tuple(row for row in cpu.verdicts if row.id != "dominated"))  # of an older study file
+    write_study(tmp_path / "5-cpu", old)
+    scales = beside(quick, tmp_path / "5-quick")
+    assert [told.scale for told in scales] == ["quick", "cpu"]
+    text = page(quick, scales)
+    assert quick.command in text
+    assert cpu.command in text
+    assert "| claim | documented | quick | cpu | verdict | why |" in text
+    rows = {row.split("`")[1]: row for row in text.splitlines() if row.startswith("| `")}
+    unseen = "cannot be seen at this scale"
+    assert f"quick: **{unseen}**; cpu: **{unseen}**" in rows["runaway"]
+    assert f"| - | - | **{unseen}** |" in rows["dominated"]
+    assert [told.scale for told in beside(quick, tmp_path / "elsewhere" / "s")] == ["quick"]
 
 
 @pytest.mark.parametrize("number", NUMBERS)

@@ -15,10 +15,10 @@ from mooring.data.partition import Dirichlet
 from mooring.errors import FusionError
 from mooring.fusion import ClassExpert, CoBoosting, Dense, Distil
 from mooring.fusion.base import Server
-from mooring.fusion.distillation.imagination import ImageGenerator, Imagination
 from mooring.fusion.distillation.losses import boundary_divergence, hard_cross_entropy, statistics_gap
 from mooring.fusion.distillation.student import StudentTraining, contrasted, steps_in
 from mooring.fusion.distillation.supplies import GaussianPixels, PublicImages
+from mooring.fusion.distillation.synthesis import ImageGenerator, Synthesis
 from mooring.seeds import generator
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
@@ -93,7 +93,7 @@ def test_without_public_images_there_is_nothing_to_learn_from(classroom):
 
 def test_co_boosting_weighs_its_clients_and_dense_does_not(classroom):
     uploads, server = classroom
-    short = {"lessons": 2, "imagination": Imagination(steps=5), "study": StudentTraining(steps=4)}
+    short = {"lessons": 2, "synthesis": Synthesis(steps=5), "study": StudentTraining(steps=4)}
     plain, boosted = (rule(**short).taught(uploads, server)[1].weights for rule in (Dense, CoBoosting))
     torch.testing.assert_close(plain, torch.full((5,), 0.2))
     assert boosted.std() > 0
@@ -127,8 +127,8 @@ def test_the_statistics_gap_is_zero_for_what_a_batch_norm_remembers():
 
 @pytest.mark.parametrize("shape", [(1, 8, 8), (3, 32, 32), (3, 33, 17)])
 def test_a_generator_makes_images_of_any_size(shape):
-    imagine = ImageGenerator(8, 4, shape, generator(0, "g"))
-    images = imagine(torch.randn(5, 8, generator=generator(0, "z")))
+    generate = ImageGenerator(8, 4, shape, generator(0, "g"))
+    images = generate(torch.randn(5, 8, generator=generator(0, "z")))
     assert images.shape == (5, *shape)
     assert 0 < images.min() < images.max() < 1
 

@@ -12,7 +12,7 @@ from mooring.weighting.equilibrium import (
     stability_limit,
     stationary,
 )
-from mooring.weighting.guards import Bound, InverseVariance, LinearHinge, SquaredHinge
+from mooring.weighting.guards import Bound, InverseVariance, LinearHinge, LocalLog, SquaredHinge, Together
 
 RULES = {
     "plain": Uncertainty(),
@@ -25,6 +25,11 @@ RULES = {
     "linear hinge, smooth": Uncertainty(prior="linear", guard=LinearHinge(0.01, 2.0)),
     "squared hinge": Uncertainty(prior="linear", guard=SquaredHinge(1e-3, 5.0)),
     "bound": Uncertainty(prior="linear", guard=Bound(3.0)),
+    "local log": Uncertainty(guard=LocalLog(0.05)),
+    "together": Uncertainty(
+        data="cosine", guard=Together((InverseVariance(0.05), LocalLog(0.1), LinearHinge(0.01, 2.0)))
+    ),
+    "rescaled": Uncertainty(data="linear", gradients="rescaled"),
     "closed form": ClosedForm(),
     "uw-so": SoftOptimalUncertainty(),
     "fixed": Annealed(Fixed(5.0), "cosine"),
@@ -74,12 +79,12 @@ def test_no_run_beats_the_growth_bound(lr, steps):
 def test_guards_cap_where_science_says():
     vanished = 1e-12
     gamma, lmax, s = 1e-3, 50.0, 0.4
-    assert stationary(9.0, vanished, floor=2 * gamma).raw == pytest.approx(9.0 / (2 * gamma))
+    assert stationary(9.0, vanished, guard=InverseVariance(gamma)).raw == pytest.approx(9.0 / (2 * gamma))
     linear, squared = LinearHinge(gamma, lmax), SquaredHinge(gamma, lmax)
-    capped = stationary(9.0, vanished, prior=s, push=linear.push).raw
+    capped = stationary(9.0, vanished, prior=s, guard=linear).raw
     assert capped == pytest.approx(max(lmax, s / (2 * gamma)), rel=1e-3)
-    assert stationary(9.0, vanished, prior=s, push=LinearHinge(1.0, lmax).push).raw == pytest.approx(lmax, rel=1e-3)
-    capped = stationary(9.0, vanished, prior=s, push=squared.push).raw
+    assert stationary(9.0, vanished, prior=s, guard=LinearHinge(1.0, lmax)).raw == pytest.approx(lmax, rel=1e-3)
+    capped = stationary(9.0, vanished, prior=s, guard=squared).raw
     assert capped == pytest.approx(0.5 * (lmax + (lmax**2 + s / gamma) ** 0.5), rel=1e-3)
 
 

@@ -26,5 +26,12 @@ def test_every_schedule_starts_at_one_and_never_rises(schedule):
     assert all(0 <= later <= earlier for earlier, later in pairwise(values))
 
 
+@pytest.mark.parametrize("schedule", ["linear", "cosine"])
+def test_by_epoch_a_schedule_holds_still_within_an_epoch_and_goes_on_over_rounds(schedule):
+    epochs = [Progress(round=r, rounds=5, epoch=e, local_epochs=2) for r in range(5) for e in range(2)]
+    held = [at(f"{schedule}-by-epoch", progress) for progress in epochs]
+    assert held == pytest.approx([at(schedule, Progress(e, 10)) for e in range(10)])
+
+
 def test_progress_runs_over_the_whole_training_and_not_per_round():
     assert Progress(step=150, steps=300, epoch=0, local_epochs=1, round=5, rounds=10).overall == 0.5

@@ -1,7 +1,8 @@
 """The public feature bank: a teacher's features of public images, sent to every client before it trains (note 1)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -9,15 +10,18 @@ import torch.nn.functional as F
 from mooring.bounds import Checked
 from mooring.client.job import ClientJob
 from mooring.client.loop import run_client
-from mooring.client.recipe import ClientRecipe
+from mooring.client.recipe import ClientRecipe, Views
+from mooring.data.augment import Augment
 from mooring.data.images import ImageSet
 from mooring.data.sites import InMemorySite
 from mooring.errors import DataError
 from mooring.events import ClientProgress, Emit, Event, Remark, ServerProgress
+from mooring.losses import CrossEntropy
 from mooring.losses.fafi import FAFI
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Network
 from mooring.seeds import generator
+from mooring.trees import LATER
 from mooring.types import Count, FeatureBank, NonNegativeInt
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.model import rebuild
@@ -30,12 +34,22 @@ BATCH = 512
 class Bank(Checked):
     """`size` unit features of public images, made by a teacher that the server trained on them.
 
-    A bank larger than the public set holds all of it. A teacher of zero epochs is the common starting network.
+    A bank larger than the public set holds all of it. A teacher of zero epochs is the common starting network. It
+    minimises FAFI's loss over two augmented views, as clients do; `cross-entropy` is the published teacher: cross
+    entropy alone, on the images as they are.
     """
 
     size: Count = 4096
     teacher_epochs: NonNegativeInt = 20
     labelled: bool = False  # do the features carry their classes?
+    teacher: Literal["fafi", "cross-entropy"] = field(default="fafi", metadata={LATER: True})
+
+
+NO_AUGMENT = Augment(crop=1.0, flip=0.0, jitter=0.0, grey=0.0)
+TEACHERS = {
+    "fafi": ClientRecipe(FAFI),
+    "cross-entropy": ClientRecipe((CrossEntropy(),), views=Views(1, NO_AUGMENT)),
+}
 
 
 def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> FeatureBank:
@@ -67,13 +81,13 @@ def stand_in(bank: Bank, public: ImageSet, job: ClientJob) -> FeatureBank:
 
 
 def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Network:
-    """The one training loop once more, with FAFI's loss on the public images."""
+    """The one training loop once more, on the public images."""
     blueprint = replace(job.blueprint, head=RawPrototypes(), classes=public.classes)
     if bank.teacher_epochs == 0:
         return blueprint.build(generator(job.seed, "network")).eval()
     training = replace(job.training, rounds=1, local_epochs=bank.teacher_epochs, snapshots="last")
     needs: Parts = frozenset({Encoder(), Prototypes()})
-    lesson = replace(job, blueprint=blueprint, recipe=ClientRecipe(FAFI), training=training, needs=needs, bank=None)
+    lesson = replace(job, blueprint=blueprint, recipe=TEACHERS[bank.teacher], training=training, needs=needs, bank=None)
     (upload,) = run_client(lesson, InMemorySite(TEACHER, public, "server"), only_progress(emit))
     return rebuild(upload, blueprint)
 

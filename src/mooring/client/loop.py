@@ -8,7 +8,9 @@ from torch import Tensor
 
 from mooring.client.checkpoint import KEEPS_NOTHING, StateKeeper, final_tensors, restored_state, state_tensors
 from mooring.client.device import CPU, Device
+from mooring.client.features import feature_facts
 from mooring.client.first_network import borrowed
+from mooring.client.held_out import held_out, held_out_count
 from mooring.client.job import ClientJob, batches, steps_per_epoch
 from mooring.client.measured import TERM, Measured, epoch_record, progress_event, round_record
 from mooring.client.recipe import ClientRecipe, Stage, named
@@ -41,6 +43,7 @@ def run_client(
     with borrowed(job) as network:
         with explaining(f"client {facts.client}, before round 0"):
             state = ClientState.start(job, facts, network, device)
+            state.held_out = held_out(job, shard, facts.client)
             emit(started(job, state, facts))
         if job.recipe.terms:
             yield from train_rounds(job, state, shard, facts, site.name, emit, keeper)
@@ -93,7 +96,8 @@ def train_round(
         at.epoch, at.batch = at.epoch + 1, 0
     emit(ClientProgress(facts.client, at.round, state.step, facts.steps))
     end = Progress(state.step - 1, facts.steps, at.epoch - 1, training.local_epochs, at.round, training.rounds)
-    return round_record(job, facts, end, means, state.network.prototypes, monotonic() - began)
+    features = feature_facts(state.network, shard, state.anchors_at(end))
+    return round_record(job, facts, end, means, state.network.prototypes, features, monotonic() - began)
 
 
 def train_epoch(
@@ -102,7 +106,9 @@ def train_epoch(
     """What is left of an epoch: its order is drawn again from where the stream stood when it began."""
     training, at, ticked = job.training, state.position, monotonic()
     state.epoch_start = state.order.get_state()
-    for chosen in batches(len(shard), training.batch_size, state.order)[at.batch :]:
+    trained = torch.arange(len(shard)) if state.held_out is None else state.held_out.trained
+    for positions in batches(len(trained), training.batch_size, state.order)[at.batch :]:
+        chosen = trained[positions]
         progress = Progress(state.step, facts.steps, at.epoch, training.local_epochs, at.round, training.rounds)
         state.set_rate(job, progress)
         images, labels = map(state.device.take, (shard.images[chosen], shard.labels[chosen]))
@@ -121,9 +127,30 @@ def train_step(
     job: ClientJob, state: ClientState, images: Tensor, labels: Tensor, progress: Progress
 ) -> dict[str, Tensor]:
     """One step of encoder, prototypes and weighting together; returns what was measured on the way."""
+    recipe, stage = job.recipe, job.recipe.stage(progress)
+    judged = held_out_loss(job, state, progress) if stage is None else None
+    step, seen = look(job, state, images, labels, progress, training=len(images) > 1)  # batch norm never sees one image
+    if stage is None:
+        loss, measured = whole_loss(recipe, state, step, seen.features, judged)
+    else:
+        loss, measured = stage_loss(stage, step)
+    state.optimizer.zero_grad()
+    loss.backward()
+    measured["gradient_norm"] = state.clip(recipe.clip, job.training.clip)
+    state.optimizer.step()
+    if state.memory is not None:
+        state.memory.remember(seen.features, labels.repeat(recipe.views.count))
+    measured["train_accuracy"] = (seen.logits.argmax(1) == labels.repeat(recipe.views.count)).float().mean()
+    return measured
+
+
+def look(
+    job: ClientJob, state: ClientState, images: Tensor, labels: Tensor, progress: Progress, training: bool
+) -> tuple[Step, View]:
+    """The views of a batch through the network: all that loss terms may look at, and all views as one."""
     recipe, network = job.recipe, state.network
-    if network.training != (len(images) > 1):
-        network.train(len(images) > 1)  # batch norm never sees a batch of one
+    if network.training != training:
+        network.train(training)
     with state.device.autocast():
         half: View = network(recipe.views(images, job.mirror, state.augment))
     seen = View(half.logits.float(), half.features.float())
@@ -132,30 +159,34 @@ def train_step(
     anchors = state.anchors_at(progress)
     memory = state.memory.bank() if state.memory else None
     step = Step(labels, views, network.prototypes, anchors, progress, state.bank, memory, state.label_counts)
+    return step, seen
 
-    stage = recipe.stage(progress)
-    loss, measured = whole_loss(recipe, state, step, seen.features) if stage is None else stage_loss(stage, step)
-    state.optimizer.zero_grad()
-    loss.backward()
-    measured["gradient_norm"] = state.clip(recipe.clip, job.training.clip)
-    state.optimizer.step()
-    if state.memory is not None:
-        state.memory.remember(seen.features, labels.repeat(count))
-    measured["train_accuracy"] = (seen.logits.argmax(1) == labels.repeat(count)).float().mean()
-    return measured
+
+def held_out_loss(job: ClientJob, state: ClientState, progress: Progress) -> Tensor | None:
+    """L_b of the next held-out images, with the network as it would predict now."""
+    if state.held_out is None:
+        return None
+    images, labels = map(state.device.take, state.held_out.batch(state.step, job.training.batch_size))
+    step, _ = look(job, state, images, labels, progress, training=False)
+    return torch.stack(list(base_terms(job.recipe, step).values())).sum()
+
+
+def base_terms(recipe: ClientRecipe, step: Step) -> dict[str, Tensor]:
+    """The parts of L_b by name."""
+    return {name: one_number(term, term(step)) for name, term in named(recipe.terms)}
 
 
 def whole_loss(
-    recipe: ClientRecipe, state: ClientState, step: Step, embedding: Tensor
+    recipe: ClientRecipe, state: ClientState, step: Step, embedding: Tensor, judged: Tensor | None = None
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """L_b, and L_a balanced against it."""
-    terms = {name: one_number(term, term(step)) for name, term in named(recipe.terms)}
+    """L_b, and L_a balanced against it; `judged` is L_b on held-out images."""
+    terms = base_terms(recipe, step)
     local = torch.stack(list(terms.values())).sum()
     measured = {**{TERM + name: value for name, value in terms.items()}, "base_loss": local}
     if recipe.align is None or state.balancer is None:
         return local, measured
     align = one_number(recipe.align.term, recipe.align.term(step))
-    losses = Losses(local, align, terms, embedding, step.prototypes)
+    losses = Losses(local, align, terms, embedding, step.prototypes, judged)
     balanced = returned(state.balancer(losses, step.progress), Balanced, state.balancer, "forward")
     measured |= {
         "align_loss": align,
@@ -191,7 +222,9 @@ def facts_of(job: ClientJob, label_counts: tuple[int, ...], client: int) -> Clie
     if not job.recipe.terms:
         return ClientFacts(client, label_counts)
     training = job.training
-    per_epoch = steps_per_epoch(sum(label_counts), training.batch_size)
+    samples = sum(label_counts)
+    trained = samples - held_out_count(samples, job.recipe.held_out)
+    per_epoch = steps_per_epoch(trained, training.batch_size)
     return ClientFacts(client, label_counts, per_epoch * training.local_epochs * training.rounds)
 
 

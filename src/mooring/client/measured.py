@@ -6,6 +6,7 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
+from mooring.client.features import FeatureFacts
 from mooring.client.job import ClientJob
 from mooring.errors import TrainingError
 from mooring.events import ClientProgress, ClientRecord, EpochRecord
@@ -14,7 +15,7 @@ from mooring.types import ClientFacts, Progress
 TERM = "term "  # before the name of a loss term among the measurements
 LAST = "last "  # before the name of a measurement of the final step
 OF_LAST_STEP = ("lambda_raw", "schedule_factor", "lambda_felt", "sigma_sq_local", "sigma_sq_align")
-MEANS = ("base_loss", "align_loss", "gradient_norm", "gradient_cosine", "train_accuracy")
+MEANS = ("base_loss", "align_loss", "gradient_norm", "gradient_cosine", "gradient_ratio", "train_accuracy")
 
 Row = tuple[tuple[str, ...], Tensor]  # names, values
 Measured = dict[str, float]
@@ -62,7 +63,13 @@ def epoch_record(client: int, round_: int, epoch: int, means: Measured) -> Epoch
 
 
 def round_record(
-    job: ClientJob, facts: ClientFacts, progress: Progress, means: Measured, prototypes: Tensor, seconds: float
+    job: ClientJob,
+    facts: ClientFacts,
+    progress: Progress,
+    means: Measured,
+    prototypes: Tensor,
+    features: FeatureFacts,
+    seconds: float,
 ) -> ClientRecord:
     """Means over the last epoch, lambda as the last step left it, and where lambda would come to rest."""
     rest = None
@@ -78,6 +85,7 @@ def round_record(
         lambda_star=None if rest is None else rest.felt,
         lambda_star_raw=None if rest is None else rest.raw,
         prototype_norms=tuple(prototypes.detach().norm(dim=1).tolist()),
+        **features,
         **{name: means.get(name) for name in MEANS},
         **{name: means.get(LAST + name) for name in OF_LAST_STEP},
     )

@@ -12,7 +12,8 @@ from mooring.bounds import Checked
 from mooring.data.augment import Augment
 from mooring.losses import LossTerm, MeanSquared
 from mooring.models.heads import Head, RawPrototypes
-from mooring.types import Count, NonNegative, NonNegativeInt, Progress
+from mooring.trees import LATER
+from mooring.types import Count, NonNegative, NonNegativeInt, OpenFraction, Progress
 from mooring.weighting import Annealed, Weighting
 
 
@@ -58,7 +59,7 @@ class Stage(Checked):
     weights: tuple[NonNegative, ...] | None = None  # one per term; None is 1 for each
 
 
-Clipping = Literal["joint", "per-group"]
+Clipping = Literal["joint", "per-group", "none"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class ClientRecipe(Checked):
     """L_b = sum of terms, the alignment beside it, the head both act on, and how gradients are clipped.
 
     `joint` clipping takes one norm over encoder, prototypes and weighting together (as published); `per-group` takes
-    one for each, so that a large pull on the prototypes cannot silence the encoder.
+    one for each, so that a large pull on the prototypes cannot silence the encoder; `none` clips nothing.
     """
 
     terms: tuple[LossTerm, ...]
@@ -97,6 +98,7 @@ class ClientRecipe(Checked):
     clip: Clipping = "joint"
     stages: tuple[Stage, ...] = ()  # the first whose time it is takes the place of terms and alignment
     memory: NonNegativeInt = 0  # how many of its own past features a client keeps
+    held_out: OpenFraction = field(default=0.0, metadata={LATER: True})  # of its images: it never trains on them
 
     def stage(self, progress: Progress) -> Stage | None:
         return next((stage for stage in self.stages if stage.when(progress)), None)

@@ -9,6 +9,7 @@ from torch.nn.utils import clip_grad_norm_
 from mooring.anchors import Anchors
 from mooring.client.device import CPU, Device
 from mooring.client.first_network import first_network
+from mooring.client.held_out import HeldOut
 from mooring.client.job import ClientJob
 from mooring.client.measured import EpochMeasurements
 from mooring.client.momentum import Group, Momentum
@@ -70,6 +71,7 @@ class ClientState:
     bank: FeatureBank | None = None
     device: Device = CPU
     step: int = 0
+    held_out: HeldOut | None = None
 
     @classmethod
     def start(
@@ -121,7 +123,7 @@ class ClientState:
         if style == "per-group":
             own = [] if self.balancer is None else list(self.balancer.parameters())
             groups = [list(self.network.encoder.parameters()), list(self.network.head.parameters()), own]
-        bound = float("inf") if limit is None else limit
+        bound = float("inf") if limit is None or style == "none" else limit
         norms = [clip_grad_norm_(group, bound) for group in groups if group]
         norm: Tensor = torch.stack(norms).norm()
         return norm

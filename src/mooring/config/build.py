@@ -172,9 +172,9 @@ class Builder:
         except (TypeError, ValueError):
             return self._problem(path, tree, "must be a plain finite value (number, text, true, false, null or a list)")
 
-    def note(self, path: str, value: Any, reason: str) -> None:
+    def note(self, path: str, value: Any, reason: str, unknown: bool = False) -> None:
         """A problem found outside the walk."""
-        self._problem(path, value, reason)
+        self._problem(path, value, reason, unknown)
 
     def failed(self) -> bool:
         return any(not unknown for _, unknown, _ in self.problems)

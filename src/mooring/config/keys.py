@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mooring.config.bounded_yaml import DEEPEST
+from mooring.config.note_words import NOTE_WORDS, OF_METHODS
 from mooring.config.tree import Tree, merge, nested, read
 from mooring.errors import ConfigError
 
@@ -15,10 +16,8 @@ SHORT = {  # top-level names for parts of the method that are often changed, bro
     "weight": ("client", "align", "weight"),
     "sigma": ("client", "align", "weight", "sigma"),
     "bank": ("bank",),
-    "alignment_epochs": ("client", "stages", "0", "when", "epochs"),
-    "contrastive_loss_weight_initial": ("client", "align", "weight", "initial"),
-    "contrastive_loss_weight_final": ("client", "align", "weight", "final"),
 }
+RENAMED = {word: said.keys[0] for word, said in NOTE_WORDS.items() if word not in OF_METHODS}
 BROAD = [  # those that lie within no other one: each place of a method has one spelling with them
     name for name, path in SHORT.items() if not any(path[:depth] in SHORT.values() for depth in range(len(path)))
 ]
@@ -31,8 +30,18 @@ PATH = re.compile(
 
 def full(key: str) -> str:
     """`weight.base.value` -> `method.client.align.weight.base.value`"""
-    first, *rest = key.split(".")
-    return ".".join(["method", *SHORT[first], *rest]) if first in SHORT else key
+    first, *rest = RENAMED.get(key, key).split(".")
+    return ".".join(["method", *SHORT[first], *rest] if first in SHORT else [first, *rest])
+
+
+def meanings(key: str) -> tuple[str, ...]:
+    """The full name of a key, or those that a word of the notes may stand for."""
+    return NOTE_WORDS[key].keys if key in NOTE_WORDS else (full(key),)
+
+
+def same(one: str, other: str) -> bool:
+    """May both keys mean the same?"""
+    return not set(meanings(one)).isdisjoint(meanings(other))
 
 
 def spellings(key: str, names: Iterable[str]) -> list[str]:
@@ -44,23 +53,62 @@ def spellings(key: str, names: Iterable[str]) -> list[str]:
 
 def shortest(key: str) -> str:
     """`method.client.align.weight.base.value` -> `weight.base.value`"""
-    return min([full(key), *spellings(key, SHORT)], key=len)
+    words = [word for word, said in NOTE_WORDS.items() if said.keys == (full(key),)]
+    return min([full(key), *spellings(key, SHORT), *words], key=len)
 
 
 def broad(key: str) -> str:
     """`sigma.lr`, `weight.sigma.lr` and `method.client.align.weight.sigma.lr` -> `align.weight.sigma.lr`"""
-    return next(iter(spellings(key, BROAD)), key)
+    return next(iter(spellings(key, BROAD)), full(key))
 
 
 def settled(tree: Tree) -> Tree:
-    """A layer of configuration with one spelling for each place: what lies on top of it can be laid exactly there."""
-    plain = {key: value for key, value in tree.items() if key not in SHORT}
+    """A layer of configuration with one spelling for each place: what lies on top of it can be laid exactly there.
+
+    Words of the notes keep their name until the method is known.
+    """
+    twice = [(word, key) for word in NOTE_WORDS if word in tree for key in meanings(word) if given(tree, key)]
+    if twice:
+        raise ConfigError(
+            f"{word} and {shortest(key)}: give the same key twice; keep one of them" for word, key in twice
+        )
+    plain = {key: value for key, value in tree.items() if key not in (*SHORT, *RENAMED)}
     if isinstance(plain.get("method"), list):
         plain["method"] = {"name": plain["method"]}
-    for key in SHORT:
+    for key in (*SHORT, *RENAMED):
         if key in tree:
             plain = merge(plain, nested(broad(key).split("."), tree[key]))
     return plain
+
+
+def given(tree: Tree, key: str) -> bool:
+    """Does a layer say this key, in whatever spelling?"""
+    return any(reached(tree, name.split(".")) for name in (full(key), *spellings(key, SHORT)))
+
+
+def reached(tree: Any, path: list[str]) -> bool:
+    return not path or (isinstance(tree, dict) and path[0] in tree and reached(tree[path[0]], path[1:]))
+
+
+def without(tree: Any, path: list[str]) -> Any:
+    """The layer without this key."""
+    if not (isinstance(tree, dict) and path[0] in tree):
+        return tree
+    rest = {key: value for key, value in tree.items() if key != path[0]}
+    return {**tree, path[0]: without(tree[path[0]], path[1:])} if path[1:] else rest
+
+
+def lay(under: Tree, over: Tree) -> Tree:
+    """One settled layer on top of another: the upper one counts, whether it has the words of the notes or ours."""
+    for word in OF_METHODS:
+        keys = [name for key in meanings(word) for name in (key, *spellings(key, SHORT))]
+        if word in over:
+            for name in keys:
+                under = without(under, name.split("."))
+        elif any(given(over, key) for key in meanings(word)):
+            under = without(under, [word])
+    merged: Tree = merge(under, over)
+    return merged
 
 
 def read_overrides(words: Iterable[str]) -> Tree:
@@ -72,7 +120,7 @@ def read_overrides(words: Iterable[str]) -> Tree:
         if not equals or not all(key.split(".")):
             problems.append(f"{word!r}: is neither a file nor an override; write key=value, for example seed=3")
             continue
-        tree = merge(tree, layer(key, value_of(key, text)))
+        tree = lay(tree, layer(key, value_of(key, text)))
     if problems:
         raise ConfigError(problems)
     return tree
@@ -98,13 +146,13 @@ def layer(key: str, value: Any) -> Tree:
 
 def once(words: Iterable[str]) -> list[str]:
     """The words of one command; a key that two of them give, in whatever spelling, is a mistake."""
-    words, given = list(words), dict[str, str]()
-    problems = []
+    words = list(words)
+    problems, before = [], list[str]()
     for word in words:
-        key = full(word.partition("=")[0])
-        if key in given:
-            problems.append(f"{given[key]} and {word}: give the same key twice; keep one of them")
-        given.setdefault(key, word)
+        key = word.partition("=")[0]
+        for other in [other for other in before if same(key, other.partition("=")[0])][:1]:
+            problems.append(f"{other} and {word}: give the same key twice; keep one of them")
+        before.append(word)
     if problems:
         raise ConfigError(problems)
     return words

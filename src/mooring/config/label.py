@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from mooring.config.keys import full, shortest
+from mooring.config.keys import full, meanings, shortest
 from mooring.config.slots import NOTHING, default_of
 from mooring.config.tree import kind_of, to_tree
 
@@ -64,7 +64,7 @@ def text(value: Any) -> str:
 
 def beside(changed: dict[str, str], keys: Collection[str]) -> dict[str, str]:
     """The changes that these keys, such as the factors of a sweep, do not tell already."""
-    told = [full(key) for key in keys]
+    told = [place for key in keys for place in meanings(key)]
     return {
         key: value
         for key, value in changed.items()

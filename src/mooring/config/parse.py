@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Engine, Training
-from mooring.client.recipe import WHENS, When
+from mooring.client.recipe import WHENS, ClientRecipe, When
 from mooring.config.build import Builder, Problem, shorten
 from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
-from mooring.config.keys import BROAD, SHORT, full, once, read_overrides, settled
+from mooring.config.keys import BROAD, SHORT, full, lay, once, read_overrides, settled, shortest
+from mooring.config.note_words import NOTE_WORDS, OF_METHODS, belongs
 from mooring.config.own import strangers
 from mooring.config.paths import absolute, with_paths
 from mooring.config.slots import NOTHING, Slot, type_hints
@@ -29,8 +31,8 @@ from mooring.methods import METHODS, Method
 from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
 from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models.heads import HEADS, Head
-from mooring.weighting import WEIGHTINGS, Uncertainty, Weighting
-from mooring.weighting.guards import GUARDS, Bound, Guard
+from mooring.weighting import WEIGHTINGS, Annealed, ByConfidence, Hypergradient, Probed, Uncertainty, Weighting
+from mooring.weighting.guards import GUARDS, Guard
 from mooring.weighting.sigma import STARTS, Start
 
 SLOTS: dict[type, Slot] = {
@@ -60,7 +62,7 @@ def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust =
 
     `trust`: whose code they may name; `HOUSE_CODE` for a file that somebody else may have made.
     """
-    return parse(merge(settled(read_file(file)) if file else {}, read_overrides(once(overrides))), trust)
+    return parse(lay(settled(read_file(file)) if file else {}, read_overrides(once(overrides))), trust)
 
 
 def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
@@ -120,7 +122,7 @@ def _methods(given: Any) -> list[Tree]:
 def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Problem]]:
     """One experiment and what is wrong with it."""
     builder = Builder(SLOTS, trust)
-    known = [f.name for f in fields(Experiment) if f.name != "name"] + list(SHORT)
+    known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *NOTE_WORDS]
     for i, key in enumerate(key for key in rest if key not in known):
         reason = f"unknown key; {nearest(str(key), known)}" if i < MOST_PROBLEMS else "unknown key"
         builder.note(str(key), rest[key], reason)
@@ -133,7 +135,8 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
         for path, problem in strangers(Method, base, SLOTS, "method"):
             builder.note(path, NOTHING, problem)
         parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
-        built["method"] = builder.build(Method, parts, base, "method")
+        words = {word: rest[word] for word in OF_METHODS if word in rest}
+        built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder), base, "method")
     except ConfigError as error:
         builder.problems += [("method", False, problem) for problem in error.problems]
     hints = type_hints(Experiment)
@@ -148,6 +151,25 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
     if builder.failed():
         return DEFAULTS, builder.problems
     return Experiment(**built, name=name).located(), builder.problems
+
+
+def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree:
+    """The tree of a method with what the words of the notes say of it, each at the keys that this method has."""
+    if not words:
+        return parts
+    method = Builder(SLOTS, builder.trust).build(Method, parts, base, "method")
+    if method is NOTHING:
+        return parts  # what is wrong with it is told anyway
+    for word, value in words.items():
+        keys = NOTE_WORDS[word].keys_of(method)
+        if not keys:
+            builder.note(word, value, f"this method has no such key; it belongs to {', '.join(belongs(word))}", True)
+        elif NOTE_WORDS[word].meant == "one" and len(keys) > 1:
+            builder.note(word, value, f"may mean {' or '.join(map(shortest, keys))} of this method; write which")
+        else:
+            for key in keys:
+                parts = merge(parts, nested(key.split(".")[1:], value))
+    return parts
 
 
 def _name(method: Tree) -> str:
@@ -181,11 +203,35 @@ def impossible(method: Method) -> Iterator[str]:
         if not stage.terms or (stage.weights is not None and len(stage.weights) != len(stage.terms)):
             yield f"method.client.stages: {len(stage.terms)} terms, weights {stage.weights}; give each term one weight"
     weight = recipe.align.weight if recipe.align else None
-    if isinstance(weight, Uncertainty) and weight.gradients == "joint":
+    yield from unwatched(recipe)
+    if isinstance(weight, Uncertainty) and weight.coupled:
+        remedy = f"in a {weight.gradients} loss; use weight.gradients=separate"
         if weight.ratio != "constant":
-            yield f"weight.ratio={weight.ratio}: has no place in a joint loss; use weight.gradients=separate"
-        if isinstance(weight.guard, Bound):
-            yield "weight.guard.kind=bound: cannot act in a joint loss; use weight.gradients=separate"
+            yield f"weight.ratio={weight.ratio}: has no place {remedy}"
+        if weight.guard is not None and weight.guard.cap < inf:
+            yield f"weight.guard.kind={type(weight.guard).kind}: cannot act {remedy}"
+
+
+def unwatched(recipe: ClientRecipe) -> Iterator[str]:
+    """Losses that a weighting watches and that there are not; held-out images that none of ours watches."""
+    weights = list(within(recipe.align.weight)) if recipe.align else []
+    terms = [term.kind for term in recipe.terms]
+    watched = [weight.watches for weight in weights if isinstance(weight, ByConfidence)]
+    for name in watched:
+        if name not in ("base", *terms):
+            yield f"weight.watches={name}: is no term of this method's base loss; use weight.watches=base"
+    asked = any(isinstance(weight, Hypergradient) and weight.outer == "held-out" for weight in weights)
+    if asked and not recipe.held_out:
+        yield "weight.outer=held-out: no images are kept out of training; set method.client.held_out=0.1"
+    if recipe.held_out and not asked and all(type(weight) in WEIGHTINGS.values() for weight in weights):
+        yield f"method.client.held_out={recipe.held_out}: no part of this method looks at these images; set it to 0"
+
+
+def within(weight: Weighting) -> Iterator[Weighting]:
+    """A weighting, and those around which it lies."""
+    yield weight
+    if isinstance(weight, Annealed | Probed):
+        yield from within(weight.base)
 
 
 def missing_rounds(training: Training) -> Iterator[str]:

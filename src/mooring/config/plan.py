@@ -10,10 +10,10 @@ from typing import Any
 
 from mooring.config.build import shorten
 from mooring.config.experiment import Experiment
-from mooring.config.keys import full, layer, once, read_overrides, settled, value_of
+from mooring.config.keys import lay, layer, once, read_overrides, same, settled, value_of
 from mooring.config.parse import parse
 from mooring.config.search import Search, as_tree, search_of
-from mooring.config.tree import Tree, as_yaml, merge, read_file
+from mooring.config.tree import Tree, as_yaml, read_file
 from mooring.config.trust import ALL_CODE, Trust
 from mooring.errors import ConfigError
 
@@ -55,9 +55,9 @@ class Plan:
         return [*(self.search.space if self.search else ()), *self.factors]
 
     def tree_at(self, point: Point) -> Tree:
-        tree: Tree = merge(settled(self.experiment), read_overrides(self.settings))
+        tree = lay(settled(self.experiment), read_overrides(self.settings))
         for key, value in point.items():
-            tree = merge(tree, layer(key, value))
+            tree = lay(tree, layer(key, value))
         return tree
 
     def experiment_at(self, point: Point) -> Experiment:
@@ -91,7 +91,7 @@ def load_plan(
     for word in once(words):
         key, _, text = word.partition("=")
         values = values_of(text, key)
-        factors = {other: given for other, given in factors.items() if other == key or full(other) != full(key)}
+        factors = {other: given for other, given in factors.items() if other == key or not same(other, key)}
         if len(values) > 1:
             factors[key] = values
         else:

@@ -14,7 +14,7 @@ from mooring.config.experiment import DEFAULT_METHOD
 from mooring.config.keys import layer
 from mooring.config.tree import Tree, merge, read_file
 from mooring.errors import ConfigError, nearest
-from mooring.importing.translation import Fate, fates, leaves, method_keys
+from mooring.importing.translation import Fate, fates, leaves, method_keys, method_word
 from mooring.methods import METHODS
 
 ALGORITHM = "algorithm"  # the published code takes it from its command line; some files say it too
@@ -34,7 +34,10 @@ NAMES = {  # --algo of the published code -> the formula that it ran, and what e
     "fedproto": ("fedproto", ""),
     "fedetf": ("fedetf", ""),
 }
-STARTING = ("v11-linear", "v11-cosine", "v12", "v12-design", "v12-gamma")  # ran from V9's lambda, and start at 1 here
+STARTING = (  # ran from V9's lambda, and start at 1 here
+    *("v11-linear", "v11-cosine", "v11-rescaled-linear", "v11-rescaled-cosine", "v11-detached-linear"),
+    *("v11-detached-cosine", "v12", "v12-design", "v12-gamma"),
+)
 FIRST = ("data.source", "partition.kind", "model.kind")  # what other settings belong to
 
 
@@ -87,7 +90,7 @@ def translate(file: Path, method: str | None = None) -> Translation:
     done = {head.path: head}
     settings = [fate for fate in [*fates(config), *method_fates(config)] if fate.path not in done]
     for fate in sorted(settings, key=lambda fate: fate.key not in FIRST):
-        tree, done[fate.path] = laid(tree, fate, options(fate, name))
+        tree, done[fate.path] = laid(tree, fate, choices(fate, name))
     found = sorted(done.values(), key=lambda fate: places.get(fate.path, 0))
     rows = (TranslatedLine(places.get(f.path), f.path, f.value, f.key, f.setting, f.why) for f in found)
     return Translation(file, tree, tuple(rows))
@@ -108,36 +111,36 @@ def method_named(named: object) -> tuple[str, str]:
 
 def method_fates(config: Tree) -> Iterator[Fate]:
     """Settings of the method; which key they are depends on the method."""
-    return (Fate(path, value, method_keys(path)[0], value) for path, value in leaves(config) if method_keys(path))
+    return (Fate(path, value, setting=value) for path, value in leaves(config) if method_word(path))
 
 
-def options(fate: Fate, method: str) -> list[tuple[str, object]]:
-    """The keys that a setting may be, the likeliest first."""
-    if fate.key is None:
-        return []
-    keys = method_keys(fate.path)
-    found = [(key, fate.setting) for key in keys or (fate.key,)]
-    if keys and keys[-1] in ENTROPY_START and method in STARTING:
-        found.append(("sigma.start", {"kind": "entropy", ENTROPY_START[keys[-1]]: fate.setting}))
+def choices(fate: Fate, method: str) -> list[dict[str, object]]:
+    """The settings here that one there may be, the likeliest first."""
+    word = method_word(fate.path)
+    if word is None:
+        return [{fate.key: fate.setting}] if fate.key else []
+    found = [dict.fromkeys(keys, fate.setting) for keys in method_keys(word, METHODS[method])]
+    if word in ENTROPY_START and method in STARTING:
+        found.append({"sigma.start": {"kind": "entropy", ENTROPY_START[word]: fate.setting}})
     return found
 
 
-ENTROPY_START = {"sigma.start.minimum": "minimum", "sigma.start.maximum": "maximum"}
+ENTROPY_START = {"lambda_min": "minimum", "lambda_max": "maximum"}
 
 
-def laid(tree: Tree, fate: Fate, keys: list[tuple[str, object]]) -> tuple[Tree, Fate]:
-    """The tree with this setting under the first key that loads; without it where none does."""
-    problem = fate.why
-    for key, value in keys:
+def laid(tree: Tree, fate: Fate, settings: list[dict[str, object]]) -> tuple[Tree, Fate]:
+    """The tree with the first of these settings that loads; without any where none does."""
+    problem = f"method {method_of(tree)} has no such setting" if method_word(fate.path) else fate.why
+    for setting in settings:
+        larger = tree
         try:
-            larger = merge(tree, layer(key, value))
+            for key, value in setting.items():
+                larger = merge(larger, layer(key, value))
             parse(larger, HOUSE_CODE)
         except ConfigError as error:
-            problem = problem or next(iter(error.problems))
+            problem = next(iter(error.problems))
         else:
-            return larger, replace(fate, key=key, setting=value)
-    if method_keys(fate.path):
-        problem = f"method {method_of(tree)} has no such setting"
+            return larger, replace(fate, key=", ".join(setting), setting=next(iter(setting.values())))
     return tree, replace(fate, key=None, why=problem)
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from mooring.config.tree import Tree, merge, nested
 from mooring.importing.logged import Logged
-from mooring.importing.translation import fates, known
+from mooring.importing.translation import fates, known, method_keys
 from mooring.importing.variants import Identified
+from mooring.methods import METHODS
 
 UNTOLD: Tree = {
     "data": {"source": None},
@@ -15,11 +16,10 @@ UNTOLD: Tree = {
     "seed": None,
 }
 OF_KIND = {"dirichlet": "alpha", "pathological": "classes_per_client", "iid": None}  # partition -> its own setting
-BY_ENTROPY = {"v9"}
-FIXED = {"v7", "v9-fixed", "v6-drcl"}
+FIXED = ("v9-fixed", "v6-drcl", "v8")
 LEARNED = {f"V{version}" for version in range(10, 20)} | {"aurorafedavg"}
 STARTS_BY_ENTROPY = {f"V{version}" for version in range(11, 16)} | {"aurorafedavg"}
-HINGED = {"v13", "v14-december", "v14", "v15"}
+HINGED = ("v13", "v14")
 
 
 def settings_of(logged: Logged, identified: Identified) -> Tree:
@@ -41,23 +41,34 @@ def own_keys(partition: Tree) -> Tree:
 
 def method_part(logged: Logged, identified: Identified) -> Tree:
     """What was set for the weight of the alignment; what a line prints counts before what the configuration says."""
-    low, high = (known(logged.section("v9_config").get(key)) for key in ("lambda_min", "lambda_max"))
-    name, version = identified.method, identified.version
-    if name in FIXED:
-        return {"weight": {"base": told(value=fixed(logged))}}
-    if name in BY_ENTROPY:
-        return {"weight": {"base": told(minimum=low, maximum=high)}}
-    if version not in LEARNED:
-        return {}
-    starts = version in STARTS_BY_ENTROPY or name == "v10-preheated"
-    start = {"start": {"kind": "entropy", **told(minimum=low, maximum=high)}} if starts else {}
-    gamma = only(logged.marks.gammas, known(logged.config.get("gamma_reg")))
-    most = only(logged.marks.ceilings, None) if name in HINGED else None
-    guard = told(gamma=gamma, maximum=most)
-    return {
-        "weight": {"guard": guard} if guard else {},
-        "sigma": told(lr=only(logged.marks.sigma_rates, known(logged.section("v10_config").get("sigma_lr")))) | start,
+    name, marks = identified.method, logged.marks
+    own, learning = logged.section("v9_config"), logged.section("v10_config")
+    words = {
+        "lambda_align_initial": fixed(logged),
+        "lambda_min": known(own.get("lambda_min")),
+        "lambda_max": known(own.get("lambda_max")),
+        "sigma_lr": only(marks.sigma_rates, known(learning.get("sigma_lr"))),
+        "gamma_reg": only(marks.gammas, known(logged.config.get("gamma_reg"))),
+        "lambda_max_threshold": only(marks.ceilings, None) if name in HINGED else None,
     }
+    tree: Tree = {}
+    for word, value in words.items():
+        for key in keys_of(word, identified) if value is not None else ():
+            tree = merge(tree, nested(key.split("."), value))
+    if identified.version in STARTS_BY_ENTROPY or name == "v10-preheated":
+        limits = told(minimum=words["lambda_min"], maximum=words["lambda_max"])
+        tree = merge(tree, {"sigma": {"start": {"kind": "entropy", **limits}}})
+    return tree
+
+
+def keys_of(word: str, identified: Identified) -> tuple[str, ...]:
+    """Where the method has this setting; where its version would have it, if the method is none of ours."""
+    if identified.method in METHODS:
+        return next(iter(method_keys(word, METHODS[identified.method])), ())
+    learned = identified.version in LEARNED
+    key = {"lambda_align_initial": "weight.base.value", "sigma_lr": "sigma.lr", "gamma_reg": "weight.guard.gamma"}
+    mine = {"lambda_align_initial": identified.method in FIXED, "sigma_lr": learned, "gamma_reg": learned}
+    return (key[word],) if mine.get(word) else ()
 
 
 def fixed(logged: Logged) -> Any:

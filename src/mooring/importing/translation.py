@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mooring.cells import printable
+from mooring.config.keys import SHORT, spellings
+from mooring.config.note_words import NOTE_WORDS, OF_METHODS
+from mooring.methods import Method
 
 LONGEST, LARGEST = 200, 1e18  # letters of a word, and numbers, that are taken over
 DEEPEST, MOST = 8, 2_000  # levels and values of a configuration that are looked at
@@ -106,43 +109,46 @@ GROUPS: dict[str, Rule] = {
     "etf": drop("the losses belong to the method"),
     "v9_config": drop("of the server's own training, which there is not here"),
 }
-# Settings of the method by the last part of their name -> the keys that they may be; a method has one of them or none.
-METHOD_KEYS: dict[str, tuple[str, ...]] = {
-    "lambda_align_initial": ("weight.base.value", "weight.value"),
-    "lambda_align": ("weight.base.value", "weight.value"),
-    "lambda_min": ("weight.base.minimum", "weight.minimum", "sigma.start.minimum"),
-    "lambda_max": ("weight.base.maximum", "weight.maximum", "sigma.start.maximum"),
-    "lambda_max_threshold": ("weight.guard.maximum",),
-    "sigma_lr": ("sigma.lr",),
-    "gamma_reg": ("weight.guard.gamma",),
-    "alignment_epochs": ("alignment_epochs",),
-    "contrastive_loss_weight_initial": ("contrastive_loss_weight_initial",),
-    "contrastive_loss_weight_final": ("contrastive_loss_weight_final",),
-    "feature_bank_size": ("bank.size",),
-    "public_data_ratio": ("data.public_ratio",),
-    "public_ratio": ("data.public_ratio",),
+OTHER_KEYS = {  # settings of the method that the notes have no word for -> their key here
+    "lambda_max_threshold": "weight.guard.maximum",
+    "feature_bank_size": "bank.size",
+    "public_data_ratio": "data.public_ratio",
+    "public_ratio": "data.public_ratio",
 }
-TEMPERATURE = {"contrastive_temperature": ("align.term.temperature",)}  # of the bank; the one in DBCD is another
+SAME = {"lambda_align": "lambda_align_initial"}  # in older files
 
 
 def fates(config: Mapping[Any, Any]) -> Iterator[Fate]:
     """Every setting of a configuration but those of the method, in their order."""
     for path, value in leaves(config):
-        if method_keys(path):
-            continue
-        group = next((rule for name, rule in GROUPS.items() if path.startswith(name)), UNKNOWN)
-        yield RULES.get(path, group)(path, value)
+        if method_word(path) is None:
+            group = next((rule for name, rule in GROUPS.items() if path.startswith(name)), UNKNOWN)
+            yield RULES.get(path, group)(path, value)
 
 
 UNKNOWN = drop("unknown to this translation")
 
 
-def method_keys(path: str) -> tuple[str, ...]:
-    """The keys that a setting of the method may be; none for every other setting."""
-    group, _, word = path.rpartition(".")
-    if path in RULES or group.split(".")[0] in ("DBCD", "pretrain"):
-        return ()
-    return METHOD_KEYS.get(word, TEMPERATURE.get(word, ()))
+def method_word(path: str) -> str | None:
+    """The word for a setting of the method, as the notes say it; None for every other setting."""
+    group, _, last = path.rpartition(".")
+    word = SAME.get(last, last)
+    if path in RULES or group in ("DBCD", "pretrain"):
+        return None
+    return word if word in OF_METHODS or word in OTHER_KEYS else None
+
+
+def method_keys(word: str, method: Method) -> list[tuple[str, ...]]:
+    """The keys that a word may be for this method: each choice is one key, or several that are set alike."""
+    if word in OTHER_KEYS:
+        return [(OTHER_KEYS[word],)]
+    keys = [in_short(key) for key in NOTE_WORDS[word].keys_of(method)]
+    return [tuple(keys)] if keys and NOTE_WORDS[word].meant == "every" else [(key,) for key in keys]
+
+
+def in_short(key: str) -> str:
+    """`method.client.align.weight.sigma.lr` -> `sigma.lr`, and never a word of the notes"""
+    return min([key, *spellings(key, SHORT)], key=len)
 
 
 def leaves(tree: Mapping[Any, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -13,11 +13,12 @@ from mooring.weighting import (
     SoftOptimalUncertainty,
     Uncertainty,
 )
-from mooring.weighting.guards import Bound, InverseVariance, LinearHinge, SquaredHinge
-from mooring.weighting.sigma import Sigma, Values
+from mooring.weighting.guards import Bound, InverseVariance, LinearHinge, LocalLog, SquaredHinge, Together
+from mooring.weighting.sigma import FromEntropy, Sigma, Values
 
 by_entropy = ByEntropy(0.1, 10.0)
 remedies = Sigma(lr_scale=0.01, start=Values(-1.0, 0.0))
+as_run = Sigma(lr=0.005, start=FromEntropy(0.1, 10.0))  # of the public runs from V11 on
 
 ALIGNMENT: dict[str, Method] = {
     "v7": V4.aligned(Annealed(Fixed(5.0), "linear"), "lambda = 5, faded out linearly"),
@@ -25,20 +26,62 @@ ALIGNMENT: dict[str, Method] = {
     "v9": V4.aligned(Annealed(by_entropy, "linear"), "lambda from label entropy, faded out linearly"),
     "v9-constant": V4.aligned(by_entropy, "lambda from label entropy throughout"),
     "v10": V4.aligned(Uncertainty(gradients="joint"), "lambda learned: Kendall's loss for weights and sigmas alike"),
-    "v10-remedied": V4.clipped("per-group").aligned(
-        Uncertainty(sigma=remedies, gradients="joint"), "V10 with the three remedies of note 2"
+    "v10-unclipped": V4.clipped("none").aligned(
+        Uncertainty(gradients="joint"), "V10 without gradient clipping: none of note 2's remedies"
     ),
+    "v10-remedied": V4.aligned(
+        Uncertainty(sigma=remedies, gradients="joint"), "V10 with the three remedies of note 2: clip, rate, start"
+    ),
+    "v10-separate": V4.aligned(Uncertainty(), "V10 as notes 3 and 4 write it: one loss for sigma, one for the weights"),
     "v11-linear": V4.aligned(
         Uncertainty(ratio="linear-by-round", data="linear-by-round"), "learned, annealed from outside: cancels"
     ),
     "v11-cosine": V4.aligned(
         Uncertainty(ratio="cosine-by-round", data="cosine-by-round"), "learned, annealed by a cosine: cancels"
     ),
+    "v11-rescaled-linear": V4.aligned(
+        Uncertainty(data="linear-by-round", gradients="rescaled"),
+        "V11 as it ran: V10's joint loss times 2 sigma_local^2",
+    ),
+    "v11-rescaled-cosine": V4.aligned(
+        Uncertainty(data="cosine-by-round", gradients="rescaled"), "the same, annealed by a cosine"
+    ),
+    "v11-detached-linear": V4.aligned(
+        Uncertainty(ratio="linear-by-round"), "note 3's remedy by round: sigma sees the raw alignment loss"
+    ),
+    "v11-detached-cosine": V4.aligned(Uncertainty(ratio="cosine-by-round"), "the same, annealed by a cosine"),
     "decoupled": V4.aligned(Uncertainty(ratio="linear"), "sigma sees the raw alignment loss, weights the annealed one"),
     "v12-design": V4.aligned(Uncertainty(data="linear"), "note 4: sigma's view of alignment fades; diverges"),
     "v12": V4.aligned(Uncertainty(ratio="linear", data="linear"), "note 5: truly effective = raw * s; runs away"),
     "v12-gamma": V4.aligned(
         Uncertainty(ratio="linear", data="linear", guard=InverseVariance(1e-3)), "V12 guarded by gamma / sigma_align^2"
+    ),
+    "v12-as-run": V4.aligned(
+        Uncertainty(data="cosine-by-epoch", sigma=as_run), "V12 in public code: a cosine for sigma, raw lambda felt"
+    ),
+    "v13-gamma": V4.aligned(
+        Uncertainty(data="cosine-by-epoch", guard=InverseVariance(1e-3), sigma=as_run),
+        "the first public V13: V12 as run, guarded by gamma / sigma_align^2",
+    ),
+    "v13-gamma-local": V4.aligned(
+        Uncertainty(data="cosine-by-epoch", guard=Together((InverseVariance(1e-3), LocalLog(1e-3))), sigma=as_run),
+        "the second public V13: and gamma log(sigma_local^2)^2",
+    ),
+    "v13": V4.aligned(
+        Uncertainty(prior="cosine-by-epoch", guard=SquaredHinge(1e-5, 50.0), sigma=as_run),
+        "V13 and V14 of December: log-prior by a cosine, squared hinge at 50",
+    ),
+    "v14-november": V4.aligned(
+        Uncertainty(
+            data="cosine-by-epoch",
+            guard=Together((InverseVariance(1e-3), LocalLog(1e-3), LinearHinge(0.01, 50.0))),
+            sigma=as_run,
+        ),
+        "V14 of November: the second V13 and a hinge that pins lambda at 50",
+    ),
+    "v14": V4.aligned(
+        Uncertainty(prior="cosine-by-epoch", guard=LinearHinge(1e-5, 50.0), sigma=as_run),
+        "V14 of January (AURORA): log-prior by a cosine, linear hinge at 50",
     ),
     "log-prior": V4.aligned(Uncertainty(prior="linear"), "the schedule on the log term: lambda* = s L_b / L_a"),
     "log-prior-hinge": V4.aligned(Uncertainty(prior="linear", guard=LinearHinge()), "log-prior, linear hinge"),
@@ -48,6 +91,9 @@ ALIGNMENT: dict[str, Method] = {
     "log-prior-bound": V4.aligned(Uncertainty(prior="linear", guard=Bound()), "log-prior, felt lambda capped"),
     "closed-form": V4.aligned(ClosedForm(), "the equilibrium itself, clipped to [0, 50]: no scalars to run away"),
     "hypergradient": V4.aligned(Hypergradient(), "one-step bilevel descent on lambda, bounded"),
+    "hypergradient-held-out": V4.holding_out(0.1).aligned(
+        Hypergradient(outer="held-out"), "the same on images that the client keeps out of its training"
+    ),
     "uw-so": V4.aligned(SoftOptimalUncertainty(), "shares by soft-max of inverse losses"),
     "dwa": V4.aligned(DynamicAverage(), "shares by how fast each loss falls"),
     "random": V4.aligned(RandomShares(), "random shares in every step: the sanity baseline"),

@@ -43,6 +43,10 @@ class Method(Checked):
     def clipped(self, style: Clipping) -> "Method":
         return replace(self, client=replace(self.client, clip=style))
 
+    def holding_out(self, share: float) -> "Method":
+        """This method with a share of every client's images kept out of its training."""
+        return replace(self, client=replace(self.client, held_out=share))
+
 
 def track_of(fusion: Fusion) -> Track:
     """What may be compared with what: the results of another track were given more, or ask for less."""

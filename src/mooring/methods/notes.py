@@ -61,7 +61,12 @@ PUBLIC_BANK: dict[str, Method] = {
     "curriculum-by-round": contrasting(
         BankContrast(0.5), Ramp(0.1, 1.0, "round"), "the same within each round, as the note prints it"
     ),
-    "adaptive-confidence": contrasting(BankContrast(0.5), ByConfidence(), "bank contrast grows as the task is learned"),
+    "adaptive-classification": contrasting(
+        BankContrast(0.5), ByConfidence(watches="cross-entropy"), "bank contrast grows as the classification loss falls"
+    ),
+    "adaptive-confidence": contrasting(
+        BankContrast(0.5), ByConfidence(), "bank contrast grows as the whole task is learned"
+    ),
     "adaptive-gradient": contrasting(
         BankContrast(0.5), GradientNormalised(), "bank contrast pulls at the embedding as hard as the task"
     ),

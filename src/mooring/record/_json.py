@@ -43,7 +43,7 @@ def from_tree(annotation: Any, tree: object, where: str = "") -> Any:
     if annotation is Any or annotation is object:
         return tree
     if origin in (Union, types.UnionType):
-        return _optional(members, tree, where)
+        return _alternative(members, tree, where)
     if is_dataclass(annotation):
         return _record(annotation, tree, where)
     if origin is tuple:
@@ -59,11 +59,21 @@ def issubclass_of_mapping(origin: Any) -> bool:
     return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
-def _optional(members: tuple[Any, ...], tree: object, where: str) -> Any:
+def _alternative(members: tuple[Any, ...], tree: object, where: str) -> Any:
+    """The member that a JSON value can be: JSON tells null, text and numbers apart, its required fields a record."""
     if tree is None and NONE in members:
         return None
-    (kind,) = [member for member in members if member is not NONE]  # records have no other unions
-    return from_tree(kind, tree, where)
+    kinds = [member for member in members if member is not NONE]
+    if len(kinds) == 1:
+        return from_tree(kinds[0], tree, where)
+    for kind in kinds:
+        if _required(kind) <= tree.keys() if is_dataclass(kind) and isinstance(tree, dict) else type(tree) is kind:
+            return from_tree(kind, tree, where)
+    raise MalformedRecordError(f"{where}={str(tree)[:40]} is none of {', '.join(kind.__name__ for kind in kinds)}")
+
+
+def _required(kind: Any) -> set[str]:
+    return {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
 
 
 def _record(kind: Any, tree: object, where: str) -> Any:
@@ -77,7 +87,10 @@ def _record(kind: Any, tree: object, where: str) -> Any:
             values[f.name] = from_tree(hints[f.name], tree[f.name], path)
         elif f.default is MISSING and f.default_factory is MISSING:
             raise MalformedRecordError(f"{path} is missing")
-    return kind(**values)
+    try:
+        return kind(**values)
+    except ValueError as error:
+        raise MalformedRecordError(f"{where}: {error}") from None
 
 
 def _sequence(members: tuple[Any, ...], tree: object, where: str) -> tuple[Any, ...]:

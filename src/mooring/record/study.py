@@ -1,7 +1,9 @@
 """What a study found: the types behind `study.json`."""
 
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
+from typing import Literal
 
 from mooring.record.files import read_json, unsealed, write_record
 
@@ -38,12 +40,71 @@ class Observation:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """Mean and sample standard deviation over seeds, of which a single one has none; n where rows differ in it."""
+
+    mean: float
+    std: float | None = None
+    n: int | None = None
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A number as somebody printed it: `0.7670` keeps its last digit."""
+
+    quoted: str
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.value):
+            raise ValueError(f"{self.quoted[:40]!r} is no number")
+
+    @property
+    def value(self) -> float:
+        return float(self.quoted.replace(",", ""))
+
+
+Cell = str | int | float | Spread | Quoted | None
+
+
+@dataclass(frozen=True)
+class PlottedLine:
+    """One column over another, both by name; of the note or measured."""
+
+    x: str
+    y: str
+    source: Literal["note", "measured"] = "measured"
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Columns of a table that are drawn together."""
+
+    title: str
+    y_title: str
+    lines: tuple[PlottedLine, ...]
+    scale: Literal["linear", "log"] = "linear"
+
+
+@dataclass(frozen=True)
 class PrintedTable:
-    """A table of the note beside what was measured, as it is shown."""
+    """A table of the note beside what was measured; the seeds are those of the runs it shows."""
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    seeds: tuple[int, ...] = ()
+    plots: tuple[Plot, ...] = ()
+    name: str = ""  # short, for a sheet or a file
+
+
+@dataclass(frozen=True)
+class ListedSentence:
+    """A sentence of the note that asserts something, and the claims that test it or why none does."""
+
+    words: str  # the note's own
+    where: str
+    claims: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +138,8 @@ class StudyRecord:
     ran: str = ""  # what the runs share, in words
     methods: tuple[str, ...] = ()
     highlights: tuple[Observation, ...] = ()
+    sentences: tuple[ListedSentence, ...] = ()  # of the note, in its order
+    courses: tuple[PrintedTable, ...] = ()  # every round of every client, one table per run
 
 
 def write_study(folder: Path, record: StudyRecord) -> None:

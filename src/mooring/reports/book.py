@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -127,6 +128,7 @@ class Book:
     tables: tuple[Table, ...] = ()  # a study's own
     subtitle: str = ""
     command: str = ""  # that makes it again
+    courses: tuple[Table, ...] = ()  # a study's: every round of every client
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -143,9 +145,17 @@ class Book:
         return grouped(self.members)
 
     @property
+    def seeds(self) -> tuple[int, ...]:
+        return seeds_of(self.members)
+
+    @property
     def shown(self) -> tuple[Run, ...]:
         """The first seed of every group: whose clients are drawn one by one."""
         return tuple(group.first for group in self.groups[:MOST_SHOWN])
+
+
+def seeds_of(runs: Iterable[Run]) -> tuple[int, ...]:
+    return tuple(sorted({run.seed for run in runs}))
 
 
 def grouped(runs: tuple[Run, ...]) -> tuple[SeedGroup, ...]:

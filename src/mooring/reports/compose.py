@@ -13,7 +13,7 @@ TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNSEEN: "open"}
 def compose(book: Book) -> Report:
     """Sections that have nothing to say are left out."""
     sections = tuple(section for section in (build(book) for build in SECTIONS) if not section.empty)
-    return Report(book.title, subtitle(book), cards(book), verdicts(book), sections, book.command)
+    return Report(book.title, subtitle(book), cards(book), verdicts(book), sections, book.command, book.seeds)
 
 
 def subtitle(book: Book) -> str:

@@ -37,6 +37,7 @@ class Curves:
     lines: tuple[Line, ...]
     scale: Scale = "linear"
     of: str = ""  # the run it shows; empty: all of them
+    seeds: tuple[int, ...] = ()  # of the runs it shows; none given: all of the report
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Folders on disk -> a book: a run, a sweep of runs, a study of sweeps."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -13,10 +13,12 @@ from mooring.config.search import search_of
 from mooring.config.tree import read_file
 from mooring.doctor import case_of, examine
 from mooring.errors import StoreError
-from mooring.record import FusionRecord, RunFolder, StudyRecord, read_fusion, read_study
+from mooring.record import FusionRecord, PrintedTable, RunFolder, StudyRecord, read_fusion, read_study
 from mooring.reports.book import Book, Run, labelled
 from mooring.reports.table import Table
 from mooring.types import ANSWERS
+
+AGAIN = "run the study again"
 
 
 def run_book(folder: Path, trust: Trust) -> Book:
@@ -185,9 +187,10 @@ def study_book(folder: Path, trust: Trust) -> Book:
         tuple(unfinished),
         baselines,
         study.verdicts,
-        (conditions(study), *tables(study)),
+        (conditions(study), *tables(study.tables, "study")),
         " · ".join(part for part in (f"study {study.study}", study.note, f"scale: {study.scale}") if part),
         study.command,
+        tuple(replace(course, of=course.name) for course in tables(study.courses, "course")),
     )
 
 
@@ -203,17 +206,22 @@ def conditions(study: StudyRecord) -> Table:
     return Table("study", "The study", ("what", "value"), tuple((what, text) for what, text in asked.items() if text))
 
 
-def tables(study: StudyRecord) -> list[Table]:
-    """Those of the note, documented beside measured; every row as wide as its header."""
+def tables(printed: Sequence[PrintedTable], slug: str) -> list[Table]:
+    """As a study wrote them; every row as wide as its header, and what is drawn is there."""
     found = []
-    for i, table in enumerate(study.tables, 1):
-        for line, cells in enumerate(table.rows):
-            if len(cells) != len(table.columns):
-                raise StoreError(
-                    f"study.json: tables[{i - 1}].rows[{line}] does not fill {len(table.columns)} columns",
-                    "run the study again",
-                )
-        found.append(Table(f"study-{i}", table.title or f"Table {i}", table.columns, table.rows))
+    for i, table in enumerate(printed, 1):
+        drawn = {name for plot in table.plots for line in plot.lines for name in (line.x, line.y)}
+        missing = sorted(drawn - {*table.columns})
+        short = [line for line, cells in enumerate(table.rows) if len(cells) != len(table.columns)]
+        if missing:
+            raise StoreError(f"study.json: {slug} table {i} draws the column {missing[0]!r}, which it has not", AGAIN)
+        if short:
+            wide = len(table.columns)
+            raise StoreError(f"study.json: {slug} table {i}: rows[{short[0]}] does not fill {wide} columns", AGAIN)
+        title = table.title or f"Table {i}"
+        n, named = len(table.seeds), ", ".join(map(str, table.seeds))
+        note = f"n = {n}, seed{'s' * (n > 1)} {named}." if table.seeds else ""
+        found.append(Table(f"{slug}-{i}", title, table.columns, table.rows, note, table.seeds, table.plots, table.name))
     return found
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mooring.reports.figure import Figure
+from mooring.reports.plots import plotted
 from mooring.reports.table import Table
 
 Tone = Literal["good", "bad", "open"]
@@ -19,6 +20,11 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()  # (title, text)
+
+    @property
+    def drawn(self) -> tuple[Figure, ...]:
+        """Its figures, and the columns of its tables that are drawn."""
+        return (*self.figures, *(curves for table in self.tables for curves in plotted(table)))
 
     @property
     def empty(self) -> bool:
@@ -56,6 +62,7 @@ class Report:
     verdicts: tuple[VerdictLine, ...]
     sections: tuple[Section, ...]
     command: str = ""  # that makes all of it again
+    seeds: tuple[int, ...] = ()
 
     @property
     def tables(self) -> list[Table]:
@@ -64,3 +71,7 @@ class Report:
     @property
     def figures(self) -> list[Figure]:
         return [figure for section in self.sections for figure in section.figures]
+
+    @property
+    def drawn(self) -> list[Figure]:
+        return [figure for section in self.sections for figure in section.drawn]

@@ -2,56 +2,56 @@
 
 import csv
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from statistics import fmean, stdev
 from typing import Any
 
 from mooring.cells import guarded, in_csv, printable
+from mooring.record import Cell, Plot, Quoted, Spread
 
 NOTHING = "–"
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Mean and sample standard deviation over seeds; a single seed has no deviation."""
-
-    mean: float
-    std: float | None = None
-
-
-Cell = str | int | float | Spread | None
-
-
-@dataclass(frozen=True)
 class Table:
-    """Columns and rows under a title; `slug` names its file, its sheet and its place on the page."""
+    """Columns and rows under a title; `slug` names its file and its place on the page."""
 
     slug: str
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    seeds: tuple[int, ...] = ()  # of the runs it shows; none given: all of the report
+    plots: tuple[Plot, ...] = ()  # columns that are drawn
+    name: str = ""  # of its sheet; none given: the title
+    of: str = ""  # the run it shows; empty: more than one, or it need not be chosen
 
     def flat(self) -> "Table":
-        """For machines: every column with spreads becomes two, the mean and its standard deviation."""
-        spread = [any(isinstance(row[i], Spread) for row in self.rows) for i in range(len(self.columns))]
-        columns = [name for column, two in zip(self.columns, spread, strict=True) for name in parted_name(column, two)]
+        """For machines: a column with spreads becomes the mean, its standard deviation and, where rows have it, n."""
+        parts = [parts_of([row[i] for row in self.rows]) for i in range(len(self.columns))]
+        columns = [f"{name} {part}".strip() for name, own in zip(self.columns, parts, strict=True) for part in own]
         rows = [
-            tuple(part for cell, two in zip(row, spread, strict=True) for part in parted(cell, two))
+            tuple(value for cell, own in zip(row, parts, strict=True) for value in parted(cell, own))
             for row in self.rows
         ]
-        return Table(self.slug, self.title, tuple(columns), tuple(rows), self.note)
+        return replace(self, columns=tuple(columns), rows=tuple(rows))
 
 
-def parted_name(column: str, two: bool) -> tuple[str, ...]:
-    return (column, f"{column} std") if two else (column,)
+def parts_of(cells: list[Cell]) -> tuple[str, ...]:
+    spreads = [cell for cell in cells if isinstance(cell, Spread)]
+    if not spreads:
+        return ("",)
+    return ("", "std", "n") if any(cell.n is not None for cell in spreads) else ("", "std")
 
 
-def parted(cell: Cell, two: bool) -> tuple[Cell, ...]:
-    if isinstance(cell, Spread):
-        return cell.mean, cell.std
-    return (cell, None) if two else (cell,)
+def parted(cell: Cell, parts: tuple[str, ...]) -> tuple[Cell, ...]:
+    match cell:
+        case Spread(mean, std, n):
+            return (mean, std, n)[: len(parts)]
+        case Quoted():
+            cell = cell.value
+    return cell, *[None] * (len(parts) - 1)
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
@@ -73,10 +73,10 @@ def shown(cell: Any) -> str:
     match cell:
         case None:
             return NOTHING
-        case Spread(mean, None):
-            return number(mean)
-        case Spread(mean, float(std)):
-            return f"{number(mean)} ± {number(std)}"
+        case Quoted(text):
+            return printable(text)
+        case Spread(mean, std, n):
+            return f"{number(mean)}{'' if std is None else f' ± {number(std)}'}{'' if n is None else f' (n = {n})'}"
         case bool():
             return str(cell).lower()
         case int():

@@ -84,6 +84,75 @@ class Alike:
 
 
 @dataclass(frozen=True)
+class NoBetter:
+    """One group is not above another: nothing was gained.
+
+    Paired by seed, d = one - other. Confirmed: d <= noise in every seed. Not confirmed: mean d > noise and d > 0 in
+    every seed. Otherwise it depends on the seed.
+    """
+
+    kind: ClassVar[str] = "no-better"
+    one: str
+    other: str
+    measure: Measure = Fused()
+    noise: float = 0.02
+
+    def groups(self) -> tuple[str, ...]:
+        return self.one, self.other
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        first, second = (sample(evidence, group, self.measure) for group in self.groups())
+        gaps = differences(first, second)
+        if not gaps:
+            return missing(*self.groups())
+        measured = f"{self.measure}: {told(first.values())} against {told(second.values())}; difference {told(gaps)}"
+        level = sum(gap <= self.noise for gap in gaps)
+        reason = f"higher by no more than {self.noise:g} in {level} of {len(gaps)} seeds"
+        if level == len(gaps):
+            return Verdict(CONFIRMED, measured, reason)
+        if fmean(gaps) > self.noise and all(gap > 0 for gap in gaps):
+            return Verdict(REFUTED, measured, f"{reason}, and higher in all of them")
+        return Verdict(UNSEEN, measured, f"{reason}: it depends on the seed")
+
+
+@dataclass(frozen=True)
+class Varies:
+    """A measure depends on what differs between several groups.
+
+    Paired by seed, d = highest - lowest over the groups. Confirmed: d >= least in every seed. Not confirmed: in none.
+    Otherwise it depends on the seed.
+    """
+
+    kind: ClassVar[str] = "varies"
+    over: tuple[str, ...]
+    least: float
+    measure: Measure = Fused()
+
+    def groups(self) -> tuple[str, ...]:
+        return self.over
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        samples = {group: sample(evidence, group, self.measure) for group in self.over}
+        empty = [group for group, found in samples.items() if not found]
+        if empty:
+            return missing(*empty)
+        seeds = sorted(set.intersection(*(set(found) for found in samples.values())))
+        ranges = [
+            max(found[seed] for found in samples.values()) - min(found[seed] for found in samples.values())
+            for seed in seeds
+        ]
+        if not ranges:
+            return missing(*self.over)
+        numbers = ", ".join(f"{told(found.values())} for {group}" for group, found in samples.items())
+        measured = f"{self.measure}: {numbers}; highest - lowest {told(ranges)}"
+        wide = sum(gap >= self.least for gap in ranges)
+        reason = f"apart by {self.least:g} or more in {wide} of {len(ranges)} seeds"
+        if wide in (0, len(ranges)):
+            return Verdict(CONFIRMED if wide else REFUTED, measured, reason)
+        return Verdict(UNSEEN, measured, f"{reason}: it depends on the seed")
+
+
+@dataclass(frozen=True)
 class Order:
     """Several groups stand in an order: `highest` names them, each below the one before it."""
 

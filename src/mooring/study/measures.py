@@ -113,29 +113,54 @@ class Extreme:
 
 
 @dataclass(frozen=True)
+class Quotient:
+    """`field` of a client over its `by`, mean over clients: test accuracy for each class that it holds."""
+
+    kind: ClassVar[str] = "quotient"
+    field: str
+    by: str
+    at: At = "last"
+
+    def value(self, run: StudyRun) -> float | None:
+        found = list(self.by_client(run).values())
+        return fmean(found) if found else None
+
+    def by_client(self, run: StudyRun) -> dict[int, float]:
+        above, below = (Client(name, self.at).by_client(run) for name in (self.field, self.by))
+        return {client: above[client] / below[client] for client in above if below.get(client)}
+
+    def series(self, run: StudyRun) -> dict[int, float]:
+        return {}
+
+    def __str__(self) -> str:
+        return f"{self.field} / {self.by} ({WORDS[self.at]}, mean over clients)"
+
+
+@dataclass(frozen=True)
 class Share:
     """How much of the growth of a product is the growth of one factor.
 
-    log(part_last / part_first) / log(whole_last / whole_first), mean over clients whose whole more than doubled
+    log(growth of part) / log(growth of whole), mean over clients whose whole more than doubled; `since` says from where
     """
 
     kind: ClassVar[str] = "share"
     part: str
     whole: str
+    since: Literal["growth", "settled"] = "growth"
 
     def value(self, run: StudyRun) -> float | None:
         shares = list(self.by_client(run).values())
         return fmean(shares) if shares else None
 
     def by_client(self, run: StudyRun) -> dict[int, float]:
-        part, whole = (Client(name, "growth").by_client(run) for name in (self.part, self.whole))
+        part, whole = (Client(name, self.since).by_client(run) for name in (self.part, self.whole))
         return {k: log(part[k]) / log(grown) for k, grown in whole.items() if grown > 2 and part.get(k, 0) > 0}
 
     def series(self, run: StudyRun) -> dict[int, float]:
         return {}
 
     def __str__(self) -> str:
-        return f"share of {self.part} in the growth of {self.whole}"
+        return f"share of {self.part} in the growth of {self.whole} ({WORDS[self.since]})"
 
 
 @dataclass(frozen=True)

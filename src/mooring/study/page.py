@@ -1,49 +1,109 @@
-"""A study as a page: documented beside measured, every verdict with its reason."""
+"""A study as a page: documented beside measured at every scale that ran, every verdict with its reason."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import fill
 
-from mooring.record import DecidedClaim, StudyRecord
+from mooring.record import Cell, DecidedClaim, ListedSentence, PrintedTable, Quoted, Spread, StudyRecord
+from mooring.study.samples import short
+from mooring.types import ANSWERS
 
 WIDTH = 120
 READING = (
-    "that is compared. Figures are mean ± standard deviation over seeds, on the official test set, after the last "
-    "round unless said otherwise. A verdict is decided by the rule that stands beside its claim in the study's file; "
-    "with this few seeds it says what these runs show, and is no law."
+    "Every seed has its own partition, the same for all that is compared. Figures are mean ± standard deviation over "
+    "seeds, on the official test set, after the last round unless said otherwise. A verdict is decided by the rule "
+    "that stands beside its claim in the study's file; with this few seeds it says what these runs show, and is no law."
 )
 
-
-def page(told: StudyRecord) -> str:
-    """Markdown of what `study.json` says."""
-    return "\n".join(lines(told)) + "\n"
+EXCEL = "the Excel report of this folder (`mooring report FOLDER --format excel`)"
 
 
-def lines(told: StudyRecord) -> Iterator[str]:
-    counts = Counter(row.verdict for row in told.verdicts)
+def page(told: StudyRecord, scales: Sequence[StudyRecord] = ()) -> str:
+    """Markdown of what `study.json` says, beside that of the other `scales` if they are given; all of them in order."""
+    return "\n".join(lines(told, scales or (told,))) + "\n"
+
+
+def lines(told: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[str]:
     yield f"# Study {told.study}: {told.title}\n"
     yield fill(told.about, WIDTH) + "\n"
-    yield f"```text\n{told.command}\n```\n"
-    seeds = ", ".join(map(str, told.seeds))
-    scale = f"Scale `{told.scale}`: {told.scale_about} Seeds {seeds}: each has its own partition, the same for all "
-    yield fill(scale + READING, WIDTH) + "\n"
-    yield f"Of {len(told.verdicts)} claims: {', '.join(f'{n} {verdict}' for verdict, n in counts.most_common())}.\n"
-    if told.missing:
-        yield fill(f"**Not finished, and missing below:** {', '.join(told.missing)}.", WIDTH) + "\n"
+    yield "```text\n" + "\n".join(each.command for each in scales) + "\n```\n"
+    for each in scales:
+        seeds = ", ".join(map(str, each.seeds))
+        yield fill(f"Scale `{each.scale}`: {each.scale_about} Seeds {seeds}.", WIDTH) + "\n"
+    yield fill(READING, WIDTH) + "\n"
+    for each in scales:
+        yield f"Of {len(each.verdicts)} claims at scale `{each.scale}`: {counted(each)}.\n"
+        if each.missing:
+            yield fill(f"**Not finished, and missing below:** {', '.join(each.missing)}.", WIDTH) + "\n"
     yield "## Claims\n"
-    yield from table(("claim", "the note says", "measured", "verdict", "why"), map(row_of, told.verdicts))
-    for part in told.tables:
-        yield f"\n## {part.title}\n"
-        yield from table(part.columns, part.rows)
-    yield "\n## Runs\n"
-    yield f"Settings: `{' '.join(told.settings)}`.\n"
-    rows = [(r.sweep, r.run, f"{r.accuracy:.3f}", str(r.fingerprint)[:8]) for r in told.runs]
-    yield from table(("sweep", "run", "accuracy", "fingerprint of the training"), rows)
+    measured = [each.scale for each in scales]
+    yield from table(("claim", "documented", *measured, "verdict", "why"), claims(told, scales))
+    yield "\n## Every sentence of the note that asserts something\n"
+    yield from table(("the note says", "where", "tested by, or why not"), map(listed, told.sentences))
+    for each in scales:
+        at = f" ({each.scale})" if len(scales) > 1 else ""
+        for part in each.tables:
+            yield f"\n## {heading(part)}{at}\n"
+            yield from table(part.columns, ([shown(cell) for cell in row] for row in part.rows))
+        if each.courses:
+            named = ", ".join(course.name for course in each.courses)
+            yield "\n" + fill(f"Every round of every client is in {EXCEL}: {named}.", WIDTH)
+    for each in scales:
+        yield f"\n## Runs at scale {each.scale}\n"
+        yield f"Settings: `{' '.join(each.settings)}`.\n"
+        rows = [(r.sweep, r.run, f"{r.accuracy:.3f}", str(r.fingerprint)[:8]) for r in each.runs]
+        yield from table(("sweep", "run", "accuracy", "fingerprint of the training"), rows)
 
 
-def row_of(row: DecidedClaim) -> tuple[str, ...]:
-    quoted = f" 「{row.phrase}」" if row.phrase else ""
-    return f"{row.claim}{quoted} ({row.where})", row.documented, row.measured, f"**{row.verdict}**", row.why
+def counted(told: StudyRecord) -> str:
+    counts = Counter(row.verdict for row in told.verdicts)
+    return ", ".join(f"{counts[answer]} {answer}" for answer in ANSWERS)
+
+
+def claims(told: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[tuple[str, ...]]:
+    """One row per claim: what the note offers, what each scale measured, and what each says of it."""
+    found = [{row.id: row for row in each.verdicts} for each in scales]
+    for row in told.verdicts:
+        rows = [of_scale.get(row.id) for of_scale in found]
+        quoted = f" 「{row.phrase}」" if row.phrase else ""
+        named = [(each.scale, one) for each, one in zip(scales, rows, strict=True) if one is not None]
+        yield (
+            f"`{row.id}` {row.claim}{quoted} ({row.where})",
+            row.documented,
+            *("-" if one is None else one.measured for one in rows),
+            each_scale(named, lambda one: f"**{one.verdict}**"),
+            ". ".join(filter(None, [each_scale(named, lambda one: one.reason), row.remark])),
+        )
+
+
+def each_scale(named: Sequence[tuple[str, DecidedClaim]], say: Callable[[DecidedClaim], str]) -> str:
+    """`quick: ...; cpu: ...`; without the name where there is one scale."""
+    if len(named) == 1:
+        return say(named[0][1])
+    return "; ".join(f"{scale}: {say(row)}" for scale, row in named)
+
+
+def listed(sentence: ListedSentence) -> tuple[str, str, str]:
+    tested = ", ".join(f"`{id_}`" for id_ in sentence.claims)
+    return f"「{sentence.words}」", sentence.where, tested or f"not tested: {sentence.reason}"
+
+
+def heading(part: PrintedTable) -> str:
+    """A table of one run says which; one over several says so in every cell."""
+    return f"{part.title}, seed {part.seeds[0]}" if len(part.seeds) == 1 else part.title
+
+
+def shown(cell: Cell) -> str:
+    match cell:
+        case None:
+            return "-"
+        case Quoted(text):
+            return text
+        case Spread(mean, std, n):
+            return f"{short(mean)}{'' if std is None else f' ± {short(std)}'} (n = {n})"
+        case float():
+            return short(cell)
+    return str(cell)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -9,12 +9,13 @@ from annotated_types import MinLen
 
 from mooring.config.build import load_value
 from mooring.errors import ConfigError, nearest
+from mooring.record import ListedSentence
 from mooring.study.checks import Check, Correlation, Given, Within
-from mooring.study.comparisons import Alike, Below, Order, Trend
+from mooring.study.comparisons import Alike, Below, NoBetter, Order, Trend, Varies
 from mooring.study.evidence import parsed
-from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Share, Since, Switch
+from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Quotient, Share, Since, Switch
 from mooring.study.summary import Highlight
-from mooring.study.tables import ByClient, ByGroup, ByRound, NoteTable
+from mooring.study.tables import ByClient, ByGroup, ByRound, EveryRound, NoteTable
 
 ScaleName = Literal["quick", "cpu", "full"]
 Setting = str | int | float
@@ -24,8 +25,10 @@ CHECKS: dict[str, type[Check]] = {
     "below": Below,
     "correlation": Correlation,
     "given": Given,
+    "no-better": NoBetter,
     "order": Order,
     "trend": Trend,
+    "varies": Varies,
     "within": Within,
 }
 MEASURES: dict[str, type[Measure]] = {
@@ -34,6 +37,7 @@ MEASURES: dict[str, type[Measure]] = {
     "from-peak": FromPeak,
     "fused": Fused,
     "log10": Log10,
+    "quotient": Quotient,
     "share": Share,
     "since": Since,
     "switch": Switch,
@@ -97,6 +101,8 @@ class Study:
     highlights: tuple[Highlight, ...]  # what its ending says
     tables: tuple[NoteTable, ...]
     claims: tuple[Claim, ...]
+    sentences: tuple[ListedSentence, ...]  # all that assert something, in the note's order
+    courses: tuple[EveryRound, ...] = ()  # too long for a page, and what its tables were drawn from
 
 
 def load_study(file: Path) -> Study:
@@ -119,6 +125,7 @@ def problems(study: Study) -> Iterator[str]:
     sweeps = {sweep.name: sweep for sweep in study.sweeps}
     asking = {f"claim {claim.id}": claim.check.groups() for claim in study.claims}
     asking |= {f"table {table.title!r}": table.groups() for table in study.tables}
+    asking |= {f"course {course.title!r}": (course.of,) for course in study.courses}
     asking |= {f"highlight {h.says!r}": tuple(number.of for number in h.numbers) for h in study.highlights}
     for who, groups in asking.items():
         for group in groups:
@@ -130,6 +137,20 @@ def problems(study: Study) -> Iterator[str]:
     unknown = {h.claim for h in study.highlights} - set(ids)
     yield from (f"highlight: there is no claim {id_!r}; {nearest(id_, ids)}" for id_ in sorted(unknown))
     yield from (f"claim {id_}: is there twice" for id_ in sorted({id_ for id_ in ids if ids.count(id_) > 1}))
+    for sentence in study.sentences:
+        yield from (
+            f"sentence {sentence.words!r}: there is no claim {id_!r}; {nearest(id_, ids)}"
+            for id_ in sentence.claims
+            if id_ not in ids
+        )
+        if bool(sentence.claims) == bool(sentence.reason):
+            yield f"sentence {sentence.words!r}: needs its claims, or the reason why it has none, and not both"
+    listed = {id_ for sentence in study.sentences for id_ in sentence.claims}
+    yield from (
+        f"claim {claim.id}: quotes the note, and no sentence names it"
+        for claim in study.claims
+        if claim.phrase and claim.id not in listed
+    )
     for scale in (study.scales.quick, study.scales.cpu, study.scales.full):
         missing = {*scale.sweeps, *scale.left_out} - sweeps.keys()
         yield from (f"scale: there is no sweep {name!r}" for name in sorted(missing))

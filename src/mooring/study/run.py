@@ -4,11 +4,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import get_args
 
 from mooring.config.plan import check
 from mooring.errors import ConfigError
 from mooring.events import Emit
-from mooring.record import DecidedClaim, StudyRecord, StudyRunRecord, write_atomically, write_study
+from mooring.record import (
+    STUDY,
+    DecidedClaim,
+    StudyRecord,
+    StudyRunRecord,
+    read_study,
+    write_atomically,
+    write_study,
+)
 from mooring.study.evidence import Evidence, StudyRun, gather
 from mooring.study.page import page
 from mooring.study.plan import Claim, Scale, ScaleName, Study
@@ -27,7 +36,8 @@ def run_study(
     workers: int | None = None,
     command: str | None = None,
 ) -> StudyRecord:
-    """Run what is not finished, then write `study.json` and `study.md`; what `study.json` says."""
+    """Run what is not finished, then write `study.json` and `study.md`, which also shows the other scales that lie
+    beside it; what `study.json` says."""
     chosen: Scale = getattr(study.scales, scale)
     refuse_what_it_varies(study, settings)
     planned = dict(plans(study, chosen, settings))
@@ -43,8 +53,15 @@ def run_study(
         missing += [f"{name}/{member.name}" for member in members if not member.finished]
     record = replace(findings(study, scale, settings, Evidence(runs)), missing=tuple(missing))
     write_study(out, record)
-    write_atomically(out / "study.md", page(record).encode())
+    write_atomically(out / "study.md", page(record, beside(record, out)).encode())
     return record
+
+
+def beside(record: StudyRecord, out: Path) -> tuple[StudyRecord, ...]:
+    """All scales of this study whose folders lie beside this one under their usual names, small to large."""
+    folders = {scale: out.parent / f"{record.study}-{scale}" for scale in get_args(ScaleName)}
+    found = {scale: read_study(folder) for scale, folder in folders.items() if (folder / STUDY).exists()}
+    return tuple({**found, record.scale: record}[scale] for scale in folders if scale in {*found, record.scale})
 
 
 def refuse_what_it_varies(study: Study, settings: Sequence[str]) -> None:
@@ -97,6 +114,7 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
         sweeps=tuple(part.name for part in study.sweeps if part.name not in chosen.left_out),
         verdicts=verdicts,
         tables=tuple(table(evidence) for table in study.tables),
+        courses=tuple(table for course in study.courses for table in course.tables(evidence)),
         runs=tuple(
             StudyRunRecord(name, run.name, run.trained.fingerprint if run.trained else None, run.accuracy)
             for name, runs in evidence.sweeps.items()
@@ -105,6 +123,7 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
         ran=ran(planned),
         methods=tuple(dict.fromkeys(experiment.name for experiment in planned)),
         highlights=observed(study.highlights, verdicts, evidence),
+        sentences=study.sentences,
     )
 
 

@@ -6,7 +6,20 @@ from statistics import fmean, median
 from typing import Literal
 
 At = Literal[
-    "first", "last", "peak", "lowest", "mean", "growth", "midway", "swell", "spread", "fall", "wobble", "swing"
+    "first",
+    "last",
+    "peak",
+    "lowest",
+    "mean",
+    "middle",
+    "growth",
+    "settled",
+    "midway",
+    "swell",
+    "spread",
+    "fall",
+    "wobble",
+    "swing",
 ]
 Over = Literal["mean", "median", "max", "min"]
 
@@ -14,6 +27,11 @@ Over = Literal["mean", "median", "max", "min"]
 def growth(values: Sequence[float]) -> float:
     """Last / first."""
     return values[-1] / values[0]
+
+
+def settled(values: Sequence[float]) -> float:
+    """Last / after a tenth of the rounds, and never the first of them: what was learned there was still on its way."""
+    return values[-1] / values[min(max(1, len(values) // 10), len(values) - 1)]
 
 
 def midway(values: Sequence[float]) -> float:
@@ -61,7 +79,9 @@ AT: dict[At, Callable[[Sequence[float]], float]] = {
     "peak": max,
     "lowest": min,
     "mean": fmean,
+    "middle": median,
     "growth": growth,
+    "settled": settled,
     "midway": midway,
     "swell": swell,
     "spread": spread,
@@ -75,7 +95,9 @@ WORDS: dict[At, str] = {
     "peak": "largest ever",
     "lowest": "smallest ever",
     "mean": "mean over rounds",
+    "middle": "median over rounds",
     "growth": "last / first round",
+    "settled": "last round / after a tenth of them",
     "midway": "half way / first round",
     "swell": "largest / first round",
     "spread": "largest / smallest",

@@ -1,15 +1,17 @@
 """Tables: what a note prints, beside what is measured."""
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import ClassVar, Protocol
+from statistics import fmean, stdev
+from typing import ClassVar, Literal, Protocol
 
-from mooring.record import PrintedTable
-from mooring.study.evidence import Evidence
+from mooring.record import Cell, Plot, PlottedLine, PrintedTable, Quoted, Spread
+from mooring.study.evidence import Evidence, StudyRun
 from mooring.study.measures import Client, Measure
-from mooring.study.samples import sample, short, told
+from mooring.study.samples import differences, sample
 
-Cell = str | int | float
+NoteCell = str | int | float
 
 
 class NoteTable(Protocol):
@@ -35,11 +37,28 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A group by the name it has in the table, and what the note says of it."""
+    """A group by the name it has in the table, and what the note says of it; `minus` another, seed by seed."""
 
     name: str
     of: str
-    note: tuple[Cell, ...] = ()
+    note: tuple[NoteCell, ...] = ()
+    minus: str = ""
+
+    def groups(self) -> tuple[str, ...]:
+        return (self.of, self.minus) if self.minus else (self.of,)
+
+    def numbers(self, evidence: Evidence, measure: Measure) -> Collection[float]:
+        own, *other = (sample(evidence, group, measure) for group in self.groups())
+        return differences(own, other[0]) if other else own.values()
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Columns of a table in one chart: those of this title, of the note and measured."""
+
+    title: str
+    columns: tuple[str, ...]
+    scale: Literal["linear", "log"] = "linear"
 
 
 @dataclass(frozen=True)
@@ -51,18 +70,20 @@ class ByGroup:
     rows: tuple[Row, ...]
     measured: tuple[Column, ...]
     note: tuple[str, ...] = ()
+    sheet: str = ""
 
     def groups(self) -> tuple[str, ...]:
-        return tuple(row.of for row in self.rows)
+        return tuple(group for row in self.rows for group in row.groups())
 
     def __call__(self, evidence: Evidence) -> PrintedTable:
-        heads = [f"{name} (note)" for name in self.note] + [f"{column.title} (measured)" for column in self.measured]
         rows = []
         for row in self.rows:
-            documented = [str(cell) for cell in row.note] + ["-"] * (len(self.note) - len(row.note))
-            numbers = [told(sample(evidence, row.of, column.measure).values()) for column in self.measured]
+            documented = [*map(quoted, row.note), *[None] * (len(self.note) - len(row.note))]
+            numbers = [spread(row.numbers(evidence, column.measure)) for column in self.measured]
             rows.append((row.name, *documented, *numbers))
-        return PrintedTable(self.title, ("", *heads), tuple(rows))
+        seeds = sorted({run.seed for group in self.groups() for run in evidence.runs(group)})
+        heads = ("", *of_note(self.note), *as_measured(column.title for column in self.measured))
+        return PrintedTable(self.title, heads, tuple(rows), tuple(seeds), name=self.sheet)
 
 
 @dataclass(frozen=True)
@@ -74,25 +95,24 @@ class ByClient:
     of: str
     measured: dict[str, str]  # heading -> field, in the last round
     note: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]  # of the note, one per client
+    rows: tuple[tuple[NoteCell, ...], ...]  # of the note, one per client
+    sheet: str = ""
 
     def groups(self) -> tuple[str, ...]:
         return (self.of,)
 
     def __call__(self, evidence: Evidence) -> PrintedTable:
-        runs = sorted(evidence.runs(self.of), key=lambda run: run.seed)[:1]
+        runs = lowest_seed(evidence, self.of)
         columns = [Client(field).by_client(run) for run in runs for field in self.measured.values()]
         clients = sorted({client for column in columns for client in column})
-        ours = [[str(k), *(short(column[k]) if k in column else "-" for column in columns)] for k in clients]
-        blank_note, blank_ours = ["-"] * len(self.note), ["-"] * (1 + len(self.measured))
+        ours: list[list[Cell]] = [[client, *(column.get(client) for column in columns)] for client in clients]
+        blank_note, blank_ours = [None] * len(self.note), [None] * (1 + len(self.measured))
         rows = [
-            (*map(str, note or blank_note), *(measured or blank_ours))
+            (*(map(quoted, note) if note else blank_note), *(measured or blank_ours))
             for note, measured in zip_longest(self.rows, ours)
         ]
-        heads = [*(f"{name} (note)" for name in self.note), "client (measured)"]
-        heads += [f"{name} (measured)" for name in self.measured]
-        seed = f", seed {runs[0].seed}" if runs else ""
-        return PrintedTable(f"{self.title}{seed}", tuple(heads), tuple(rows))
+        heads = (*of_note(self.note), *as_measured(("client", *self.measured)))
+        return PrintedTable(self.title, heads, tuple(rows), seeds(runs), name=self.sheet)
 
 
 @dataclass(frozen=True)
@@ -108,21 +128,102 @@ class ByRound:
     measured: tuple[Column, ...]
     note: tuple[str, ...]
     note_rounds: int  # R
-    rows: tuple[tuple[Cell, ...], ...]  # of the note, the round first
+    rows: tuple[tuple[NoteCell, ...], ...]  # of the note, the round first
+    plots: tuple[Drawn, ...] = ()
+    sheet: str = ""
 
     def groups(self) -> tuple[str, ...]:
         return (self.of,)
 
     def __call__(self, evidence: Evidence) -> PrintedTable:
-        heads = ["round (note)", *(f"{name} (note)" for name in self.note), "round (measured)"]
-        heads += [f"{column.title} (measured)" for column in self.measured]
-        runs = sorted(evidence.runs(self.of), key=lambda run: run.seed)[:1]
+        runs = lowest_seed(evidence, self.of)
         series = [column.measure.series(run) for run in runs for column in self.measured]
         last = max((round_ for numbers in series for round_ in numbers), default=0)
+        blank: list[Cell] = [None] * len(self.measured)
         rows = []
-        for row in self.rows:
-            at = round(float(row[0]) / (self.note_rounds - 1) * last)
-            numbers = [short(found[at]) if at in found else "-" for found in series]
-            rows.append((*map(str, row), str(at), *(numbers or ["-"] * len(self.measured))))
-        seed = f", seed {runs[0].seed}" if runs else ""
-        return PrintedTable(f"{self.title}{seed}", tuple(heads), tuple(rows))
+        for round_, *documented in self.rows:
+            at = round(float(round_) / (self.note_rounds - 1) * last)
+            rows.append((round_, *map(quoted, documented), at, *([found.get(at) for found in series] or blank)))
+        heads = (*of_note(("round", *self.note)), *as_measured(("round", *self._titles)))
+        plots = tuple(map(self._plot, self.plots))
+        return PrintedTable(self.title, heads, tuple(rows), seeds(runs), plots, self.sheet)
+
+    @property
+    def _titles(self) -> list[str]:
+        return [column.title for column in self.measured]
+
+    def _plot(self, drawn: Drawn) -> Plot:
+        documented = [PlottedLine("round (note)", f"{name} (note)", "note") for name in self.note]
+        measured = [PlottedLine("round (measured)", f"{name} (measured)") for name in self._titles]
+        wanted = {f"{name} ({source})" for name in drawn.columns for source in ("note", "measured")}
+        lines = tuple(line for line in (*documented, *measured) if line.y in wanted)
+        return Plot(drawn.title, drawn.title, lines, drawn.scale)
+
+
+@dataclass(frozen=True)
+class EveryRound:
+    """Every round of every client, a table for each run of a group: what the note's table was drawn from.
+
+    A round's columns are the `measured` ones, then each field of `clients` for client 0, 1, ...
+    """
+
+    title: str
+    of: str
+    sheet: str
+    measured: tuple[Column, ...]
+    clients: dict[str, str]  # heading -> field
+    plots: tuple[Drawn, ...] = ()
+
+    def tables(self, evidence: Evidence) -> Iterator[PrintedTable]:
+        for run in sorted(evidence.runs(self.of), key=lambda run: run.seed):
+            yield self._table(run)
+
+    def _table(self, run: StudyRun) -> PrintedTable:
+        columns = {column.title: column.measure.series(run) for column in self.measured}
+        families = {name: (name,) for name in columns}
+        for heading, field in self.clients.items():
+            traces = {f"{heading}, client {client}": rounds for client, rounds in sorted(run.trace(field).items())}
+            families[heading] = (*families.get(heading, ()), *traces)
+            columns |= traces
+        rounds = sorted({round_ for series in columns.values() for round_ in series})
+        rows = tuple((round_, *(series.get(round_) for series in columns.values())) for round_ in rounds)
+        plots = tuple(
+            Plot(drawn.title, drawn.title, over_rounds(families, drawn.columns), drawn.scale) for drawn in self.plots
+        )
+        title = f"{self.title}, seed {run.seed}"
+        return PrintedTable(title, ("round", *columns), rows, (run.seed,), plots, f"{self.sheet} seed {run.seed}")
+
+
+def over_rounds(families: dict[str, tuple[str, ...]], wanted: Sequence[str]) -> tuple[PlottedLine, ...]:
+    return tuple(PlottedLine("round", column) for name in wanted for column in families[name])
+
+
+def of_note(names: Iterable[str]) -> list[str]:
+    return [f"{name} (note)" for name in names]
+
+
+def as_measured(names: Iterable[str]) -> list[str]:
+    return [f"{name} (measured)" for name in names]
+
+
+def quoted(cell: NoteCell) -> Cell:
+    """A number of the note with the digits it was printed with; words stay words."""
+    try:
+        return Quoted(str(cell))
+    except ValueError:
+        return str(cell)
+
+
+def spread(values: Iterable[float]) -> Spread | None:
+    numbers = list(values)
+    if not numbers:
+        return None
+    return Spread(fmean(numbers), stdev(numbers) if len(numbers) > 1 else None, len(numbers))
+
+
+def lowest_seed(evidence: Evidence, group: str) -> list[StudyRun]:
+    return sorted(evidence.runs(group), key=lambda run: run.seed)[:1]
+
+
+def seeds(runs: Sequence[StudyRun]) -> tuple[int, ...]:
+    return tuple(run.seed for run in runs)

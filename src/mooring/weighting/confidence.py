@@ -1,25 +1,30 @@
 """A weight that grows as the task is learned: note 1, plan 2."""
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from annotated_types import Ge, Lt
 from torch import Generator, Tensor
 
 from mooring.bounds import Checked
+from mooring.trees import LATER
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
 from mooring.weighting.base import Balancer, MovingAverage, Outlook, pull
 
 
 @dataclass(frozen=True)
 class ByConfidence(Checked):
-    """lambda = lmin + (lmax - lmin) clip(1 - EMA(L_b) / L_b(start), 0, 1): it grows as the task is learned."""
+    """lambda = lmin + (lmax - lmin) clip(1 - EMA(L) / L(start), 0, 1): it grows as the task is learned.
+
+    L is the loss it `watches`: `cross-entropy`, the classification loss of the note, or `base`, all of L_b.
+    """
 
     kind: ClassVar[str] = "by-confidence"
     minimum: NonNegative = 0.1
     maximum: NonNegative = 1.0
     memory: Annotated[float, Ge(0), Lt(1)] = 0.95
+    watches: Literal["base", "cross-entropy"] = field(default="base", metadata={LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ConfidenceBalancer(self)
@@ -32,7 +37,7 @@ class ByConfidence(Checked):
 
 
 class ConfidenceBalancer(Balancer):
-    """The first base loss, and its moving average."""
+    """The first value of the loss it watches, and its moving average."""
 
     first: Tensor
 
@@ -43,7 +48,8 @@ class ConfidenceBalancer(Balancer):
         self.register_buffer("first", torch.zeros(()))
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
-        rule, now = self.rule, losses.local.detach()
+        rule = self.rule
+        now = (losses.local if rule.watches == "base" else losses.terms[rule.watches]).detach()
         self.first = torch.where(self.first > 0, self.first, now)
         (average,) = self.average(now[None])
         confidence = (1 - average / self.first.clamp(min=1e-12)).clamp(0, 1)

@@ -10,30 +10,35 @@ from collections.abc import Callable
 from math import exp, inf, isinf, log, sqrt
 
 from mooring.weighting.base import Stationary
+from mooring.weighting.guards import FREE, Guard
 
 SMALLEST, LARGEST = 1e-12, 1e12  # where a root is looked for
 
 
-def no_push(lam: float) -> float:
-    return 0.0
-
-
 def stationary(
-    local: float,
-    align: float,
-    ratio: float = 1.0,
-    data: float = 1.0,
-    prior: float = 1.0,
-    floor: float = 0.0,
-    push: Callable[[float], float] = no_push,
+    local: float, align: float, ratio: float = 1.0, data: float = 1.0, prior: float = 1.0, guard: Guard = FREE
 ) -> Stationary:
-    """raw lambda = L_b (PRIOR - push) / ((DATA L_a + floor)(1 + push)); without a guard PRIOR L_b / (DATA L_a)."""
-    seen = data * align + floor
-    free = prior * local / seen if seen > 0 else (inf if prior * local > 0 else 0.0)
+    """raw lambda = e^u (PRIOR - push) / (DATA L_a + floor), e^u = L_b / (1 + push + drag); felt RATIO raw, capped.
+
+    Without a guard that is PRIOR L_b / (DATA L_a).
+    """
+    seen = data * align + guard.floor
+    free = prior * variance(local, 0.0, guard) / seen if seen > 0 else (inf if prior * local > 0 else 0.0)
     raw = free
-    if push(min(free, LARGEST)) > 0:
-        raw = falling_root(lambda lam: local * (prior - push(lam)) - lam * seen * (1 + push(lam)), min(free, LARGEST))
-    return Stationary(raw, 0.0 if ratio == 0 else ratio * raw)
+    if guard.push(min(free, LARGEST)) > 0:
+        raw = falling_root(
+            lambda lam: variance(local, guard.push(lam), guard) * (prior - guard.push(lam)) - lam * seen,
+            min(free, LARGEST),
+        )
+    return Stationary(raw, 0.0 if ratio == 0 else min(ratio * raw, guard.cap))
+
+
+def variance(local: float, push: float, guard: Guard) -> float:
+    """sigma_local^2 = e^u at rest: the root of e^u (1 + push + drag(u)) = L_b."""
+    undragged = local / (1 + push)
+    if undragged <= 0 or guard.drag(log(undragged)) == 0:
+        return undragged
+    return falling_root(lambda e_u: local - e_u * (1 + push + guard.drag(log(e_u))), LARGEST)
 
 
 def falling_root(excess: Callable[[float], float], high: float) -> float:

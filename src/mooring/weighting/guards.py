@@ -1,10 +1,10 @@
 """Guards: what keeps a learned lambda from running away.
 
 A guard adds `penalty(u, v)` to the loss of the two scalars, and may cap what the weights feel. For the equilibrium it
-says how it enters: `floor` is added to the alignment loss that sigma_align sees, and push(lambda), which is
-2 d penalty / d log lambda, pulls lambda down:
+says how it enters: `floor` is added to the alignment loss that sigma_align sees, push(lambda), which is
+2 d penalty / d log lambda, pulls lambda down, and drag(u), which is 2 d penalty / du, pulls sigma_local alone:
 
-    e^u = L_b / (1 + push),   e^v = (DATA L_a + floor) / (PRIOR - push)
+    e^u = L_b / (1 + push + drag),   e^v = (DATA L_a + floor) / (PRIOR - push)
 """
 
 from dataclasses import dataclass
@@ -27,6 +27,8 @@ class Guard(Protocol):
     def cap(self) -> float: ...
 
     def push(self, lam: float) -> float: ...
+
+    def drag(self, u: float) -> float: ...
 
     def most(self, local: float) -> float:
         """The largest stationary raw lambda, whatever L_a does."""
@@ -52,6 +54,9 @@ class InverseVariance(Checked):
     def push(self, lam: float) -> float:
         return 0.0
 
+    def drag(self, u: float) -> float:
+        return 0.0
+
     def penalty(self, u: Tensor, v: Tensor) -> Tensor:
         return self.gamma * (-v).exp()
 
@@ -72,6 +77,9 @@ class LinearHinge(Checked):
     def most(self, local: float) -> float:
         return max(self.maximum, 1 / (2 * self.gamma))
 
+    def drag(self, u: float) -> float:
+        return 0.0
+
     def penalty(self, u: Tensor, v: Tensor) -> Tensor:
         return self.gamma * ((u - v).exp() - self.maximum).relu()
 
@@ -91,6 +99,9 @@ class SquaredHinge(Checked):
 
     def most(self, local: float) -> float:
         return 0.5 * (self.maximum + sqrt(self.maximum**2 + 1 / self.gamma))
+
+    def drag(self, u: float) -> float:
+        return 0.0
 
     def penalty(self, u: Tensor, v: Tensor) -> Tensor:
         return self.gamma * ((u - v).exp() - self.maximum).relu().square()
@@ -114,13 +125,70 @@ class Bound(Checked):
     def push(self, lam: float) -> float:
         return 0.0
 
+    def drag(self, u: float) -> float:
+        return 0.0
+
     def penalty(self, u: Tensor, v: Tensor) -> Tensor:
         return zeros_like(v)
 
+
+@dataclass(frozen=True)
+class LocalLog(Checked):
+    """g u^2 = g (log sigma_local^2)^2 (public code after note 5): holds sigma_local near 1, and no lambda."""
+
+    kind: ClassVar[str] = "local-log"
+    floor: ClassVar[float] = 0.0
+    cap: ClassVar[float] = float("inf")
+    gamma: Positive = 1e-3
+
+    def most(self, local: float) -> float:
+        return inf
+
+    def push(self, lam: float) -> float:
+        return 0.0
+
+    def drag(self, u: float) -> float:
+        return 4 * self.gamma * u
+
+    def penalty(self, u: Tensor, v: Tensor) -> Tensor:
+        return self.gamma * u.square()
+
+
+@dataclass(frozen=True)
+class Together(Checked):
+    """The sum of several guards: penalties, floors, pushes and drags add up, and the lowest cap counts."""
+
+    kind: ClassVar[str] = "together"
+    guards: tuple[Guard, ...] = ()
+
+    @property
+    def floor(self) -> float:
+        return sum(guard.floor for guard in self.guards)
+
+    @property
+    def cap(self) -> float:
+        return min((guard.cap for guard in self.guards), default=inf)
+
+    def most(self, local: float) -> float:
+        return min((guard.most(local) for guard in self.guards), default=inf)
+
+    def push(self, lam: float) -> float:
+        return sum(guard.push(lam) for guard in self.guards)
+
+    def drag(self, u: float) -> float:
+        return sum(guard.drag(u) for guard in self.guards)
+
+    def penalty(self, u: Tensor, v: Tensor) -> Tensor:
+        return sum((guard.penalty(u, v) for guard in self.guards), zeros_like(v))
+
+
+FREE = Together()  # no guard at all
 
 GUARDS: dict[str, type[Guard]] = {
     "inverse-variance": InverseVariance,
     "linear-hinge": LinearHinge,
     "squared-hinge": SquaredHinge,
     "bound": Bound,
+    "local-log": LocalLog,
+    "together": Together,
 }

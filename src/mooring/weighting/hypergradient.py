@@ -1,24 +1,27 @@
 """The true one-step bilevel weight that note 3 says V12 approximates."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Generator, Tensor, autograd
 
 from mooring.bounds import Checked
+from mooring.trees import LATER
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
 from mooring.weighting.base import Balancer, Outlook, pull
 
 
 @dataclass(frozen=True)
 class Hypergradient(Checked):
-    """log lambda += rate lambda < grad_P L_b(this batch), grad_P L_a(last step) >, kept in [log lmin, log lmax].
+    """log lambda += rate lambda < grad_P L_outer(now), grad_P L_a(last step) >, kept in [log lmin, log lmax].
 
-    The last step moved the prototypes by -eta lambda grad_P L_a, so d L_b / d log lambda = -eta lambda <., .>: this is
-    descent on the next batch's base loss (Franceschi et al. 2017, unrolled by one step). Deviations: momentum and
-    clipping of that step are ignored, and eta is taken into `rate`.
+    The last step moved the prototypes by -eta lambda grad_P L_a, so d L_outer / d log lambda = -eta lambda <., .>:
+    this is descent on the outer loss (Franceschi et al. 2017, unrolled by one step). Theirs is a validation loss:
+    `held-out`, L_b on images that the client keeps out of its training. `next-batch` takes L_b of this batch instead,
+    which costs no images and nothing to compute. Deviations: momentum and clipping of that step are ignored, and eta is
+    taken into `rate`; a client with a single image has none to hold out, and its lambda stays where it starts.
     """
 
     kind: ClassVar[str] = "hypergradient"
@@ -26,6 +29,7 @@ class Hypergradient(Checked):
     rate: Positive = 0.1
     minimum: Positive = 0.01
     maximum: Positive = 50.0
+    outer: Literal["next-batch", "held-out"] = field(default="next-batch", metadata={LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return HypergradientBalancer(self)
@@ -55,8 +59,10 @@ class HypergradientBalancer(Balancer):
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         rule = self.rule
-        base_gradient, align_gradient = (gradient_at(losses.prototypes, loss) for loss in (losses.local, losses.align))
-        agreement = (base_gradient * self.last).sum()
+        outer = losses.local if rule.outer == "next-batch" else losses.held_out
+        align_gradient = gradient_at(losses.prototypes, losses.align)
+        outer_gradient = torch.zeros_like(align_gradient) if outer is None else gradient_at(losses.prototypes, outer)
+        agreement = (outer_gradient * self.last).sum()
         moved = self.log_lam + rule.rate * self.log_lam.exp() * agreement
         self.log_lam = moved.clamp(log(rule.minimum), log(rule.maximum))
         self.last = align_gradient

@@ -1,6 +1,7 @@
 """Lambda learned from the uncertainty of two tasks: one formula, three schedules, one guard."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import exp
 from typing import ClassVar, Literal
 
 import torch
@@ -11,7 +12,7 @@ from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Outlook, Stationary, pull
 from mooring.weighting.equilibrium import growth_bound, relaxation_steps, stationary
-from mooring.weighting.guards import Guard
+from mooring.weighting.guards import FREE, Guard
 from mooring.weighting.sigma import Sigma
 
 
@@ -23,7 +24,8 @@ class Uncertainty(Checked):
     With `separate` gradients own_loss sees both losses detached and the model sees lambda detached. With `joint` ones
     the first line is the one loss of model and scalars alike (Kendall et al. 2018, V10), so that w_local = 1/2 e^-u
     and w_align = 1/2 DATA e^-v: the model feels DATA e^(u-v), at a learning rate scaled by 1 / (2 sigma_local^2), and
-    RATIO has no place.
+    RATIO has no place. `rescaled` is that joint loss times 2 e^u, detached (the runs behind note 3): the model sees
+    L_b + DATA e^(u-v) L_a at its own learning rate, and the gradients of u and v grow by 2 sigma_local^2.
     """
 
     kind: ClassVar[str] = "uncertainty"
@@ -32,29 +34,33 @@ class Uncertainty(Checked):
     prior: ScheduleName = "constant"
     guard: Guard | None = None
     sigma: Sigma = field(default_factory=Sigma)
-    gradients: Literal["separate", "joint"] = "separate"
+    gradients: Literal["separate", "joint", "rescaled"] = "separate"
+
+    @property
+    def coupled(self) -> bool:
+        """Is there one loss for weights and scalars?"""
+        return self.gradients != "separate"
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return UncertaintyBalancer(self, *self.sigma.start.values(facts))
 
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
         data, prior = at(self.data, progress), at(self.prior, progress)
-        ratio = data if self.gradients == "joint" else at(self.ratio, progress)
-        if self.guard is None:
-            return stationary(local, align, ratio, data, prior)
-        rest = stationary(local, align, ratio, data, prior, self.guard.floor, self.guard.push)
-        return Stationary(rest.raw, min(rest.felt, self.guard.cap))
+        ratio = data if self.coupled else at(self.ratio, progress)
+        return stationary(local, align, ratio, data, prior, self.guard or FREE)
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        rate = self.sigma.rate(lr)
-        largest = growth_bound(self.sigma.start.values(facts), largest_local, rate, momentum, facts.steps)
-        guard, felt = self.guard, self.data if self.gradients == "joint" else self.ratio
+        rate, start = self.sigma.rate(lr), self.sigma.start.values(facts)
+        if self.gradients == "rescaled":
+            rate *= 2 * max(exp(start[0]), largest_local)  # at most
+        largest = growth_bound(start, largest_local, rate, momentum, facts.steps)
+        guard, felt = self.guard, self.data if self.coupled else self.ratio
         return Outlook(
             largest if guard is None else min(largest, guard.most(largest_local), guard.cap),
             relaxation=relaxation_steps(rate, momentum),
             momentum=momentum,
             cancels=felt == self.data != "constant" and self.prior == "constant" and guard is None,
-            guardable=self.gradients == "separate",
+            guardable=not self.coupled,
             guard=None if guard is None else guard.kind,
             cap=None if guard is None else lambda local, factor: min(guard.cap, factor * guard.most(local)),
         )
@@ -76,10 +82,11 @@ class UncertaintyBalancer(Balancer):
         rule, u, v = self.rule, self.u, self.v
         raw = (u - v).exp().detach()
         sigmas = {"sigma_sq_local": u.exp(), "sigma_sq_align": v.exp()}
-        if rule.gradients == "joint":
+        if rule.coupled:
             data, prior = at(rule.data, progress), at(rule.prior, progress)
             own = self.guarded(0.5 * (u + prior * v))
-            return Balanced(0.5 * (-u).exp(), 0.5 * data * (-v).exp(), own, raw, data * raw, data, sigmas)
+            joint = Balanced(0.5 * (-u).exp(), 0.5 * data * (-v).exp(), own, raw, data * raw, data, sigmas)
+            return joint if rule.gradients == "joint" else rescaled(joint, 2 * u.exp().detach())
         ratio = at(rule.ratio, progress)
         felt = ratio * raw if rule.guard is None else (ratio * raw).clamp(max=rule.guard.cap)
         own = self.own_loss(losses.local.detach(), losses.align.detach(), progress)
@@ -92,3 +99,9 @@ class UncertaintyBalancer(Balancer):
 
     def guarded(self, own: Tensor) -> Tensor:
         return own if self.rule.guard is None else own + self.rule.guard.penalty(self.u, self.v)
+
+
+def rescaled(balanced: Balanced, factor: Tensor) -> Balanced:
+    """The whole loss of a step times a factor that nobody differentiates."""
+    own = None if balanced.own_loss is None else factor * balanced.own_loss
+    return replace(balanced, w_local=factor * balanced.w_local, w_align=factor * balanced.w_align, own_loss=own)

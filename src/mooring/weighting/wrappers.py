@@ -61,7 +61,8 @@ class AnnealedBalancer(Balancer):
 
 @dataclass(frozen=True)
 class Probed(Checked):
-    """Any weighting, with the cosine between the two tasks' gradients at the embedding in the log."""
+    """Any weighting, with the cosine of the two tasks' gradients at the embedding and the ratio of their norms in the
+    log."""
 
     kind: ClassVar[str] = "probed"
     base: Weighting = Fixed(1.0)
@@ -86,5 +87,7 @@ class ProbedBalancer(Balancer):
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
         balanced: Balanced = self.base(losses, progress)
-        probe = {"gradient_cosine": cosine(*embedding_gradients(losses))}
+        base, align = embedding_gradients(losses)
+        ratio = base.norm() / align.norm().clamp(min=1e-12)
+        probe = {"gradient_cosine": cosine(base, align), "gradient_ratio": ratio}
         return replace(balanced, measured={**balanced.measured, **probe})

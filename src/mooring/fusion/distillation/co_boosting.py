@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from mooring.fusion.base import Fusion, Server
-from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.distillation.losses import hard_cross_entropy
 from mooring.fusion.distillation.student import Student, StudentTraining, contrasted, first_student, one_thread, teach
+from mooring.fusion.distillation.synthesis import Synthesis
 from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
 from mooring.models.network import Network
@@ -38,7 +38,7 @@ class CoBoosting(Fusion):
     kind: ClassVar[str] = "co-boosting"
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     lessons: Count = 30
-    imagination: Imagination = field(default_factory=lambda: Imagination(hardness=1.0))
+    synthesis: Synthesis = field(default_factory=lambda: Synthesis(hardness=1.0))
     perturbation: Positive = 8 / 255
     reweighting: Positive = 0.05
     study: StudentTraining = field(default_factory=lambda: StudentTraining(steps=1200, lr=3e-3, sharpness=2.0))
@@ -55,8 +55,8 @@ class CoBoosting(Fusion):
             student = Student(first_student(uploads, server), self.study)
 
             def boosted() -> Tensor:
-                labels = torch.randint(blueprint.class_count, (self.imagination.batch,), generator=rng)
-                images = self.imagination(teacher, student.network, labels, rng)
+                labels = torch.randint(blueprint.class_count, (self.synthesis.batch,), generator=rng)
+                images = self.synthesis(teacher, student.network, labels, rng)
                 teacher.weights.copy_(self.reweighted(teacher, images[-len(labels) :], labels))
                 return self.moved(contrasted(images, rng), teacher, student.network)
 
@@ -77,7 +77,7 @@ class CoBoosting(Fusion):
         with torch.no_grad():
             logits = teacher.apart(images)
         w = teacher.weights.clone().requires_grad_()
-        loss = hard_cross_entropy(torch.einsum("k,kbc->bc", w, logits), labels, self.imagination.hardness)
+        loss = hard_cross_entropy(torch.einsum("k,kbc->bc", w, logits), labels, self.synthesis.hardness)
         [gradient] = torch.autograd.grad(loss, w)
         g = gradient.sign()
         moved = (teacher.weights - self.reweighting / len(w) * (g - g.mean())).clamp(min=0)

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from mooring.fusion.base import Fusion, Server
-from mooring.fusion.distillation.imagination import Imagination
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.distillation.student import Student, StudentTraining, contrasted, first_student, one_thread, teach
+from mooring.fusion.distillation.synthesis import Synthesis
 from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
 from mooring.seeds import generator
@@ -22,10 +22,10 @@ from mooring.uploads import Encoder, Parts, Prototypes
 class Dense(Fusion):
     """Data-free distillation of the mean of the clients' logits, t(x) = mean_k logits_k(x) (Zhang et al. 2022).
 
-    generator: `Imagination`
+    generator: `Synthesis`
     student:   KL(t(x) || s(x)) on all images imagined so far
 
-    Deviations: those of `Imagination`; a new generator in every lesson; images with raised contrast; targets are made
+    Deviations: those of `Synthesis`; a new generator in every lesson; images with raised contrast; targets are made
     equally sharp for any scale of logits; the student starts at the clients' average. Without these it agrees far less
     with its teacher on real images.
     """
@@ -33,7 +33,7 @@ class Dense(Fusion):
     kind: ClassVar[str] = "dense"
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     lessons: Count = 40
-    imagination: Imagination = field(default_factory=Imagination)
+    synthesis: Synthesis = field(default_factory=Synthesis)
     study: StudentTraining = field(default_factory=lambda: StudentTraining(steps=1600, lr=3e-3, sharpness=2.0))
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
@@ -48,8 +48,8 @@ class Dense(Fusion):
             student = Student(first_student(uploads, server), self.study)
 
             def imagined() -> Tensor:
-                labels = torch.randint(blueprint.class_count, (self.imagination.batch,), generator=rng)
-                return contrasted(self.imagination(teacher, student.network, labels, rng), rng)
+                labels = torch.randint(blueprint.class_count, (self.synthesis.batch,), generator=rng)
+                return contrasted(self.synthesis(teacher, student.network, labels, rng), rng)
 
             teach(student, teacher, imagined, self.lessons, server, rng)
         return Merged(student.network.state_dict(), blueprint), teacher

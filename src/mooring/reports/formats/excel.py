@@ -1,4 +1,4 @@
-"""A workbook: one sheet per table, and one per course with its data and a native chart beside it."""
+"""A workbook: an index, one sheet per table with its charts, and one per course with its data and a native chart."""
 
 from dataclasses import replace
 from io import BytesIO
@@ -8,66 +8,120 @@ from typing import Any
 
 from mooring.cells import printable
 from mooring.errors import needed
-from mooring.record import write_atomically
+from mooring.record import Cell, write_atomically
 from mooring.reports.figure import Curves, Line, colour
+from mooring.reports.plots import figure as drawn_columns
 from mooring.reports.section import Report
-from mooring.reports.table import Cell, Table, shown
+from mooring.reports.table import Table, shown
 
 LONGEST_NAME = 31  # of a sheet
 FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))
 LARGEST_WHOLE = 2**53  # what a cell holds exactly
 WIDEST = 48
+HEADER = 4  # the row of the columns' names: above it the title, what belongs to it, and an empty row
+CHART_ROWS = 25  # that a chart covers
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "sysDot"}
+INDEX = "Index"
 
 
 def write_excel(report: Report, out: Path) -> None:
     book = needed("openpyxl", "report").Workbook()
-    book.remove(book.active)
-    for table in report.tables:
-        fill(sheet(book, table.title), table.flat())
-    for figure in report.figures:
-        if isinstance(figure, Curves):
-            courses = replace(figure, lines=tuple(line for line in figure.lines if line.style != "marks"))
-            place = sheet(book, f"{figure.slug} {figure.of}".strip())
-            fill(place, wide(courses))
-            place.add_chart(chart(place, courses), f"{letter(len(courses.lines) + 3)}2")
+    book.active.title = INDEX
+    held = [table_sheet(book, table) for table in report.tables]
+    held += [course_sheet(book, figure) for figure in report.figures if isinstance(figure, Curves)]
+    index(book[INDEX], report, held)
     data = BytesIO()
     book.save(data)
     write_atomically(out, data.getvalue())
 
 
+def table_sheet(book: Any, table: Table) -> tuple[str, Table]:
+    """A table as one would paste it into a paper, its charts to the right of it."""
+    place, flat = sheet(book, table.name or table.title), table.flat()
+    fill(place, flat)
+    for i, plot in enumerate(table.plots):
+        columns = [[flat.columns.index(name) + 1 for name in (line.x, line.y)] for line in plot.lines]
+        charted = chart(place, drawn_columns(table, plot), columns)
+        place.add_chart(charted, f"{letter(len(flat.columns) + 2)}{HEADER + i * CHART_ROWS}")
+    return place.title, table
+
+
+def course_sheet(book: Any, figure: Curves) -> tuple[str, Table]:
+    courses = replace(figure, lines=tuple(line for line in figure.lines if line.style != "marks"))
+    full = f"{figure.slug} {figure.of}".strip()
+    place, table = sheet(book, full if len(full) <= LONGEST_NAME else figure.slug), wide(courses)
+    fill(place, table)
+    charted = chart(place, courses, [[1, i] for i in range(2, len(courses.lines) + 2)])
+    place.add_chart(charted, f"{letter(len(courses.lines) + 3)}{HEADER}")
+    return place.title, table
+
+
+def index(place: Any, report: Report, held: list[tuple[str, Table]]) -> None:
+    """What is where, of how many runs, with which seeds; a click leads there."""
+    links = needed("openpyxl.worksheet.hyperlink", "report")
+    rows = []
+    for name, table in held:
+        seeds = table.seeds or report.seeds
+        rows.append((name, table.title, len(seeds) or None, ", ".join(map(str, seeds))))
+    note = " · ".join(part for part in (report.subtitle, report.command) if part)
+    fill(place, Table("index", report.title, ("sheet", "what it holds", "n", "seeds"), tuple(rows), note))
+    for row, (name, _) in enumerate(held, HEADER + 1):
+        cell = place.cell(row, 1)
+        cell.hyperlink = links.Hyperlink(ref=cell.coordinate, location=f"'{name}'!A1")
+        cell.style = "Hyperlink"
+
+
 def sheet(book: Any, title: str) -> Any:
     """A sheet with a name that Excel accepts and no other sheet has."""
-    name = printable(title).translate(FORBIDDEN).strip()[:LONGEST_NAME] or "table"
+    name = printable(title).translate(FORBIDDEN).strip()
+    name = shortened(name) or "table"
     taken = {other.lower() for other in book.sheetnames}
-    number = 2
+    stem, number = name[: LONGEST_NAME - 4].rstrip(), 2
     while name.lower() in taken:
-        name = f"{name[: LONGEST_NAME - 4].rstrip()} ({number})"
+        name = f"{stem} ({number})"
         number += 1
     return book.create_sheet(name)
 
 
+def shortened(name: str) -> str:
+    """Whole words as long as they fit."""
+    cut = name[: LONGEST_NAME + 1].rpartition(" ")[0] if len(name) > LONGEST_NAME else name
+    return (cut or name)[:LONGEST_NAME].rstrip(" ,;·")
+
+
 def fill(place: Any, table: Table) -> None:
-    """A header that stays, cells with their types; text is never taken for a formula."""
+    """Title, note and a header that stays; cells with their types; text is never taken for a formula."""
     styles = needed("openpyxl.styles", "report")
     bold, wrapped = styles.Font(bold=True), styles.Alignment(wrap_text=True, vertical="top")
-    for row, cells in enumerate((table.columns, *table.rows), 1):
+    text(place.cell(1, 1), table.title).font = styles.Font(bold=True, size=13)
+    if table.note:
+        text(place.cell(2, 1), table.note).font = styles.Font(italic=True, color="595959")
+    for row, cells in enumerate((table.columns, *table.rows), HEADER):
         for column, value in enumerate(cells, 1):
-            cell = place.cell(row, column, plain(value))
+            cell = place.cell(row, column)
             if isinstance(value, str):
-                cell.data_type = "s"
+                text(cell, value)
+            else:
+                cell.value = plain(value)
             if isinstance(value, str) and len(value) > WIDEST:
                 cell.alignment = wrapped
             if isinstance(value, float):
-                cell.number_format = "0.0000" if number_is_plain(value) else "0.00E+00"
-            if row == 1:
-                cell.font = bold
-    place.freeze_panes = "A2"
+                cell.number_format = number_format(value)
+            if row == HEADER:
+                cell.font, cell.alignment = bold, wrapped
+                cell.border = styles.Border(bottom=styles.Side(style="thin"))
+    place.freeze_panes = f"A{HEADER + 1}"
     place.page_setup.orientation, place.page_setup.fitToHeight = "landscape", 0
     place.sheet_properties.pageSetUpPr.fitToPage = True
     for column, name in enumerate(table.columns, 1):
-        longest = max([len(name), *(len(shown(row[column - 1])) for row in table.rows)])
+        longest = max([min(len(name), 14), *(len(shown(row[column - 1])) for row in table.rows)])
         place.column_dimensions[letter(column)].width = min(longest, WIDEST) + 2
+
+
+def text(cell: Any, value: str) -> Any:
+    cell.value = printable(value)
+    cell.data_type = "s"
+    return cell
 
 
 def plain(value: Cell) -> Cell:
@@ -79,8 +133,12 @@ def plain(value: Cell) -> Cell:
     return value if not isinstance(value, float) or isfinite(value) else None
 
 
-def number_is_plain(value: float) -> bool:
-    return value == 0 or 1e-3 <= abs(value) < 1e5
+def number_format(value: float) -> str:
+    """Four digits or more, thousands apart."""
+    size = abs(value)
+    if size >= 1e7 or 0 < size < 1e-3:
+        return "0.00E+00"
+    return "0.0000" if size < 1 else "0.000" if size < 10 else "0.00" if size < 1000 else "#,##0"
 
 
 def letter(column: int) -> str:
@@ -92,25 +150,31 @@ def wide(figure: Curves) -> Table:
     rounds = sorted({x for line in figure.lines for x in line.x})
     courses = [dict(zip(line.x, line.y, strict=True)) for line in figure.lines]
     rows: list[tuple[Cell, ...]] = [(x, *(course.get(x) for course in courses)) for x in rounds]
-    return Table(figure.slug, figure.title, (figure.x_title, *(line.name for line in figure.lines)), tuple(rows))
+    title = f"{figure.title}: {figure.of}" if figure.of else figure.title
+    columns = (figure.x_title, *(line.name for line in figure.lines))
+    return Table(figure.slug, title, columns, tuple(rows), figure.caption, figure.seeds)
 
 
-def chart(place: Any, figure: Curves) -> Any:
+def chart(place: Any, figure: Curves, columns: list[list[int]]) -> Any:
+    """A native chart of these columns, an (x, y) for each line."""
     charts = needed("openpyxl.chart", "report")
     drawn = charts.ScatterChart()
     drawn.title, drawn.style, drawn.scatterStyle = printable(figure.title), 2, "lineMarker"
     drawn.width, drawn.height = 22, 12
+    drawn.display_blanks = "span"  # accuracy is not measured in every round
     drawn.x_axis.title, drawn.y_axis.title = printable(figure.x_title), printable(figure.y_title)
     drawn.x_axis.delete = drawn.y_axis.delete = False
-    drawn.x_axis.majorUnit = max(1, (place.max_row - 2) // 10)
+    rounds = [x for line in figure.lines for x in line.x]
+    drawn.x_axis.majorUnit = max(1, int(max(rounds, default=0)) // 10)
+    drawn.x_axis.number_format = "0"
     if figure.scale == "log":
         drawn.y_axis.scaling.logBase = 10
         drawn.y_axis.crosses = "min"
     rows = place.max_row
-    rounds = charts.Reference(place, min_col=1, min_row=2, max_row=rows)
-    for i, line in enumerate(figure.lines):
-        values = charts.Reference(place, min_col=i + 2, min_row=1, max_row=rows)
-        series = charts.Series(values, rounds, title_from_data=True)
+    for line, (x, y) in zip(figure.lines, columns, strict=True):
+        across = charts.Reference(place, min_col=x, min_row=HEADER + 1, max_row=rows)
+        values = charts.Reference(place, min_col=y, min_row=HEADER, max_row=rows)
+        series = charts.Series(values, across, title_from_data=True)
         styled(series, line)
         drawn.series.append(series)
     return drawn

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from mooring.cells import printable
-from mooring.record import write_atomically
+from mooring.record import Cell, write_atomically
 from mooring.reports.section import Report, Section
-from mooring.reports.table import Cell, Table, shown
+from mooring.reports.table import Table, shown
 
 LONG = 35  # rows beyond which a table runs over pages
 WIDE = 60  # characters beyond which a column breaks its lines

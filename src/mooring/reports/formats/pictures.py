@@ -36,7 +36,7 @@ STYLE: dict[str, Any] = {
 
 def write_figures(report: Report, out: Path) -> None:
     with needed("matplotlib", "report").rc_context(STYLE):
-        for figure in report.figures:
+        for figure in report.drawn:
             drawn = draw(figure)
             for kind in KINDS:
                 data = BytesIO()

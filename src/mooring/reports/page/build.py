@@ -39,7 +39,7 @@ def page(report: Report) -> str:
             few_rows=FEW_ROWS,
             style=asset("style.css"),
             script=asset("page.js"),
-            figures=[plotly(figure) for figure in report.figures],
+            figures=[plotly(figure) for figure in report.drawn],
             plotly=needed("plotly.offline", "report").get_plotlyjs(),
         )
     )

@@ -7,7 +7,7 @@ from mooring.reports.section import Section
 from mooring.reports.sections.accuracy import accuracy
 from mooring.reports.sections.classes import classes
 from mooring.reports.sections.costs import costs
-from mooring.reports.sections.findings import documented, findings
+from mooring.reports.sections.findings import courses, documented, findings
 from mooring.reports.sections.fusions import fusions
 from mooring.reports.sections.imported import imported
 from mooring.reports.sections.lambdas import lambdas
@@ -28,6 +28,7 @@ SECTIONS: tuple[Callable[[Book], Section], ...] = (
     imported,
     findings,
     documented,
+    courses,
     setup,
 )
 

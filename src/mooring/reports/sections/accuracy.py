@@ -1,10 +1,11 @@
 """How good is the fused predictor, over rounds and at the end?"""
 
+from mooring.record import Spread
 from mooring.reports.book import Book, SeedGroup
 from mooring.reports.figure import Bars, Curves, Figure, Line, Series, style
 from mooring.reports.section import Section
 from mooring.reports.sections.comparison import against_baseline, pivots
-from mooring.reports.table import Spread, Table, average, spread
+from mooring.reports.table import Table, average, spread
 
 METRICS = {
     "accuracy": "accuracy",

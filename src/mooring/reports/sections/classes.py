@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+from mooring.record import Spread
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Bars, Heat
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import side_by_side
-from mooring.reports.table import Spread, Table, spread
+from mooring.reports.table import Table, spread
 
 
 def classes(book: Book) -> Section:

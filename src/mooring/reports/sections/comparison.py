@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from mooring.record import Cell, Spread
 from mooring.reports.book import SEEDS, Book, Run, SeedGroup, grouped, varying
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.sections.drawing import side_by_side
-from mooring.reports.table import Cell, Spread, Table, spread
+from mooring.reports.table import Table, spread
 from mooring.sweep.summary import Scored, difference, paired
 
 Rows = dict[str, list[Spread | None]]

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from mooring.events import ClientRecord
-from mooring.record import ClientHistory
+from mooring.record import ClientHistory, Spread
 from mooring.reports.book import MOST_CLIENTS, Run
 from mooring.reports.figure import Bars, Figure, Heat, Line, Series, Style, Values, lying
-from mooring.reports.table import Spread
 
 MOST_SERIES = 3
 

@@ -1,9 +1,10 @@
 """What was found: by the doctor in every run, and by a study of every claim of its note."""
 
 from mooring.doctor import Finding
+from mooring.record import Cell
 from mooring.reports.book import Book, Run
 from mooring.reports.section import Section
-from mooring.reports.table import Cell, Table
+from mooring.reports.table import Table
 
 COLUMNS = ("run", "verdict", "finding", "clients", "from round", "what", "try")
 
@@ -41,3 +42,8 @@ def documented(book: Book) -> Section:
     claims = (Table("documented", "Documented and measured", columns, rows),) if rows else ()
     lead = "Every claim of the note beside what these runs show."
     return Section("documented", "Documented versus measured", lead, tables=(*claims, *book.tables))
+
+
+def courses(book: Book) -> Section:
+    lead = "Every round of every client, run by run: what the tables above are drawn from."
+    return Section("courses", "Every round", lead, tables=book.courses)

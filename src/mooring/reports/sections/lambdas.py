@@ -6,7 +6,7 @@ from statistics import median
 from mooring.doctor.lambda_checks import outlook_of
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
-from mooring.reports.book import Book, Run, SeedGroup
+from mooring.reports.book import Book, Run, SeedGroup, seeds_of
 from mooring.reports.figure import INK, Curves, Figure, Line, Values, positive, style
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import drawn, known, left_out, line
@@ -73,7 +73,9 @@ def traces(run: Run) -> Curves:
         "In the colour of the text, dotted: the cap of the guard; dashed: the limit that SGD can follow; a diamond is "
         f"where the doctor dates a finding.{left_out(run)}"
     )
-    return Curves("lambda", "Lambda of every client", caption, "round", "lambda", tuple(lines), "log", run.title)
+    return Curves(
+        "lambda", "Lambda of every client", caption, "round", "lambda", tuple(lines), "log", run.title, (run.seed,)
+    )
 
 
 def logged(shown: Line) -> Line:
@@ -152,4 +154,4 @@ def table(runs: list[Run]) -> Table:
         "median |log(lambda/lambda*)|",
     )
     note = "Felt: what the weights were pulled with; raw: the rule before any fading."
-    return Table("lambda", "Lambda by client", columns, tuple(rows), note)
+    return Table("lambda", "Lambda by client", columns, tuple(rows), note, seeds_of(runs))

@@ -1,6 +1,6 @@
 """The two losses that lambda balances, and the parts of the first."""
 
-from mooring.reports.book import Book, Run
+from mooring.reports.book import Book, Run, seeds_of
 from mooring.reports.figure import Curves, positive
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import drawn, known, left_out, line
@@ -18,14 +18,14 @@ def base(run: Run) -> Curves:
     lines = tuple(line(client, lambda row: row.base_loss) for client in drawn(run))
     caption = f"Mean over the last epoch of each round. It should fall and settle.{left_out(run)}"
     shown = tuple(line for line in lines if known(line.y))
-    return Curves("base-loss", "Base loss L_b", caption, "round", "L_b", shown, of=run.title)
+    return Curves("base-loss", "Base loss L_b", caption, "round", "L_b", shown, of=run.title, seeds=(run.seed,))
 
 
 def align(run: Run) -> Curves:
     lines = [line(client, lambda row: row.align_loss) for client in drawn(run)]
     shown = tuple(line for line in lines if known(positive(line.y)))
     caption = f"An L_a that falls by orders of magnitude is what makes a learned lambda explode.{left_out(run)}"
-    return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title)
+    return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title, (run.seed,))
 
 
 def table(book: Book) -> Table:
@@ -44,4 +44,5 @@ def table(book: Book) -> Table:
         for client in run.clients
         if client.rounds
     ]
-    return Table("losses", "Losses at the end", ("run", "client", "L_b", *parts, "L_a"), tuple(rows))
+    columns = ("run", "client", "L_b", *parts, "L_a")
+    return Table("losses", "Losses at the end", columns, tuple(rows), seeds=seeds_of(book.shown))

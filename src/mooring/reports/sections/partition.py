@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mooring.reports.book import Book, Run
+from mooring.reports.book import Book, Run, seeds_of
 from mooring.reports.figure import Heat
 from mooring.reports.section import Section
 from mooring.reports.table import Table
@@ -89,4 +89,4 @@ def clients(runs: list[Run]) -> Table:
         columns = zip(told.sizes, told.classes_per_client, told.entropy, told.normalised_entropy, strict=True)
         rows += [(str(told.sha256)[:8], client, *values) for client, values in enumerate(columns)]
     names = ("partition", "client", "images", "classes", "entropy (bits)", "entropy / log2 C")
-    return Table("partition-clients", "Clients", names, tuple(rows))
+    return Table("partition-clients", "Clients", names, tuple(rows), seeds=seeds_of(runs))

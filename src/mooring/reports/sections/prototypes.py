@@ -2,7 +2,7 @@
 
 from mooring.doctor.fusion_checks import shares_by_class
 from mooring.record import ClientHistory
-from mooring.reports.book import Book, Run
+from mooring.reports.book import Book, Run, seeds_of
 from mooring.reports.figure import Curves, Heat, Line, fitting
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import drawn, left_out
@@ -54,7 +54,9 @@ def norms(run: Run) -> Curves:
         for client in drawn(run)
     )
     caption = f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{left_out(run)}"
-    return Curves("norms", "Prototype norms", caption, "round", "mean norm", lines, fitting(lines), run.title)
+    return Curves(
+        "norms", "Prototype norms", caption, "round", "mean norm", lines, fitting(lines), run.title, (run.seed,)
+    )
 
 
 def shares(run: Run) -> Curves:
@@ -73,7 +75,16 @@ def shares(run: Run) -> Curves:
         "Solid: share of the global prototypes; dashed: share of all images. "
         f"Far apart, a few speak for all.{left_out(run)}"
     )
-    return Curves("shares", "Share of the global prototypes", caption, "round", "share", tuple(lines), of=run.title)
+    return Curves(
+        "shares",
+        "Share of the global prototypes",
+        caption,
+        "round",
+        "share",
+        tuple(lines),
+        of=run.title,
+        seeds=(run.seed,),
+    )
 
 
 def by_class(run: Run) -> Heat:
@@ -105,7 +116,7 @@ def table(runs: list[Run]) -> Table:
             if p.client in last
         ]
     columns = ("run", "client", "mean norm", "share of prototypes", "share of images")
-    return Table("prototypes", "Prototypes after the last round", columns, tuple(rows))
+    return Table("prototypes", "Prototypes after the last round", columns, tuple(rows), seeds=seeds_of(runs))
 
 
 def mean(values: tuple[float, ...] | None) -> float | None:

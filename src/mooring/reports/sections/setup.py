@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from mooring.config import as_yaml
-from mooring.record import as_tree
+from mooring.record import Cell, as_tree
 from mooring.reports.book import Book, Run
 from mooring.reports.section import Section
-from mooring.reports.table import Cell, Table
+from mooring.reports.table import Table
 from mooring.trees import Tree
 
 ABSENT = "(absent)"

@@ -56,7 +56,7 @@ EVERY = 5  # steps between two batches that are kept for the student
 
 
 @dataclass(frozen=True)
-class Imagination(Checked):
+class Synthesis(Checked):
     """x = G(z), where G and z minimise for wanted labels y (Zhang et al. 2022)
 
     (1 - p_y)^hardness CE(t(x), y) + statistics * BN(x) - divergence * [argmax t != argmax s] KL(t(x) || s(x))
@@ -75,14 +75,14 @@ class Imagination(Checked):
 
     def __call__(self, teacher: LogitEnsemble, student: Network, labels: Tensor, rng: Generator) -> Tensor:
         """A new generator learns to please the ensemble; images of its course, the last batch last."""
-        imagine = ImageGenerator(LATENT, WIDTH, student.blueprint.shape, rng)
+        generate = ImageGenerator(LATENT, WIDTH, student.blueprint.shape, rng)
         z = torch.randn(len(labels), LATENT, generator=rng).requires_grad_()
-        optimizer = torch.optim.Adam([*imagine.parameters(), z], self.lr, BETAS)
+        optimizer = torch.optim.Adam([*generate.parameters(), z], self.lr, BETAS)
         student.eval().requires_grad_(False)
         kept = []
         for step in range(self.steps):
             with statistics_gaps(teacher) as gaps:
-                images = imagine(z)
+                images = generate(z)
                 scores = teacher(images)
             loss = hard_cross_entropy(scores, labels, self.hardness) + self.statistics * mean_gap(gaps)
             loss = loss - self.divergence * boundary_divergence(scores, student(images).logits)

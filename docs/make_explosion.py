@@ -1,0 +1,95 @@
+"""Draw the explosion of note 5 on real SVHN: `python docs/make_explosion.py studies-out/5-cpu`.
+
+The folder is that of a finished `mooring study 5 scale=cpu data.root=DIR`. The picture, docs/explosion.svg, shows every
+seed of it: raw lambda of every client above the accuracy of the fused predictor and of every client; it is the same to
+the byte for the same runs. Needs matplotlib.
+"""
+
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+from make_methods import CLIENTS, INK, PAPER, STYLE
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
+
+from mooring.record import Cell, PrintedTable, StudyRecord, read_study
+
+PICTURE = Path(__file__).parent / "explosion.svg"
+COURSE = "V12 every round seed {}"  # as studies/5-explosions.yaml names them
+LAMBDA, FUSED, ALONE = "raw lambda, client {}", "accuracy", "accuracy, client {}"
+
+
+def draw(study: StudyRecord) -> Figure:
+    """A column per seed, lambda above accuracy."""
+    named = {course.name: course for course in study.courses}
+    courses = [named[COURSE.format(seed)] for seed in study.seeds]
+    figure = Figure(figsize=(8.2, 4.4), facecolor=PAPER)
+    panels = figure.subplots(2, len(courses), sharex=True, sharey="row", squeeze=False)
+    for course, seed, (upper, lower) in zip(courses, study.seeds, zip(*panels, strict=True), strict=True):
+        draw_lambda(upper, course)
+        draw_accuracy(lower, course)
+        upper.set_title(f"seed {seed}")
+        lower.set_xlabel("round")
+        lower.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    panels[0][0].set_ylabel("raw lambda")
+    panels[1][0].set_ylabel("test accuracy")
+    figure.subplots_adjust(left=0.075, right=0.865, top=0.93, bottom=0.165, wspace=0.1, hspace=0.14)
+    keys = [Line2D([], [], color=INK, lw=2.4, label="fused")]
+    count = max(clients(course) for course in courses)
+    keys += [Line2D([], [], color=CLIENTS[k % len(CLIENTS)], lw=1.3, label=f"client {k}") for k in range(count)]
+    figure.legend(handles=keys, loc="upper left", bbox_to_anchor=(0.868, 0.945), frameon=False, handlelength=1.6)
+    figure.text(0.012, 0.028, footer(study), size=7, color=INK)
+    return figure
+
+
+def draw_lambda(axes: Axes, course: PrintedTable) -> None:
+    for client in range(clients(course)):
+        axes.plot(*points(course, LAMBDA.format(client)), color=CLIENTS[client % len(CLIENTS)], lw=1.3)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(numticks=9))
+    axes.yaxis.set_minor_locator(FixedLocator([]))
+
+
+def draw_accuracy(axes: Axes, course: PrintedTable) -> None:
+    for client in range(clients(course)):
+        axes.plot(*points(course, ALONE.format(client)), color=CLIENTS[client % len(CLIENTS)], lw=0.9)
+    axes.plot(*points(course, FUSED), color=INK, lw=2.4)
+
+
+def points(course: PrintedTable, column: str) -> tuple[list[float], list[float]]:
+    """Round and value, where there is one: accuracies are measured in some rounds only."""
+    if column not in course.columns:
+        return [], []
+    place = course.columns.index(column)
+    known = [(number(row[0]), number(row[place])) for row in course.rows if row[place] is not None]
+    return [round_ for round_, _ in known], [value for _, value in known]
+
+
+def number(cell: Cell) -> float:
+    if not isinstance(cell, int | float):
+        raise TypeError(f"{cell!r} is no number")
+    return float(cell)
+
+
+def clients(course: PrintedTable) -> int:
+    return sum(column == LAMBDA.format(k) for k in range(len(course.columns)) for column in course.columns)
+
+
+def footer(study: StudyRecord) -> str:
+    seeds = ", ".join(map(str, study.seeds))
+    command = f"mooring study {study.study} scale={study.scale}"
+    return f"V12, published fusion  |  {study.ran}  |  n = {len(study.seeds)}, seeds {seeds}  |  {command}"
+
+
+def main(folder: Path) -> None:
+    study = read_study(folder)
+    with mpl.rc_context(STYLE):
+        draw(study).savefig(PICTURE, metadata={"Date": None, "Creator": "docs/make_explosion.py"})
+    print(footer(study))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
