@@ -20,7 +20,10 @@ def imported(book: Book) -> Section:
         "Read from logs of the published code, not run here. What a log does not tell is empty; what was inferred and "
         "not read is listed."
     )
-    tables = (methods(runs), known(runs), clients(runs), accuracies(runs), not_finite(runs), printed(runs))
+    tables = (
+        *(methods(runs), known(runs), clients(runs), courses(runs)),
+        *(accuracies(runs), not_finite(runs), printed(runs)),
+    )
     return Section("imported", "Imported", lead, tables=tuple(table for table in tables if table.rows))
 
 
@@ -43,26 +46,27 @@ def known(runs: Origins) -> Table:
 
 
 def clients(runs: Origins) -> Table:
-    """What a log prints of each client before it trains, and 'truly effective' lambda beside what the weights felt."""
-    rows: list[tuple[Cell, ...]] = []
-    for run, origin in runs:
-        told = {client.client: client for client in origin.clients}
-        for history in run.clients:
-            own, last = told.get(history.client), history.rounds[-1] if history.rounds else None
-            cells = (own.entropy, own.normalised_entropy, own.lambda_start) if own else (None, None, None)
-            ends = (last.lambda_raw, last.lambda_printed) if last else (None, None)
-            if any(cell is not None for cell in (*cells, *ends)):
-                rows.append((run.title, history.client, *cells, *ends))
-    columns = (
-        "run",
-        "client",
-        "entropy (bits)",
-        "entropy / log2 C",
-        "first lambda",
-        "last raw lambda",
-        "last 'truly effective' (printed only)",
+    """What a log prints of each client before it trains."""
+    rows = tuple(
+        (run.title, client.client, client.entropy, client.normalised_entropy, client.lambda_start)
+        for run, origin in runs
+        for client in origin.clients
     )
-    return Table("imported-clients", "Clients as their log prints them", columns, tuple(rows))
+    columns = ("run", "client", "entropy (bits)", "entropy / log2 C", "first lambda")
+    return Table("imported-clients", "Clients before they train", columns, rows)
+
+
+def courses(runs: Origins) -> Table:
+    """Lambda of every client and round, 'truly effective' beside what the weights felt."""
+    rows = tuple(
+        (run.title, row.round, client.client, row.lambda_raw, row.schedule_factor, row.lambda_printed, row.lambda_felt)
+        for run, _ in runs
+        for client in run.clients
+        for row in client.rounds
+        if row.lambda_raw is not None
+    )
+    columns = ("run", "round", "client", "raw lambda", "factor", "'truly effective' (printed only)", "felt (inferred)")
+    return Table("imported-lambda", "Lambda by round, as the logs print it", columns, rows)
 
 
 def accuracies(runs: Origins) -> Table:
