@@ -108,6 +108,7 @@ class ClientRecord(Event):
     feature_scatter: float | None = None  # the share of its features' scatter that is within classes
     anchor_cosine: float | None = None  # between its features and the anchors of their classes, on average
     accuracy: float | None = None  # of the client alone, on the test images; known once its upload was fused
+    lambda_printed: float | None = None  # "truly effective" in an old log: raw times s, which no weight ever felt
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,9 @@ def desk(tmp_path, monkeypatch):
         for text in blocks(document, "python"):
             if named := re.match(r"# (\w+\.py)\n", text):
                 (tmp_path / named[1]).write_text(text)
+        for text in [*blocks(document, "yaml"), *blocks(document, "text")]:
+            if named := re.match(r"# (\w+\.(?:yaml|log))\n", text):
+                (tmp_path / named[1]).write_text(text, "utf-8")
         for text in blocks(document, "python entry"):
             for name, method in eval(f"{{{text}}}", dict(vars(alignment))).items():
                 monkeypatch.setitem(METHODS, name, method)

@@ -5,10 +5,11 @@ from math import isnan
 from pathlib import Path
 
 import pytest
-from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
+from old_logs import CONFIG, STYLES, log_of, v10_rounds, v11_rounds
 
 from mooring import report
 from mooring.config import load
+from mooring.config.tree import read_file
 from mooring.doctor import case_of_log, examine, read_case
 from mooring.events import ClientRecord, Remark, SnapshotFused
 from mooring.importing import import_log, read_imports
@@ -72,20 +73,37 @@ def test_what_a_log_does_not_tell_is_null(v11, tmp_path):
 
 def test_events_are_those_of_a_run(v11, tmp_path):
     [(folder, _)] = import_log(v11, tmp_path / "run")
-    *events, remark = happened(folder)
-    told = [(type(event), event.round) for event in events]
+    events = happened(folder)
+    told = [(type(event), event.round) for event in events if not isinstance(event, Remark)]
     assert told == [pair for r in range(4) for pair in ((ClientRecord, r), (SnapshotFused, r))]
-    assert remark == Remark("a log holds no alignment loss: where L_a is named, it is inferred from lambda and sigma")
+    remarks = [event.text for event in events if isinstance(event, Remark)]
+    assert remarks[0] == "a log holds no alignment loss: where L_a is named, it is inferred from lambda and sigma"
+    assert remarks[1].startswith("v11-linear (inferred): the header is 'OneshotOursV11: something'; ")
 
 
 def test_the_experiment_is_known_as_far_as_told(v11, tmp_path):
     [(folder, _)] = import_log(v11, tmp_path / "run")
+    told = read_file(folder / "experiment.yaml")
+    assert (told["method"], told["data"], told["model"]) == ("v11-linear", {"source": "cifar10"}, {"kind": "resnet18"})
+    assert told["training"] == {"rounds": 4, "local_epochs": None, "batch_size": 512, "lr": 0.03, "momentum": 0.8}
+    assert told["partition"] == {"kind": "dirichlet", "clients": 5, "alpha": 0.05}
+
+
+def test_what_is_not_told_is_no_default_when_the_experiment_is_run(v11, tmp_path, cli):
+    [(folder, _)] = import_log(v11, tmp_path / "run")
+    code, _, err = cli("run", folder / "experiment.yaml")
+    assert code == 2
+    assert "training.local_epochs=null" in err
+
+
+def test_an_experiment_of_which_everything_is_told_is_run_as_it_was(tmp_path):
+    path = tmp_path / "x.log"
+    path.write_text(STYLES["V7"].text())
+    [(folder, _)] = import_log(path, tmp_path / "run")
     (experiment,) = load(folder / "experiment.yaml")
-    assert (experiment.name, experiment.data.source, experiment.model.kind) == ("v11-linear", "cifar10", "resnet18")
-    assert (experiment.training.lr, experiment.training.momentum, experiment.training.rounds) == (0.03, 0.8, 4)
+    assert (experiment.name, experiment.training.rounds, experiment.training.batch_size) == ("v7", 4, 512)
+    assert experiment.method.client.align.weight.base.value == 10.0  # as it was printed, not as it was configured
     assert experiment.training.weight_decay == 0  # configured there and never used
-    assert experiment.partition.alpha == 0.05
-    assert "local_epochs" not in (folder / "experiment.yaml").read_text()
 
 
 @pytest.mark.parametrize(("factors", "name"), [((1, 0.9, 0.8, 0.7), "linear"), ((1, 0.975, 0.904, 0.793), "cosine")])
@@ -97,7 +115,7 @@ def test_v11_goes_by_the_schedule_that_its_factors_follow(tmp_path, factors, nam
     path = tmp_path / "x.log"
     path.write_text(log_of("OneshotOursV11", lines))
     [(_, result)] = import_log(path, tmp_path / "run")
-    assert result.method == f"v11-{name}"
+    assert result.method == f"v11-{name}", result.origin.evidence
     assert isnan(result.accuracy)
     assert json.loads((tmp_path / "run/result.json").read_text())["accuracy"] is None
 
@@ -126,7 +144,8 @@ def test_a_configuration_may_be_anything(tmp_path, config):
     path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, config))
     [(folder, result)] = import_log(path, tmp_path / "run")
     assert (result.method, result.complete, result.seeds.training) == ("v10", None, None)
-    load(folder / "experiment.yaml")
+    assert set(read_file(folder / "experiment.yaml")["training"].values()) == {None}
+    assert report(folder).exists()
 
 
 def test_the_doctor_says_of_the_folder_what_it_says_of_the_log(several, tmp_path, cli):
@@ -149,7 +168,7 @@ def test_the_command_names_a_folder_for_every_experiment(several, v11, cli):
     code, again, _ = cli("import", several, v11, "--json")  # the same logs are the same folders
     assert (code, again) == (0, out)
     code, out, _ = cli("import", v11, "out=here")
-    assert "v11-linear on cifar10, accuracy 0.3300, here" in out
+    assert "v11-linear (inferred) on cifar10, accuracy 0.3300, here\n  because the header is" in out
 
 
 def test_what_reads_uploads_refuses_an_imported_run(v11, cli):
@@ -172,7 +191,9 @@ def test_mistakes_are_told_in_one_line(v11, cli):
         (("out=run",), "must be logs and at most one out=FOLDER"),
         ((v11, "out="), "must be logs and at most one out=FOLDER"),
         (("none.log",), "none.log: cannot be read"),
-        (("hello.log",), "holds no round of the published code"),
+        (("hello.log",), "hello.log: holds no line of the published code"),
+        ((v11, "method=v7"), "method=v7: a log says its method itself"),
+        ((v11, "old.yaml"), "must be one YAML file, or logs"),
         (("other.log", "out=run"), "of something else"),
         ((v11, "out=full"), "holds 'thing' of something else"),
         ((v11, "out=hello.log"), "cannot be written"),
@@ -189,3 +210,52 @@ def test_an_imported_run_has_a_report(v11, tmp_path):
     page = report(folder).read_text("utf-8")
     assert "v11-linear" in page
     assert "0.330" in page
+
+
+LACKING = {
+    "": "is empty",
+    "INFO epoch 3 of 200\n": "holds no line of the published code",
+    "config: {'seed': 1}\n": "holds a configuration, and neither a method ('Oneshot...') nor a round follows",
+    "config: {'seed': 1}\nOneshotOursV12: x\nRuntimeError: CUDA out of memory\n": (
+        "names OneshotOursV12: x, and no round ('Round 0 starts') follows, and ends with: RuntimeError: CUDA out of"
+    ),
+    "OneshotFedAvg\nRound 0 starts--------|\nTraceback (most recent call last):\nKeyError: 'lr'\n": (
+        "begins round 0 of OneshotFedAvg, and no client trains in it, and ends with: KeyError: 'lr'"
+    ),
+    "OneshotOurs\nRound 0 starts---|\nClient 2 Starts Local Trainning---|\n"
+    "Epoch 0 loss: 1.0; train accuracy: 0.5; test accuracy: 0.4\n": (
+        "is cut off in round 0 of OneshotOurs, while client 2 trains: no accuracy of the server"
+    ),
+    "Client 0 Starts Local Trainning\nEpoch 0 loss: 1.0; train accuracy: 0.5; test accuracy: 0.4\n": (
+        "tells of epochs, and of no round ('Round 0 starts')"
+    ),
+}
+
+
+@pytest.mark.parametrize("lines", LACKING)
+def test_a_log_that_is_refused_says_what_is_missing(tmp_path, cli, lines):
+    path = tmp_path / "x.log"
+    path.write_text(lines)
+    code, out, err = cli("import", path)
+    assert (code, out) == (2, "")
+    assert LACKING[lines] in err
+    assert len(err.splitlines()) == 1
+
+
+def test_experiments_that_hold_nothing_are_named_beside_those_that_do(tmp_path):
+    path = tmp_path / "x.log"
+    path.write_text("config: {'seed': 1}\nOneshotOursV7 with DRCL\n" + STYLES["V7"].text())
+    [(folder, _)] = import_log(path, tmp_path / "run")
+    told = "experiment 1 of the same file was left out: it names OneshotOursV7 with DRCL, and no round"
+    assert any(event.text.startswith(told) for event in happened(folder) if isinstance(event, Remark))
+
+
+@pytest.mark.parametrize(
+    "config", ["{'server': {'lr': 0.05},\n 'seed': 3}", '{"server": {"lr": 0.05}, "seed": 3, "resume": true}']
+)
+def test_a_configuration_may_stand_in_several_lines_or_be_json(tmp_path, config):
+    path = tmp_path / "x.log"
+    path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, config))
+    [(folder, result)] = import_log(path, tmp_path / "run")
+    assert read_file(folder / "experiment.yaml")["training"]["lr"] == 0.05
+    assert result.seeds.training == 3

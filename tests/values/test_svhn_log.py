@@ -35,7 +35,7 @@ def diagnosis(request, tmp_path_factory):
     (imported,) = read_imports(path)
     case = case_of_log(imported.record, imported.settings, path.name)
     fused = case.record.fused
-    assert case.method == "v12"
+    assert case.method == "v12-as-run"
     assert max(fused, key=fused.get) == 14
     assert fused[14] == pytest.approx(0.495, abs=1e-3)
     return examine(case)

@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mooring.cells import printable
-from mooring.cli import data, doctor, fetch, folders, fuse, methods, run, study, sweep, watch
+from mooring.cli import data, doctor, fetch, folders, fuse, imports, methods, run, study, sweep, watch
 from mooring.cli.arguments import INTERRUPTED
 from mooring.errors import ConfigError, Interruption, MooringError
 from mooring.user_code import explained
@@ -51,7 +51,7 @@ app.command("clean")(folders.clean)
 app.command("fuse")(fuse.fuse)
 app.command("sweep")(sweep.sweep)
 app.command("study")(study.study)
-app.command("import")(folders.import_)
+app.command("import")(imports.import_)
 app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)

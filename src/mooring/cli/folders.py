@@ -1,6 +1,5 @@
-"""`mooring report`, `track`, `import`, `verify` and `clean`: what else is done with the folders of runs."""
+"""`mooring report`, `track`, `verify` and `clean`: what else is done with the folders of runs."""
 
-from math import isnan
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +7,6 @@ import typer
 
 from mooring.cli.arguments import AsJson, TrustCode, as_object, print_json, trusted
 from mooring.errors import ConfigError, nearest
-
-OUT = "out="
-SHOWN = ("method", "dataset", "accuracy", "clients", "complete")
 
 
 def report(
@@ -47,34 +43,6 @@ def track(
     tracker = TRACKERS[to](place)
     names = [name for run in runs for name in show(run, tracker)]
     typer.echo(f"{len(names)} {'run' if len(names) == 1 else 'runs'} in {place}")
-
-
-def import_(
-    arguments: Annotated[list[str], typer.Argument(metavar="LOG... [out=FOLDER]", help="Logs, and where to put them.")],
-    json: AsJson = False,
-) -> None:
-    """Turn logs of the published code into run folders, so that old experiments appear in the same reports.
-
-    What a log does not tell is null; `mooring doctor` examines an imported run, `mooring fuse` has nothing to fuse.
-    """
-    outs = [argument.removeprefix(OUT) for argument in arguments if argument.startswith(OUT)]
-    logs = [Path(argument) for argument in arguments if not argument.startswith(OUT)]
-    if not logs or len(outs) > 1 or "" in outs:
-        raise ConfigError([f"{' '.join(arguments)!r}: must be logs and at most one out=FOLDER"])
-    from mooring.importing import import_log
-
-    told = []
-    for log in logs:
-        out = Path(outs[0], *([log.stem] if len(logs) > 1 else [])) if outs else None
-        for folder, result in import_log(log, out):
-            told.append((folder, log, result))
-    if json:
-        shown = [{key: getattr(result, key) for key in SHOWN} for _, _, result in told]
-        print_json([{"folder": str(f), "log": str(log), **row} for (f, log, _), row in zip(told, shown, strict=True)])
-        return
-    for folder, log, result in told:
-        accuracy = "no fused accuracy" if isnan(result.accuracy) else f"accuracy {result.accuracy:.4f}"
-        typer.echo(f"{log}: {result.method} on {result.dataset or 'unknown data'}, {accuracy}, {folder}")
 
 
 def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")]) -> None:

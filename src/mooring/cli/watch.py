@@ -55,6 +55,9 @@ def look(path: Path, trust: "Trust") -> "tuple[str, RunRecord, int]":
     from mooring.record import RunFolder
 
     folder = RunFolder(path)
+    if folder.ended and (origin := folder.result.origin) is not None:
+        seen = folder.result.last.round + 1
+        return f"{folder.result.method}  {path}  imported from {origin.log}", folder.record, seen
     experiment = load_recorded(folder.experiment_file, trust)
     rounds = experiment.training.rounds if experiment.method.client.terms else 1
     return f"{experiment.label}  {path}  {state_of(path, experiment)}", folder.record, rounds

@@ -1,17 +1,19 @@
-"""Logs of the published code as run folders, so that old experiments stand in the same reports as new ones."""
+"""Logs of the published code as run folders, and its configurations in our keys, so that old work goes on here."""
 
-from hashlib import sha256
 from pathlib import Path
 
 from mooring.config import as_yaml
 from mooring.config.label import folder_name
-from mooring.importing.experiment import experiment_of
+from mooring.importing.config_file import Translation, translate
+from mooring.importing.identify import identify
 from mooring.importing.logged import Logged
 from mooring.importing.parse import read_logs
-from mooring.importing.records import events_of, result_of
-from mooring.record import Imported, Origin, Result, write_imported
+from mooring.importing.records import events_of, origin_of, result_of
+from mooring.importing.settings import settings_of
+from mooring.record import Imported, Result, write_imported
 
 RUNS, UNKNOWN = Path("runs"), "unknown"
+HEAD = "# Imported from {log}: what it tells. What it does not tell is null, and nothing here is a default.\n"
 
 
 def import_log(path: Path, out: Path | None = None) -> list[tuple[Path, Result]]:
@@ -30,10 +32,12 @@ def read_imports(path: Path) -> list[Imported]:
 
 def imported_from(logged: Logged, log: str) -> Imported:
     """Everything that goes into the folder."""
-    tree = experiment_of(logged)
-    origin = Origin(log, sha256(logged.text.encode()).hexdigest(), logged.server[0] or None)
-    head = f"# Imported from {log}: what it tells. Read again, the rest would be this version's defaults.\n"
-    return Imported(logged.text, head + as_yaml(tree), tree, events_of(logged), result_of(logged, tree, origin), origin)
+    identified = identify(logged)
+    tree, origin = settings_of(logged, identified), origin_of(logged, identified, log)
+    result = result_of(logged, identified, tree, origin)
+    return Imported(
+        logged.text, HEAD.format(log=log) + as_yaml(tree), tree, events_of(logged, identified), result, origin
+    )
 
 
 def folder_of(imported: Imported, experiments: int, out: Path | None) -> Path:
@@ -44,4 +48,4 @@ def folder_of(imported: Imported, experiments: int, out: Path | None) -> Path:
     return out if experiments == 1 else out / name
 
 
-__all__ = ["import_log", "imported_from", "read_imports"]
+__all__ = ["Translation", "import_log", "imported_from", "read_imports", "translate"]

@@ -1,9 +1,11 @@
 """One experiment as its log tells it."""
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from mooring.record import LoggedClient, NotFinite
 
 
 @dataclass(frozen=True)
@@ -12,11 +14,48 @@ class Said:
 
     train_accuracy: float | None = None  # of the last epoch
     accuracy: float | None = None  # of the client alone, on the test set
-    lambda_raw: float | None = None  # as the rule has it
-    lambda_felt: float | None = None  # as the weights felt it, by the log's own account
+    lambda_set: float | None = None  # by the configuration or by the entropy rule, before this round's training
+    lambda_raw: float | None = None  # as it was learned
+    lambda_printed: float | None = None  # "truly effective"
     schedule_factor: float | None = None  # the annealing factor, s(p)
     sigma_local: float | None = None
     sigma_align: float | None = None
+
+
+@dataclass(frozen=True)
+class Header:
+    """The line in which a method names itself."""
+
+    name: str  # Ours, FedAvg, OTFusion, ...
+    version: int | None  # of Ours
+    text: str  # the whole line
+
+    @property
+    def name_and_version(self) -> tuple[str, int | None]:
+        return self.name.lower(), self.version
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Everything in a log that tells methods apart."""
+
+    headers: tuple[Header, ...] = ()
+    bracketed: tuple[int, ...] = ()  # versions in `[OneshotOursV14] Loading ...`
+    preheated: tuple[str, ...] = ()  # V12 in `Pre-heating V12 models`
+    training: tuple[int, ...] = ()  # versions in `V7 Training | Using ...`
+    strategies: tuple[str, ...] = ()  # of V11's annealing
+    gammas: tuple[float, ...] = ()
+    ceilings: tuple[float, ...] = ()  # lambda_max
+    sigma_rates: tuple[float, ...] = ()
+    bank: tuple[str, ...] = ()  # enabled, disabled, created
+    stages: tuple[int, ...] = ()
+    anchors: tuple[str, ...] = ()  # etf, random
+    dimension: int | None = None  # of the anchors
+    sigmas: bool = False  # `Learned Sigmas`
+    states: bool = False  # `Post-Training State` with s(p)
+    bare_states: bool = False  # the same without s(p)
+    factors: bool = False  # `Annealing Factor for this round`
+    entropies_in_rounds: bool = False
 
 
 @dataclass(frozen=True)
@@ -24,27 +63,18 @@ class Logged:
     """One experiment: its configuration and what was said, by (round, client)."""
 
     text: str = field(repr=False)  # the lines themselves
-    config: dict[str, Any]
-    label: str  # what it calls itself, sometimes wrongly
-    said: dict[tuple[int, int], Said]
-    fused: dict[str, dict[int, float]]  # server -> round -> accuracy
-    entropies: int = 0  # how many lambdas were set by entropy
-    learned: bool = False  # does it tell of a learned lambda?
-    annealed: bool = False
-    decayed: bool = False
+    config: Mapping[str, Any]
+    configured: str  # "read", "missing", or why it cannot be read
+    marks: Marks
+    said: Mapping[tuple[int, int], Said]
+    fused: Mapping[str, Mapping[int, float]]  # server -> round -> accuracy
+    told: Mapping[int, LoggedClient] = field(default_factory=dict)  # before training
+    not_finite: tuple[NotFinite, ...] = ()
     samples: int | None = None  # of all clients
+    month: tuple[int, int] | None = None  # year and month of the first line
     seconds: float | None = None
-
-    @property
-    def method(self) -> str:
-        """What it is by its content, whatever it says it is; its own word counts where the content does not tell."""
-        if self.decayed:
-            return "v12"
-        if self.learned:
-            return "v11" if self.annealed else "v10"
-        if self.entropies:
-            return "v9"
-        return "v4" if re.search(r"V4$", self.label, re.IGNORECASE) else "v7"
+    seen: frozenset[int] = frozenset()  # clients that began to train
+    left_out: tuple[str, ...] = ()  # other experiments of the same file
 
     @cached_property
     def by_round(self) -> dict[int, dict[int, Said]]:
@@ -56,18 +86,26 @@ class Logged:
 
     @cached_property
     def clients(self) -> list[int]:
-        return sorted({client for _, client in self.said})
+        return sorted({client for _, client in self.said} | set(self.told) | self.seen)
 
     @property
     def rounds(self) -> list[int]:
         return list(self.by_round)
 
     @property
-    def server(self) -> tuple[str, dict[int, float]]:
+    def server(self) -> tuple[str, Mapping[int, float]]:
         """The first accuracy of every round: its name, and by round."""
         return next(iter(self.fused.items()), ("", {}))
 
-    def section(self, name: str) -> dict[str, Any]:
+    def section(self, name: str) -> Mapping[str, Any]:
         """A part of the configuration, empty where it is missing or no mapping."""
         part = self.config.get(name)
         return part if isinstance(part, dict) else {}
+
+    def course(self, client: int) -> list[float]:
+        """The learned lambda of a client, round by round, where it is a number."""
+        return [
+            said.lambda_raw
+            for (_, who), said in sorted(self.said.items())
+            if who == client and said.lambda_raw is not None
+        ]

@@ -1,192 +1,175 @@
 """From the lines of the published code to what they say."""
 
-import ast
+import codecs
 import re
-from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mooring.cells import printable
 from mooring.errors import StoreError
-from mooring.importing.logged import Logged, Said
+from mooring.importing import lines
+from mooring.importing.draft import Draft, counted
+from mooring.importing.logged import Logged
 
-NUMBER = r"([-+\w.]+)"
-STAMP = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) \[")
-CONFIG = "config: "
-LABEL = re.compile(r"\[INFO\]\s+(Oneshot\w+|OneShot\w+):")
-SAMPLES = re.compile(r"Total assigned samples: (\d+)\s*$")
-ROUND = re.compile(rf"Round (\d+) starts-+\|(?: Annealing Factor for this round: {NUMBER})?")
-CLIENT = re.compile(r"Client (\d+) Starts Local Trainn?ing")
-EPOCH = re.compile(rf"Epoch (\d+) loss: {NUMBER}; train accuracy: {NUMBER}; test accuracy: {NUMBER}")
-SIGMAS = re.compile(
-    rf"Client (\d+) Learned Sigmas -> L_local: {NUMBER}, L_align: (\d+\.\d+)\.? Effective Lambda: {NUMBER}"
-)
-STATE = re.compile(
-    rf"Client (\d+) Post-Training State -> Raw λ:\s*{NUMBER} \| s\(p\): {NUMBER} "
-    rf"\| Truly Effective λ \(for W\):\s*{NUMBER}"
-)
-ENTROPY = re.compile(rf"Adaptive Lambda: {NUMBER}")
-ACCURACY = "The test accuracy"
-LARGEST_COUNT = 10**6  # of rounds and clients
-LONGEST_COUNT = 15  # digits
-LARGEST, SMALLEST = 1e100, 1e-100  # beyond these, squares and ratios are no numbers any more
-
-
-@dataclass
-class Draft:
-    """What has been read of one experiment so far."""
-
-    config: dict[str, Any] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
-    label: str = ""
-    round: int = 0
-    factor: float | None = None
-    client: int | None = None
-    entropies: int = 0
-    learned: bool = False  # does it tell of a learned lambda?
-    annealed: bool = False
-    decayed: bool = False
-    samples: int | None = None
-    said: dict[tuple[int, int], Said] = field(default_factory=lambda: defaultdict(Said))  # (round, client)
-    fused: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
-
-    def add(self, client: int, **said: float | None) -> None:
-        self.said[self.round, client] = replace(self.said[self.round, client], **said)
+MOST_CONFIG_LINES = 400  # of a configuration that was printed over several lines
+REMEDY = "name a log of the published code that has finished at least one round"
 
 
 def read_logs(path: Path) -> list[Logged]:
-    """Every experiment of the file that says anything about a round."""
+    """Every experiment of the file that says anything about a round; what is missing is told if none does."""
     try:
-        text = path.read_text("utf-8", errors="replace")
+        text = decoded(path.read_bytes())
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror})", "name a log of the published code") from None
     try:
-        found = [finish(draft) for draft in sections(text) if draft.fused or draft.learned]
+        drafts = [draft for draft in sections(text) if draft.began]
     except StoreError as error:
         raise StoreError(f"{path}: {error.problem}", error.remedy) from None
-    if not found:
-        raise StoreError(f"{path}: holds no round of the published code", "name a log with 'Round 0 starts' in it")
-    return found
+    if not drafts:
+        raise StoreError(f"{path}: {'is empty' if not text.strip() else NO_LINE}", REMEDY)
+    missing = {i: lack for i, draft in enumerate(drafts, 1) if (lack := draft.missing)}
+    if len(missing) == len(drafts):
+        raise StoreError(f"{path}: {'; '.join(dict.fromkeys(missing.values()))}", REMEDY)
+    left_out = tuple(f"experiment {i} of the same file was left out: it {lack}" for i, lack in missing.items())
+    return [replace(draft.finished(), left_out=left_out) for draft in drafts if not draft.missing]
+
+
+NO_LINE = "holds no line of the published code (no configuration, no 'Oneshot...' and no 'Round 0 starts')"
+
+
+def decoded(content: bytes) -> str:
+    """UTF-8, or UTF-16 as a Windows shell writes it; letters of other encodings are replaced, numbers survive."""
+    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 
 
 def sections(text: str) -> Iterator[Draft]:
-    """Some files are several logs one after another: a new configuration begins a new one."""
-    draft = Draft()
-    for line in text.splitlines():
-        config = config_in(line)
-        if config is not None:
+    """Some files are several logs one after another.
+
+    A configuration begins a new one; so does the header of another method, or round 0, after rounds have been told.
+    """
+    draft, rows, skip = Draft(), text.splitlines(), 0
+    for i, row in enumerate(rows):
+        if skip:  # the configuration goes on
+            skip -= 1
+            continue
+        said = lines.message(row)
+        config = lines.CONFIG.search(row)
+        header = None if config else lines.HEADER.match(said)
+        if config or draft.ends_before(said, header):
             yield draft
-            draft = Draft(config=literal(config))
+            draft = draft.following(config is None)
+        draft.lines.append(row)
+        if config:
+            found, configured, skip = whole(config[1], rows[i + 1 : i + 1 + MOST_CONFIG_LINES])
+            draft.configure(found, configured)
+            draft.lines += rows[i + 1 : i + 1 + skip]
+        elif header:
+            draft.head(header)
         else:
-            take(line, draft)
-        draft.lines.append(line)
+            take(said, draft)
     yield draft
 
 
-def take(line: str, draft: Draft) -> None:
+def whole(first: str, following: list[str]) -> tuple[dict[str, Any], str, int]:
+    """The dictionary that begins here, whether it can be read, and how many of the following lines belong to it."""
+    text = first.rstrip()
+    for used, row in enumerate(["", *following]):
+        text += row
+        if text.count("{") > text.count("}"):
+            continue
+        value = lines.literal(text)
+        return (value, "read", used) if value is not None else ({}, "it is no dictionary of plain values", 0)
+    return {}, "it is cut off", 0
+
+
+def take(said: str, draft: Draft) -> None:
     """Add what one line says."""
-    if found := ROUND.search(line):
-        draft.round, draft.factor = counted(found[1]), parsed(found[2])
-        draft.annealed |= found[2] is not None
-    elif found := CLIENT.search(line):
-        draft.client = counted(found[1])
-    elif (found := EPOCH.search(line)) and draft.client is not None:
-        draft.add(draft.client, train_accuracy=parsed(found[3]), accuracy=parsed(found[4]) or 0.0)
-    elif found := SIGMAS.search(line):
-        draft.learned = True
-        local, align, raw = (parsed(found[i]) for i in (2, 3, 4))
-        a = 1.0 if draft.factor is None else draft.factor
-        felt = None if raw is None else a * raw
-        draft.add(
-            counted(found[1]),
-            sigma_local=local,
-            sigma_align=align,
-            lambda_raw=raw,
-            lambda_felt=felt,
-            schedule_factor=a,
-        )
-    elif found := STATE.search(line):
-        draft.learned = draft.decayed = True
-        raw, s, felt = (parsed(found[i]) for i in (2, 3, 4))
-        draft.add(counted(found[1]), lambda_raw=raw, lambda_felt=felt, schedule_factor=s)
-    elif found := SAMPLES.search(line):
-        draft.samples = int(found[1]) if len(found[1]) <= LONGEST_COUNT else None
-    elif ENTROPY.search(line):
-        draft.entropies += 1
-    elif found := LABEL.search(line):
-        draft.label = draft.label or found[1]
-    elif fused := accuracy_in(line):
-        draft.fused[fused[0]].setdefault(draft.round, fused[1])
+    for form, read in READERS:
+        if found := form.search(said):
+            read(draft, found)
+            return
+    if lines.DICT.fullmatch(said):
+        draft.add_settings(lines.literal(said) or {})
+    elif lines.FAILURE.match(said):
+        draft.failure = printable(said)[:200]
 
 
-def config_in(line: str) -> str | None:
-    """The dictionary at the end of a line, as Python printed it."""
-    _, said, rest = line.partition(CONFIG)
-    return rest.rstrip() if said and rest.startswith("{") and rest.rstrip().endswith("}") else None
+def on_round(draft: Draft, found: re.Match[str]) -> None:
+    draft.begin_round(counted(found[1]), found[2])
 
 
-def accuracy_in(line: str) -> tuple[str, float] | None:
-    """`The test accuracy of Ensemble: 0.4` -> ("of Ensemble", 0.4)"""
-    _, said, rest = line.partition(ACCURACY)
-    name, colon, number = rest.rpartition(": ")
-    if not said or not colon or not re.fullmatch(NUMBER, number.rstrip()):
-        return None
-    return printable(name.strip(" ()")), parsed(number.strip()) or 0.0
+def on_client(draft: Draft, found: re.Match[str]) -> None:
+    draft.client = counted(found[1])
+    draft.seen.add(draft.client)
 
 
-def finish(draft: Draft) -> Logged:
-    return Logged(
-        "\n".join(draft.lines) + "\n",
-        draft.config,
-        draft.label,
-        dict(draft.said),
-        {name: dict(by_round) for name, by_round in draft.fused.items()},
-        draft.entropies,
-        draft.learned,
-        draft.annealed,
-        draft.decayed,
-        draft.samples,
-        duration(draft.lines),
+def on_epoch(draft: Draft, found: re.Match[str]) -> None:
+    if draft.client is not None:
+        draft.number(draft.client, "loss", found[2])  # a sum of all terms over all batches: only whether it is finite
+        own = {"train_accuracy": draft.number(draft.client, "train accuracy", found[3])}
+        draft.add(draft.client, **own, accuracy=draft.number(draft.client, "accuracy", found[4]))
+
+
+def on_sigmas(draft: Draft, found: re.Match[str]) -> None:
+    client = counted(found[1])
+    draft.sigmas = True
+    draft.add(
+        client,
+        sigma_local=draft.number(client, "sigma_local", found[2]),
+        sigma_align=draft.number(client, "sigma_align", found[3]),
+        lambda_raw=draft.number(client, "lambda_raw", found[4]),
+        schedule_factor=draft.factor,
     )
 
 
-def duration(lines: list[str]) -> float | None:
-    """Seconds from the first time stamp to the last."""
-    stamps = [found[1] for line in lines if (found := STAMP.match(line))]
-    try:
-        first, last = (datetime.fromisoformat(stamp) for stamp in (stamps[0], stamps[-1]))
-    except (IndexError, ValueError):
-        return None
-    return (last - first).total_seconds()
+def on_state(draft: Draft, found: re.Match[str]) -> None:
+    client = counted(found[1])
+    draft.states |= found[3] is not None
+    draft.bare_states |= found[3] is None
+    draft.add(client, lambda_raw=draft.number(client, "lambda_raw", found[2]))
+    if found[3] is not None:
+        draft.add(client, schedule_factor=draft.number(client, "schedule_factor", found[3]))
+    if found[4] is not None:
+        draft.add(client, lambda_printed=draft.number(client, "lambda_printed", found[4]))
 
 
-def literal(text: str) -> dict[str, Any]:
-    """A dict as Python printed it; never evaluated."""
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return {}
-    return value if isinstance(value, dict) else {}
+def on_accuracy(draft: Draft, found: re.Match[str]) -> None:
+    name = printable(found[1]).strip(" ()")[:120] or "server"
+    value = draft.number(None, "accuracy", found[2])
+    draft.fused.setdefault(name, {}).setdefault(draft.round, float("nan") if value is None else value)
 
 
-def parsed(text: str | None) -> float | None:
-    """A number; None for what is none, and for what no loss, weight or share can be: nan, inf, below 0."""
-    try:
-        value = float(text or "nan")
-    except ValueError:
-        return None
-    if not 0 <= value <= LARGEST:
-        return None
-    return 0.0 if value < SMALLEST else value
+def on_anchors(draft: Draft, found: re.Match[str]) -> None:
+    draft.anchors.append("etf" if found[1] else "random")
+    draft.dimension = counted(found[3])
 
 
-def counted(text: str) -> int:
-    """The number of a round or a client."""
-    if len(text) > LONGEST_COUNT or int(text) > LARGEST_COUNT:
-        raise StoreError(
-            f"a log that counts rounds or clients to {text[:20]}", f"at most {LARGEST_COUNT:,} of each are read"
-        )
-    return int(text)
+def on_samples(draft: Draft, found: re.Match[str]) -> None:
+    draft.samples = int(found[1]) if len(found[1]) <= 15 else None
+
+
+READERS: tuple[tuple[re.Pattern[str], Callable[[Draft, re.Match[str]], None]], ...] = (
+    (lines.ROUND, on_round),
+    (lines.CLIENT, on_client),
+    (lines.EPOCH, on_epoch),
+    (lines.SIGMAS, on_sigmas),
+    (lines.STATE, on_state),
+    (lines.ENTROPY, lambda draft, found: draft.entropy(found)),
+    (lines.START, lambda draft, found: draft.start(counted(found[1]), found[2])),
+    (lines.ACCURACY, on_accuracy),
+    (lines.SAMPLES, on_samples),
+    (lines.ANCHORS, on_anchors),
+    (lines.SET, lambda draft, found: draft.set_lambda(found[1])),
+    (lines.STRATEGY, lambda draft, found: draft.strategies.append(found[1].lower())),
+    (lines.SIGMA_RATE, lambda draft, found: draft.remember(draft.sigma_rates, found[1])),
+    (lines.GAMMA, lambda draft, found: draft.remember(draft.gammas, found[1])),
+    (lines.CEILING, lambda draft, found: draft.remember(draft.ceilings, found[1])),
+    (lines.PREHEATING, lambda draft, found: draft.preheated.append(found[1].upper())),
+    (lines.TRAINING, lambda draft, found: draft.training.append(int(found[1][1:]))),
+    (lines.BRACKETED, lambda draft, found: draft.bracketed.append(int(found[2][1:])) if found[2] else None),
+    (lines.BANK, lambda draft, found: draft.bank.append((found[1] or found[2]).lower())),
+    (lines.STAGE, lambda draft, found: draft.stages.append(int(found[1]))),
+)

@@ -1,46 +1,98 @@
-"""A log as the events and the result of a run; what it does not tell is null."""
+"""A log as the events and the result of a run; what it does not tell is null, and what was inferred is said to be."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 
 from mooring.config.tree import Tree
 from mooring.events import ClientRecord, Event, Remark, SnapshotFused
 from mooring.importing.logged import Logged, Said
+from mooring.importing.translation import plain
+from mooring.importing.variants import Identified
 from mooring.record import Metrics, Origin, Result, RoundRecord, Seeds, SiteRecord
 from mooring.types import PartitionSummary
 
 UNKNOWN = float("nan")
 MOST_CLASSES = 10_000
+FELT_RAW = "the raw lambda: the published code gave it to the weights"
+FELT_ANNEALED = "the annealing factor times the raw lambda"
+SET = ("v7", "v9", "v9-fixed", "v9-server-optimised", "v6-drcl", "v8")  # their lambda is set, and printed as it is set
+NO_LOSS = "a log holds no alignment loss: where L_a is named, it is inferred from lambda and sigma"
 
 
-def events_of(logged: Logged) -> list[Event]:
-    """Clients and fused accuracies, in the order of rounds; then what was inferred."""
+def events_of(logged: Logged, identified: Identified) -> list[Event]:
+    """Clients and fused accuracies, in the order of rounds; then what a reader should know."""
     _, fused = logged.server
     events: list[Event] = []
     for round_ in sorted({*logged.rounds, *fused}):
-        events += rows_of(logged, round_)
+        events += rows_of(logged, identified, round_)
         if round_ in fused:
             events.append(SnapshotFused(round_, fused[round_]))
-    return [*events, *map(Remark, remarks(logged))]
+    return [*events, *map(Remark, remarks(logged, identified))]
 
 
-def result_of(logged: Logged, tree: Tree, origin: Origin) -> Result:
+def origin_of(logged: Logged, identified: Identified, log: str) -> Origin:
+    config = plain(logged.config)
+    assert isinstance(config, dict)
+    return Origin(
+        log,
+        sha256(logged.text.encode()).hexdigest(),
+        logged.server[0] or None,
+        identified.version,
+        identified.known,
+        identified.evidence,
+        inferred(logged, identified),
+        tuple(logged.told.values()),
+        {name: dict(by_round) for name, by_round in logged.fused.items()},
+        logged.not_finite,
+        config,
+    )
+
+
+def inferred(logged: Logged, identified: Identified) -> dict[str, str]:
+    """Which fields of the clients' records no line says, and how they came about."""
+    if not any(said.lambda_raw is not None for said in logged.said.values()):
+        return {}
+    if logged.marks.factors:
+        return {"lambda_felt": FELT_ANNEALED} if identified.version == "V11" else {}
+    return {"lambda_felt": FELT_RAW}
+
+
+def result_of(logged: Logged, identified: Identified, tree: Tree, origin: Origin) -> Result:
     """What `result.json` says: as a run, and where it was imported from."""
     _, fused = logged.server
-    rounds = tuple(round_of(logged, round_) for round_ in sorted(fused) or logged.rounds)
-    planned = tree.get("training", {}).get("rounds")
+    rounds = tuple(round_of(logged, identified, round_) for round_ in sorted(fused) or logged.rounds)
+    planned = tree["training"]["rounds"]
     return Result(
-        method=tree["method"],
+        method=identified.method,
         accuracy=rounds[-1].accuracy,
         rounds=rounds,
-        partition=PartitionSummary(logged.samples, len(logged.clients)),
-        seeds=Seeds(tree.get("seed"), None),
+        partition=partition_of(logged),
+        seeds=Seeds(tree["seed"] if type(tree["seed"]) is int else None, None),
         complete=None if planned is None else rounds[-1].round + 1 == planned,
-        dataset=tree.get("data", {}).get("source"),
+        dataset=tree["data"]["source"],
         classes=classes_of(logged.section("dataset")),
         sites=tuple(SiteRecord(client, f"client {client}") for client in logged.clients),
         seconds=logged.seconds,
         origin=origin,
     )
+
+
+def partition_of(logged: Logged) -> PartitionSummary:
+    """Entropies only where every client's is printed: they stand in the order of clients."""
+    told = [logged.told.get(client) for client in logged.clients]
+    entropy = [client.entropy for client in told if client and client.entropy is not None]
+    share = [client.normalised_entropy for client in told if client and client.normalised_entropy is not None]
+    return PartitionSummary(
+        logged.samples,
+        len(logged.clients) or configured_clients(logged),
+        entropy=tuple(entropy) if len(entropy) == len(told) else (),
+        normalised_entropy=tuple(share) if len(share) == len(told) else (),
+    )
+
+
+def configured_clients(logged: Logged) -> int:
+    count = logged.section("client").get("num_clients")
+    return count if type(count) is int and 0 < count <= MOST_CLASSES else 0
 
 
 def classes_of(data: Mapping[str, object]) -> tuple[str, ...]:
@@ -49,34 +101,59 @@ def classes_of(data: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(map(str, range(count))) if type(count) is int and 0 < count <= MOST_CLASSES else ()
 
 
-def round_of(logged: Logged, round_: int) -> RoundRecord:
+def round_of(logged: Logged, identified: Identified, round_: int) -> RoundRecord:
     accuracy = logged.server[1].get(round_, UNKNOWN)
-    return RoundRecord(round_, Metrics(accuracy), tuple(rows_of(logged, round_)))
+    return RoundRecord(round_, Metrics(accuracy), tuple(rows_of(logged, identified, round_)))
 
 
-def rows_of(logged: Logged, round_: int) -> list[ClientRecord]:
+def rows_of(logged: Logged, identified: Identified, round_: int) -> list[ClientRecord]:
     """A log holds neither loss by itself: its one number is the sum of all terms over all batches."""
-    return [row_of(client, round_, said) for client, said in logged.by_round.get(round_, {}).items()]
+    factors = logged.marks.factors
+    sets, anneals = identified.method in SET, identified.version == "V11"
+    found = []
+    for client, said in logged.by_round.get(round_, {}).items():
+        raw = said.lambda_raw if said.lambda_raw is not None else said.lambda_set if sets else None
+        found.append(row_of(client, round_, said, raw, felt(said, factors, anneals)))
+    return found
 
 
-def row_of(client: int, round_: int, said: Said) -> ClientRecord:
+def felt(said: Said, factors: bool, anneals: bool) -> float | None:
+    """Of a lambda that was learned; how far one that was set has faded is not printed."""
+    if said.lambda_raw is None or not factors:
+        return said.lambda_raw
+    return said.schedule_factor * said.lambda_raw if anneals and said.schedule_factor is not None else None
+
+
+def row_of(client: int, round_: int, said: Said, raw: float | None, felt: float | None) -> ClientRecord:
     return ClientRecord(
         client,
         round_,
-        lambda_raw=said.lambda_raw,
+        lambda_raw=raw,
         schedule_factor=said.schedule_factor,
-        lambda_felt=said.lambda_felt,
+        lambda_felt=felt,
         sigma_sq_local=None if said.sigma_local is None else said.sigma_local * said.sigma_local,
         sigma_sq_align=None if said.sigma_align is None else said.sigma_align * said.sigma_align,
         train_accuracy=said.train_accuracy,
         accuracy=said.accuracy,
+        lambda_printed=said.lambda_printed,
     )
 
 
-def remarks(logged: Logged) -> tuple[str, ...]:
-    found = ["a log holds no alignment loss: where L_a is named, it is inferred from lambda and sigma"]
-    if logged.label and not logged.label.lower().endswith(logged.method):
-        found.append(f"the log calls itself {logged.label}; by its content it is {logged.method}")
+def remarks(logged: Logged, identified: Identified) -> tuple[str, ...]:
+    found = [NO_LOSS, f"{identified.method} ({identified.known}): {'; '.join(identified.evidence)}"]
+    found += [f"{name} is inferred: {how}" for name, how in inferred(logged, identified).items()]
+    if any(said.lambda_printed is not None for said in logged.said.values()):
+        found.append("'truly effective' lambda is kept as lambda_printed: no weight of the published code felt it")
+    if identified.method == "v4" and any(said.lambda_set is not None for said in logged.said.values()):
+        found.append("V4 prints lambda_align_initial and does not use it")
     if len(logged.fused) > 1:
         found.append(f"{len(logged.fused)} accuracies a round; this is '{logged.server[0]}'")
-    return tuple(found)
+    if logged.configured != "read":
+        why = "is not in the log" if logged.configured == "missing" else f"cannot be read: {logged.configured}"
+        found.append(f"the configuration {why}; all settings but those of other lines are null")
+    if logged.not_finite:
+        first = logged.not_finite[0]
+        where = "" if first.client is None else f"client {first.client}, "
+        told = f"first {first.quantity} = {first.value} ({where}round {first.round})"
+        found.append(f"{len(logged.not_finite)} numbers are not finite, {told}")
+    return (*found, *logged.left_out)

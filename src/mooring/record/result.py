@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Literal
 
 from mooring.events import ClientRecord
 from mooring.types import PartitionSummary
@@ -84,12 +85,40 @@ class RoundRecord:
 
 
 @dataclass(frozen=True)
+class LoggedClient:
+    """What a log prints of a client before it trains."""
+
+    client: int
+    entropy: float | None = None  # of its labels, in bits
+    normalised_entropy: float | None = None  # / log2 C
+    lambda_start: float | None = None
+
+
+@dataclass(frozen=True)
+class NotFinite:
+    """A number of a log that JSON has no word for; in the record it is null."""
+
+    round: int
+    client: int | None  # None: the fused predictor
+    quantity: str
+    value: str  # nan, inf or -inf
+
+
+@dataclass(frozen=True)
 class Origin:
-    """The log that an imported result was read from."""
+    """The log that an imported result was read from, and how much of the result it really says."""
 
     log: str
     sha256: str
     server: str | None = None  # which of its accuracies is shown
+    version: str | None = None  # of the method, as the published code counts: V12
+    identified: Literal["read", "inferred", "unknown"] = "unknown"  # the method
+    evidence: tuple[str, ...] = ()  # for the method, in words
+    inferred: Mapping[str, str] = field(default_factory=dict)  # field of the clients' records -> how it came about
+    clients: tuple[LoggedClient, ...] = ()
+    accuracies: Mapping[str, Mapping[int, float]] = field(default_factory=dict)  # server -> round -> accuracy
+    not_finite: tuple[NotFinite, ...] = ()
+    config: Settings = field(default_factory=dict)  # as the log prints it
 
 
 @dataclass(frozen=True)

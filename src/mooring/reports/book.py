@@ -11,6 +11,7 @@ from mooring.config import Experiment
 from mooring.doctor import Case, Diagnosis
 from mooring.record import ClientHistory, DecidedClaim, Environment, FusionRecord, Result, RoundRecord
 from mooring.reports.table import Table
+from mooring.trees import Tree
 
 SEEDS = ("seed", "partition.seed")
 DRAWN = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?")
@@ -23,7 +24,7 @@ class Run:
     """One finished run folder, read."""
 
     name: str
-    experiment: Experiment
+    experiment: Experiment | None  # None: imported, and told by its settings alone
     result: Result
     case: Case
     diagnosis: Diagnosis
@@ -33,10 +34,25 @@ class Run:
     sweep: str = ""
     label: str = ""  # of its group
     trained: bool = True  # or fused from what another run of the sweep has trained
+    settings: Tree = field(default_factory=dict)  # of an imported run; null is what its log does not tell
 
     @property
     def seed(self) -> int:
-        return self.experiment.seed
+        """0 where a log does not tell."""
+        return self.experiment.seed if self.experiment else self.result.seeds.training or 0
+
+    @property
+    def seed_told(self) -> str:
+        return "unknown" if self.result.origin and self.result.seeds.training is None else str(self.seed)
+
+    @property
+    def tree(self) -> Tree:
+        """Its settings: all of them, or those that a log tells."""
+        return self.experiment.tree() if self.experiment else self.settings
+
+    @property
+    def dataset(self) -> str:
+        return self.result.dataset or "unknown data"
 
     @property
     def fingerprint(self) -> str:
@@ -72,7 +88,7 @@ class Run:
 
     @property
     def title(self) -> str:
-        return f"{self.label}, seed {self.seed}"
+        return f"{self.label}, seed {self.seed_told}"
 
 
 @dataclass(frozen=True)
@@ -88,7 +104,7 @@ class SeedGroup:
 
     @property
     def seeds(self) -> str:
-        return ", ".join(str(run.seed) for run in self.runs)
+        return ", ".join(run.seed_told for run in self.runs)
 
     @property
     def fingerprints(self) -> str:
@@ -163,9 +179,15 @@ def varying(runs: list[Run]) -> set[str]:
 
 def _label(run: Run, factors: set[str], many_sweeps: bool) -> str:
     words = [run.sweep] if many_sweeps else []
-    words.append(run.experiment.label_beside(factors))
+    words.append(run.experiment.label_beside(factors) if run.experiment else imported_label(run.result))
     words += [f"{key.rpartition('.')[2]}={short(run.factors[key])}" for key in run.factors if key in factors]
     return " · ".join(words)
+
+
+def imported_label(result: Result) -> str:
+    """The method of a log, with a mark where it was inferred."""
+    known = result.origin.identified if result.origin else "unknown"
+    return f"{result.method} (inferred)" if known == "inferred" else result.method
 
 
 def short(value: str) -> str:
@@ -177,16 +199,23 @@ def _told_apart(runs: list[Run]) -> list[Run]:
     """Different experiments never share a label: where they would, the first fingerprint of each is added."""
     identities: dict[str, dict[str, str]] = {}
     for run in runs:
-        identities.setdefault(run.label, {}).setdefault(identity(run.experiment), run.experiment.fingerprint()[:8])
+        identities.setdefault(run.label, {}).setdefault(identity(run), digest(run)[:8])
     return [
-        replace(run, label=f"{run.label} ({identities[run.label][identity(run.experiment)]})")
+        replace(run, label=f"{run.label} ({identities[run.label][identity(run)]})")
         if len(identities[run.label]) > 1
         else run
         for run in runs
     ]
 
 
-def identity(experiment: Experiment) -> str:
+def digest(run: Run) -> str:
+    """Of the experiment, or of the log that an imported run was made of."""
+    if run.experiment is not None:
+        return run.experiment.fingerprint()
+    return run.result.origin.sha256 if run.result.origin else ""
+
+
+def identity(run: Run) -> str:
     """The same for runs that differ by their seeds alone."""
-    tree = {key: value for key, value in experiment.tree().items() if key not in ("seed", "engine", "out")}
+    tree = {key: value for key, value in run.tree.items() if key not in ("seed", "engine", "out")}
     return json.dumps(tree | {"partition": tree["partition"] | {"seed": None}}, sort_keys=True)

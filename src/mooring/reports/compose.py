@@ -17,7 +17,7 @@ def compose(book: Book) -> Report:
 
 
 def subtitle(book: Book) -> str:
-    data = ", ".join(dict.fromkeys(str(run.result.dataset) for run in book.runs))
+    data = ", ".join(dict.fromkeys(run.dataset for run in book.runs))
     told = [f"A {book.kind}", book.subtitle if book.subtitle != data else "", data]
     return " · ".join(part for part in told if part)
 
@@ -44,11 +44,11 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
     clients = f"all {len(run.last.clients)} clients, once"
     upload = [] if run.upload_bytes is None else [Card(size(run.upload_bytes), "upload", clients)]
     return (
-        Card(shown(run.result.accuracy), "test accuracy", f"round {run.last.round}, n = 1, seed {run.seed}"),
+        Card(shown(run.result.accuracy), "test accuracy", f"round {run.last.round}, n = 1, seed {run.seed_told}"),
         *alone,
         *upload,
         *time,
-        Card(run.fingerprint, "fingerprint", str(run.result.dataset)),
+        Card(run.fingerprint, "fingerprint", run.dataset),
     )
 
 

@@ -25,16 +25,25 @@ def run_book(folder: Path, trust: Trust) -> Book:
     if not RunFolder(folder).ended:
         raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {quote(str(folder))}")
     runs = labelled([read_run(folder, {}, "", trust)])
-    return Book("run", runs[0].experiment.label, runs, subtitle=str(runs[0].result.dataset))
+    return Book("run", runs[0].label, runs, subtitle=runs[0].dataset)
 
 
 def read_run(path: Path, factors: dict[str, str], sweep: str, trust: Trust) -> Run:
-    """Everything a report says of one run."""
+    """Everything a report says of one run; an imported one may be of a method or of data that nobody here knows."""
     folder = RunFolder(path)
     case = case_of(folder, trust)
-    experiment = load_recorded(folder.experiment_file, trust)
+    imported = folder.result.origin is not None
     return Run(
-        path.name, experiment, folder.result, case, examine(case), folder.environment, folder.fusions, factors, sweep
+        path.name,
+        None if imported else load_recorded(folder.experiment_file, trust),
+        folder.result,
+        case,
+        examine(case),
+        folder.environment,
+        folder.fusions,
+        factors,
+        sweep,
+        settings=read_file(folder.experiment_file) if imported else {},
     )
 
 
@@ -42,7 +51,7 @@ def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run], trust: 
     """The run that trained it, with the figures of this fusion; none if that run is not there."""
     row = read_fusion(path)
     trainer = next((run for run in runs if run.result.fingerprint == row.fingerprint), None)
-    if trainer is None:
+    if trainer is None or trainer.experiment is None:
         return None
     last = replace(trainer.last, metrics=row.metrics)
     return replace(

@@ -105,8 +105,10 @@ def final_of(result: Result) -> dict[str, float]:
 def facts_of(folder: RunFolder, result: Result | None) -> dict[str, str]:
     told: dict[str, str | None] = {"folder": str(folder.path.absolute())}
     if result is not None:
-        log = result.origin.log if result.origin else None
-        told |= {"fingerprint": result.fingerprint, "log": log, "dataset": result.dataset, "method": result.method}
+        told |= {"fingerprint": result.fingerprint, "dataset": result.dataset, "method": result.method}
+    if result is not None and (origin := result.origin) is not None:
+        inferred = "; ".join(f"{name}: {how}" for name, how in origin.inferred.items())
+        told |= {"log": origin.log, "method known": origin.identified, "inferred": inferred or None}
     return {name: value for name, value in told.items() if value is not None}
 
 

@@ -9,6 +9,7 @@ from mooring.reports.sections.classes import classes
 from mooring.reports.sections.costs import costs
 from mooring.reports.sections.findings import courses, documented, findings
 from mooring.reports.sections.fusions import fusions
+from mooring.reports.sections.imported import imported
 from mooring.reports.sections.lambdas import lambdas
 from mooring.reports.sections.losses import losses
 from mooring.reports.sections.partition import partition
@@ -24,6 +25,7 @@ SECTIONS: tuple[Callable[[Book], Section], ...] = (
     classes,
     fusions,
     costs,
+    imported,
     findings,
     documented,
     courses,

@@ -34,7 +34,8 @@ NOTE = (
 
 
 def costs(book: Book) -> Section:
-    if not book.runs:
+    groups = [group for group in book.groups if group.first.experiment is not None]  # a log tells no costs
+    if not groups:
         return Section("costs", "Costs", "")
     rows = [
         (
@@ -49,7 +50,7 @@ def costs(book: Book) -> Section:
             average(inference_flops(run) for run in group.runs),
             len(group.runs),
         )
-        for group in book.groups
+        for group in groups
     ]
     lead = "One upload per client; what fusing saves in training it may ask back at every prediction."
     return Section("costs", "Costs", lead, tables=(Table("costs", "Costs", COLUMNS, tuple(rows), NOTE),))
@@ -62,7 +63,7 @@ def download_bytes(run: Run) -> int:
 
 def passes(run: Run) -> float | None:
     """Encoders per prediction; a run that fuses nothing has one model per client."""
-    told = run.last.passes if run.experiment.method.fusion else 1.0
+    told = run.last.passes if run.experiment is None or run.experiment.method.fusion else 1.0
     return None if told is None else float(told)
 
 
@@ -79,7 +80,7 @@ def whole(value: float | None) -> float | int | None:
 def forward_flops(run: Run) -> int | None:
     """One image through one client's network; unknown without the data's shape, or where nothing is trained."""
     experiment, shape = run.experiment, run.result.image_shape
-    if len(shape) != 3 or not run.classes or not experiment.method.client.terms:
+    if experiment is None or len(shape) != 3 or not run.classes or not experiment.method.client.terms:
         return None
     return count(
         Blueprint(
@@ -104,7 +105,7 @@ def count(blueprint: Blueprint) -> int:
 def training_flops(run: Run) -> float | None:
     """All clients: 3 x forward x images x views x epochs x rounds."""
     one = forward_flops(run)
-    if one is None:
+    if one is None or run.experiment is None:
         return None
     training, views = run.experiment.training, run.experiment.method.client.views.count
     images = sum(run.result.partition.sizes)

@@ -50,6 +50,7 @@ def rules(group: SeedGroup) -> dict[Rule, list[FusionRecord]]:
 
 def own_rule(run: Run) -> FusionRecord:
     """The rule of the run itself, as if it had been fused afterwards."""
+    assert run.experiment is not None  # a log has no uploads to fuse
     fusion, last = run.experiment.method.fusion, run.last
     return FusionRecord(
         fusion=fusion.kind if fusion else "none",

@@ -18,12 +18,23 @@ MARKED = ("running-away", "capped", "unstable")
 
 
 def lambdas(book: Book) -> Section:
-    moored = [run for run in book.shown if any(row.lambda_felt is not None for row in rows_of(run))]
+    moored = [run for run in book.shown if any(as_set(row) or row.lambda_felt is not None for row in rows_of(run))]
     groups = [(i, group) for i, group in enumerate(book.groups) if group.first in moored]
     figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
     figures += [traces(run) for run in moored]
     lead = "Lambda is how hard the anchor pulls; a rule that learns it can let it run away."
     return Section("lambda", "Lambda", lead, tuple(figures), (table(moored),) if moored else ())
+
+
+def as_set(row: ClientRecord) -> float | None:
+    """A log of a lambda that was set prints what it was set to, and not what was felt."""
+    return row.lambda_raw if row.lambda_felt is None else None
+
+
+def titled(run: Run) -> str:
+    """With a mark where no line of a log says what the weights felt."""
+    how = run.result.origin.inferred.get("lambda_felt") if run.result.origin else None
+    return f"{run.title}, felt lambda inferred" if how else run.title
 
 
 def rows_of(run: Run) -> list[ClientRecord]:
@@ -54,8 +65,9 @@ def traces(run: Run) -> Curves:
     lines: list[Line] = []
     for client in drawn(run):
         felt = line(client, lambda row: row.lambda_felt)
+        fixed = line(client, as_set, "dotted", "as it was set")
         rest = line(client, lambda row: row.lambda_star, "dashed", "lambda*")
-        lines += [shown for shown in (logged(felt), logged(rest)) if known(shown.y)]
+        lines += [shown for shown in (logged(felt), logged(fixed), logged(rest)) if known(shown.y)]
     lines += [*limits(run), *marks(run)]
     caption = (
         "Solid: the lambda that the weights felt; dashed: lambda*, where the rule would come to rest. "
@@ -135,7 +147,7 @@ def table(runs: list[Run]) -> Table:
     """Every client of the runs that are drawn."""
     rows = [
         (
-            run.title,
+            titled(run),
             client.client,
             client.rounds[0].lambda_felt,
             client.rounds[-1].lambda_felt,

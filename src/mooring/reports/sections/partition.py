@@ -77,7 +77,7 @@ def overview(book: Book) -> Table:
 
 def kind(run: Run) -> str:
     """The partitioner and its own settings."""
-    tree = run.experiment.tree()["partition"]
+    tree = run.tree["partition"]
     own = [f"{key}={value}" for key, value in tree.items() if key not in ("kind", "clients", "seed") and value]
     return " ".join([tree["kind"], *own])
 

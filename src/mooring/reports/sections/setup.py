@@ -10,11 +10,12 @@ from mooring.reports.table import Table
 from mooring.trees import Tree
 
 ABSENT = "(absent)"
+COMPLETE = {True: "yes", False: "no", None: "unknown"}
 
 
 def setup(book: Book) -> Section:
     tables = (*unfinished(book), *runs(book), *settings(book), *environment(book))
-    texts = tuple((f"experiment.yaml of {run.title}", as_yaml(run.experiment.tree())) for run in book.shown)
+    texts = tuple((f"experiment.yaml of {run.title}", as_yaml(run.tree)) for run in book.shown)
     lead = (
         "The fingerprint is a hash of everything that can change a result; `mooring run` takes each experiment.yaml "
         "as it is."
@@ -36,10 +37,10 @@ def runs(book: Book) -> tuple[Table, ...]:
             run.result.seeds.training,
             run.result.seeds.split,
             run.result.accuracy,
-            str(run.result.fingerprint),
-            str(run.result.partition.sha256)[:16],
-            str(run.result.data_sha256)[:16],
-            "yes" if run.result.complete else "no",
+            run.result.fingerprint or "imported",
+            (run.result.partition.sha256 or "")[:16] or None,
+            (run.result.data_sha256 or "")[:16] or None,
+            COMPLETE[run.result.complete],
         )
         for run in book.runs
     )
@@ -63,7 +64,7 @@ def settings(book: Book) -> tuple[Table, ...]:
 
 
 def tree_of(run: Run) -> Tree:
-    return {key: value for key, value in run.experiment.tree().items() if key not in ("seed", "out", "engine", "given")}
+    return {key: value for key, value in run.tree.items() if key not in ("seed", "out", "engine", "given")}
 
 
 def flattened(tree: object, path: str = "") -> Iterator[tuple[str, Cell]]:

@@ -1,0 +1,91 @@
+"""`mooring import`: logs of the published code as run folders, its YAML files as ours."""
+
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mooring.cli.arguments import AsJson, as_object, print_json
+from mooring.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from mooring.record import Result
+
+OUT, METHOD = "out=", "method="
+YAML = (".yaml", ".yml")
+SHOWN = ("method", "dataset", "accuracy", "clients", "complete")
+TOLD = ("version", "identified", "evidence", "inferred")
+
+
+def import_(
+    arguments: Annotated[
+        list[str],
+        typer.Argument(metavar="LOG... | CONFIG.yaml [method=NAME] [out=...]", help="Logs, or one old configuration."),
+    ],
+    json: AsJson = False,
+) -> None:
+    """Turn logs of the published code into run folders, so that old experiments appear in the same reports.
+
+    What a log does not tell is null; `mooring doctor` examines an imported run, `mooring fuse` has nothing to fuse.
+    A YAML file of the published code is written anew in our keys, and what became of each of its lines is told.
+    """
+    outs = [word.removeprefix(OUT) for word in arguments if word.startswith(OUT)]
+    methods = [word.removeprefix(METHOD) for word in arguments if word.startswith(METHOD)]
+    files = [Path(word) for word in arguments if not word.startswith((OUT, METHOD))]
+    written = [file for file in files if file.suffix.lower() in YAML]
+    if not files or len(outs) > 1 or "" in outs or len(methods) > 1:
+        raise ConfigError([f"{' '.join(arguments)!r}: must be logs and at most one out=FOLDER"])
+    if written and len(files) > 1:
+        raise ConfigError([f"{' '.join(arguments)!r}: must be one YAML file, or logs"])
+    if methods and not written:
+        raise ConfigError([f"{METHOD}{methods[0]}: a log says its method itself; it belongs to a YAML file"])
+    if written:
+        import_config(written[0], methods[0] if methods else None, outs[0] if outs else None, json)
+    else:
+        import_logs(files, outs[0] if outs else None, json)
+
+
+def import_logs(logs: list[Path], out: str | None, json: bool) -> None:
+    from mooring.importing import import_log
+
+    told: list[tuple[Path, Path, Result]] = []
+    for log in logs:
+        place = Path(out, *([log.stem] if len(logs) > 1 else [])) if out else None
+        told += [(folder, log, result) for folder, result in import_log(log, place)]
+    if json:
+        print_json([as_row(folder, log, result) for folder, log, result in told])
+        return
+    for folder, log, result in told:
+        accuracy = "no fused accuracy" if isnan(result.accuracy) else f"accuracy {result.accuracy:.4f}"
+        origin = result.origin
+        mark = " (inferred)" if origin is not None and origin.identified == "inferred" else ""
+        typer.echo(f"{log}: {result.method}{mark} on {result.dataset or 'unknown data'}, {accuracy}, {folder}")
+        if origin is not None and origin.identified != "read":
+            typer.echo(f"  because {'; '.join(origin.evidence)}")
+
+
+def as_row(folder: Path, log: Path, result: "Result") -> dict[str, object]:
+    """What `--json` says of one experiment."""
+    origin = as_object(result.origin)
+    shown = {key: getattr(result, key) for key in SHOWN}
+    return {"folder": str(folder), "log": str(log), **shown, **{key: origin[key] for key in TOLD}}
+
+
+def import_config(file: Path, method: str | None, out: str | None, json: bool) -> None:
+    from mooring.importing import translate
+    from mooring.record import write_atomically
+
+    translation = translate(file, method)
+    place = Path(out) if out else Path(f"{file.stem}.mooring.yaml")
+    content = translation.text.encode()
+    if place.exists() and (place.is_dir() or place.read_bytes() != content):
+        raise StoreError(f"out={place}: is there already and holds something else", "choose another file with out=...")
+    write_atomically(place, content)
+    if json:
+        lines = [as_object(line) for line in translation.lines]
+        print_json({"file": str(place), "mapped": translation.mapped, "lines": lines})
+        return
+    for line in translation.lines:
+        typer.echo(line.text)
+    typer.echo(f"{translation.mapped} of {len(translation.lines)} settings mapped: {place}")
