@@ -73,7 +73,7 @@ def test_short_names_reach_the_note_settings(cli):
         (["method=two-stage-aligned", "bank.labelled=false"], "needs bank labels"),
         (["method=memory-bank", "method.client.memory=0"], "the term memory-contrast needs memory"),
         (["method=v4", "bank.size=10"], "method.bank="),
-        (["method=v7", "alignment_epochs=2"], "method.client.stages"),
+        (["method=v7", "alignment_epochs=2"], "it belongs to v6"),
     ],
 )
 def test_a_bank_that_cannot_be_is_refused(cli, settings, told, tmp_path):

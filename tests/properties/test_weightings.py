@@ -18,7 +18,7 @@ FACTS = ClientFacts(0, (5, 0, 3), steps=50)
 def losses_at(weights, scale=1.0):
     prototypes = weights
     local, align = (prototypes**2).sum() * scale, ((prototypes - 1) ** 2).mean()
-    return Losses(local, align, {"all": local}, torch.ones(4, 2, requires_grad=True), prototypes)
+    return Losses(local, align, {"cross-entropy": local}, torch.ones(4, 2, requires_grad=True), prototypes)
 
 
 @pytest.mark.parametrize("name", ALIGNED)
@@ -39,7 +39,7 @@ def test_the_felt_lambda_is_what_the_weights_feel(name):
     weights = torch.tensor([[2.0, 3.0], [1.0, -1.0]], requires_grad=True)
     balancer = ALIGNED[name].start(FACTS, generator(0, "w"))
     local, align = weights[0].square().sum(), (weights[1] - 1).square().sum()  # separate rows: separate gradients
-    losses = Losses(local, align, {}, torch.ones(4, 2, requires_grad=True), weights)
+    losses = Losses(local, align, {"cross-entropy": local}, torch.ones(4, 2, requires_grad=True), weights)
     balanced = balancer(losses, Progress(10, 50, round=2, rounds=10))
     (felt,) = torch.autograd.grad(balanced.loss(local, align), weights, retain_graph=True)
     (base,) = torch.autograd.grad(local, weights, retain_graph=True)
@@ -63,7 +63,9 @@ def test_lambda_is_a_finite_number_that_is_not_negative(name, local, align, step
     weights = torch.ones(3, 2, requires_grad=True)
     slope = weights.sum() - 6
     balancer = ALIGNED[name].start(FACTS, generator(0, "w"))
-    losses = Losses(slope + local, slope + align, {}, torch.ones(4, 2, requires_grad=True), weights)
+    losses = Losses(
+        slope + local, slope + align, {"cross-entropy": slope + local}, torch.ones(4, 2, requires_grad=True), weights
+    )
     balanced = balancer(losses, Progress(step, 50, round=step // 5, rounds=10))
     assert torch.isfinite(balanced.lambda_felt)
     assert balanced.lambda_felt >= 0

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from mooring.client import Before, FirstEpochs, run_client
-from mooring.client.bank import Bank, build_bank
+from mooring.client.bank import TEACHERS, Bank, build_bank
 from mooring.client.state import Memory
 from mooring.data.clients import federate, fitted
 from mooring.data.digits import Digits
@@ -17,7 +17,7 @@ from mooring.data.partition import PARTITIONERS, Dirichlet
 from mooring.data.sites import InMemorySite
 from mooring.errors import DataError
 from mooring.events import Remark
-from mooring.losses import BankAttraction, BankContrast, MemoryContrast, SupCon
+from mooring.losses import BankAttraction, BankContrast, CrossEntropy, MemoryContrast, SupCon
 from mooring.methods import METHODS
 from mooring.models.network import PROTOTYPES
 from mooring.seeds import generator
@@ -240,3 +240,17 @@ def test_a_memory_lasts_over_rounds(make_job, shard_of):
 )
 def test_stages_know_their_time(when, progress, holds):
     assert when(progress) is holds
+
+
+def test_the_published_teacher_learns_by_cross_entropy_from_images_as_they_are(make_job, public):
+    job = make_job("v6")
+    ours, published = (
+        build_bank(Bank(64, teacher_epochs=1, teacher=teacher), public, job, quiet)
+        for teacher in ("fafi", "cross-entropy")
+    )
+    assert ours.features.shape == published.features.shape
+    assert not torch.equal(ours.features, published.features)
+    recipe = TEACHERS["cross-entropy"]
+    assert (recipe.terms, recipe.views.count) == ((CrossEntropy(),), 1)
+    seen = recipe.views(public.images[:8], False, generator(0, "augment"))
+    torch.testing.assert_close(seen, public.images[:8].float() / 255, atol=1e-5, rtol=0)

@@ -205,6 +205,15 @@ def test_sound_clipping_takes_each_group_by_itself(make_job, shard_of):
     assert state.network.encoder[0].weight.grad.norm() < 1e-2 * before.norm()
 
 
+def test_without_clipping_a_gradient_stays_as_it_is(make_job, shard_of):
+    job = make_job("v10-unclipped")
+    state = ClientState.start(job, facts_of(job, shard_of([0, 1], 10).label_counts(), 0))
+    state.network.head.prototypes.grad = torch.full((10, 32), 100.0)
+    norm = state.clip(job.recipe.clip, 1.0)
+    assert torch.equal(state.network.head.prototypes.grad, torch.full((10, 32), 100.0))
+    assert norm.item() == pytest.approx(100 * 320**0.5)
+
+
 def test_training_beats_chance_on_the_clients_own_data(make_job, shard_of):
     _, events = train(make_job("v7", rounds=1, local_epochs=10, lr=0.05), shard_of([0, 1, 2, 3], 40))
     assert rounds_of(events)[-1].train_accuracy > 0.6

@@ -84,6 +84,13 @@ def test_a_picture_is_well_formed_small_and_says_where_it_comes_from(name):
 
 
 @every_method_of_the_notes
+def test_a_picture_is_that_of_the_method_as_it_is_now(name):
+    """A field that comes later must not change what a method that was there is called by its hash."""
+    [experiment] = load(overrides=[f"method={name}", "seed=1"])
+    assert f"fingerprint {experiment.fingerprint()[:8]}" in (CARDS / "img" / f"{name}.svg").read_text("utf-8")
+
+
+@every_method_of_the_notes
 def test_the_index_has_one_row_for_the_method_with_the_accuracy_of_its_picture(name):
     picture = (CARDS / "img" / f"{name}.svg").read_text("utf-8")
     [accuracy] = re.findall(r"final [a-z, ]+ (\d\.\d{3})<", picture)

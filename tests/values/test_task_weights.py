@@ -1,5 +1,7 @@
 """The weights of note 1: curriculum, confidence, gradient normalisation."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from frozen import FACTS
@@ -30,6 +32,19 @@ def test_confidence_grows_as_the_loss_falls_from_its_start():
     balancer = ByConfidence(0.1, 1.0, memory=0.0).start(FACTS, generator(0, "w"))
     seen = [balancer(losses_of(loss, 1.0), Progress()).lambda_felt.item() for loss in (8.0, 4.0, 0.0, 16.0)]
     assert seen == pytest.approx([0.1, 0.55, 1.0, 0.1])
+
+
+def test_plan_2_watches_the_classification_loss_or_the_whole_task():
+    """Note 1 lowers the weight while `cls_loss` is high; what else is in L_b does not matter to it."""
+    seen = {}
+    for watches in ("cross-entropy", "base"):
+        balancer = ByConfidence(0.1, 1.0, memory=0.0, watches=watches).start(FACTS, generator(0, "w"))
+        for base, classification in ((8.0, 2.0), (8.0, 1.0)):  # learned by half, while the rest of L_b stays
+            losses = replace(losses_of(base, 1.0), terms={"cross-entropy": torch.tensor(classification)})
+            seen[watches] = balancer(losses, Progress()).lambda_felt.item()
+    assert seen == pytest.approx({"cross-entropy": 0.55, "base": 0.1})
+    assert METHODS["adaptive-classification"].client.align.weight.watches == "cross-entropy"
+    assert METHODS["adaptive-confidence"].client.align.weight.watches == "base"
 
 
 def test_gradient_normalisation_makes_both_tasks_pull_equally():

@@ -159,7 +159,7 @@ class Together(Checked):
     """The sum of several guards: penalties, floors, pushes and drags add up, and the lowest cap counts."""
 
     kind: ClassVar[str] = "together"
-    guards: tuple[Guard, ...] = (InverseVariance(), LinearHinge())
+    guards: tuple[Guard, ...] = ()
 
     @property
     def floor(self) -> float:
@@ -182,7 +182,7 @@ class Together(Checked):
         return sum((guard.penalty(u, v) for guard in self.guards), zeros_like(v))
 
 
-FREE = Together(())  # no guard at all
+FREE = Together()  # no guard at all
 
 GUARDS: dict[str, type[Guard]] = {
     "inverse-variance": InverseVariance,
