@@ -1,7 +1,7 @@
 """From a tree to experiments: which families there are, what is said in short, and what cannot be."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -180,12 +180,21 @@ def impossible(method: Method) -> Iterator[str]:
     for stage in recipe.stages:
         if not stage.terms or (stage.weights is not None and len(stage.weights) != len(stage.terms)):
             yield f"method.client.stages: {len(stage.terms)} terms, weights {stage.weights}; give each term one weight"
-    weight = recipe.align.weight if recipe.align else None
-    if isinstance(weight, Uncertainty) and weight.gradients == "joint":
-        if weight.ratio != "constant":
-            yield f"weight.ratio={weight.ratio}: has no place in a joint loss; use weight.gradients=separate"
-        if isinstance(weight.guard, Bound):
-            yield "weight.guard.kind=bound: cannot act in a joint loss; use weight.gradients=separate"
+    for path, weight in within(recipe.align.weight, "weight") if recipe.align else ():
+        if isinstance(weight, Uncertainty) and weight.gradients == "joint":
+            if weight.ratio != "constant":
+                yield f"{path}.ratio={weight.ratio}: has no place in a joint loss; use {path}.gradients=separate"
+            if isinstance(weight.guard, Bound):
+                yield f"{path}.guard.kind=bound: cannot act in a joint loss; use {path}.gradients=separate"
+
+
+def within(part: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """A part and every part inside it, by the path of each: a weighting may stand around another."""
+    if not is_dataclass(part):
+        return
+    yield path, part
+    for f in fields(part):
+        yield from within(getattr(part, f.name), f"{path}.{f.name}")
 
 
 def missing_rounds(training: Training) -> Iterator[str]:
