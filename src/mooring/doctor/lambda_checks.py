@@ -8,7 +8,7 @@ from mooring.doctor.case import Case, Setting
 from mooring.doctor.finding import Finding, number
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
-from mooring.types import ClientFacts
+from mooring.types import ClientFacts, Progress
 from mooring.weighting.base import Outlook
 from mooring.weighting.equilibrium import stability_limit
 
@@ -26,7 +26,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         outlook = outlook_of(client, case.setting)
         away = runaway(client, seen, case, outlook)
-        cap = capped(client, seen, outlook)
+        cap = capped(client, seen, outlook, case.setting)
         if cap is not None:
             yield cap
         elif away is not None:
@@ -45,6 +45,13 @@ def outlook_of(client: ClientHistory, setting: Setting) -> Outlook | None:
     facts = ClientFacts(client.client, client.label_counts, steps)
     largest = max((moment.base_loss for moment in client.rounds if moment.base_loss), default=10.0)
     return setting.rule.outlook(facts, setting.lr, setting.momentum, largest)
+
+
+def progress_of(client: ClientHistory, row: ClientRecord, setting: Setting) -> Progress:
+    """Where the client stood at the last step of this round."""
+    steps = max(client.rounds[-1].steps or 0, client.started.steps if client.started else 0, 1)
+    rounds = max(setting.rounds, row.round + 1)
+    return Progress(max((row.steps or 0) - 1, 0), steps, round=row.round, rounds=rounds)
 
 
 def reference(client: ClientHistory, case: Case) -> float | None:
@@ -108,14 +115,14 @@ def order(found: list[Finding]) -> list[Finding]:
     return [Finding("runaway-order", f"clients ran away in the order {told}", round=away[0].round, evidence=evidence)]
 
 
-def capped(client: ClientHistory, seen: list[ClientRecord], outlook: Outlook | None) -> Finding | None:
+def capped(
+    client: ClientHistory, seen: list[ClientRecord], outlook: Outlook | None, setting: Setting
+) -> Finding | None:
     """A guard or a bound holds lambda where the losses alone would not."""
     if outlook is None or outlook.cap is None:
         return None
     for moment in seen:
-        cap = outlook.cap(
-            moment.base_loss or 0.0, moment.schedule_factor if moment.schedule_factor is not None else 1.0
-        )
+        cap = outlook.cap(moment.base_loss or 0.0, progress_of(client, moment, setting))
         if (moment.lambda_felt or 0) >= CAPPED * cap and cap > 0:
             return Finding(
                 "capped",

@@ -24,7 +24,7 @@ class Outlook:
     """What is known of a client's lambda before it trains.
 
     `largest` bounds the felt lambda; `bounded` says that the rule itself keeps it there. `cap` is the felt lambda at
-    which a guard binds, given L_b and the annealing factor.
+    which a guard binds, given L_b and how far the training is.
     """
 
     largest: float
@@ -34,7 +34,7 @@ class Outlook:
     cancels: bool = False  # does annealing cancel at the equilibrium?
     guardable: bool = False  # can a guard be added?
     guard: str | None = None
-    cap: Callable[[float, float], float] | None = None
+    cap: Callable[[float, Progress], float] | None = None
 
 
 class Balancer(nn.Module, ABC):

@@ -56,7 +56,7 @@ class Uncertainty(Checked):
             cancels=felt == self.data != "constant" and self.prior == "constant" and guard is None,
             guardable=self.gradients == "separate",
             guard=None if guard is None else guard.kind,
-            cap=None if guard is None else lambda local, factor: min(guard.cap, factor * guard.most(local)),
+            cap=None if guard is None else lambda local, now: min(guard.cap, at(felt, now) * guard.most(local)),
         )
 
 
