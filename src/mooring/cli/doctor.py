@@ -11,8 +11,7 @@ from mooring.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
+    from mooring.cli.terminal import Screen
     from mooring.doctor import Diagnosis, Finding
     from mooring.simulation.forecast import RunForecast
 
@@ -90,60 +89,57 @@ def as_tree(diagnosis: "Diagnosis") -> dict[str, Any]:
     }
 
 
-def console() -> "Console":
-    from rich.console import Console
-
-    return Console(highlight=False)
-
-
 def show(diagnosis: "Diagnosis") -> None:
     """One screen: the verdict, the findings by kind with the clients they concern, what to try."""
-    from rich.markup import escape
+    from rich.text import Text
 
-    screen = console()
+    from mooring.cli.terminal import Screen
+
+    screen = Screen()
     ill = len([finding for finding in diagnosis.findings if finding.ill])
-    verdict = f"[bold red]ill[/bold red] ({ill} findings)" if ill else "[bold green]nothing ill[/bold green]"
-    screen.print(f"[bold]{escape(diagnosis.method)}[/bold]  {escape(diagnosis.title)}: {verdict}", soft_wrap=True)
+    verdict = (("ill", "bold red"), f" ({ill} findings)") if ill else (("nothing ill", "bold green"), "")
+    screen.print(Text.assemble((diagnosis.method, "bold"), f"  {diagnosis.title}: ", *verdict), soft_wrap=True)
     show_findings(screen, diagnosis.findings)
     if diagnosis.distances:
         apart = ", ".join(f"{client}: {value:.2f}" for client, value in list(diagnosis.distances.items())[:MOST])
-        screen.print(f"[dim]median |log(lambda/lambda*)| by client  {apart}[/dim]")
+        screen.print(f"median |log(lambda/lambda*)| by client  {apart}", style="dim")
     for remedy in dict.fromkeys(finding.remedy for finding in diagnosis.findings if finding.remedy and finding.ill):
-        screen.print(f"[bold]try[/bold]  {remedy}")
+        screen.print(Text.assemble(("try", "bold"), f"  {remedy}"))
     for remark in diagnosis.remarks:
-        screen.print(f"[dim]{remark}[/dim]")
+        screen.print(remark, style="dim")
 
 
-def show_findings(screen: "Console", findings: "Sequence[Finding]") -> None:
+def show_findings(screen: "Screen", findings: "Sequence[Finding]") -> None:
     """One block per kind: the first client's words in full, or every client's where each has its own story."""
-    from rich.markup import escape
     from rich.padding import Padding
+    from rich.text import Text
 
     for kind, ill in dict.fromkeys((finding.kind, finding.ill) for finding in findings):
         same = [finding for finding in findings if (finding.kind, finding.ill) == (kind, ill)]
-        mark = "[red]ill [/red]" if same[0].ill else "[cyan]note[/cyan]"
+        mark = ("ill ", "red") if same[0].ill else ("note", "cyan")
         clients = [str(finding.client) for finding in same if finding.client is not None]
-        remedy = f" [dim]-> {same[0].remedy}[/dim]" if same[0].remedy and not same[0].ill else ""
+        remedy = (f" -> {same[0].remedy}" if same[0].remedy and not same[0].ill else "", "dim")
         if kind in EACH:
-            screen.print(f"{mark} [bold]{kind}[/bold]{remedy}")
+            screen.print(Text.assemble(mark, " ", (kind, "bold"), remedy))
             for finding in same[:MOST]:
                 screen.print(Padding(f"client {finding.client} {finding.text}", (0, 0, 0, 5)))
         else:
             who = f" client {clients[0]}" if clients else ""
-            others = f" [dim](also clients {', '.join(clients[1:MOST])})[/dim]" if len(clients) > 1 else ""
-            screen.print(f"{mark} [bold]{kind}[/bold]{who}: {escape(same[0].text)}{others}{remedy}")
+            others = (f" (also clients {', '.join(clients[1:MOST])})" if len(clients) > 1 else "", "dim")
+            screen.print(Text.assemble(mark, " ", (kind, "bold"), f"{who}: {same[0].text}", others, remedy))
 
 
 def show_forecast(name: str, found: "RunForecast") -> None:
     """The table of clients, then what it means."""
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
+    from mooring.cli.terminal import Screen
     from mooring.doctor.finding import Finding, number
     from mooring.reports.table import size
 
-    screen = console()
-    screen.print(f"[bold]{escape(name)}[/bold], before it runs")
+    screen = Screen()
+    screen.print(Text.assemble((name, "bold"), ", before it runs"))
     table = Table(box=None, pad_edge=False)
     for heading in ("client", "images", "steps", "relaxation (steps)", "largest lambda"):
         table.add_column(heading, justify="right")
@@ -153,7 +149,7 @@ def show_forecast(name: str, found: "RunForecast") -> None:
         table.add_row(str(line.client), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest)
     screen.print(table)
     if len(found.clients) > MOST:
-        screen.print(f"[dim]... and {len(found.clients) - MOST} more clients[/dim]")
+        screen.print(f"... and {len(found.clients) - MOST} more clients", style="dim")
     findings = [Finding(f.kind, f.text, client=f.client, remedy=f.remedy) for f in found.findings]
     show_findings(screen, findings)
     upload = size(found.upload_bytes)
