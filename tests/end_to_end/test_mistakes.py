@@ -8,6 +8,8 @@ import pytest
 
 from mooring.record import locked
 
+ANNEALED = "{kind: annealed, base: {kind: uncertainty, gradients: joint}}"
+
 
 def refused(cli, *arguments):
     code, out, err = cli(*arguments)
@@ -153,6 +155,18 @@ def test_a_typo_is_told_even_where_only_some_methods_have_the_part(cli):
         (["method=v7", "align.anchor=null"], "the term mean-squared needs anchors"),
         (["method=v6", "method.client.stages.0.weights=[1, 2]"], "give each term one weight"),
         (["method=v10", "weight.guard.kind=bound"], "cannot act in a joint loss"),
+        (
+            ["method=v7", f"weight={ANNEALED}", "weight.base.guard.kind=bound"],
+            "weight.base.guard.kind=bound: cannot act in a joint loss; use weight.base.gradients=separate",
+        ),
+        (
+            [
+                "method=v7",
+                f"weight={{kind: probed, base: {ANNEALED}}}",
+                "weight.base.base.ratio=linear",
+            ],
+            "weight.base.base.ratio=linear: has no place in a joint loss; use weight.base.base.gradients=separate",
+        ),
         (["method=closed-form", "weight.minimum=60"], "minimum=60.0: is above"),
         (["training.lr=.inf"], "must be a plain finite value"),
         (["training.lr=1e300"], "must be less than or equal to"),

@@ -129,16 +129,20 @@ PICTURES = {
 }
 
 
+@pytest.fixture(scope="module")
+def fresh(worker):
+    """A process that has read nothing yet: what one has freed it may use again, whatever the limit."""
+    started = Worker()
+    yield started
+    started.close()
+
+
 @pytest.mark.parametrize("target", PICTURES)
-def test_a_picture_that_does_not_fit_into_memory_is_an_error_that_says_so(worker, target):
-    fresh = Worker()  # what a process has freed it may use again, whatever the limit
-    try:
-        outcome = fresh.read(target, PICTURES[target], 20 << 20)
-        assert outcome.kind == "refused", outcome.text
-        assert "do not fit into memory; " in outcome.text
-        assert fresh.read(target, PICTURES[target]).kind == "read"
-    finally:
-        fresh.close()
+def test_a_picture_that_does_not_fit_into_memory_is_an_error_that_says_so(fresh, target):
+    outcome = fresh.read(target, PICTURES[target], 20 << 20, apart=True)
+    assert outcome.kind == "refused", outcome.text
+    assert "do not fit into memory; " in outcome.text
+    assert fresh.read(target, PICTURES[target], apart=True).kind == "read"
 
 
 def test_deep_greys_take_little_more_room_than_their_pixels(worker):

@@ -228,23 +228,16 @@ def decoys(here):
         (here / f"{name}.py").write_text(f"open('executed-{name}', 'w').close()\nraise SystemExit('shadowed')\n")
 
 
-def test_no_verb_runs_a_file_that_is_called_like_a_library(v12_run, tmp_path):
+def test_no_verb_and_no_worker_runs_a_file_that_is_called_like_a_library(v12_run, tmp_path):
+    """And code that was named is run by workers, from the current folder: it alone leaves its trace."""
     here = tmp_path / "here"
     shutil.copytree(v12_run, here / "run")
     (here / "old.log").write_text(log_of("OneshotOursV10", v10_rounds()))
-    decoys(here)
-    done = installed(tmp_path)(here, *(" ".join(words) for words in EVERY))
-    assert done.stderr == ""
-    assert not list(here.glob("executed*"))
-
-
-def test_workers_run_named_code_of_the_current_folder_and_no_other(tmp_path):
-    here = tmp_path / "here"
-    here.mkdir()
     (here / "lab.py").write_text(EVIL + "\nimport helper\n")
     (here / "helper.py").write_text("")
     decoys(here)
     words = "engine.workers=2 partition.kind=iid partition.clients=2 training.rounds=1 training.local_epochs=1"
-    done = installed(tmp_path)(here, f"run weight=lab:Sine {words} data.limit=60 out=run -q")
+    own = f"run weight=lab:Sine {words} data.limit=60 out=own -q"
+    done = installed(tmp_path)(here, *(" ".join(words) for words in EVERY), own)
     assert done.stderr == ""
     assert [path.name for path in here.glob("executed*")] == ["executed"]

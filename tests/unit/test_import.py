@@ -60,6 +60,13 @@ def test_the_result_says_what_the_log_says(v11, tmp_path):
     assert client.accuracy == 0.31
 
 
+def test_the_result_that_is_returned_is_the_one_on_disk(v11, several, tmp_path):
+    for log, out in ((v11, tmp_path / "one"), (several, tmp_path / "two")):
+        for folder, result in import_log(log, out):
+            assert result.files
+            assert result == RunFolder(folder).result
+
+
 def test_what_a_log_does_not_tell_is_null(v11, tmp_path):
     [(folder, result)] = import_log(v11, tmp_path / "run")
     told = json.loads((folder / "result.json").read_text())

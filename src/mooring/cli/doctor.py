@@ -12,8 +12,7 @@ from mooring.errors import ConfigError, StoreError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
+    from mooring.cli.terminal import Screen
     from mooring.doctor import Diagnosis, Finding
     from mooring.events import Forecast
     from mooring.simulation.forecast import RunForecast
@@ -22,7 +21,7 @@ ILL = 1  # exit code
 EACH = ("running-away",)  # kinds of which every client has its own story
 MOST = 40  # clients that are shown one by one
 FEW = 3  # of them where each takes a line of its own
-MARKS = {"ill": "[bold red]ill [/bold red]", "note": "[cyan]note[/cyan]"}
+MARKS = {"ill": ("ill ", "bold red"), "note": ("note", "cyan")}
 INDENT = " " * 6
 
 
@@ -134,40 +133,36 @@ def as_tree(diagnosis: "Diagnosis") -> dict[str, Any]:
     }
 
 
-def console() -> "Console":
-    from rich.console import Console
-
-    return Console(highlight=False)
-
-
 def show(diagnosis: "Diagnosis") -> None:
     """One screen: the verdict, then finding by finding how bad it is, the evidence, and what to try."""
-    from rich.markup import escape
+    from rich.text import Text
 
-    screen = console()
-    verdict = "[bold red]ill[/bold red]" if diagnosis.ill else "[bold green]nothing ill[/bold green]"
-    screen.print(f"[bold]{escape(diagnosis.method)}[/bold]  {escape(diagnosis.title)}: {verdict}", soft_wrap=True)
+    from mooring.cli.terminal import Screen
+
+    screen = Screen()
+    verdict = ("ill", "bold red") if diagnosis.ill else ("nothing ill", "bold green")
+    screen.print(Text.assemble((diagnosis.method, "bold"), f"  {diagnosis.title}: ", verdict), soft_wrap=True)
     show_findings(screen, diagnosis.findings)
     for remark in diagnosis.remarks:
-        screen.print(f"[dim]{escape(remark)}[/dim]")
+        screen.print(remark, style="dim")
 
 
-def show_findings(screen: "Console", findings: "Sequence[Finding]") -> None:
+def show_findings(screen: "Screen", findings: "Sequence[Finding]") -> None:
     """Words first, the evidence one level below, then a command on a line of its own, told once."""
-    from rich.markup import escape
+    from rich.text import Text
 
     tried: set[str] = set()
     for finding in findings:
         first, *rest = folded(screen, f"{finding.words} ({finding.kind})")
-        screen.print(f"{MARKS[finding.severity]}  {escape(first)}", *map(escape, rest), sep="\n", soft_wrap=True)
+        screen.print(Text.assemble(MARKS[finding.severity], f"  {first}"), *rest, sep="\n", soft_wrap=True)
         for line in (line for told in evidence_of(finding) for line in folded(screen, told)):
-            screen.print(f"{INDENT}[dim]{escape(line.strip())}[/dim]", soft_wrap=True)
+            screen.print(f"{INDENT}{line.strip()}", style="dim", soft_wrap=True)
         if finding.remedy and finding.remedy not in tried:
-            screen.print(f"{INDENT}[bold]Try:[/bold] {escape(finding.remedy)}", soft_wrap=True)
+            screen.print(Text.assemble(INDENT, ("Try:", "bold"), f" {finding.remedy}"), soft_wrap=True)
         tried.add(finding.remedy)
 
 
-def folded(screen: "Console", text: str) -> list[str]:
+def folded(screen: "Screen", text: str) -> list[str]:
     """In lines that fit, indented but for the first."""
     from textwrap import wrap
 
@@ -192,14 +187,15 @@ def evidence_of(finding: "Finding") -> list[str]:
 
 def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]") -> None:
     """The table of clients, then what it means."""
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
+    from mooring.cli.terminal import Screen
     from mooring.doctor.finding import number
     from mooring.reports.table import size
 
-    screen = console()
-    screen.print(f"[bold]{escape(name)}[/bold], before it runs")
+    screen = Screen()
+    screen.print(Text.assemble((name, "bold"), ", before it runs"))
     table = Table(box=None, pad_edge=False)
     for heading in ("client", "images", "steps", "relaxation (steps)", "largest lambda"):
         table.add_column(heading, justify="right")
@@ -209,7 +205,7 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
         table.add_row(str(line.client), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest)
     screen.print(table)
     if len(found.clients) > MOST:
-        screen.print(f"[dim]... and {len(found.clients) - MOST} more clients[/dim]")
+        screen.print(f"... and {len(found.clients) - MOST} more clients", style="dim")
     show_findings(screen, findings)
     upload = size(found.upload_bytes)
     screen.print(f"about {found.minutes:.1f} core-minutes of training; each client uploads {upload} once")

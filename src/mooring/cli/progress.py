@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from mooring.cli.arguments import round_of
+from mooring.cli.arguments import round_of, say
+from mooring.cli.terminal import Screen
 from mooring.events import (
     ClientFailed,
     ClientProgress,
@@ -46,16 +45,16 @@ def watching(experiment: "Experiment", silent: bool) -> Iterator[Emit]:
 def fusing(rules: int, silent: bool) -> Iterator["Fusing"]:
     """How far `mooring fuse` is: a bar in a terminal, nothing elsewhere."""
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         TextColumn("{task.completed:.0f}/{task.total:.0f} rules"),
-        TextColumn("{task.fields[facts]}"),
-        console=Console(stderr=True),
+        TextColumn("{task.fields[facts]}", markup=False),
+        console=Screen(stderr=True),
         transient=True,
         disable=silent or not sys.stderr.isatty(),
     )
     with bar:
-        yield Fusing(bar, bar.add_task("[bold]fusing", total=rules, facts=""))
+        yield Fusing(bar, bar.add_task("fusing", total=rules, facts=""))
 
 
 class Fusing:
@@ -78,7 +77,7 @@ class Fusing:
                 share = step / steps
                 self.bar.update(self.task, completed=self.begun + share, facts=f"{self.rule} {share:.0%}")
             case Remark(text=text) if not self.bar.disable:
-                self.bar.console.print(text, style="dim", highlight=False, markup=False)
+                self.bar.console.print(text, style="dim")
 
 
 class RunLines:
@@ -93,7 +92,7 @@ class RunLines:
         if isinstance(event, SnapshotFused):
             line = f"{self.name}: {round_of(event.round, self.rounds)}, accuracy {event.accuracy:.3f}"
         if line:
-            print(line, file=sys.stderr, flush=True)
+            say(line, err=True)
 
 
 class ClientBars:
@@ -103,14 +102,14 @@ class ClientBars:
         self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
         self.progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[facts]}"),
+            TextColumn("{task.fields[facts]}", markup=False),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=Screen(stderr=True),
         )
-        self.whole = self.progress.add_task(f"[bold]{escape(self.name)}", total=None, facts="starting")
+        self.whole = self.progress.add_task(self.name, total=None, facts="starting")
         self.tasks: dict[int, TaskID] = {}
         self.done: dict[int, float] = {}
         self.clients = 0
@@ -140,7 +139,7 @@ class ClientBars:
                 self.accuracy = f"accuracy {accuracy:.3f} after {round_of(at, self.rounds)}"
                 self._refresh()
         if line := warning(event):
-            self.progress.console.print(line, style="yellow", highlight=False)
+            self.progress.console.print(line, style="yellow")
 
     def _advance(self, event: ClientProgress) -> None:
         client = event.client

@@ -14,6 +14,7 @@ from mooring.cli.arguments import (
     experiments,
     print_json,
     resuming,
+    say,
     trusted,
 )
 from mooring.errors import Interruption
@@ -64,7 +65,7 @@ def run_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) ->
         folder = folder_of(experiment)
         earlier = None if again else RunFolder(folder).finished(experiment.fingerprint())
         if earlier is not None and not (quiet or json):
-            typer.echo(f"{experiment.label}: finished earlier, nothing was run; --again repeats it", err=True)
+            say(f"{experiment.label}: finished earlier, nothing was run; --again repeats it", err=True)
         try:
             with watching(experiment, silent=quiet or json or earlier is not None) as emit:
                 outcomes.append((str(folder), run_experiment(experiment, emit, again, command=command())))

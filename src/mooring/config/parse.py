@@ -1,7 +1,7 @@
 """From a tree to experiments: which families there are, what is said in short, and what cannot be."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from mooring.methods import METHODS, Method
 from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
 from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models.heads import HEADS, Head
-from mooring.weighting import WEIGHTINGS, Annealed, ByConfidence, Hypergradient, Probed, Uncertainty, Weighting
+from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertainty, Weighting
 from mooring.weighting.guards import GUARDS, Guard
 from mooring.weighting.sigma import STARTS, Start
 
@@ -202,36 +202,39 @@ def impossible(method: Method) -> Iterator[str]:
     for stage in recipe.stages:
         if not stage.terms or (stage.weights is not None and len(stage.weights) != len(stage.terms)):
             yield f"method.client.stages: {len(stage.terms)} terms, weights {stage.weights}; give each term one weight"
-    weight = recipe.align.weight if recipe.align else None
     yield from unwatched(recipe)
-    if isinstance(weight, Uncertainty) and weight.coupled:
-        remedy = f"in a {weight.gradients} loss; use weight.gradients=separate"
-        if weight.ratio != "constant":
-            yield f"weight.ratio={weight.ratio}: has no place {remedy}"
-        if weight.guard is not None and weight.guard.cap < inf:
-            yield f"weight.guard.kind={type(weight.guard).kind}: cannot act {remedy}"
+    for path, weight in within(recipe.align.weight, "weight") if recipe.align else ():
+        if isinstance(weight, Uncertainty) and weight.coupled:
+            remedy = f"in a {weight.gradients} loss; use {path}.gradients=separate"
+            if weight.ratio != "constant":
+                yield f"{path}.ratio={weight.ratio}: has no place {remedy}"
+            if weight.guard is not None and weight.guard.cap < inf:
+                yield f"{path}.guard.kind={type(weight.guard).kind}: cannot act {remedy}"
 
 
 def unwatched(recipe: ClientRecipe) -> Iterator[str]:
     """Losses that a weighting watches and that there are not; held-out images that none of ours watches."""
-    weights = list(within(recipe.align.weight)) if recipe.align else []
+    parts = [part for _, part in within(recipe.align.weight, "weight")] if recipe.align else []
     terms = [term.kind for term in recipe.terms]
-    watched = [weight.watches for weight in weights if isinstance(weight, ByConfidence)]
+    watched = [part.watches for part in parts if isinstance(part, ByConfidence)]
     for name in watched:
         if name not in ("base", *terms):
             yield f"weight.watches={name}: is no term of this method's base loss; use weight.watches=base"
-    asked = any(isinstance(weight, Hypergradient) and weight.outer == "held-out" for weight in weights)
+    asked = any(isinstance(part, Hypergradient) and part.outer == "held-out" for part in parts)
     if asked and not recipe.held_out:
         yield "weight.outer=held-out: no images are kept out of training; set method.client.held_out=0.1"
-    if recipe.held_out and not asked and all(type(weight) in WEIGHTINGS.values() for weight in weights):
+    ours = recipe.align is None or type(recipe.align.weight) in WEIGHTINGS.values()
+    if recipe.held_out and not asked and ours:
         yield f"method.client.held_out={recipe.held_out}: no part of this method looks at these images; set it to 0"
 
 
-def within(weight: Weighting) -> Iterator[Weighting]:
-    """A weighting, and those around which it lies."""
-    yield weight
-    if isinstance(weight, Annealed | Probed):
-        yield from within(weight.base)
+def within(part: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """A part and every part inside it, by the path of each: a weighting may stand around another."""
+    if not is_dataclass(part):
+        return
+    yield path, part
+    for f in fields(part):
+        yield from within(getattr(part, f.name), f"{path}.{f.name}")
 
 
 def missing_rounds(training: Training) -> Iterator[str]:

@@ -28,6 +28,7 @@ class Setting:
     lr: float | None = None
     momentum: float | None = None
     batch_size: int | None = None
+    rounds: int = 1
     views: int = 2
     classes: int | None = None
     dimension: int | None = None  # of the prototypes
@@ -92,6 +93,7 @@ def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> S
         training.lr,
         training.momentum,
         training.batch_size,
+        training.rounds,
         client.views.count,
         classes,
         dimension,

@@ -9,7 +9,7 @@ from mooring.doctor.case import Case, Setting
 from mooring.doctor.finding import Evidence
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
-from mooring.types import ClientFacts
+from mooring.types import ClientFacts, Progress
 from mooring.weighting.base import Outlook
 
 
@@ -41,6 +41,13 @@ def outlook_of(client: ClientHistory, setting: Setting) -> Outlook | None:
     facts = ClientFacts(client.client, client.label_counts, steps)
     largest = max((moment.base_loss for moment in client.rounds if moment.base_loss), default=10.0)
     return setting.rule.outlook(facts, setting.lr, setting.momentum, largest)
+
+
+def progress_of(client: ClientHistory, row: ClientRecord, setting: Setting) -> Progress:
+    """Where the client stood at the last step of this round."""
+    steps = max(client.rounds[-1].steps or 0, client.started.steps if client.started else 0, 1)
+    rounds = max(setting.rounds, row.round + 1)
+    return Progress(max((row.steps or 0) - 1, 0), steps, round=row.round, rounds=rounds)
 
 
 def reference(client: ClientHistory, case: Case) -> float | None:

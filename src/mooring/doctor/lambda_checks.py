@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mooring.doctor.case import Case
-from mooring.doctor.course import Course, courses_of, distance, gathered, reference
+from mooring.doctor.course import Course, courses_of, distance, gathered, progress_of, reference
 from mooring.doctor.finding import Evidence, Finding, Severity, at_clients, number, percent
 from mooring.events import ClientRecord
 from mooring.weighting.base import whole
@@ -104,7 +104,7 @@ def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
     found: list[Evidence] = []
     severity: Severity = "note"
     for course in courses:
-        at = rounds_at_cap(course)
+        at = rounds_at_cap(case, course)
         if not at or course.outlook is None:
             continue
         (moment, cap), calm = at[0], reference(course.client, case)
@@ -119,14 +119,13 @@ def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
         yield Finding("capped", severity, words, by_round(found))
 
 
-def rounds_at_cap(course: Course) -> list[tuple[ClientRecord, float]]:
+def rounds_at_cap(case: Case, course: Course) -> list[tuple[ClientRecord, float]]:
     """The rounds in which a guard binds, with the felt lambda that it allows."""
     if course.outlook is None or course.outlook.cap is None:
         return []
     found = []
     for moment in course.seen:
-        factor = 1.0 if moment.schedule_factor is None else moment.schedule_factor
-        cap = course.outlook.cap(moment.base_loss or 0.0, factor)
+        cap = course.outlook.cap(moment.base_loss or 0.0, progress_of(course.client, moment, case.setting))
         if cap > 0 and (moment.lambda_felt or 0) >= CAPPED * cap:
             found.append((moment, cap))
     return found
@@ -134,7 +133,8 @@ def rounds_at_cap(course: Course) -> list[tuple[ClientRecord, float]]:
 
 def on_its_way(case: Case, calm: list[Course]) -> Iterator[Finding]:
     """A calm lambda: does it follow its equilibrium, or does it lag behind?"""
-    lagging, tracking = [], []
+    lagging: list[Evidence] = []
+    tracking: list[Evidence] = []
     for course in calm:
         client, seen, outlook = course.client, course.seen, course.outlook
         apart = distance(seen)

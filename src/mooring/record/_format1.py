@@ -75,7 +75,7 @@ def _epoch(old: Tree) -> Tree:
 
 def _partition(old: Tree) -> Tree:
     summary = _filled({name: value for name, value in old.items() if name not in ("time", "event")})
-    names = [f"client {k}" for k in range(summary.get("clients", 0))]
+    names = [f"client {k}" for k, _ in enumerate(summary.get("sizes") or ())]
     return {"time": old.get("time"), "event": "partition", "sites": names, "summary": summary}
 
 

@@ -23,6 +23,7 @@ from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
 from mooring.uploads.codec import encode
 from mooring.uploads.model import rebuild
+from mooring.user_code import as_raised, listening
 
 
 def fuse(
@@ -78,7 +79,7 @@ class FinishedRun:
                 "restore them, or say where they lie with data.root=...",
             )
         job = job_of(experiment, examiner.shape, examiner.classes)
-        return cls(folder, experiment, job, examiner, emit)
+        return cls(folder, experiment, job, examiner, listening(emit))
 
     @property
     def result(self) -> Result:
@@ -131,7 +132,10 @@ class FinishedRun:
         return [self.folder.upload(records[client]) for client in wanted]
 
     def fuse(self, fusion: Fusion, uploads: Sequence[Upload]) -> FusionRecord:
-        """One rule: what `fusions/` keeps of it."""
+        """One rule: what `fusions/` keeps of it. What the caller's `emit` raises comes out as it was raised."""
+        return as_raised(lambda: self._fuse(fusion, uploads))
+
+    def _fuse(self, fusion: Fusion, uploads: Sequence[Upload]) -> FusionRecord:
         with user_errors_kept(self.folder.path):
             server = self.server(fusion)
             complete = [self.completed(upload, fusion.needs) for upload in uploads]

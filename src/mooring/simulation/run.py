@@ -25,6 +25,7 @@ from mooring.record import (
 from mooring.simulation.forecast import all_facts, foresee
 from mooring.simulation.prepare import prepare, server_of
 from mooring.simulation.running import Running
+from mooring.user_code import as_raised, listening
 
 RUNS = Path("runs")
 
@@ -38,8 +39,16 @@ def run(
 ) -> Result:
     """Run an experiment and return its result; a finished one is returned at once unless `again`.
 
-    `threads_of_server`: of this process while it fuses and evaluates; without it, one per core.
+    `threads_of_server`: of this process while it fuses and evaluates; without it, one per core. What `emit` raises
+    stops the run, as Ctrl-C does, and comes out as it was raised.
     """
+    listener = listening(emit)
+    return as_raised(lambda: run_to_its_end(experiment, listener, again, threads_of_server, command))
+
+
+def run_to_its_end(
+    experiment: Experiment, emit: Emit, again: bool, threads_of_server: int | None, command: str | None
+) -> Result:
     folder = RunFolder(folder_of(experiment))
     if not again:
         result = folder.finished(experiment.fingerprint())

@@ -29,8 +29,8 @@ class Outlook:
     """What is known of a client's lambda before it trains.
 
     `largest` bounds the felt lambda; `bounded` says that the rule itself keeps it there. `cap` is the felt lambda at
-    which a guard binds, given L_b and the annealing factor. `local_weight` is what L_b itself is multiplied by, given
-    the felt lambda and sigma_local^2: the step of SGD on the alignment goes by local_weight * lambda.
+    which a guard binds, given L_b and how far the training is. `local_weight` is what L_b itself is multiplied by,
+    given the felt lambda and sigma_local^2: the step of SGD on the alignment goes by local_weight * lambda.
     """
 
     largest: float
@@ -39,7 +39,7 @@ class Outlook:
     momentum: float | None = None
     cancels: bool = False  # does annealing cancel at the equilibrium?
     guard: str | None = None
-    cap: Callable[[float, float], float] | None = None
+    cap: Callable[[float, Progress], float] | None = None
     local_weight: Callable[[float, float | None], float] = whole
 
 

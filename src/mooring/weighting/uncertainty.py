@@ -61,7 +61,7 @@ class Uncertainty(Checked):
             momentum=momentum,
             cancels=felt == self.data != "constant" and self.prior == "constant" and guard is None,
             guard=None if guard is None else guard.kind,
-            cap=None if guard is None else lambda local, factor: min(guard.cap, factor * guard.most(local)),
+            cap=None if guard is None else lambda local, now: min(guard.cap, at(felt, now) * guard.most(local)),
             local_weight=halved_by_variance if self.gradients == "joint" else whole,
         )
 

@@ -4,7 +4,7 @@ from math import isfinite
 from statistics import median
 
 from mooring.doctor.case import sound
-from mooring.doctor.course import outlook_of
+from mooring.doctor.course import outlook_of, progress_of
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.reports.book import Book, Run, SeedGroup, seeds_of
@@ -122,7 +122,7 @@ def cap_of(client: ClientHistory, run: Run) -> dict[float, float] | None:
     if outlook is None or outlook.cap is None:
         return None
     caps = {
-        float(row.round): outlook.cap(row.base_loss or 0.0, 1.0 if row.schedule_factor is None else row.schedule_factor)
+        float(row.round): outlook.cap(row.base_loss or 0.0, progress_of(client, row, run.case.setting))
         for row in client.rounds
     }
     return {at: cap for at, cap in caps.items() if isfinite(cap) and cap > 0} or None
