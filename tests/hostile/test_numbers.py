@@ -12,7 +12,9 @@ from mooring.sweep.members import members
 
 THOUSANDS_OF_DIGITS = "9" * 5000
 READERS = (("doctor",), ("watch", "--once"), ("report", "-f", "csv"), ("verify",), ("fuse", "-f", "class-expert"))
-SEARCH = "settings: [data.limit=60]\nsearch: {trials: 2, space: {training.lr: {low: 0.01, high: 0.1}}}\n"
+SEARCH = """settings: [data.limit=60, data.validation=0.1]
+search: {trials: 2, space: {training.lr: {low: 0.01, high: 0.1}}}
+"""
 
 
 @pytest.fixture

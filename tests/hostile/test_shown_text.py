@@ -103,7 +103,7 @@ def test_an_error_about_a_record_stays_one_line(hostile, cli):
 def test_names_of_classes_are_shown_as_they_are(cli, tmp_path):
     images, labels = np.zeros((8, 4, 4), np.uint8), np.arange(8) % 2
     names = np.array(["[red]a\x1b[2J", "b"])
-    parts = {"x_train": images, "y_train": labels, "x_test": images, "y_test": labels}
+    parts = {"train_images": images, "train_labels": labels, "test_images": images, "test_labels": labels}
     np.savez(tmp_path / "own.npz", **parts, classes=names)
     words = ("data.source=arrays", "data.root=own.npz", "partition.kind=iid", "partition.clients=2")
     code, out, err = cli("partition", *words)

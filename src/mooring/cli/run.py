@@ -50,7 +50,9 @@ def resume(
     from mooring.config import load_recorded
     from mooring.record import RunFolder
 
-    experiment = load_recorded(RunFolder(Path(run)).experiment_file, trusted(trust_code))
+    folder = RunFolder(Path(run))
+    folder.refuse_imported()
+    experiment = load_recorded(folder.experiment_file, trusted(trust_code))
     run_all([replace(experiment, out=run)], False, quiet, json)
 
 

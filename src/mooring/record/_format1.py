@@ -79,6 +79,10 @@ def _partition(old: Tree) -> Tree:
     return {"time": old.get("time"), "event": "partition", "sites": names, "summary": summary}
 
 
+def _forecast(old: Tree) -> Tree:
+    return {name: value for name, value in old.items() if name != "evidence"}  # numbers, where format 2 has words
+
+
 def _remark(old: Tree) -> Tree:
     return {"time": old.get("time"), "event": "remark", "text": old.get("text", "")}
 
@@ -86,6 +90,7 @@ def _remark(old: Tree) -> Tree:
 EVENTS: dict[str, Callable[[Tree], Tree]] = {
     "round": _client,
     "epoch": _epoch,
+    "forecast": _forecast,
     "partition": _partition,
     "bank": _remark,
     "damaged": _remark,

@@ -108,12 +108,8 @@ class RunFolder:
             raise StoreError(
                 f"out={self.path}: cannot be read ({error.strerror})", "choose another folder with out=..."
             ) from None
+        self.refuse_imported()
         result = self.result
-        if result.origin is not None:
-            raise StoreError(
-                f"out={self.path}: was imported from {result.origin.log}, not run here",
-                "choose another folder with out=...",
-            )
         if result.fingerprint != fingerprint:
             raise StoreError(
                 f"out={self.path}: holds the result of another experiment ({result.method}, "
@@ -121,6 +117,14 @@ class RunFolder:
                 "choose another folder with out=..., or repeat with --again to replace it",
             )
         return result if result.complete else None
+
+    def refuse_imported(self) -> None:
+        """What was read from a log cannot be gone on with: it says too little of its experiment."""
+        if self.ended and self.result.origin is not None:
+            raise StoreError(
+                f"out={self.path}: was imported from {self.result.origin.log}, not run here",
+                "choose another folder with out=...",
+            )
 
     def upload(self, record: UploadRecord) -> Upload:
         return _uploads.read_upload(self.path, record)
