@@ -180,6 +180,16 @@ class ServerProgress(Event):
 
 
 @dataclass(frozen=True)
+class ImagesRead(Event):
+    """How many files of images are decoded."""
+
+    word: ClassVar[str] = "reading"
+    kept: ClassVar[bool] = False
+    done: int
+    files: int
+
+
+@dataclass(frozen=True)
 class Downloaded(Event):
     """How many bytes of a file are here; `resumed` when it goes on where an earlier download ended."""
 

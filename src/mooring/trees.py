@@ -12,6 +12,7 @@ Tree = dict[str, Any]
 Pairs = Callable[[Any], Iterator[tuple[str, Any]]]  # a frozen value -> the fields that its tree shows
 CONTENT = "content"  # in a field's metadata: a function from the field's value to the name of what it stands for
 GUARD = "guard"  # in a field's metadata: it can stop an experiment, and never changes what comes out
+LATER = "later"  # in a field's metadata: there were fingerprints before it, and its default changes none of them
 EXACT = 2**53  # whole numbers below this are the same as int and as float
 
 
@@ -29,8 +30,12 @@ def plain(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def decisive(value: Any) -> Iterator[tuple[str, Any]]:
-    """The same without guards: all that decides a result."""
-    return ((f.name, getattr(value, f.name)) for f in fields(value) if f.compare and GUARD not in f.metadata)
+    """The same without guards, and without what came later and was left as it is: all that decides a result."""
+    return (
+        (f.name, getattr(value, f.name))
+        for f in fields(value)
+        if f.compare and GUARD not in f.metadata and not (LATER in f.metadata and is_default(f, getattr(value, f.name)))
+    )
 
 
 def by_content(value: Any) -> Iterator[tuple[str, Any]]:

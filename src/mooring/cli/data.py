@@ -69,10 +69,13 @@ def partition(
     experiment = experiments(settings)[0]
     from rich.console import Console
 
+    from mooring.cli.progress import reading_lines
     from mooring.data.partition import export as write
+    from mooring.data.progress import reading_told
     from mooring.simulation import prepare
 
-    federation, _ = prepare(experiment)
+    with reading_told(reading_lines):
+        federation, _ = prepare(experiment)
     if export is not None:
         write(federation.partition, str(export))
     if json:

@@ -60,13 +60,16 @@ def before(settings: list[str] | None, json: bool) -> None:
     """The a-priori verdict."""
     from dataclasses import asdict, replace
 
+    from mooring.cli.progress import reading_lines
     from mooring.client.bank import stand_in
+    from mooring.data.progress import reading_told
     from mooring.simulation import prepare
     from mooring.simulation.forecast import forecast
 
     told: list[dict[str, Any]] = []
     for experiment in experiments(settings):
-        federation, job = prepare(experiment)
+        with reading_told(reading_lines):
+            federation, job = prepare(experiment)
         if experiment.method.bank is not None and federation.public is not None:
             job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
         found = forecast(job, federation)

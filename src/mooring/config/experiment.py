@@ -40,6 +40,11 @@ class Experiment(Checked):
     name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
     given: dict[str, str | None] = field(default_factory=dict, compare=False)  # absolute path -> as it was written
 
+    def __post_init__(self) -> None:
+        """A source that leaves the size of its images open gets it here, before anything is hashed or recorded."""
+        super().__post_init__()
+        object.__setattr__(self, "data", self.data.for_size(self.method.pixels))
+
     def tree(self) -> Tree:
         """The full tree; reading it again, in whatever folder, gives this experiment."""
         there = self.located()

@@ -35,6 +35,11 @@ class Method(Checked):
     def track(self) -> Track:
         return "trained from scratch" if self.fusion is None else track_of(self.fusion)
 
+    @property
+    def pixels(self) -> int | None:
+        """The side of the images that its shared encoder takes; None where any side will do."""
+        return None
+
     def aligned(self, weight: Weighting, about: str, term: LossTerm | None = None) -> "Method":
         """This method with its prototypes moored to a simplex by `weight`."""
         align = Alignment(weight=weight, term=term or MeanSquared())

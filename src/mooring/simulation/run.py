@@ -7,6 +7,7 @@ from pathlib import Path
 from time import monotonic
 
 from mooring.config import Experiment, as_yaml, code_of, load_recorded
+from mooring.data.progress import reading_told
 from mooring.errors import MooringError, StoreError, TrustError
 from mooring.evaluate import Examiner
 from mooring.events import (
@@ -48,8 +49,9 @@ def run(
     began = monotonic()
     keep_freed_memory()  # evaluation is twice as fast
     with user_errors_kept(folder.path), threads(1):  # one thread: beside the workers, not against them
-        federation, job = prepare(experiment)
-        examiner = Examiner(experiment.data, federation.train.classes)
+        with reading_told(emit):
+            federation, job = prepare(experiment)
+            examiner = Examiner(experiment.data, federation.train.classes)
         server = server_of(experiment, federation, job)
         going_on = not again and interrupted(folder, experiment)
         with opened(folder.path, as_yaml(experiment.tree()), going_on) as writer:

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mooring.bounds import Checked
-from mooring.data.images import ImageSet
+from mooring.data.images import ImageSet, batches
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
 from mooring.types import Upload
@@ -48,7 +48,8 @@ class Moments(Checked):
         phi = self.map.build(network.blueprint)
         totals = {name: torch.zeros_like(t, device="cpu") for name, t in self.expected(network.blueprint).items()}
         counts, sums, second = totals.values()
-        for images, labels in zip(shard.images.split(BATCH), shard.labels.split(BATCH), strict=True):
+        parts = batches(shard.images, BATCH)
+        for images, labels in zip(parts, shard.labels.split([len(part) for part in parts]), strict=True):
             x = phi(images).double()  # (B, d)
             y = F.one_hot(labels, len(counts)).double()  # (B, C)
             counts += y.sum(0).long()
