@@ -37,6 +37,9 @@ class ImageFolder(Source):
     max_pixels: Count = guard(MAX_PIXELS)  # of one image, as it lies on disk
     max_bytes: Count = guard(MAX_BYTES)  # of one part, decoded and resized
 
+    def image_shape(self) -> tuple[int, int, int]:
+        return self.channels, self.size, self.size
+
     def train(self) -> ImageSet:
         train, _ = self._listed(self._divided)
         images = self._read(train, train)

@@ -61,6 +61,10 @@ class Source(Checked, ABC):
     public_ratio: OpenFraction | None = None  # made public before partitioning; None: 0.1 for methods with a bank
     public: "Source | None" = None  # public images of another source instead
 
+    def image_shape(self) -> tuple[int, int, int] | None:
+        """Channels, height and width of one image, where that is known before anything is read."""
+        return None
+
     @abstractmethod
     def train(self) -> ImageSet:
         """The training images, in the order of the files."""

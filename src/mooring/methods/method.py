@@ -9,7 +9,7 @@ from mooring.client.bank import Bank
 from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
 from mooring.losses import LossTerm, MeanSquared
-from mooring.models.feature_maps import EncoderFile
+from mooring.models.feature_maps import PRETRAINED
 from mooring.uploads.mixtures import Mixtures
 from mooring.uploads.moments import Moments
 from mooring.weighting import Weighting
@@ -49,4 +49,4 @@ def track_of(fusion: Fusion) -> Track:
     if any(part.trained for part in fusion.needs):
         return "trained from scratch"
     maps = [part.map for part in fusion.needs if isinstance(part, Moments | Mixtures)]
-    return "frozen encoder" if any(isinstance(map_, EncoderFile) for map_ in maps) else "statistics only"
+    return "frozen encoder" if any(isinstance(map_, PRETRAINED) for map_ in maps) else "statistics only"
