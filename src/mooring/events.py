@@ -136,6 +136,16 @@ class Remark(Event):
 
 
 @dataclass(frozen=True)
+class FeaturesChosen(Event):
+    """What a method that had the choice looks at, and why."""
+
+    word: ClassVar[str] = "features"
+    features: str
+    track: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class SnapshotFused(Event):
     """The uploads of a round were fused and the predictor was evaluated."""
 
@@ -241,6 +251,7 @@ KEPT: dict[str, type[Event]] = {
         PartitionDrawn,
         Forecast,
         Remark,
+        FeaturesChosen,
         SnapshotFused,
     )
 }

@@ -19,6 +19,7 @@ from mooring.data.pixels import decode
 from mooring.data.progress import reading_told
 from mooring.errors import DataError
 from mooring.events import Event, ImagesRead
+from mooring.models.feature_maps import Encoder
 from mooring.simulation import run
 
 
@@ -122,15 +123,15 @@ def test_a_size_left_open_is_what_the_method_asks_for(tmp_path: Path) -> None:
     write_split(tmp_path)
     source = ImageFolder(str(tmp_path))
     assert source.train().shape == (3, 32, 32)
-    assert source.for_size(224).train().shape == (3, 224, 224)
-    assert source.for_size(None).size == 32
-    assert folder(tmp_path, size=48).for_size(224).size == 48
-    both = ImageFolder(str(tmp_path), public=source).for_size(96)
-    assert (both.size, both.public) == (96, source.for_size(96))
+    assert source.for_size(lambda: 224).train().shape == (3, 224, 224)
+    assert source.for_size(lambda: None).size == 32
+    assert folder(tmp_path, size=48).for_size(lambda: 224).size == 48
+    both = ImageFolder(str(tmp_path), public=source).for_size(lambda: 96)
+    assert (both.size, both.public) == (96, source.for_size(lambda: 96))
 
 
 def test_an_experiment_holds_the_size_it_uses_and_older_fingerprints_stay() -> None:
-    settings = ["data.source=image_folder", "data.root=x"]
+    settings = ["method=v7", "data.source=image_folder", "data.root=x"]
     [opened], [given], [fitted] = (
         load(overrides=[*settings, *more]) for more in ([], ["data.size=32"], ["data.fit=pad"])
     )
@@ -138,6 +139,15 @@ def test_an_experiment_holds_the_size_it_uses_and_older_fingerprints_stay() -> N
     assert opened.fingerprint() == given.fingerprint()
     assert opened.fingerprint().startswith("3d4c572de166")  # as it was when there was neither fit nor group
     assert fitted.fingerprint() != opened.fingerprint()
+
+
+def test_images_of_an_open_size_get_what_the_encoder_takes() -> None:
+    if Encoder().missing() is not None:
+        pytest.skip("the extra encoder is not installed")
+    folder_of = ["data.source=image_folder", "data.root=x"]
+    words = ([], ["data.channels=1"], ["encoder.pixels=96"], ["data.size=300"], ["encoder=none"], ["method=v7"])
+    sizes = [load(overrides=[*folder_of, *more])[0].tree()["data"]["size"] for more in words]
+    assert sizes == [224, 224, 96, 300, 32, 32]
 
 
 def test_large_images_of_sites_run_in_the_size_that_was_asked_for(tmp_path: Path) -> None:

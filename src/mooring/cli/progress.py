@@ -16,6 +16,7 @@ from mooring.events import (
     ClientStarved,
     Emit,
     Event,
+    FeaturesChosen,
     Forecast,
     FusionBegan,
     ImagesRead,
@@ -190,6 +191,8 @@ def warning(event: Event) -> str | None:
             return f"warning: {where}{text}" + (f" (try {remedy})" if remedy else "")
         case Remark(text=text):
             return f"warning: {text}"
+        case FeaturesChosen(features=features, track=track, reason=reason):
+            return f"features: {features} ({track}): {reason}"
         case ClientFailed(problem=problem, remedy=remedy):
             return f"warning: {problem}; {remedy}"
         case ClientStarved(client=client, reason=reason):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mooring.config.bounded_yaml import DEEPEST
+from mooring.config.features import map_tree
 from mooring.config.tree import Tree, merge, nested, read
 from mooring.errors import ConfigError
 
@@ -19,6 +20,7 @@ SHORT = {  # top-level names for parts of the method that are often changed, bro
     "contrastive_loss_weight_initial": ("client", "align", "weight", "initial"),
     "contrastive_loss_weight_final": ("client", "align", "weight", "final"),
 }
+ENCODER, FEATURE_MAP = "encoder", "fusion.map"  # the first is the second, and may also be a name or a file
 BROAD = [  # those that lie within no other one: each place of a method has one spelling with them
     name for name, path in SHORT.items() if not any(path[:depth] in SHORT.values() for depth in range(len(path)))
 ]
@@ -31,8 +33,14 @@ PATH = re.compile(
 
 def full(key: str) -> str:
     """`weight.base.value` -> `method.client.align.weight.base.value`"""
-    first, *rest = key.split(".")
+    first, *rest = plain(key).split(".")
     return ".".join(["method", *SHORT[first], *rest]) if first in SHORT else key
+
+
+def plain(key: str) -> str:
+    """`encoder.pixels` -> `fusion.map.pixels`"""
+    first, dot, rest = key.partition(".")
+    return f"{FEATURE_MAP}{dot}{rest}" if first == ENCODER else key
 
 
 def spellings(key: str, names: Iterable[str]) -> list[str]:
@@ -49,18 +57,26 @@ def shortest(key: str) -> str:
 
 def broad(key: str) -> str:
     """`sigma.lr`, `weight.sigma.lr` and `method.client.align.weight.sigma.lr` -> `align.weight.sigma.lr`"""
-    return next(iter(spellings(key, BROAD)), key)
+    return next(iter(spellings(key, BROAD)), plain(key))
 
 
 def settled(tree: Tree) -> Tree:
     """A layer of configuration with one spelling for each place: what lies on top of it can be laid exactly there."""
-    plain = {key: value for key, value in tree.items() if key not in SHORT}
-    if isinstance(plain.get("method"), list):
-        plain["method"] = {"name": plain["method"]}
+    if ENCODER in tree:
+        others = {key: value for key, value in tree.items() if key != ENCODER}
+        tree = merge(others, encoder_layer(tree[ENCODER]))
+    rest = {key: value for key, value in tree.items() if key not in SHORT}
+    if isinstance(rest.get("method"), list):
+        rest["method"] = {"name": rest["method"]}
     for key in SHORT:
         if key in tree:
-            plain = merge(plain, nested(broad(key).split("."), tree[key]))
-    return plain
+            rest = merge(rest, nested(broad(key).split("."), tree[key]))
+    return rest
+
+
+def encoder_layer(value: Any) -> Tree:
+    """What `encoder: VALUE` says, in the words of the fusion."""
+    return nested(FEATURE_MAP.split("."), map_tree(value))
 
 
 def read_overrides(words: Iterable[str]) -> Tree:
@@ -93,6 +109,8 @@ def layer(key: str, value: Any) -> Tree:
     """One key as a layer of its own."""
     if key.count(".") >= DEEPEST:
         raise ConfigError([f"{key[:40]}...: has more than {DEEPEST} parts; name an existing key, for example seed"])
+    if key == ENCODER:
+        return encoder_layer(value)
     return settled(nested(broad(key).split("."), value))
 
 

@@ -74,9 +74,12 @@ class ImageFolder(Source):
                 [f"group={self.group}: is no regular expression ({error}); use {PARENT_FOLDER}, or mend it"]
             ) from None
 
-    def for_size(self, pixels: int | None) -> "ImageFolder":
-        decided = self if self.public is None else replace(self, public=self.public.for_size(pixels))
-        return decided if self.size is not None else replace(decided, size=pixels or USUAL_SIZE)
+    def for_size(self, wanted: Callable[[], int | None]) -> "ImageFolder":
+        decided = self if self.public is None else replace(self, public=self.public.for_size(wanted))
+        return decided if self.size is not None else replace(decided, size=wanted() or USUAL_SIZE)
+
+    def image_shape(self) -> tuple[int, int, int] | None:
+        return None if self.size is None else (self.channels, self.size, self.size)
 
     def train(self) -> ImageSet:
         ignored: Counter[str] = Counter()

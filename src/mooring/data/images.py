@@ -1,6 +1,7 @@
 """Labelled images in memory, the source they come from, and what of a public source lies on disk."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Protocol
@@ -73,13 +74,17 @@ class Source(Checked, ABC):
     public_ratio: OpenFraction | None = None  # made public before partitioning; None: 0.1 for methods with a bank
     public: "Source | None" = None  # public images of another source instead
 
-    def for_size(self, pixels: int | None) -> "Source":
-        """This source with the size of its images decided, `pixels` being what a method asks for, if it does.
+    def image_shape(self) -> tuple[int, int, int] | None:
+        """Channels, height and width of one image, where that is known before anything is read."""
+        return None
 
-        A source whose images have a size of their own keeps it; called once, when an experiment is made, so that its
-        fingerprint and its record hold the size that was used.
+    def for_size(self, wanted: Callable[[], int | None]) -> "Source":
+        """This source with the size of its images decided: `wanted`, asked where it is open, is what the method takes.
+
+        A source whose images have a size of their own keeps it. Called when an experiment is made, so that its
+        fingerprint and its record hold the size that is used.
         """
-        return self if self.public is None else replace(self, public=self.public.for_size(pixels))
+        return self if self.public is None else replace(self, public=self.public.for_size(wanted))
 
     @abstractmethod
     def train(self) -> ImageSet:

@@ -12,6 +12,7 @@ from mooring.errors import MooringError, StoreError, TrustError
 from mooring.evaluate import Examiner
 from mooring.events import (
     Emit,
+    FeaturesChosen,
     PartitionDrawn,
     silent,
 )
@@ -26,6 +27,7 @@ from mooring.record import (
 from mooring.simulation.forecast import all_facts, foresee
 from mooring.simulation.prepare import prepare, server_of
 from mooring.simulation.running import Running
+from mooring.trees import to_tree
 
 RUNS = Path("runs")
 
@@ -60,6 +62,8 @@ def run(
             running.complete_job()
             if going_on:
                 running.recall()
+            if experiment.why and not going_on:
+                running.note(features_chosen(experiment))
             running.note(PartitionDrawn(tuple(site.name for site in running.sites), federation.summary()))
             for forecast in foresee(running.job, all_facts(running.job, federation)):
                 running.note(forecast)
@@ -75,6 +79,13 @@ def run(
             )
             result = writer.finish(result)
     return result
+
+
+def features_chosen(experiment: Experiment) -> FeaturesChosen:
+    """What the method looks at where it had the choice, in the words of its configuration."""
+    features = to_tree(experiment.written().method)["fusion"]["map"]
+    name = features.get("weights") or features.get("path") or features["kind"]
+    return FeaturesChosen(str(name), experiment.method.track, experiment.why)
 
 
 def unchanged(result: Result, experiment: Experiment, folder: RunFolder) -> Result:
