@@ -25,7 +25,7 @@ def write_patients(root: Path, patients: int, scans: int = 3, label: str = "a") 
     (root / label).mkdir(parents=True)
     for patient in range(patients):
         for scan in range(scans):
-            Image.new("L", (8, 8), 20 * patient).save(root / label / f"p{patient}_{scan}.png")
+            Image.new("L", (8, 8), (20 * patient + 80 * scan) % 256).save(root / label / f"p{patient}_{scan}.png")
 
 
 def folder(root: Path, **fields: object) -> ImageFolder:
