@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from mooring import METHODS, load, run
 from mooring.errors import StoreError
-from mooring.methods.baselines import BASELINES, STATISTICS
+from mooring.methods.baselines import BASELINES, MOORING, STATISTICS
 from mooring.record import Result
 
 SEED = 1
@@ -133,4 +133,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or [name for name in METHODS if name not in {**BASELINES, **STATISTICS}])
+    main(sys.argv[1:] or [name for name in METHODS if name not in {**MOORING, **BASELINES, **STATISTICS}])

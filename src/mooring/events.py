@@ -141,6 +141,16 @@ class Remark(Event):
 
 
 @dataclass(frozen=True)
+class FeaturesChosen(Event):
+    """What a method that had the choice looks at, and why."""
+
+    word: ClassVar[str] = "features"
+    features: str
+    track: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class SnapshotFused(Event):
     """The uploads of a round were fused and the predictor was evaluated."""
 
@@ -182,6 +192,16 @@ class ServerProgress(Event):
     what: str
     step: int
     steps: int
+
+
+@dataclass(frozen=True)
+class ImagesRead(Event):
+    """How many files of images are decoded."""
+
+    word: ClassVar[str] = "reading"
+    kept: ClassVar[bool] = False
+    done: int
+    files: int
 
 
 @dataclass(frozen=True)
@@ -236,6 +256,7 @@ KEPT: dict[str, type[Event]] = {
         PartitionDrawn,
         Forecast,
         Remark,
+        FeaturesChosen,
         SnapshotFused,
     )
 }

@@ -34,7 +34,10 @@ def refused(cli, *arguments):
         ("training.rounds=0", "training.rounds=0: must be greater than 0"),
         ("training.lr=0", "training.lr=0: must be greater than 0"),
         ("training.batch_size=big", "training.batch_size=big: must be a valid integer"),
-        ("model.width=0.2", "a simplex of 10 anchors needs 9 feature dimensions, the model has 6; raise model.width"),
+        (
+            "method=v7 model.width=0.2",
+            "a simplex of 10 anchors needs 9 feature dimensions, the model has 6; raise model.width",
+        ),
         ("data.source=cifar10", "data_batch_1"),
         ("data.limit=5000", "data.limit=5000 is more than the 1437 training images"),
         ("nowhere.yaml", "nowhere.yaml: cannot be read"),
@@ -48,7 +51,7 @@ def refused(cli, *arguments):
 def test_a_bad_setting_is_refused(cli, tmp_path, monkeypatch, override, told):
     monkeypatch.setenv("MOORING_DATA", str(tmp_path / "no-data"))
     (tmp_path / "empty.yaml").touch()
-    err = refused(cli, "run", override)
+    err = refused(cli, "run", *override.split())
     assert told in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "runs").exists()

@@ -68,11 +68,14 @@ def partition(
 ) -> None:
     """Preview who would hold what: a heat map of labels, entropy, sizes, overlap. Takes the settings of `run`."""
     experiment = experiments(settings)[0]
+    from mooring.cli.progress import reading_lines
     from mooring.cli.terminal import Screen
     from mooring.data.partition import export as write
+    from mooring.data.progress import reading_told
     from mooring.simulation import prepare
 
-    federation, _ = prepare(experiment)
+    with reading_told(reading_lines):
+        federation, _ = prepare(experiment)
     if export is not None:
         write(federation.partition, str(export))
     if json:

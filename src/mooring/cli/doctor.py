@@ -67,17 +67,19 @@ def before(settings: list[str] | None, json: bool) -> None:
 
     from rich.console import Console
 
+    from mooring.cli.progress import reading_lines
     from mooring.client.bank import stand_in
+    from mooring.data.progress import reading_told
     from mooring.simulation import prepare
     from mooring.simulation.forecast import forecast
 
     told: list[dict[str, Any]] = []
     for experiment in chosen:
-        with Console(stderr=True).status("reading and dividing the images") as status:
+        with reading_told(reading_lines):
             federation, job = prepare(experiment)
+        with Console(stderr=True).status("timing a few steps of the largest client"):
             if experiment.method.bank is not None and federation.public is not None:
                 job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
-            status.update("timing a few steps of the largest client")
             found = forecast(job, federation)
         findings = foreseen(found, settings or [])
         told.append({"method": experiment.label, **asdict(found), "findings": [asdict(one) for one in findings]})

@@ -15,8 +15,10 @@ from mooring.events import (
     ClientStarved,
     Emit,
     Event,
+    FeaturesChosen,
     Forecast,
     FusionBegan,
+    ImagesRead,
     PartitionDrawn,
     Remark,
     ServerProgress,
@@ -76,6 +78,8 @@ class Fusing:
             case ServerProgress(step=step, steps=steps):
                 share = step / steps
                 self.bar.update(self.task, completed=self.begun + share, facts=f"{self.rule} {share:.0%}")
+            case ImagesRead():
+                self.bar.update(self.task, facts=reading(event))
             case Remark(text=text) if not self.bar.disable:
                 self.bar.console.print(text, style="dim")
 
@@ -89,8 +93,11 @@ class RunLines:
 
     def show(self, event: Event) -> None:
         line = warning(event)
-        if isinstance(event, SnapshotFused):
-            line = f"{self.name}: {round_of(event.round, self.rounds)}, accuracy {event.accuracy:.3f}"
+        match event:
+            case SnapshotFused():
+                line = f"{self.name}: {round_of(event.round, self.rounds)}, accuracy {event.accuracy:.3f}"
+            case ImagesRead():
+                line = reading(event)
         if line:
             say(line, err=True)
 
@@ -131,6 +138,8 @@ class ClientBars:
                 self.progress.update(self.whole, total=self.clients)
             case ClientProgress():
                 self._advance(event)
+            case ImagesRead():
+                self.progress.update(self.whole, facts=reading(event))
             case ServerProgress(what=what, step=step, steps=steps):
                 self.progress.update(self.whole, facts=f"{what} {step / steps:.0%}")
             case FusionBegan(round=at):
@@ -162,6 +171,17 @@ class ClientBars:
         self.progress.update(self.whole, completed=sum(self.done.values()), facts=facts)
 
 
+def reading_lines(event: Event) -> None:
+    """For commands without a bar of their own."""
+    match event:
+        case ImagesRead():
+            print(reading(event), file=sys.stderr, flush=True)
+
+
+def reading(event: ImagesRead) -> str:
+    return f"reading images: {event.done:,} of {event.files:,}"
+
+
 def warning(event: Event) -> str | None:
     """One line about a client that cannot take part, or about what the doctor sees coming."""
     match event:
@@ -170,6 +190,8 @@ def warning(event: Event) -> str | None:
             return f"warning: {where}{text}" + (f" (try {remedy})" if remedy else "")
         case Remark(text=text):
             return f"warning: {text}"
+        case FeaturesChosen(features=features, track=track, reason=reason):
+            return f"features: {features} ({track}): {reason}"
         case ClientFailed(problem=problem, remedy=remedy):
             return f"warning: {problem}; {remedy}"
         case ClientStarved(client=client, reason=reason):

@@ -13,6 +13,7 @@ from mooring.fusion.feature_ensemble import FeatureEnsemble
 from mooring.fusion.fisher import Fisher
 from mooring.fusion.gaussian_head import GaussianHead
 from mooring.fusion.iffi import Iffi
+from mooring.fusion.linear_head import LinearHead
 from mooring.fusion.mixture import Mixture
 from mooring.fusion.nearest_prototype import NearestPrototype
 from mooring.fusion.ot import OptimalTransport
@@ -44,6 +45,7 @@ FUSIONS: dict[str, type[Fusion]] = {
     "co-boosting": CoBoosting,
     "distil": Distil,
     # statistics that add up
+    "linear-head": LinearHead,
     "analytic": Analytic,
     "gaussian-head": GaussianHead,
     "mixture": Mixture,
@@ -65,6 +67,7 @@ __all__ = [
     "Fusion",
     "GaussianHead",
     "Iffi",
+    "LinearHead",
     "LoadedPredictor",
     "Manifest",
     "Mixture",

@@ -7,6 +7,7 @@ from mooring.fusion import (
     Dense,
     Fisher,
     GaussianHead,
+    LinearHead,
     Mixture,
     NearestPrototype,
     OptimalTransport,
@@ -17,6 +18,7 @@ from mooring.fusion import (
 )
 from mooring.losses import BalancedCrossEntropy, CrossEntropy, FeatureCosine, SupCon
 from mooring.methods.method import Method
+from mooring.models.feature_maps import ByImages
 from mooring.models.heads import FixedSimplex, Linear, SimplexAtTemperature
 from mooring.weighting import Fixed
 
@@ -49,6 +51,14 @@ BASELINES: dict[str, Method] = {
 
 
 nothing = ClientRecipe(())  # one pass over the images, and statistics that add up
+
+MOORING: dict[str, Method] = {
+    "mooring": Method(
+        nothing,
+        LinearHead(ByImages()),
+        about="sums of moments of an encoder's features, one linear head: any partition, one answer; the default",
+    ),
+}
 
 STATISTICS: dict[str, Method] = {
     "afl": Method(nothing, Analytic(), about="sums of X'X and X'Y, one ridge regression: any partition, one answer"),

@@ -10,6 +10,7 @@ import torch
 from mooring.client import ClientJob
 from mooring.config import HOUSE_CODE, Experiment, Trust, reload
 from mooring.data.clients import Federation
+from mooring.data.progress import reading_told
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
@@ -72,7 +73,8 @@ class FinishedRun:
             )
         folder.experiment_file  # noqa: B018  # refused if it is not what the clients trained by
         experiment = reload(path, overrides, trust)
-        examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1 knew no names
+        with reading_told(emit):
+            examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1: no names
         if result.test_images not in (None, examiner.images):
             raise StoreError(
                 f"{path}: was evaluated on {result.test_images} test images, and there are {examiner.images} now",
@@ -90,7 +92,8 @@ class FinishedRun:
         if self._federation is None:
             self.emit(Remark(f"the training images are opened: {reason}"))
             try:
-                federation, _ = prepare(self.experiment)
+                with reading_told(self.emit):
+                    federation, _ = prepare(self.experiment)
             except (DataError, PartitionError) as error:
                 raise FusionError(
                     f"{reason}, and the training images are gone: {error.problem}", error.remedy
