@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,9 +51,9 @@ def test_nothing_said_is_mooring_which_tells_what_it_looks_at(cli):
     code, _, err = cli("run", "engine.workers=1", "out=here")
     assert code == 0
     assert "features: random-filters (statistics only): images of 8 x 8 pixels are small and grey" in err
-    events = [timed.event for timed in RunFolder("here").events]
+    events = [timed.event for timed in RunFolder(Path("here")).events]
     assert FeaturesChosen("random-filters", "statistics only", "images of 8 x 8 pixels are small and grey") in events
-    result = RunFolder("here").result
+    result = RunFolder(Path("here")).result
     assert (result.method, result.accuracy > 0.97, result.last.metrics.calibration_error < 0.05) == (
         "mooring",
         True,

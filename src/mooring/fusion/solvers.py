@@ -55,7 +55,7 @@ class Ridge(Checked):
         errors = torch.stack([gcv(values, along.square().sum(1), moments, strength) for strength in strengths])
         strength = strengths[errors.argmin()]
         weight = vectors @ (along / (values + strength)[:, None])
-        kept = 1 - freedom(values, strength) / moments.n
+        kept = left(values, strength, moments.n)
         one_hot = torch.eye(len(moments.shares), dtype=weight.dtype)
         means = one_hot - (one_hot - moments.shares - moments.means @ weight) / kept
         return Fit(weight, moments.shares, means, weight.T @ moments.within @ weight / kept.square())
@@ -69,7 +69,12 @@ def freedom(values: Tensor, strength: Tensor) -> Tensor:
 def gcv(values: Tensor, along: Tensor, moments: Standardised, strength: Tensor) -> Tensor:
     total = (moments.shares * (1 - moments.shares)).sum()
     explained = (along / (values + strength) * (2 - values / (values + strength))).sum()
-    return (total - explained) / (1 - freedom(values, strength) / moments.n).square()
+    return (total - explained) / left(values, strength, moments.n).square()
+
+
+def left(values: Tensor, strength: Tensor, n: Tensor) -> Tensor:
+    """1 - p/n, and not less than one image's share"""
+    return (1 - freedom(values, strength) / n).clamp(min=1 / n)
 
 
 @dataclass(frozen=True)
