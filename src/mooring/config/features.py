@@ -13,7 +13,7 @@ from mooring.fusion.linear_head import LinearHead
 from mooring.methods import Method
 from mooring.models.encoders.efficientnet import LITES
 from mooring.models.encoders.resnet import is_resnet
-from mooring.models.feature_maps import DATA_FREE, ByImages, FeatureMap, suits_encoder
+from mooring.models.feature_maps import DATA_FREE, ByImages, FeatureMap, missing_package, suits_encoder
 
 NONE = "none"  # the word for features that nobody's data is behind
 GIVEN = "it was asked for"
@@ -35,7 +35,7 @@ def chosen(method: Method, source: Source) -> Choice | None:
     by_images = choice_of(method)
     if by_images is None:
         return None
-    shape, missing = source.image_shape(), by_images.encoder.missing()
+    shape, missing = source.image_shape(), missing_package(by_images.encoder)
     if shape is not None and not suits_encoder(shape):
         return decided(method, by_images.otherwise, f"images of {sides(shape)} are small and grey")
     if missing is not None:

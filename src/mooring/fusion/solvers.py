@@ -22,6 +22,7 @@ class Fit:
     bias: Tensor  # b, (C,)
     means: Tensor  # (C, C), of s in each class
     within: Tensor  # (C, C), of s within classes
+    error: Tensor | None = None  # (), mean squared error of a score for an image left out, where it is known
 
 
 class Solver(Protocol):
@@ -53,12 +54,13 @@ class Ridge(Checked):
         along = vectors.T @ moments.cross  # (d, C)
         strengths = STRENGTHS if self.strength is None else torch.tensor([self.strength], dtype=values.dtype)
         errors = torch.stack([gcv(values, along.square().sum(1), moments, strength) for strength in strengths])
-        strength = strengths[errors.argmin()]
+        error, strength = errors.min(), strengths[errors.argmin()]
         weight = vectors @ (along / (values + strength)[:, None])
         kept = left(values, strength, moments.n)
         one_hot = torch.eye(len(moments.shares), dtype=weight.dtype)
         means = one_hot - (one_hot - moments.shares - moments.means @ weight) / kept
-        return Fit(weight, moments.shares, means, weight.T @ moments.within @ weight / kept.square())
+        within = weight.T @ moments.within @ weight / kept.square()
+        return Fit(weight, moments.shares, means, within, error / len(moments.shares))
 
 
 def freedom(values: Tensor, strength: Tensor) -> Tensor:
