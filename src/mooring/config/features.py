@@ -13,7 +13,7 @@ from mooring.fusion.linear_head import LinearHead
 from mooring.methods import Method
 from mooring.models.encoders.efficientnet import LITES
 from mooring.models.encoders.resnet import is_resnet
-from mooring.models.feature_maps import DATA_FREE, ByImages, FeatureMap, missing_package, suits_encoder
+from mooring.models.feature_maps import DATA_FREE, ByImages, Encoder, FeatureMap, missing_package, suits_encoder
 
 NONE = "none"  # the word for features that nobody's data is behind
 GIVEN = "it was asked for"
@@ -44,7 +44,7 @@ def chosen(method: Method, source: Source) -> Choice | None:
     if shape is None:
         return None
     colour = f"images of {sides(shape)} are in colour" if shape[0] >= 3 else f"images of {sides(shape)} are large"
-    return decided(method, by_images.encoder, colour)
+    return decided(method, fitting(by_images.encoder, source), colour)
 
 
 def usual(method: Method, source: Source) -> Method:
@@ -52,7 +52,12 @@ def usual(method: Method, source: Source) -> Method:
     by_images, shape = choice_of(method), source.image_shape()
     if by_images is None or shape is None:
         return method
-    return decided(method, by_images.chosen(shape), "").method
+    return decided(method, fitting(by_images.chosen(shape), source), "").method
+
+
+def fitting(features: FeatureMap, source: Source) -> FeatureMap:
+    """An encoder of the house looks at the mirror image too, where that is still an image of its class."""
+    return replace(features, views="mirrored") if isinstance(features, Encoder) and source.mirror else features
 
 
 def choice_of(method: Method) -> ByImages | None:
