@@ -135,7 +135,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
         built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
     built["why"] = builder.build(str, rest.get("why", NOTHING), "", "why")
     try:
-        base = NOTHING if name == CUSTOM or _of_the_past(name, method) else named_method(name, trust)
+        base: Any = NOTHING if name == CUSTOM or _of_the_past(name, method) else named_method(name, trust)
         choice = None if NOTHING in (base, built["data"]) else chosen(base, built["data"])
         base = base if choice is None else choice.method
         for path, problem in strangers(Method, base, SLOTS, "method"):

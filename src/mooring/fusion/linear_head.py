@@ -117,4 +117,5 @@ def pseudo_inverse(covariance: Tensor) -> Tensor:
     """Scores that sum to one vary in one direction less than there are classes."""
     values, vectors = torch.linalg.eigh(covariance)
     there = values > LEAST * values[-1]
-    return vectors[:, there] / values[there] @ vectors[:, there].T
+    inverse: Tensor = vectors[:, there] / values[there] @ vectors[:, there].T
+    return inverse
