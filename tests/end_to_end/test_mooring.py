@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,9 +51,9 @@ def test_nothing_said_is_mooring_which_tells_what_it_looks_at(cli):
     code, _, err = cli("run", "engine.workers=1", "out=here")
     assert code == 0
     assert "features: random-filters (statistics only): images of 8 x 8 pixels are small and grey" in err
-    events = [timed.event for timed in RunFolder("here").events]
+    events = [timed.event for timed in RunFolder(Path("here")).events]
     assert FeaturesChosen("random-filters", "statistics only", "images of 8 x 8 pixels are small and grey") in events
-    result = RunFolder("here").result
+    result = RunFolder(Path("here")).result
     assert (result.method, result.accuracy > 0.97, result.last.metrics.calibration_error < 0.05) == (
         "mooring",
         True,
@@ -61,13 +62,14 @@ def test_nothing_said_is_mooring_which_tells_what_it_looks_at(cli):
 
 
 def test_colour_or_many_pixels_ask_for_an_encoder():
-    assert one("data=cifar10").method.fusion.map == Encoder()
+    assert one("data=cifar10").method.fusion.map == Encoder(views="mirrored")
+    assert one("data=svhn").method.fusion.map == Encoder()  # a mirrored digit is another sign
     assert one("data=svhn").why == "images of 32 x 32 pixels are in colour"
     assert one("data=cifar10").method.track == "frozen encoder"
     assert one("data=fashion_mnist").method.fusion.map == DATA_FREE
     assert one("data=fashion_mnist").method.track == "statistics only"
     grey = one("data.source=image_folder", "data.root=x", "data.channels=1", "data.size=64")
-    assert (grey.method.fusion.map, grey.why) == (Encoder(), "images of 64 x 64 pixels are large")
+    assert (grey.method.fusion.map, grey.why) == (Encoder(views="mirrored"), "images of 64 x 64 pixels are large")
     assert one("data.source=arrays", "data.root=x.npz").method.fusion.map == ByImages()  # decided by the arrays
 
 
@@ -75,7 +77,7 @@ def test_encoder_decides(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert one("data=cifar10", "encoder=none").method.fusion.map == DATA_FREE
     assert one("encoder=efficientnet-lite1").method.fusion.map == Encoder("efficientnet-lite1")
-    assert one("data=cifar10", "encoder.pixels=128").method.fusion.map == Encoder(pixels=128)
+    assert one("data=cifar10", "encoder.pixels=128").method.fusion.map == Encoder(pixels=128, views="mirrored")
     assert one("method=afl", "encoder=e.onnx").method.fusion.map == OnnxFile(str(tmp_path / "e.onnx"))
     assert one("encoder=e.safetensors").method.fusion.map == EncoderFile(str(tmp_path / "e.safetensors"))
     from safetensors.torch import save_file

@@ -112,6 +112,13 @@ def test_an_onnx_file_is_its_outputs_side_by_side(blueprint, images, tmp_path):
     torch.testing.assert_close(OnnxFile(path, pixels=16).build(blueprint)(images.float() / 255), every)
 
 
+def test_mirrored_views_are_averaged(blueprint, images, tmp_path):
+    path = str(small_encoder(tmp_path / "e.onnx"))
+    one, both = (OnnxFile(path, 16, ("maps@2",), views=views).build(blueprint) for views in ("one", "mirrored"))
+    torch.testing.assert_close(both(images), (one(images) + one(images.flip(3))) / 2)
+    torch.testing.assert_close(both(images), both(images.flip(3)))
+
+
 def test_small_images_are_enlarged_to_96_pixels_and_others_to_the_encoders_own():
     assert Encoder().side((3, 32, 32)) == Encoder().side((1, 40, 28)) == 96
     assert Encoder().side((3, 41, 32)) == 224

@@ -13,7 +13,16 @@ from mooring.fusion.linear_head import LinearHead
 from mooring.methods import Method
 from mooring.models.encoders.efficientnet import LITES
 from mooring.models.encoders.resnet import is_resnet
-from mooring.models.feature_maps import DATA_FREE, LARGE, ByImages, FeatureMap, suits_encoder
+from mooring.models.feature_maps import (
+    DATA_FREE,
+    LARGE,
+    SIZED,
+    ByImages,
+    Encoder,
+    FeatureMap,
+    missing_package,
+    suits_encoder,
+)
 
 NONE = "none"  # the word for features that nobody's data is behind
 GIVEN = "it was asked for"
@@ -35,9 +44,10 @@ def chosen(method: Method, source: Source) -> Choice | None:
     by_images = choice_of(method)
     if by_images is None:
         return None
-    shape, missing = source.image_shape(), by_images.encoder.missing()
-    if shape is None and missing is None:  # images that are given any size are given what the encoder takes
-        shape = source.for_size(lambda: by_images.encoder.side(LARGE)).image_shape()
+    shape, missing, encoder = source.image_shape(), missing_package(by_images.encoder), by_images.encoder
+    if shape is None and missing is None and isinstance(encoder, SIZED):
+        # images that are given any size are given what the encoder takes
+        shape = source.for_size(lambda: encoder.side(LARGE)).image_shape()
     if shape is not None and not suits_encoder(shape):
         return decided(method, by_images.otherwise, f"images of {sides(shape)} are small and grey")
     if missing is not None:
@@ -46,7 +56,7 @@ def chosen(method: Method, source: Source) -> Choice | None:
     if shape is None:
         return None
     colour = f"images of {sides(shape)} are in colour" if shape[0] >= 3 else f"images of {sides(shape)} are large"
-    return decided(method, by_images.encoder, colour)
+    return decided(method, fitting(by_images.encoder, source), colour)
 
 
 def usual(method: Method, source: Source) -> Method:
@@ -54,7 +64,12 @@ def usual(method: Method, source: Source) -> Method:
     by_images, shape = choice_of(method), source.image_shape()
     if by_images is None or shape is None:
         return method
-    return decided(method, by_images.chosen(shape), "").method
+    return decided(method, fitting(by_images.chosen(shape), source), "").method
+
+
+def fitting(features: FeatureMap, source: Source) -> FeatureMap:
+    """An encoder of the house looks at the mirror image too, where that is still an image of its class."""
+    return replace(features, views="mirrored") if isinstance(features, Encoder) and source.mirror else features
 
 
 def choice_of(method: Method) -> ByImages | None:

@@ -26,7 +26,7 @@ BROAD = [  # those that lie within no other one: each place of a method has one 
 
 
 PATH = re.compile(
-    r"out|data(\.public)*\.root|partition\.path|method\.fusion(\.\w+)*\.map\.path"
+    r"out|data(\.public)*\.root|partition\.path|method\.fusion(\.\w+)*\.map(\.\w+)*\.path"
 )  # keys that name a file
 
 

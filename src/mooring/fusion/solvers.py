@@ -22,6 +22,7 @@ class Fit:
     bias: Tensor  # b, (C,)
     means: Tensor  # (C, C), of s in each class
     within: Tensor  # (C, C), of s within classes
+    error: Tensor | None = None  # (), mean squared error of a score for an image left out, where it is known
 
 
 class Solver(Protocol):
@@ -53,12 +54,13 @@ class Ridge(Checked):
         along = vectors.T @ moments.cross  # (d, C)
         strengths = STRENGTHS if self.strength is None else torch.tensor([self.strength], dtype=values.dtype)
         errors = torch.stack([gcv(values, along.square().sum(1), moments, strength) for strength in strengths])
-        strength = strengths[errors.argmin()]
+        error, strength = errors.min(), strengths[errors.argmin()]
         weight = vectors @ (along / (values + strength)[:, None])
-        kept = 1 - freedom(values, strength) / moments.n
+        kept = left(values, strength, moments.n)
         one_hot = torch.eye(len(moments.shares), dtype=weight.dtype)
         means = one_hot - (one_hot - moments.shares - moments.means @ weight) / kept
-        return Fit(weight, moments.shares, means, weight.T @ moments.within @ weight / kept.square())
+        within = weight.T @ moments.within @ weight / kept.square()
+        return Fit(weight, moments.shares, means, within, error / len(moments.shares))
 
 
 def freedom(values: Tensor, strength: Tensor) -> Tensor:
@@ -69,7 +71,12 @@ def freedom(values: Tensor, strength: Tensor) -> Tensor:
 def gcv(values: Tensor, along: Tensor, moments: Standardised, strength: Tensor) -> Tensor:
     total = (moments.shares * (1 - moments.shares)).sum()
     explained = (along / (values + strength) * (2 - values / (values + strength))).sum()
-    return (total - explained) / (1 - freedom(values, strength) / moments.n).square()
+    return (total - explained) / left(values, strength, moments.n).square()
+
+
+def left(values: Tensor, strength: Tensor, n: Tensor) -> Tensor:
+    """1 - p/n, and not less than one image's share"""
+    return (1 - freedom(values, strength) / n).clamp(min=1 / n)
 
 
 @dataclass(frozen=True)

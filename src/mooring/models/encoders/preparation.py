@@ -1,5 +1,6 @@
 """What an encoder wants done to images before it sees them: its own size and its own normalisation."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,6 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+Views = Literal["one", "mirrored"]
+VIEWS: dict[Views, Callable[[Tensor], list[Tensor]]] = {  # of one image, whose features are averaged
+    "one": lambda images: [images],
+    "mirrored": lambda images: [images, images.flip(3)],
+}
 Normalisation = Literal["imagenet", "centred", "none"]
 NORMALISATIONS: dict[Normalisation, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from mooring.errors import ModelError, needed, one_line
 from mooring.models.encoders.layers import Layers, outputs
-from mooring.models.encoders.preparation import Preparation
+from mooring.models.encoders.preparation import VIEWS, Preparation, Views
 
 AT_ONCE = 32  # images of 96 x 96 pixels in one call; larger ones are fewer, so that memory stays
 FATAL = 4  # the only thing that onnxruntime may print
@@ -26,6 +26,7 @@ class Plan:
     graph: bytes
     prepare: Preparation
     layers: Layers
+    views: Views = "one"
 
 
 class OnnxFeatures(nn.Module):
@@ -48,8 +49,8 @@ class OnnxFeatures(nn.Module):
         parts = images.split(at_once(plan.prepare.pixels))
 
         def features(part: Tensor) -> Tensor:
-            maps = run(session, plan.prepare(part).numpy(), outputs(plan.layers), self.where)
-            return torch.cat([layer(maps[layer.name]) for layer in plan.layers], 1)
+            views = VIEWS[plan.views](plan.prepare(part))
+            return torch.stack([self._pooled(session, plan, view) for view in views]).mean(0)
 
         if torch.get_num_threads() == 1 or len(parts) == 1:
             found = torch.cat([features(part) for part in parts])
@@ -59,6 +60,11 @@ class OnnxFeatures(nn.Module):
         if not torch.isfinite(found).all():
             raise ModelError(f"{self.where}: returns values that are not finite", "use another encoder")
         return found
+
+    def _pooled(self, session: Any, plan: Plan, images: Tensor) -> Tensor:
+        """(B, channels, pixels, pixels) -> (B, d)"""
+        maps = run(session, images.numpy(), outputs(plan.layers), self.where)
+        return torch.cat([layer(maps[layer.name]) for layer in plan.layers], 1)
 
 
 class StoredFile(nn.Module):

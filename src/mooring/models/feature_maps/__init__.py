@@ -1,7 +1,7 @@
 """Maps from images to features that all clients share and nobody trains: one small file per map."""
 
 from mooring.models.feature_maps.base import FeatureMap
-from mooring.models.feature_maps.by_images import DATA_FREE, ByImages, settled_map, suits_encoder
+from mooring.models.feature_maps.by_images import DATA_FREE, ByImages, missing_package, settled_map, suits_encoder
 from mooring.models.feature_maps.encoder import Encoder
 from mooring.models.feature_maps.encoder_file import EncoderFile
 from mooring.models.feature_maps.onnx_file import OnnxFile
@@ -38,6 +38,7 @@ __all__ = [
     "RandomEncoder",
     "RandomFilters",
     "ResNetFile",
+    "missing_package",
     "settled_map",
     "suits_encoder",
 ]

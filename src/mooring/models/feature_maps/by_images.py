@@ -21,7 +21,7 @@ class ByImages(Checked):
     """`encoder` for images in colour or above 40 pixels a side, `otherwise` for small grey ones."""
 
     kind: ClassVar[str] = "by-images"
-    encoder: Encoder = field(default_factory=Encoder)
+    encoder: FeatureMap = field(default_factory=Encoder)
     otherwise: FeatureMap = DATA_FREE
 
     def chosen(self, shape: Shape) -> FeatureMap:
@@ -35,6 +35,11 @@ class ByImages(Checked):
 
     def empty(self, blueprint: Blueprint) -> nn.Module:
         return self.chosen(blueprint.shape).empty(blueprint)
+
+
+def missing_package(features: FeatureMap) -> str | None:
+    """A package that an encoder of the house needs and that is not installed."""
+    return features.missing() if isinstance(features, Encoder) else None
 
 
 def settled_map(features: FeatureMap, shape: Shape) -> FeatureMap:

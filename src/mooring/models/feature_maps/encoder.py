@@ -12,7 +12,7 @@ from mooring.bounds import Checked
 from mooring.errors import ExtraError
 from mooring.models.encoders.efficientnet import LITES, channels_of, lite_graph
 from mooring.models.encoders.layers import Layers, bounded, known, outputs, parsed
-from mooring.models.encoders.preparation import Preparation, usual_pixels
+from mooring.models.encoders.preparation import Preparation, Views, usual_pixels
 from mooring.models.encoders.session import OnnxFeatures, Plan
 from mooring.models.feature_maps.base import frozen
 from mooring.models.network import Blueprint
@@ -20,7 +20,7 @@ from mooring.models.network import Blueprint
 Weights = Literal["efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"]
 Side = Annotated[int, Ge(8), Le(2**12)]
 EXTRA = "encoder"
-USUAL_LAYERS = ("stage3@2", "stage4@2", "stage5@2", "stage6", "stage7")
+USUAL_LAYERS = ("stage3@2", "stage4@2", "stage5@2", "stage6@2", "stage7")  # 2,016 numbers: 8 MB of moments
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,14 @@ class Encoder(Checked):
 
     `pixels` a side are what the encoder gets; None: 96 for images up to 40 pixels a side, else what it was trained on.
     A layer is `stage1` to `stage7` or `head`, averaged over the whole map, or with @2 over four quarters of it.
+    `views` mirrored: features are the mean of those of the image and of its mirror image.
     """
 
     kind: ClassVar[str] = "encoder"
     weights: Weights = "efficientnet-lite0"
     pixels: Side | None = None
     layers: tuple[str, ...] = USUAL_LAYERS
+    views: Views = "one"
 
     def size(self, blueprint: Blueprint) -> int:
         """Refused before anybody computes anything where it cannot be run."""
@@ -51,7 +53,7 @@ class Encoder(Checked):
     def empty(self, blueprint: Blueprint) -> nn.Module:
         """The name stands for the weights, whose hash is pinned: a saved predictor does not carry them."""
         prepare = Preparation(self.side(blueprint.shape), "centred")
-        plan = partial(Plan, prepare=prepare, layers=self._layers())
+        plan = partial(Plan, prepare=prepare, layers=self._layers(), views=self.views)
         return frozen(OnnxFeatures(self._graph, plan, f"encoder={self.weights}"))
 
     def side(self, shape: tuple[int, int, int]) -> int:

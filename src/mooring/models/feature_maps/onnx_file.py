@@ -11,7 +11,7 @@ from mooring.bounds import Checked
 from mooring.errors import ModelError
 from mooring.models.encoders.layers import parsed
 from mooring.models.encoders.onnx_file import anatomy_of, every_output, measured
-from mooring.models.encoders.preparation import Normalisation, Preparation, usual_pixels
+from mooring.models.encoders.preparation import Normalisation, Preparation, Views, usual_pixels
 from mooring.models.encoders.session import OnnxFeatures, Plan, StoredFile
 from mooring.models.feature_maps.base import frozen
 from mooring.models.feature_maps.content import WHERE, content_of, length_of, named_content
@@ -36,6 +36,7 @@ class OnnxFile(Checked):
     pixels: Side | None = None  # None: as the file says, else 96 for images up to 40 pixels a side, else 224
     layers: tuple[str, ...] = ()
     normalise: Normalisation = "imagenet"
+    views: Views = "one"
 
     def size(self, blueprint: Blueprint) -> int:
         return measured(self._plan(content_of(self.path), blueprint), WHERE)
@@ -59,7 +60,7 @@ class OnnxFile(Checked):
         anatomy = anatomy_of(data, WHERE)
         layers = parsed(self.layers, WHERE) or every_output(anatomy)
         side = self._side(data, blueprint.shape)
-        return Plan(data, Preparation(side, self.normalise, anatomy.channels), layers)
+        return Plan(data, Preparation(side, self.normalise, anatomy.channels), layers, self.views)
 
     def _side(self, data: bytes, shape: tuple[int, int, int]) -> int:
         fixed = anatomy_of(data, WHERE).side

@@ -10,7 +10,7 @@ from torch import nn
 from mooring.bounds import Checked
 from mooring.models.encoders.layers import known, parsed
 from mooring.models.encoders.onnx_file import anatomy_of, measured
-from mooring.models.encoders.preparation import Normalisation, Preparation, usual_pixels
+from mooring.models.encoders.preparation import Normalisation, Preparation, Views, usual_pixels
 from mooring.models.encoders.resnet import resnet_graph
 from mooring.models.encoders.session import OnnxFeatures, Plan, StoredFile
 from mooring.models.feature_maps.base import frozen
@@ -36,6 +36,7 @@ class ResNetFile(Checked):
     pixels: Side | None = None  # None: 96 for images up to 40 pixels a side, else 224
     layers: tuple[str, ...] = ("layer2@2", "layer3@2", "layer4")
     normalise: Normalisation = "imagenet"
+    views: Views = "one"
 
     def size(self, blueprint: Blueprint) -> int:
         return measured(self._plan(content_of(self.path), blueprint), WHERE)
@@ -58,4 +59,4 @@ class ResNetFile(Checked):
     def _plan(self, data: bytes, blueprint: Blueprint) -> Plan:
         graph, layers = resnet_graph(data, WHERE), parsed(self.layers, WHERE)
         known(layers, dict.fromkeys(anatomy_of(graph, WHERE).outputs, 0), WHERE)
-        return Plan(graph, Preparation(self.side(blueprint.shape), self.normalise), layers)
+        return Plan(graph, Preparation(self.side(blueprint.shape), self.normalise), layers, self.views)
