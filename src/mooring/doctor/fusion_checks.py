@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import sqrt
 
 from mooring.doctor.case import Case
-from mooring.doctor.finding import Evidence, Finding, number, percent
+from mooring.doctor.finding import Evidence, Finding, Severity, number, percent
 
 COLLAPSE = 0.3  # below the peak
 LOUD = 3.0  # times the norm of another client's prototypes
@@ -96,7 +96,7 @@ def domination(case: Case, fall: Fall | None) -> Iterator[Finding]:
         f"norms differ {number(seen.ratio)}-fold; client {seen.quiet} gave {percent(seen.shares[seen.quiet])} with "
         f"{percent(seen.data_shares[seen.quiet])} of the images"
     )
-    severity = "ill" if falling and fall and fall.clients_held else "note"
+    severity: Severity = "ill" if falling and fall and fall.clients_held else "note"
     yield Finding("norm-domination", severity, words, (Evidence(told, round=seen.round, values=asdict(seen)),))
 
 
