@@ -184,7 +184,6 @@ ILL_RUNS = {  # settings -> kinds whose remedies are tried on such a run
     ("v12",): ("running-away", "unstable", "collapsed", "norm-domination"),
     ("v12-gamma",): ("capped",),
     ("v7",): ("never-seen",),
-    ("v7", "training.lr=10", "training.clip=null"): ("failed", "at-chance"),
 }
 
 
