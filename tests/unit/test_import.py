@@ -172,11 +172,13 @@ def test_the_command_names_a_folder_for_every_experiment(several, v11, cli):
 
 
 def test_what_reads_uploads_refuses_an_imported_run(v11, cli):
+    Path("v7.log").write_text(STYLES["V7"].text(), "utf-8")  # of which everything is told
+    assert cli("import", "v7.log", "out=whole")[0] == 0
     assert cli("import", v11, "out=run")[0] == 0
-    for command in (("fuse", "run"), ("resume", "run"), ("run", "run/experiment.yaml", "out=run")):
+    for command in (("fuse", "run"), ("resume", "run"), ("run", "whole/experiment.yaml", "out=whole")):
         code, out, err = cli(*command)
         assert (code, out) == (2, ""), command
-        assert "was imported from v11.log" in err
+        assert "was imported from v" in err
         assert len(err.splitlines()) == 1
     assert cli("clean", "run")[1] == "run: 0 B removed\n"
 

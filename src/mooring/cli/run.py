@@ -16,7 +16,7 @@ from mooring.cli.arguments import (
     resuming,
     trusted,
 )
-from mooring.errors import Interruption
+from mooring.errors import Interruption, StoreError
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
@@ -49,7 +49,10 @@ def resume(
     from mooring.config import load_recorded
     from mooring.record import RunFolder
 
-    experiment = load_recorded(RunFolder(Path(run)).experiment_file, trusted(trust_code))
+    folder = RunFolder(Path(run))
+    if folder.ended and (origin := folder.result.origin) is not None:
+        raise StoreError(f"{run}: was imported from {origin.log}, not run here", "resume a run made here")
+    experiment = load_recorded(folder.experiment_file, trusted(trust_code))
     run_all([replace(experiment, out=run)], False, quiet, json)
 
 
