@@ -106,12 +106,15 @@ def test_an_experiment_of_which_everything_is_told_is_run_as_it_was(tmp_path):
     assert experiment.training.weight_decay == 0  # configured there and never used
 
 
-@pytest.mark.parametrize(("factors", "name"), [((1, 0.9, 0.8, 0.7), "linear"), ((1, 0.975, 0.904, 0.793), "cosine")])
+COSINE = (1, 0.975, 0.904, 0.793, 0.654, 0.5, 0.345, 0.206, 0.095, 0.024)  # of note 3
+
+
+@pytest.mark.parametrize(("factors", "name"), [([1 - r / 10 for r in range(10)], "linear"), (COSINE, "cosine")])
 def test_v11_goes_by_the_schedule_that_its_factors_follow(tmp_path, factors, name):
     lines = []
     for r, a in enumerate(factors):
         lines.append(f"Round {r} starts---| Annealing Factor for this round: {a}")
-        lines.append("Client 0 Learned Sigmas -> L_local: 3.0, L_align: 1.0. Effective Lambda: 9.0")
+        lines.append(f"Client 0 Learned Sigmas -> L_local: 3.0, L_align: 1.0. Effective Lambda: {9 / a:.4f}")
     path = tmp_path / "x.log"
     path.write_text(log_of("OneshotOursV11", lines))
     [(_, result)] = import_log(path, tmp_path / "run")
