@@ -204,7 +204,7 @@ def test_a_log_may_hold_values_that_are_no_numbers(tmp_path, value):
     path = tmp_path / "odd.log"
     path.write_text(log_of("OneshotOursV12", lines))
     (history,) = read_log(path)
-    assert history.method == "v12"
+    assert history.method == "v12-as-run"
     examine(history)
 
 

@@ -196,7 +196,7 @@ def test_mistakes_are_told_in_one_line(v11, cli):
         (("out=run",), "must be logs and at most one out=FOLDER"),
         ((v11, "out="), "must be logs and at most one out=FOLDER"),
         (("none.log",), "none.log: cannot be read"),
-        (("hello.log",), "hello.log: holds no line of the published code"),
+        (("hello.log",), "hello.log: holds no round of the published code"),
         ((v11, "method=v7"), "method=v7: a log says its method itself"),
         ((v11, "old.yaml"), "must be one YAML file, or logs"),
         (("other.log", "out=run"), "of something else"),
@@ -219,7 +219,7 @@ def test_an_imported_run_has_a_report(v11, tmp_path):
 
 LACKING = {
     "": "is empty",
-    "INFO epoch 3 of 200\n": "holds no line of the published code",
+    "INFO epoch 3 of 200\n": "holds no round of the published code ('Round 0 starts'), no method",
     "config: {'seed': 1}\n": "holds a configuration, and neither a method ('Oneshot...') nor a round follows",
     "config: {'seed': 1}\nOneshotOursV12: x\nRuntimeError: CUDA out of memory\n": (
         "names OneshotOursV12: x, and no round ('Round 0 starts') follows, and ends with: RuntimeError: CUDA out of"
