@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 $(COMPLETE): $(READY)
-	$(INSTALL) -e '.[report,track,search,ot,docs,dev]'
+	$(INSTALL) -e '.[report,encoder,dicom,track,search,ot,docs,dev]'
 	@if ! command -v chromium > /dev/null && command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
 	  echo "installing chromium: the report page is tested in a real browser"; \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
@@ -47,6 +47,7 @@ studies: $(COMPLETE)  ## the studies on the digits, and their pages (about an ho
 	for n in 1 2 3 4 5; do $(BIN)/mooring study $$n || exit; done
 	$(BIN)/python studies/bench.py fusions
 	$(BIN)/python studies/bench.py write
+	$(BIN)/python studies/doctor.py
 
 chaos: $(COMPLETE)  ## sixty kills at random moments, each resumed, byte for byte the same (about 15 minutes)
 	$(BIN)/python -m pytest -m chaos -s tests/faults

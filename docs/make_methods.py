@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from mooring import METHODS, load, run
 from mooring.errors import StoreError
-from mooring.methods.baselines import BASELINES, STATISTICS
+from mooring.methods.baselines import BASELINES, MOORING, STATISTICS
 from mooring.record import Result
 
 SEED = 1
@@ -54,9 +54,9 @@ def result_of(name: str) -> Result:
 
 
 def course(result: Result, client: int, value: str) -> list[float]:
-    """A client's value after every round; NaN, which leaves a gap, where there is none."""
-    values = [getattr(row, value) for snapshot in result.rounds for row in snapshot.clients if row.client == client]
-    return [float("nan") if found is None else found for found in values]
+    """A client's value after every round; NaN, which leaves a gap, where there is none, or no such client any more."""
+    rows = [{row.client: getattr(row, value) for row in snapshot.clients} for snapshot in result.rounds]
+    return [float("nan") if found is None else found for found in (row.get(client) for row in rows)]
 
 
 def draw(name: str, result: Result) -> Figure:
@@ -133,4 +133,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or [name for name in METHODS if name not in {**BASELINES, **STATISTICS}])
+    main(sys.argv[1:] or [name for name in METHODS if name not in {**MOORING, **BASELINES, **STATISTICS}])

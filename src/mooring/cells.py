@@ -3,7 +3,8 @@
 import re
 
 BREAKS = re.compile("[\r\v\f\x85\u2028\u2029]")  # lines end here for some readers, and not for others
-UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+STEERING = "\u202a-\u202e\u2066-\u2069"  # turn the direction of writing: a name would show as another one
+UNPRINTABLE = re.compile(f"[\x00-\x08\x0e-\x1f\x7f-\x9f{STEERING}\ud800-\udfff\ufffe\uffff]")
 FORMULA = re.compile("'*[=+\\-@\t\n＝＋－＠]")
 NUMBER = re.compile(r"[-+]?([0-9][0-9,]*\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?%?")
 GUARD = "'"  # what spreadsheets themselves write before text that is no formula

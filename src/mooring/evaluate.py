@@ -7,7 +7,7 @@ from time import monotonic
 import torch
 from torch import Generator, Tensor
 
-from mooring.data.images import ImageSet, Source
+from mooring.data.images import ImageSet, Source, batches
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
 from mooring.record import Metrics
@@ -47,13 +47,13 @@ class Examiner:
     def examine(self, predictor: Callable[[Tensor], Tensor]) -> Metrics:
         """Scores in large batches, then the metrics."""
         with torch.inference_mode():
-            scores = torch.cat([predictor(batch) for batch in self._test.images.split(BATCH)])
+            scores = torch.cat([predictor(batch) for batch in batches(self._test.images, BATCH)])
         return measure(scores, self._test.labels)
 
     def examine_with_members(self, predictor: Predictor) -> tuple[Metrics, dict[int, Metrics]]:
         """A predictor, and each client that takes part in it alone, in one pass over the encoders."""
         with torch.inference_mode():
-            passes = [predictor.with_members(batch) for batch in self._test.images.split(BATCH)]
+            passes = [predictor.with_members(batch) for batch in batches(self._test.images, BATCH)]
         fused = measure(torch.cat([scores for scores, _ in passes]), self._test.labels)
         own = [torch.cat(logits) for logits in zip(*(logits for _, logits in passes), strict=True)]
         alone = [measure(logits, self._test.labels) for logits in own]
@@ -107,7 +107,7 @@ def clients_alone(uploads: Sequence[Upload], server: Server, examiner: Examiner)
 def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> float:
     """On images that are no test images: what a search may look at."""
     with torch.inference_mode():
-        scores = torch.cat([predictor(batch) for batch in images.images.split(BATCH)])
+        scores = torch.cat([predictor(batch) for batch in batches(images.images, BATCH)])
     return float((scores.argmax(1) == images.labels).double().mean())
 
 

@@ -126,9 +126,10 @@ class Forecast(Event):
 
     word: ClassVar[str] = "forecast"
     kind: str
-    text: str
+    text: str  # in plain words
     client: int | None = None  # None: the run as a whole
-    remedy: str = ""
+    remedy: str = ""  # settings
+    evidence: str = ""  # in symbols
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,16 @@ class Remark(Event):
 
     word: ClassVar[str] = "remark"
     text: str
+
+
+@dataclass(frozen=True)
+class FeaturesChosen(Event):
+    """What a method that had the choice looks at, and why."""
+
+    word: ClassVar[str] = "features"
+    features: str
+    track: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -181,6 +192,16 @@ class ServerProgress(Event):
     what: str
     step: int
     steps: int
+
+
+@dataclass(frozen=True)
+class ImagesRead(Event):
+    """How many files of images are decoded."""
+
+    word: ClassVar[str] = "reading"
+    kept: ClassVar[bool] = False
+    done: int
+    files: int
 
 
 @dataclass(frozen=True)
@@ -235,6 +256,7 @@ KEPT: dict[str, type[Event]] = {
         PartitionDrawn,
         Forecast,
         Remark,
+        FeaturesChosen,
         SnapshotFused,
     )
 }

@@ -6,7 +6,7 @@ traceback.
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +78,35 @@ def explaining(where: str = "") -> Iterator[None]:
         if told is None:
             raise
         raise told from error
+
+
+class RaisedByListener(BaseException):
+    """Carries what a caller's listener raised past every handler of ours: it is no failure of a part or a client."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def listening(listener: Callable[[T], None]) -> Callable[[T], None]:
+    """The caller's listener; what it raises goes straight to where `as_raised` hands it over."""
+
+    def listen(event: T) -> None:
+        try:
+            listener(event)
+        except Exception as error:
+            raise RaisedByListener(error) from error
+
+    return listen
+
+
+def as_raised(work: Callable[[], T]) -> T:
+    """What `work` returns; an exception of the caller's listener comes out as it was raised."""
+    try:
+        return work()
+    except RaisedByListener as carried:
+        error = carried.error
+    raise error
 
 
 def place_of(thing: Any) -> Place:

@@ -43,8 +43,9 @@ def browser(chromium, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def address(study_folder, tmp_path_factory):
-    return report(study_folder, out=tmp_path_factory.mktemp("page") / "report.html").as_uri()
+def address(browser, request, tmp_path_factory):
+    folder = request.getfixturevalue("study_folder")  # by name: without a browser nobody needs it
+    return report(folder, out=tmp_path_factory.mktemp("page") / "report.html").as_uri()
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,13 @@
 """The doctor on real runs of the digits."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
+
+from mooring.doctor import read_case
+from mooring.doctor.remedies import REMEDIES
 
 
 def examined(cli, *arguments):
@@ -13,8 +17,13 @@ def examined(cli, *arguments):
 
 
 def run_of(cli, method, *overrides):
-    assert cli("run", f"method={method}", "out=run", "engine.workers=1", *overrides, "--quiet")[0] == 0
+    code, _, err = cli("run", f"method={method}", "out=run", "engine.workers=1", *overrides, "--quiet")
+    assert code in (0, 3), err  # 3: some clients failed
     return json.loads(Path("run/result.json").read_text())
+
+
+def finding_of(told, kind):
+    return next((finding for finding in told["findings"] if finding["kind"] == kind), None)
 
 
 @pytest.mark.slow
@@ -22,53 +31,77 @@ def test_the_explosion_of_v12_is_found_dated_and_explained(cli):
     result = run_of(cli, "v12")
     code, told = examined(cli, "run")
     assert code == 1
-    away = [f for f in told["findings"] if f["kind"] == "running-away"]
-    assert away
-    for finding in away:
-        raws = [row["clients"][finding["client"]]["lambda_raw"] for row in result["rounds"]]
+    for shown in finding_of(told, "running-away")["evidence"]:
+        raws = [row["clients"][shown["client"]]["lambda_raw"] for row in result["rounds"]]
         exploded = next(r for r, raw in enumerate(raws) if raw > 100)
-        assert abs(finding["round"] - exploded) <= 1
-        assert finding["evidence"]["align_loss"] < 0.1
-        assert finding["evidence"]["largest_raw"] < finding["evidence"]["bound"]
-    assert "norm-domination" in {f["kind"] for f in told["findings"]}
+        assert abs(shown["round"] - exploded) <= 1
+        assert shown["values"]["align_loss"] < 0.1
+        assert shown["values"]["largest_raw"] < shown["values"]["bound"]
     largest = max(client["lambda_raw"] for client in result["rounds"][5]["clients"])
     assert largest > 1e4
     peak = max(row["metrics"]["accuracy"] for row in result["rounds"])
     assert result["accuracy"] < 2 / 3 * peak
-    code, out, _ = cli("doctor", "run")
-    assert code == 1
-    assert "try  method=closed-form" in out
+    assert finding_of(told, "collapsed")["severity"] == "ill"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["v9", "closed-form"])
-def test_nothing_is_ill_in_v9_and_in_the_closed_form(cli, method):
-    result = run_of(cli, method)
+def test_nothing_is_ill_in_v9(cli):
+    run_of(cli, "v9")
     code, told = examined(cli, "run")
     assert code == 0
     assert told["ill"] is False
-    if method == "closed-form":
-        felt = [client["lambda_felt"] for row in result["rounds"] for client in row["clients"]]
-        assert 0 <= min(felt) <= max(felt) <= 50
+
+
+@pytest.mark.slow
+def test_a_guard_does_not_make_v12_healthy(cli):
+    run_of(cli, "v12-gamma")
+    code, told = examined(cli, "run")
+    assert code == 1
+    assert finding_of(told, "running-away")["severity"] == "ill"
+    assert finding_of(told, "capped")["severity"] == "ill"
 
 
 @pytest.mark.slow
 def test_cancellation_is_found_in_v11(cli):
     run_of(cli, "v11-linear", "training.rounds=4", "training.local_epochs=3")
     _, told = examined(cli, "run")
-    assert "cancelled" in {f["kind"] for f in told["findings"]}
+    assert finding_of(told, "cancelled")
 
 
 @pytest.mark.slow
 def test_a_learned_lambda_tracks_its_equilibrium_where_relaxation_is_short(cli):
     run_of(cli, "v10", "training.rounds=3", "training.local_epochs=3")
     _, told = examined(cli, "run")
-    tracked = {f["client"]: f["evidence"] for f in told["findings"] if f["kind"] == "tracking"}
+    tracked = {shown["client"]: shown["values"] for shown in finding_of(told, "tracking")["evidence"]}
     assert tracked
-    for client, evidence in tracked.items():
-        assert evidence["relaxation_steps"] < evidence["steps"]
-        assert told["distance_to_equilibrium"][str(client)] == pytest.approx(evidence["distance"])
+    for client, values in tracked.items():
+        assert values["relaxation_steps"] < values["steps"]
+        assert told["distance_to_equilibrium"][str(client)] == pytest.approx(values["distance"])
     assert min(told["distance_to_equilibrium"].values()) < 0.3
+
+
+def test_the_terminal_tells_severity_evidence_and_remedy_in_this_order(cli, v12_run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, told = examined(cli, v12_run)
+    out = cli("doctor", v12_run)[1]
+    for finding in told["findings"]:
+        assert list(finding) == ["kind", "severity", "words", "evidence", "remedy"]
+    finding = finding_of(told, "never-seen")
+    assert finding["remedy"] == shlex.join(["mooring", "fuse", str(v12_run), "--fusion", "class-expert"])
+    lines = out.splitlines()
+    first = lines.index(f"note  {finding['words']} (never-seen)")
+    assert lines[first + 1 : first + 3] == [
+        f"      {finding['evidence'][0]['text']}",
+        f"      Try: {finding['remedy']}",
+    ]
+    assert max(len(line) for line in lines[1:] if "Try:" not in line) <= 80
+
+
+def test_the_report_tells_severity_evidence_and_remedy_in_this_order(cli, v12_run, tmp_path):
+    assert cli("report", v12_run, "--format", "markdown", "--out", tmp_path / "page.md")[0] == 0
+    page = (tmp_path / "page.md").read_text("utf-8")
+    assert "| run | severity | finding | in words | clients | from round | evidence | try |" in page
+    assert f"| mooring fuse {v12_run} --fusion class-expert |" in page
 
 
 def test_a_plan_is_examined_before_it_runs(cli, tmp_path):
@@ -80,6 +113,9 @@ def test_a_plan_is_examined_before_it_runs(cli, tmp_path):
     assert told["upload_bytes"] == pytest.approx(80_000, rel=0.1)
     assert told["minutes"] > 0
     assert not (tmp_path / "runs").exists()
+    assert finding_of(told, "can-run-away")["remedy"] == "mooring run method=v9 fusion=class-expert"
+    _, told = examined(cli, "method=v12", "weight.guard.kind=bound", "weight.guard.maximum=1e5")
+    assert finding_of(told, "can-run-away")["remedy"] == "", "v9 has no guard"
     _, told = examined(cli, "method=v10-remedied", "training.rounds=2")
     assert "lagging" in {f["kind"] for f in told["findings"]}
     _, told = examined(cli, "method=v12-gamma")
@@ -88,7 +124,7 @@ def test_a_plan_is_examined_before_it_runs(cli, tmp_path):
 
 def test_a_run_warns_of_what_the_doctor_sees_coming(cli):
     _, _, err = cli("run", "method=v12", "training.rounds=1", "training.local_epochs=1", "engine.workers=1")
-    assert "warning: the schedule cancels" in err
+    assert "warning: annealing will have no effect" in err
 
 
 @pytest.mark.parametrize("arguments", [("nowhere",), ("--log", "nowhere.log"), ("run", "--log", "x.log")])
@@ -106,15 +142,42 @@ def test_an_empty_folder_is_no_run(cli, tmp_path):
     assert "name the folder of a finished run" in err
 
 
+def accuracy_after(cli, command):
+    """Of validation images, under a remedy as it was printed."""
+    code, out, err = cli(*shlex.split(command)[1:], "--json")
+    assert code == 0, err
+    return json.loads(out)["validation_accuracy"]
+
+
+def test_what_the_doctor_proposes_for_a_short_run_helps(cli):
+    """The quick form of the next test; REMEDIES is all that can be printed."""
+    short = ("data.limit=700", "training.rounds=5", "training.local_epochs=3", "data.validation=0.15")
+    result = run_of(cli, "v12", *short)
+    code, told = examined(cli, "run")
+    assert code == 1
+    commands = {finding["remedy"] for finding in told["findings"]} - {""}
+    assert commands == {"mooring fuse run --fusion class-expert"}
+    for command in commands:
+        assert accuracy_after(cli, command) > result["validation_accuracy"] + 0.1
+
+
+ILL_RUNS = {  # settings -> kinds whose remedies are tried on such a run
+    ("v12",): ("running-away", "unstable", "collapsed", "norm-domination"),
+    ("v12-gamma",): ("capped",),
+    ("v7",): ("never-seen",),
+    ("v7", "training.lr=10", "training.clip=null"): ("failed", "at-chance"),
+}
+
+
+def test_no_remedy_is_left_untried():
+    assert {kind for kinds in ILL_RUNS.values() for kind in kinds} == set(REMEDIES)
+
+
 @pytest.mark.slow
-def test_every_remedy_can_be_pasted(cli):
-    """What the doctor proposes for a sick run is a valid override of that run, and takes the place of its own word."""
-    run_of(cli, "v12", "training.rounds=4")
-    _, told = examined(cli, "run")
-    remedies = {f["remedy"] for f in told["findings"] if f["remedy"]}
-    assert remedies
-    for remedy in remedies:
-        new = dict(word.partition("=")[::2] for word in remedy.split())
-        words = [f"{key}={value}" for key, value in ({"method": "v12"} | new).items()]
-        assert cli("partition", *words, "--json")[0] == 0, remedy
-        assert cli("partition", "run/experiment.yaml", *remedy.split(), "--json")[0] == 0, remedy
+@pytest.mark.parametrize("settings", ILL_RUNS, ids=" ".join)
+def test_every_remedy_that_can_be_printed_was_seen_to_help(cli, settings):
+    result = run_of(cli, *settings, "data.validation=0.1", "training.local_epochs=3")
+    case, ill = read_case(Path("run")), {"collapsed"}
+    remedies = {remedy for kind in ILL_RUNS[settings] for remedy in REMEDIES[kind]}
+    for command in (remedy.command(case, ill) for remedy in remedies):
+        assert accuracy_after(cli, command) > result["validation_accuracy"], command

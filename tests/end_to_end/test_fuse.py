@@ -149,7 +149,7 @@ def test_statistics_cannot_become_a_model(cli, tmp_path):
 def test_a_run_with_relative_paths_is_fused_from_another_folder(cli, tmp_path, monkeypatch):
     assert cli("partition", "--export", "plan.json")[0] == 0
     quick = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1", "out=run", "--quiet")
-    code, _, err = cli("run", "partition.kind=file", "partition.path=plan.json", *quick)
+    code, _, err = cli("run", "method=v7", "partition.kind=file", "partition.path=plan.json", *quick)
     assert code == 0, err
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")

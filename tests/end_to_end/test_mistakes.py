@@ -8,6 +8,8 @@ import pytest
 
 from mooring.record import locked
 
+ANNEALED = "{kind: annealed, base: {kind: uncertainty, gradients: joint}}"
+
 
 def refused(cli, *arguments):
     code, out, err = cli(*arguments)
@@ -32,7 +34,10 @@ def refused(cli, *arguments):
         ("training.rounds=0", "training.rounds=0: must be greater than 0"),
         ("training.lr=0", "training.lr=0: must be greater than 0"),
         ("training.batch_size=big", "training.batch_size=big: must be a valid integer"),
-        ("model.width=0.2", "a simplex of 10 anchors needs 9 feature dimensions, the model has 6; raise model.width"),
+        (
+            "method=v7 model.width=0.2",
+            "a simplex of 10 anchors needs 9 feature dimensions, the model has 6; raise model.width",
+        ),
         ("data.source=cifar10", "data_batch_1"),
         ("data.limit=5000", "data.limit=5000 is more than the 1437 training images"),
         ("nowhere.yaml", "nowhere.yaml: cannot be read"),
@@ -46,7 +51,7 @@ def refused(cli, *arguments):
 def test_a_bad_setting_is_refused(cli, tmp_path, monkeypatch, override, told):
     monkeypatch.setenv("MOORING_DATA", str(tmp_path / "no-data"))
     (tmp_path / "empty.yaml").touch()
-    err = refused(cli, "run", override)
+    err = refused(cli, "run", *override.split())
     assert told in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "runs").exists()
@@ -153,6 +158,18 @@ def test_a_typo_is_told_even_where_only_some_methods_have_the_part(cli):
         (["method=v7", "align.anchor=null"], "the term mean-squared needs anchors"),
         (["method=v6", "method.client.stages.0.weights=[1, 2]"], "give each term one weight"),
         (["method=v10", "weight.guard.kind=bound"], "cannot act in a joint loss"),
+        (
+            ["method=v7", f"weight={ANNEALED}", "weight.base.guard.kind=bound"],
+            "weight.base.guard.kind=bound: cannot act in a joint loss; use weight.base.gradients=separate",
+        ),
+        (
+            [
+                "method=v7",
+                f"weight={{kind: probed, base: {ANNEALED}}}",
+                "weight.base.base.ratio=linear",
+            ],
+            "weight.base.base.ratio=linear: has no place in a joint loss; use weight.base.base.gradients=separate",
+        ),
         (["method=closed-form", "weight.minimum=60"], "minimum=60.0: is above"),
         (["training.lr=.inf"], "must be a plain finite value"),
         (["training.lr=1e300"], "must be less than or equal to"),

@@ -31,12 +31,13 @@ def test_the_last_of_two_rounds_is_round_1_everywhere(cli, report):
     assert "after round 1 (last: 1)" in cli("watch", "run")[1]
     assert "test set, round 1, all clients" in " ".join(cli("fuse", "run")[1].split())
     assert cli("fuse", "run", "--round", "1")[0] == 0
-    assert "in round 1 is above the SGD limit" in " ".join(cli("doctor", "run")[1].split())
-    assert {row["round"] for row in json.loads(cli("doctor", "run", "--json")[1])["findings"] if row["round"]} == {1}
+    assert "too much for SGD at 2 of 5 clients from round 1." in " ".join(cli("doctor", "run")[1].split())
+    findings = json.loads(cli("doctor", "run", "--json")[1])["findings"]
+    assert {shown["round"] for row in findings for shown in row["evidence"] if shown["round"]} == {1}
     page = report("run")
     assert "test accuracy (round 1, n = 1, seed 1)" in page
     assert f"| {name} | 1 |" in page  # accuracy by round
-    assert "| unstable | 2, 3 | 1 | felt lambda" in page  # the doctor's findings
+    assert "from round 1. | 2, 3 | 1 | lambda" in page  # the doctor's findings
     assert "round 2" not in page
 
 

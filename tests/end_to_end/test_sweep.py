@@ -24,6 +24,7 @@ def read_rows(table):
 def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
     words = [
         "sweep",
+        "method=v7",
         "fusion=feature-ensemble,class-expert",
         "seed=1..2",
         *SMALL,
@@ -53,7 +54,7 @@ def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
 
 
 def test_a_failure_stays_alone_and_is_told(cli, tmp_path):
-    words = ["training.lr=0.05,1e6", "training.clip=null", "weight.kind=fixed", *SMALL]
+    words = ["method=v7", "training.lr=0.05,1e6", "training.clip=null", "weight.kind=fixed", *SMALL]
     code, out, _ = cli("sweep", *words, f"out={tmp_path / 's'}", "--json")
     assert code == 3
     told = json.loads(out)
@@ -76,7 +77,14 @@ class Broken(Fusion):
 
 def test_a_fusion_with_a_bug_fails_alone(cli, tmp_path):
     code, out, err = cli(
-        "sweep", f"fusion=feature-ensemble,{__name__}:Broken,class-expert", *SMALL, "out=s", "--json", "--workers", 1
+        "sweep",
+        "method=v7",
+        f"fusion=feature-ensemble,{__name__}:Broken,class-expert",
+        *SMALL,
+        "out=s",
+        "--json",
+        "--workers",
+        1,
     )
     assert code == 3, err
     good, bad, other = [row["status"] for row in json.loads(out)["results"]]
@@ -126,7 +134,7 @@ def test_a_search_goes_by_validation_accuracy(kind, cli, tmp_path, monkeypatch):
     if kind == "tpe":
         pytest.importorskip("optuna", reason="searches by Optuna: the extra search is not installed")
     (tmp_path / "search.yaml").write_text(
-        f"settings: [data.validation=0.2, {', '.join(SMALL)}]\n"
+        f"settings: [method=v7, data.validation=0.2, {', '.join(SMALL)}]\n"
         f"search: {{kind: {kind}, trials: 2, space: {{training.lr: {{low: 0.01, high: 0.1, log: true}}}}}}\n"
     )
     heard = []

@@ -13,10 +13,12 @@ import zlib
 from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from fuzz_target import Target
+from medical_files import write_dicom
 from PIL import Image
 from scipy.io import savemat
 from source_files import (
@@ -180,6 +182,12 @@ def deep() -> Image.Image:
     return Image.fromarray(pixels(9, 12).astype(np.uint16) * 257)
 
 
+def dicom_seed(folder: Path) -> bytes:
+    picture_seed(".png", grey, folder)
+    windowed = {"RescaleSlope": 2, "RescaleIntercept": -1024, "WindowCenter": 40, "WindowWidth": 400}
+    return write_dicom(folder / "a.dcm", pixels(9, 12).astype("<u2"), 12, "MONOCHROME2", **windowed).read_bytes()
+
+
 def folder_of(root: str) -> Source:
     return ImageFolder(root, layout="split", size=8, corrupt="error")
 
@@ -214,5 +222,10 @@ TARGETS: dict[str, Target] = {
     "webp": picture(".webp", colour),
     "webp, lossless": picture(".webp", clear, lossless=True),
     "bmp": picture(".bmp", colour),
+    "tiff": picture(".tif", colour, compression="tiff_lzw"),
+    "tiff, 16 bits": picture(".tif", deep),
+    "gif": picture(".gif", grey),
     "bmp, run lengths": Target(run_lengths_seed, partial(load, "train/a/000.bmp", folder_of, as_it_is)),
 }
+if find_spec("pydicom") is not None:
+    TARGETS["dicom"] = Target(dicom_seed, partial(load, "train/a/001.dcm", folder_of, as_it_is))

@@ -76,7 +76,7 @@ def log_of(folder: Path, content: bytes) -> str:
     told = []
     for imported in read_imports(path):
         diagnosis = examine(case_of_log(imported.record, imported.settings, path.name))
-        told.append(strict_json([as_tree(imported.result), [finding.text for finding in diagnosis.findings]]))
+        told.append(strict_json([as_tree(imported.result), [finding.words for finding in diagnosis.findings]]))
     return "\n".join(told)
 
 

@@ -57,9 +57,12 @@ class Worker:
     def __init__(self) -> None:
         self._begin()
 
-    def read(self, name: str, content: bytes, room: int = ROOM) -> Outcome:
-        """`room` is the address space above what the process has anyway, within the limit for all."""
-        self._pipe.send((name, content, room))
+    def read(self, name: str, content: bytes, room: int = ROOM, apart: bool = False) -> Outcome:
+        """`room` is the address space above what the process has anyway, within the limit for all.
+
+        `apart`: in a child of the process, which has no more memory to use again than the process had.
+        """
+        self._pipe.send((name, content, room, apart))
         try:
             if self._pipe.poll(SECONDS):
                 return Outcome(*self._pipe.recv())
@@ -72,7 +75,7 @@ class Worker:
         return outcome
 
     def seed(self, name: str) -> bytes:
-        self._pipe.send((name, None, 0))
+        self._pipe.send((name, None, 0, False))
         return bytes(self._pipe.recv())
 
     def close(self) -> None:
@@ -98,14 +101,20 @@ def _serve(pipe: Connection) -> None:
         pipe.send("ready")
         while True:
             try:
-                name, content, room = pipe.recv()
+                name, content, room, apart = pipe.recv()
             except EOFError:
                 return
             folder = Path(place, str(list(TARGETS).index(name)))
             if name not in seeds:
                 folder.mkdir()
                 seeds[name] = TARGETS[name].seed(folder)
-            pipe.send(seeds[name] if content is None else _read(TARGETS[name], folder, content, room))
+            if not apart:
+                pipe.send(seeds[name] if content is None else _read(TARGETS[name], folder, content, room))
+            elif os.fork() == 0:
+                pipe.send(_read(TARGETS[name], folder, content, room))
+                os._exit(0)
+            else:
+                os.wait()
 
 
 def _read(target: Target, folder: Path, content: bytes, room: int) -> tuple[str, str]:

@@ -84,11 +84,11 @@ def report():
 def test_a_workbook_is_written_whatever_names_hold(report, tmp_path):
     write_excel(report, tmp_path / "x.xlsx")
     book = load_workbook(tmp_path / "x.xlsx")
-    sheet = book.worksheets[0]
-    assert sheet["A2"].value == "=1+1"
-    assert sheet["A2"].data_type == "s"
-    assert sheet["B2"].value == r"a\x07b\x1b[2J"
-    assert [row[1].value for row in book.worksheets[1].iter_rows(min_row=2)] == [0.5, None]
+    sheet = book.worksheets[1]  # after the index
+    assert sheet["A5"].value == "=1+1"
+    assert sheet["A5"].data_type == "s"
+    assert sheet["B5"].value == r"a\x07b\x1b[2J"
+    assert [row[1].value for row in book.worksheets[2].iter_rows(min_row=5)] == [0.5, None]
 
 
 def test_a_whole_number_that_no_cell_holds_is_text(tmp_path, report):
@@ -96,7 +96,7 @@ def test_a_whole_number_that_no_cell_holds_is_text(tmp_path, report):
 
     table = Table("t", "t", ("n",), ((10**400,), (2**53,)))
     write_excel(replace(report, sections=(Section("s", "S", "", tables=(table,)),)), tmp_path / "x.xlsx")
-    cells = [row[0].value for row in load_workbook(tmp_path / "x.xlsx").active.iter_rows(min_row=2)]
+    cells = [row[0].value for row in load_workbook(tmp_path / "x.xlsx").worksheets[1].iter_rows(min_row=5)]
     assert cells == [str(10**400), 2**53]
 
 

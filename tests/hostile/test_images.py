@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from fuzz_data import run_lengths
 from fuzzing import Worker
+from medical_files import write_dicom
 from PIL import Image
 from source_files import pixels, write_images
 
@@ -55,6 +56,15 @@ def saved(suffix, picture, **options):
     return made.getvalue()
 
 
+def tiff(width, height):
+    """A TIFF of 8 x 8 whose tags say something else."""
+    content = bytearray(saved("TIFF", Image.new("L", (8, 8))))
+    for tag, side in ((256, width), (257, height)):
+        place = content.index(struct.pack("<HHI", tag, 4, 1)) + 8
+        content[place : place + 4] = struct.pack("<I", side)
+    return bytes(content) + bytes(1)
+
+
 CANVAS = (16_382).to_bytes(3, "little")
 LARGE = {
     "png": png(13_300, 13_300),
@@ -63,6 +73,9 @@ LARGE = {
     "webp": webp(b"VP8 ", bytes(3) + b"\x9d\x01\x2a" + struct.pack("<HH", 16_383, 16_383)),
     "webp, lossless": webp(b"VP8L", b"\x2f" + struct.pack("<I", 16_382 | 16_382 << 14)),
     "bmp, run lengths": webp(b"VP8X", bytes(4) + CANVAS + CANVAS),  # whatever a file is called
+    "tiff": tiff(20_000, 20_000),
+    "tiff, 16 bits": tiff(20_000, 20_000)[:-1],
+    "gif": b"GIF89a" + struct.pack("<HH", 65_000, 65_000) + bytes(3) + b"," + bytes(20),
 }
 
 
@@ -121,24 +134,45 @@ def test_a_file_with_more_bytes_than_its_pixels_could_need_is_refused(tmp_path):
         decode(path, 8, 3)
 
 
+def test_a_scan_above_the_limit_is_an_error_and_a_frame_larger_than_its_header_is_not_decoded(refused, tmp_path):
+    pydicom = pytest.importorskip("pydicom")
+    path = write_dicom(tmp_path / "a.dcm", pixels(8, 8), 8, "MONOCHROME2")
+    dataset = pydicom.dcmread(path)
+    dataset.file_meta.TransferSyntaxUID = pydicom.uid.JPEGBaseline8Bit
+    dataset.PixelData = pydicom.encaps.encapsulate([jpeg(65_000, 65_000)])
+    dataset["PixelData"].is_undefined_length = True
+    dataset.save_as(path)
+    refused("dicom", path.read_bytes(), "1 of 2 images cannot be read", megabytes=50)
+    dataset.Rows = dataset.Columns = 20_000
+    dataset.save_as(path)
+    refused("dicom", path.read_bytes(), "20000 x 20000 pixels, above data.max_pixels=100000000", megabytes=50)
+
+
 PICTURES = {
     "png": saved("PNG", Image.new("RGBA", (3000, 3000))),
     "jpeg": saved("JPEG", Image.new("RGB", (3000, 3000))),
     "bmp, run lengths": run_lengths(5000, 5000, b"\xff\x09" * 19 + b"\x9b\x03"),
     "webp": saved("WEBP", Image.new("RGB", (3000, 3000))),
+    "tiff": saved("TIFF", Image.new("RGB", (3000, 3000)), compression="tiff_lzw"),
+    "tiff, 16 bits": saved("TIFF", Image.new("I;16", (5000, 5000)), compression="tiff_deflate"),
+    "gif": saved("GIF", Image.new("L", (6000, 6000))),
 }
 
 
+@pytest.fixture(scope="module")
+def fresh(worker):
+    """A process that has read nothing yet: what one has freed it may use again, whatever the limit."""
+    started = Worker()
+    yield started
+    started.close()
+
+
 @pytest.mark.parametrize("target", PICTURES)
-def test_a_picture_that_does_not_fit_into_memory_is_an_error_that_says_so(worker, target):
-    fresh = Worker()  # what a process has freed it may use again, whatever the limit
-    try:
-        outcome = fresh.read(target, PICTURES[target], 20 << 20)
-        assert outcome.kind == "refused", outcome.text
-        assert "do not fit into memory; " in outcome.text
-        assert fresh.read(target, PICTURES[target]).kind == "read"
-    finally:
-        fresh.close()
+def test_a_picture_that_does_not_fit_into_memory_is_an_error_that_says_so(fresh, target):
+    outcome = fresh.read(target, PICTURES[target], 20 << 20, apart=True)
+    assert outcome.kind == "refused", outcome.text
+    assert "do not fit into memory; " in outcome.text
+    assert fresh.read(target, PICTURES[target], apart=True).kind == "read"
 
 
 def test_deep_greys_take_little_more_room_than_their_pixels(worker):

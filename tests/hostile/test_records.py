@@ -14,11 +14,16 @@ READERS = (("report",), ("doctor",), ("fuse", "--fusion", "class-expert"), ("tra
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def returned(tmp_path_factory):
+    """A folder, and what the run that made it returned."""
     folder = tmp_path_factory.mktemp("made") / "run"
     (experiment,) = load(overrides=[*SMALL, "engine.workers=1", f"out={folder}"])
-    run(experiment)
-    return folder
+    return folder, run(experiment)
+
+
+@pytest.fixture(scope="module")
+def made(returned):
+    return returned[0]
 
 
 @pytest.fixture
@@ -66,6 +71,11 @@ def test_every_reader_notices_what_was_changed(folder, change, verb, cli):
     assert (code, out) == (2, ""), out + err
     assert "changed since it was written" in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_run_returns_its_result_as_it_stands_on_disk(returned):
+    folder, result = returned
+    assert result == RunFolder(folder).result
 
 
 def test_verify_says_that_all_is_as_written_and_what_is_not(folder, cli):

@@ -87,7 +87,7 @@ def forget(module):
 def folder(v12_run, tmp_path, module):
     """A finished run that names code of others."""
     there = tmp_path / "run"
-    relabelled(v12_run, there, [f"weight={module}:Sine"], 0.5)
+    relabelled(v12_run, there, ["method=v7", f"weight={module}:Sine"], 0.5)
     forget(module)
     return there
 
@@ -168,14 +168,14 @@ def test_no_record_of_a_sweep_brings_code_in(v12_run, tmp_path, module, cli, whe
 
 def sweep_of(folder, module):
     folder.mkdir()
-    (folder / "sweep.yaml").write_text(f"settings: [weight={module}:Sine]\nfactors: {{seed: [1, 2]}}")
+    (folder / "sweep.yaml").write_text(f"settings: [method=v7, weight={module}:Sine]\nfactors: {{seed: [1, 2]}}")
     return folder
 
 
 def test_a_run_that_waits_in_a_folder_is_not_imported_and_not_replaced(tmp_path, module, cli):
     waiting = tmp_path / "run"
     (waiting / "state").mkdir(parents=True)
-    (experiment,) = load(None, [f"weight={module}:Sine", *SHORT])
+    (experiment,) = load(None, ["method=v7", f"weight={module}:Sine", *SHORT])
     (waiting / "experiment.yaml").write_text(as_yaml(experiment.tree()))
     forget(module)
     before = (waiting / "experiment.yaml").read_bytes()
@@ -187,7 +187,7 @@ def test_a_run_that_waits_in_a_folder_is_not_imported_and_not_replaced(tmp_path,
 
 
 def test_the_way_on_says_when_code_must_be_trusted(module):
-    (own,), (ours,) = load(None, [f"weight={module}:Sine"]), load(None, [])
+    (own,), (ours,) = load(None, ["method=v7", f"weight={module}:Sine"]), load(None, [])
     assert resuming(Path("a b"), own) == "mooring resume --trust-code 'a b'"
     assert resuming(Path("a b"), ours) == "mooring resume 'a b'"
 
@@ -228,23 +228,16 @@ def decoys(here):
         (here / f"{name}.py").write_text(f"open('executed-{name}', 'w').close()\nraise SystemExit('shadowed')\n")
 
 
-def test_no_verb_runs_a_file_that_is_called_like_a_library(v12_run, tmp_path):
+def test_no_verb_and_no_worker_runs_a_file_that_is_called_like_a_library(v12_run, tmp_path):
+    """And code that was named is run by workers, from the current folder: it alone leaves its trace."""
     here = tmp_path / "here"
     shutil.copytree(v12_run, here / "run")
     (here / "old.log").write_text(log_of("OneshotOursV10", v10_rounds()))
-    decoys(here)
-    done = installed(tmp_path)(here, *(" ".join(words) for words in EVERY))
-    assert done.stderr == ""
-    assert not list(here.glob("executed*"))
-
-
-def test_workers_run_named_code_of_the_current_folder_and_no_other(tmp_path):
-    here = tmp_path / "here"
-    here.mkdir()
     (here / "lab.py").write_text(EVIL + "\nimport helper\n")
     (here / "helper.py").write_text("")
     decoys(here)
     words = "engine.workers=2 partition.kind=iid partition.clients=2 training.rounds=1 training.local_epochs=1"
-    done = installed(tmp_path)(here, f"run weight=lab:Sine {words} data.limit=60 out=run -q")
+    own = f"run method=v7 weight=lab:Sine {words} data.limit=60 out=own -q"
+    done = installed(tmp_path)(here, *(" ".join(words) for words in EVERY), own)
     assert done.stderr == ""
     assert [path.name for path in here.glob("executed*")] == ["executed"]

@@ -38,7 +38,7 @@ HOSTILE = {
     "no whole number": ("seed: !!int x", "has the tag tag:yaml.org,2002:int"),
     "many keys": ("".join(f"k{i}: 1\n" for i in range(200_000)), "is too large"),
     "many values": ("seed: [" + "1," * MOST_VALUES + "1]", "holds more than 10,000 values in line 1"),
-    "a dot first": ("weight: .evil:X", "weight.kind=.evil:X: cannot be imported (it is no name)"),
+    "a dot first": ("method: v7\nweight: .evil:X", "weight.kind=.evil:X: cannot be imported (it is no name)"),
     "two dots": ("method: a..b:X", "method=a..b:X: cannot be imported (it is no name)"),
     "a key of ours": ('partition: {"\\0inherited": 3}', "a character that is no text"),
     "half a character": ('out: "\\ud800"', "a character that is no text"),

@@ -24,7 +24,7 @@ from mooring.errors import ConfigError
 from mooring.fusion import FUSIONS, Analytic
 from mooring.losses import CrossEntropy
 from mooring.methods import Method
-from mooring.models.feature_maps import EncoderFile, Pixels
+from mooring.models.feature_maps import EncoderFile, OnnxFile, Pixels, ResNetFile
 from mooring.uploads.mixtures import Mixtures
 from mooring.uploads.moments import Moments
 from mooring.weighting import Annealed, ByEntropy, Fixed, Uncertainty
@@ -32,6 +32,8 @@ from mooring.weighting.sigma import Sigma, Values
 
 REQUIRED = {  # what has no default
     EncoderFile: {"path": "encoder.safetensors"},
+    OnnxFile: {"path": "encoder.onnx"},
+    ResNetFile: {"path": "resnet.safetensors"},
     FromFile: {"path": "split.json"},
     Method: {"client": ClientRecipe(()), "fusion": None},
     ClientRecipe: {"terms": ()},

@@ -16,6 +16,7 @@ from mooring.seeds import generator
 from mooring.trees import canonical_json, digest, to_tree
 from mooring.uploads import Encoder, LabelCounts, Prototypes, UploadFacts, expected_of, extract, wire_name
 from mooring.uploads.classes import ClassMeans
+from mooring.uploads.embeddings import EmbeddingMoments
 from mooring.uploads.fisher import FisherDiagonal
 from mooring.uploads.grams import Grams
 from mooring.uploads.mixtures import Mixtures
@@ -23,7 +24,7 @@ from mooring.uploads.moments import Moments
 
 FILTERS = RandomFilters(filters=4, side=3)
 ADDING = [LabelCounts(), Grams(), *(Moments(FILTERS, second) for second in ("shared", "per-class", "diagonal"))]
-ALL = [*ADDING, Encoder(), Prototypes(), ClassMeans(), FisherDiagonal(), Mixtures(FILTERS, 2)]
+ALL = [*ADDING, Encoder(), Prototypes(), ClassMeans(), EmbeddingMoments(), FisherDiagonal(), Mixtures(FILTERS, 2)]
 ALL += [Mixtures(Pixels(), 2, "spherical"), Moments(RandomEncoder(), "shared")]
 HEADS = [RawPrototypes(), UnitPrototypes(), Linear(), FixedSimplex()]
 every_part = pytest.mark.parametrize("part", ALL, ids=lambda part: f"{part.kind}-{ALL.index(part)}")

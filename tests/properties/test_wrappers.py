@@ -7,7 +7,7 @@ from mooring.schedules import at
 from mooring.seeds import generator
 from mooring.types import ClientFacts, Losses, Progress
 from mooring.weighting import WEIGHTINGS, Annealed, Fixed, Probed, Uncertainty
-from mooring.weighting.guards import InverseVariance
+from mooring.weighting.guards import GUARDS, Bound, InverseVariance
 
 FACTS = ClientFacts(0, (5, 0, 3), steps=50)
 STEPS = 12
@@ -27,6 +27,13 @@ WRAPPERS = {  # and what it multiplies the felt lambda by
     "twice": (lambda base: Annealed(Annealed(base, "linear"), "cosine"), lambda p: at("linear", p) * at("cosine", p)),
 }
 every_pair = pytest.mark.parametrize(("base", "wrapper"), [(base, wrapper) for base in BASES for wrapper in WRAPPERS])
+
+
+GUARDED = {
+    **{kind: WEIGHTINGS[kind]() for kind in ("closed-form", "gradient-normalised", "hypergradient")},
+    **{kind: Uncertainty(ratio="cosine", data="linear", guard=guard()) for kind, guard in GUARDS.items()},
+    "joint and guarded": Uncertainty(data="linear", gradients="joint", guard=InverseVariance(0.05)),
+}
 
 
 def losses_of(step):
@@ -101,3 +108,20 @@ def test_annealing_leaves_the_base_where_it_would_rest():
     joint = BASES["joint"].stationary(9.0, 1.0, progress, FACTS)
     faded = Annealed(BASES["joint"], "linear").stationary(9.0, 1.0, progress, FACTS)
     assert (faded.raw, faded.felt) == pytest.approx((joint.raw, joint.felt / 2))
+
+
+@pytest.mark.parametrize(("base", "wrapper"), [(base, wrapper) for base in GUARDED for wrapper in WRAPPERS])
+def test_a_guard_inside_binds_at_the_schedule_times_its_own_cap(base, wrapper):
+    wrap, factor = WRAPPERS[wrapper]
+    alone, wrapped = (rule.outlook(FACTS, 0.05, 0.9, 9.0) for rule in (GUARDED[base], wrap(GUARDED[base])))
+    for step in (0, 20, 49):
+        progress = Progress(step, 50)
+        assert wrapped.cap(9.0, progress) == pytest.approx(factor(progress) * alone.cap(9.0, progress))
+
+
+def test_what_is_felt_where_a_bound_binds_is_the_cap():
+    rule = Annealed(Uncertainty(ratio="cosine", guard=Bound(0.3)), "linear")
+    cap = rule.outlook(FACTS, 0.05, 0.9, 9.0).cap
+    shares = [balanced.lambda_felt.item() / cap(9.0, progress) for progress, balanced, _ in trace(rule)[0]]
+    assert shares[0] == pytest.approx(1.0)  # a raw lambda of 1 is held at 0.3 while the schedule of the base allows it
+    assert max(shares) <= 1 + 1e-6

@@ -44,7 +44,8 @@ def test_and_the_published_fusion_collapses(v12):
 
 def test_the_doctor_dates_the_explosion(v12):
     for folder, result in v12.values():
-        found = {f.client: f.round for f in examine(read_case(folder)).findings if f.kind == "running-away"}
+        away = examine(read_case(folder)).finding("running-away")
+        found = {shown.client: shown.round for shown in away.evidence}
         assert found
         for client, onset in found.items():
             raws = {row.round: row.clients[client].lambda_raw for row in result.rounds}

@@ -41,9 +41,9 @@ def test_nothing_said_is_the_digits_with_good_defaults():
     assert (training.momentum, training.clip, training.weight_decay) == (0.9, 1.0, 0.0)
 
 
-def test_the_digits_file_says_the_defaults():
+def test_the_digits_file_says_the_defaults_of_v7():
     (path,) = [path for path in CONFIGS if path.name == "digits.yaml"]
-    assert one(file=path).fingerprint() == one().fingerprint()
+    assert one(file=path).fingerprint() == one("method=v7").fingerprint()
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
@@ -80,9 +80,9 @@ def test_any_part_of_a_method_can_be_overridden():
     method = one("method=v7", weight, term).method
     assert method.client.align.weight.base.value == 3
     assert [getattr(term, "temperature", None) for term in method.client.terms] == [None, 0.5, 1.0, 1.0]
-    assert one("method.client.terms.1.temperature=0.2").method.client.terms[1].temperature == 0.2
-    assert one("method.client.align.anchor=random-unit").method.client.align.anchor.kind == "random-unit"
-    assert one("method.client.align=null").method.client == METHODS["v4"].client
+    assert one("method=v7", "method.client.terms.1.temperature=0.2").method.client.terms[1].temperature == 0.2
+    assert one("method=v7", "method.client.align.anchor=random-unit").method.client.align.anchor.kind == "random-unit"
+    assert one("method=v7", "method.client.align=null").method.client == METHODS["v4"].client
 
 
 def test_fusion_is_a_short_name_for_the_methods_fusion():
@@ -148,8 +148,8 @@ def test_all_problems_are_told_at_once_with_field_value_and_remedy():
         ("method=[]", "method=[]: must be a name"),
         ("method=3", "method=3: must be a name"),
         ("data.source=mnist", "data.source=mnist: unknown; did you mean 'fashion_mnist'?"),
-        ("method.client.terms.supcn.temperature=1", "did you mean 'supcon'?"),
-        ("method.client.align.weight.kind=fixd", "did you mean 'fixed'?"),
+        ("method={name: v7, client: {terms: {supcn: {temperature: 1}}}}", "did you mean 'supcon'?"),
+        ("method={name: v7, client: {align: {weight: {kind: fixd}}}}", "did you mean 'fixed'?"),
         ("method=no.such.module:METHOD", "cannot be imported"),
         ("method=math:pi", "math:pi: is a float; it must be a mooring.Method"),
         ("nonsense", "'nonsense': is neither a file nor an override; write key=value"),
@@ -209,8 +209,8 @@ def test_a_key_given_twice_is_told_with_both_words(first, second):
 @pytest.mark.parametrize(
     ("text", "override"),
     [
-        ("fusion: iffi", "method.fusion=class-expert"),
-        ("method: {fusion: iffi}", "fusion=class-expert"),
+        ("method: v7\nfusion: iffi", "method.fusion=class-expert"),
+        ("method: {name: v4, fusion: iffi}", "fusion=class-expert"),
         ("method: {name: v7, fusion: iffi}", "method.fusion=class-expert"),
     ],
 )
@@ -259,7 +259,9 @@ OWN = Method(METHODS["v4"].aligned(Halved(6.0), about="mine").client, CountWeigh
 
 
 def test_a_users_own_parts_and_methods_are_used_by_their_import_path():
-    method = one(f"method.client.align.weight={__name__}:Halved", "method.client.align.weight.value=8").method
+    method = one(
+        "method=v7", f"method.client.align.weight={__name__}:Halved", "method.client.align.weight.value=8"
+    ).method
     assert method.client.align.weight == Halved(8.0)
     experiment = one(f"method={__name__}:OWN")
     assert experiment.method == OWN

@@ -1,31 +1,45 @@
 """The doctor on courses made by hand, and on lines of the published code."""
 
+import re
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
 import pytest
 from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
-from mooring.doctor import Case, case_of_log, examine
+import mooring.doctor
+from mooring import load
+from mooring.doctor import Case, case_of_log, examine, read_case
 from mooring.doctor.case import Setting
+from mooring.doctor.remedies import REMEDIES
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, ClientStarted
-from mooring.importing import read_imports
+from mooring.importing import import_log, read_imports
 from mooring.losses.supcon import smallest_supcon
 from mooring.methods import METHODS
 from mooring.record import ClientHistory, RunRecord
+from mooring.simulation import forecast, prepare
+from mooring.weighting import Uncertainty
+from mooring.weighting.guards import Bound
 
 COUNTS = (40, 40, 20)
 
 
 def setting(method, **changes):
     rule = METHODS[method].client.align.weight
-    facts = {"lr": 0.05, "momentum": 0.9, "batch_size": 32, "classes": 3, "dimension": 8}
-    return Setting(rule, **(facts | changes))
+    facts = {"rule": rule, "lr": 0.05, "momentum": 0.9, "batch_size": 32, "classes": 3, "dimension": 8}
+    return Setting(**(facts | changes))
 
 
-def course(method, raws, factors=None, *, start=1.0, steps=100, **changes):
+def course(method, raws, factors=None, *, start=1.0, steps=100, fused=(), sigma=None, **changes):
     """One client whose lambda takes this course, with the alignment loss of its equilibrium."""
     rows = []
+    rule = changes.pop("rule", METHODS[method].client.align.weight)
+    most = rule.guard.cap if rule.kind == "uncertainty" and rule.guard else float("inf")
     for r, (raw, a) in enumerate(zip(raws, factors or [1.0] * len(raws), strict=True)):
-        felt, base = raw * a, 9.0
+        felt, base = min(raw * a, most), 9.0
         rows.append(
             ClientRecord(
                 0,
@@ -37,84 +51,20 @@ def course(method, raws, factors=None, *, start=1.0, steps=100, **changes):
                 schedule_factor=a,
                 lambda_felt=felt,
                 lambda_star=felt,
+                sigma_sq_local=sigma,
                 accuracy=0.5,
             )
         )
     client = ClientHistory(0, "client 0", 100, COUNTS, ClientStarted(0, 100, steps, 8, start), tuple(rows))
-    return case(method, [client], {}, setting(method, **changes))
+    return case(method, [client], dict(enumerate(fused)), setting(method, **{"rule": rule, **changes}))
 
 
-def case(method, clients, fused, setting):
-    return Case("made", method, RunRecord("made", tuple(clients), fused), setting)
+def case(method, clients, fused, setting, folder=None):
+    return Case("made", method, RunRecord("made", tuple(clients), fused), setting, folder)
 
 
-def read_log(path):
-    return [case_of_log(one.record, one.settings, path.name) for one in read_imports(path)]
-
-
-def kinds(history, ill=None):
-    return {finding.kind for finding in examine(history).findings if ill is None or finding.ill == ill}
-
-
-def test_a_lambda_at_its_equilibrium_is_tracking():
-    found = examine(course("v10", [9.0, 10.0, 11.0]))
-    assert next(f.kind for f in found.findings if f.client == 0) == "tracking"
-    assert not found.ill
-    assert found.distances[0] == pytest.approx(0.0)
-
-
-def test_a_relaxation_longer_than_the_training_is_lagging():
-    history = course("v10-remedied", [1.0, 1.1, 1.2], steps=20)
-    (finding,) = [f for f in examine(history).findings if f.kind == "lagging"]
-    assert finding.evidence["relaxation_steps"] == pytest.approx(390, rel=0.03)
-    assert finding.remedy.startswith("sigma.lr=")
-
-
-def test_annealing_that_changes_nothing_is_cancelled():
-    factors = [1.0, 0.8, 0.6, 0.4, 0.2]
-    history = course("v11-linear", [10 / a for a in factors], factors)
-    (finding,) = [f for f in examine(history).findings if f.kind == "cancelled"]
-    assert finding.evidence["measured"] is True
-    assert not finding.ill
-    assert finding.round == 3
-    assert "cancelled" not in kinds(course("decoupled", [10.0] * 5, factors))
-    assert "cancelled" not in kinds(course("v7", [5.0] * 5, factors))
-
-
-def test_a_runaway_is_dated_explained_and_ill():
-    history = course("v12", [9.0, 11.0, 60.0, 5e3, 4e5], [0.9, 0.8, 0.7, 0.6, 0.5])
-    (finding,) = [f for f in examine(history).findings if f.kind == "running-away"]
-    assert finding.ill
-    assert finding.round == 3
-    assert finding.evidence["growth"] == pytest.approx(5e3 / 60)
-    assert finding.evidence["align_loss"] < 0.1
-    assert finding.remedy == "method=closed-form"
-
-
-def test_a_lambda_that_comes_back_has_not_run_away():
-    assert "running-away" not in kinds(course("v12", [9.0, 500.0, 9.0, 9.0]))
-
-
-def test_what_is_bounded_by_its_rule_cannot_run_away():
-    history = course("closed-form", [9.0, 200.0, 400.0], [1.0, 0.25, 0.125], start=9.0)
-    assert kinds(history, ill=True) == set()
-    assert "capped" in kinds(history)
-
-
-def test_a_guard_that_binds_is_named():
-    raws = [9.0, 4500.0, 4500.0]  # L_b / (2 gamma)
-    found = [f for f in examine(course("v12-gamma", raws, [1.0, 0.6, 0.3])).findings if f.kind == "capped"]
-    assert "inverse-variance" in found[0].text
-    assert not examine(course("v12-gamma", raws, [1.0, 0.6, 0.3], dimension=512)).ill
-
-
-def test_above_the_sgd_limit_is_unstable():
-    limit = 1.9 * 3 * 8 / 0.05
-    (finding,) = [f for f in examine(course("v7-constant", [limit * 1.1] * 2)).findings if f.kind == "unstable"]
-    assert finding.ill
-    assert finding.evidence["limit"] == pytest.approx(limit)
-    assert "unstable" not in kinds(course("v7-constant", [limit * 0.9] * 2))
-    assert "unstable" not in kinds(course("v7-constant", [limit * 1.1] * 2, mean_squared=False))
+def client_with(rounds=(), samples=50, counts=COUNTS, **more):
+    return ClientHistory(0, "client 0", samples, counts, rounds=tuple(rounds), **more)
 
 
 def two_clients(norms, fused, alone, plain_mean=True):
@@ -125,7 +75,7 @@ def two_clients(norms, fused, alone, plain_mean=True):
             50,
             COUNTS,
             rounds=tuple(
-                ClientRecord(k, r, 100, base_loss=9.0, accuracy=alone[r], prototype_norms=(n,) * 3)
+                ClientRecord(k, r, 100, base_loss=9.0, accuracy=alone[r], prototype_norms=(n,) * 3 if n else ())
                 for r, n in enumerate(ns)
             ),
         )
@@ -134,22 +84,153 @@ def two_clients(norms, fused, alone, plain_mean=True):
     return case("v4", clients, dict(enumerate(fused)), Setting(plain_mean=plain_mean))
 
 
+def read_log(path):
+    return [case_of_log(one.record, one.settings, path.name) for one in read_imports(path)]
+
+
+def found(history, kind):
+    return examine(history).finding(kind)
+
+
+def kinds(history, ill=None):
+    return {finding.kind for finding in examine(history).findings if ill is None or finding.ill == ill}
+
+
+LIMIT = 1.9 * 3 * 8 / 0.05
+FADING = [1.0, 0.8, 0.6, 0.4, 0.2]
+BOUND = Uncertainty(ratio="linear", data="linear", guard=Bound(50.0))
+ROW = ClientRecord(0, 0, 300, base_loss=9.0)
+EXPLODING = ([9.0, 11.0, 60.0, 5e3, 4e5], [0.9, 0.8, 0.7, 0.6, 0.5])
+
+SHOWN = {  # kind -> a case that has it, and one like it that has not
+    "running-away": (course("v12", *EXPLODING), course("v12", [9.0, 500.0, 9.0, 9.0])),
+    "capped": (course("v12", *EXPLODING, rule=BOUND), course("v12", [9.0, 9.0], rule=BOUND)),
+    "lagging": (course("v10-remedied", [1.0, 1.1, 1.2], steps=20), course("v10-remedied", [1.0, 1.1, 1.2], steps=999)),
+    "tracking": (course("v10", [9.0, 10.0, 11.0]), course("v12", *EXPLODING)),
+    "cancelled": (course("v11-linear", [10 / a for a in FADING], FADING), course("decoupled", [10.0] * 5, FADING)),
+    "unstable": (course("v7-constant", [LIMIT * 1.1] * 2), course("v7-constant", [LIMIT * 0.9] * 2)),
+    "collapsed": (two_clients([[5, 5], [5, 5]], [0.6, 0.3], [0.3, 0.4]), two_clients([[5, 5]], [0.6, 0.5], [0.3, 0.4])),
+    "norm-domination": (
+        two_clients([[5, 1], [5, 5]], [0.6, 0.3], [0.3, 0.4]),
+        two_clients([[5, 4], [5, 5]], [0.6, 0.3], [0.3, 0.4]),
+    ),
+    "at-chance": (course("v7", [5.0] * 2, fused=[0.6, 0.33]), course("v7", [5.0] * 2, fused=[0.6, 0.6])),
+    "never-seen": (case("v4", [client_with([ROW], 5, (5, 0, 0))], {}, Setting()), course("v7", [5.0])),
+    "not-a-number": (
+        case("v12", [client_with([replace(ROW, lambda_raw=float("nan"), lambda_felt=1.0)])], {}, Setting()),
+        case("v12", [client_with([replace(ROW, lambda_raw=1e90, lambda_felt=1.0)])], {}, Setting()),
+    ),
+    "starved": (case("v4", [client_with((), 0, (0, 0, 0))], {}, Setting()), course("v7", [5.0])),
+    "failed": (case("v4", [client_with(failure="supcon is nan")], {}, Setting()), course("v7", [5.0])),
+    "no-step": (
+        case("v4", [client_with()], {}, Setting()),
+        case("ridge", [client_with()], {}, Setting(trains=False)),
+    ),
+    "few-steps": (case("v4", [client_with([replace(ROW, steps=3)])], {}, Setting()), course("v7", [5.0])),
+    "loss-floor": (course("v10", [9.0] * 2, views=8, batch_size=512), course("v7", [5.0] * 2, views=8, batch_size=512)),
+}
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_every_finding_can_appear_and_not_appear(kind):
+    ill, well = SHOWN[kind]
+    assert kind in kinds(ill)
+    assert kind not in kinds(well)
+
+
+def test_no_finding_is_without_its_two_cases():
+    made = re.compile(r'Finding\(\s*"([a-z-]+)"')
+    text = "".join(path.read_text("utf-8") for path in Path(mooring.doctor.__file__).parent.glob("*.py"))
+    assert set(made.findall(text)) == set(SHOWN)
+    assert set(REMEDIES) <= set(SHOWN)
+
+
+def test_a_lambda_at_its_equilibrium_is_tracking():
+    diagnosis = examine(course("v10", [9.0, 10.0, 11.0]))
+    assert diagnosis.finding("tracking").words == "Lambda followed its equilibrium at 1 of 1 clients."
+    assert not diagnosis.ill
+    assert diagnosis.distances[0] == pytest.approx(0.0)
+
+
+def test_a_relaxation_longer_than_the_training_is_lagging():
+    (shown,) = found(course("v10-remedied", [1.0, 1.1, 1.2], steps=20), "lagging").evidence
+    assert shown.values["relaxation_steps"] == pytest.approx(390, rel=0.03)
+
+
+def test_annealing_that_changes_nothing_is_cancelled():
+    finding = found(course("v11-linear", [10 / a for a in FADING], FADING), "cancelled")
+    assert finding.evidence[0].values["measured"] is True
+    assert not finding.ill
+    assert finding.round == 3
+    assert "cancelled" not in kinds(course("v7", [5.0] * 5, FADING))
+
+
+def test_a_runaway_is_told_in_words_dated_and_explained():
+    finding = found(course("v12", *EXPLODING, fused=[0.4, 0.48, 0.4, 0.3, 0.23]), "running-away")
+    assert finding.ill
+    assert finding.words == ("Lambda ran away at 1 of 1 clients from round 3; fused accuracy fell from 48 % to 23 %.")
+    (shown,) = finding.evidence
+    assert shown.values["growth"] == pytest.approx(5e3 / 60)
+    assert shown.values["align_loss"] < 0.1
+    held = found(course("v12", *EXPLODING, fused=[0.4, 0.48, 0.47, 0.47, 0.47]), "running-away")
+    assert held.words.endswith("; fused accuracy held (47 %).")
+
+
+def test_what_is_bounded_by_its_rule_cannot_run_away_and_its_cap_is_told():
+    history = course("closed-form", [9.0, 200.0, 400.0], [1.0, 0.25, 0.125], start=1.0)
+    assert kinds(history, ill=True) == set()
+    assert "capped" in kinds(history, ill=False)
+
+
+@pytest.mark.parametrize("rule", [METHODS["v12-gamma"].client.align.weight, BOUND, replace(BOUND, guard=Bound(8103.0))])
+def test_a_guard_that_binds_does_not_silence_the_lambda_that_runs_against_it(rule):
+    raws = [9.0, 4500.0, 4500.0]  # L_b / (2 gamma)
+    if rule.guard.kind == "bound":
+        raws = [9.0, 1e6, 1e8]
+    diagnosis = examine(course("v12", raws, [1.0, 0.6, 0.3], rule=rule, dimension=512))
+    assert {"running-away", "capped"} <= {finding.kind for finding in diagnosis.findings}
+    assert diagnosis.finding("running-away").ill
+    assert rule.guard.kind in diagnosis.finding("capped").evidence[0].text
+
+
+def test_a_cap_ten_times_where_lambda_began_is_ill_and_a_lower_one_is_a_note():
+    assert found(course("v12", *EXPLODING, rule=replace(BOUND, guard=Bound(91.0))), "capped").ill
+    assert not found(course("v12", *EXPLODING, rule=replace(BOUND, guard=Bound(89.0))), "capped").ill
+
+
+def test_above_the_sgd_limit_is_unstable():
+    finding = found(course("v7-constant", [LIMIT * 1.1] * 2), "unstable")
+    assert finding.ill
+    assert finding.evidence[0].values["limit"] == pytest.approx(LIMIT)
+    assert "unstable" not in kinds(course("v7-constant", [LIMIT * 1.1] * 2, mean_squared=False))
+
+
+def test_joint_gradients_raise_the_sgd_limit_by_twice_sigma_squared():
+    assert "unstable" not in kinds(course("v10", [LIMIT * 19.9] * 2, sigma=10.0))
+    finding = found(course("v10", [LIMIT * 20.1] * 2, sigma=10.0), "unstable")
+    assert finding.evidence[0].values["limit"] == pytest.approx(20 * LIMIT)
+    assert "unstable" in kinds(course("decoupled", [LIMIT * 1.1] * 2, sigma=10.0))
+    assert "unstable" not in kinds(course("uw-so", [LIMIT * 100] * 2)), "the two shares add up to one"
+
+
 @pytest.mark.parametrize(
-    ("norms", "fused", "alone", "kind", "ill"),
+    ("norms", "fused", "alone", "round_", "ill"),
     [
-        ([[5, 1], [5, 5]], [0.6, 0.3], [0.3, 0.4], "norm-domination", True),
-        ([[5, 1], [5, 5]], [0.6, 0.5], [0.3, 0.4], "norm-domination", False),  # no collapse
-        ([[5, 1], [5, 5]], [0.6, 0.3], [0.4, 0.2], "norm-domination", False),  # the clients fell too
-        ([[5, 4], [5, 5]], [0.6, 0.3], [0.3, 0.4], None, False),  # norms alike
+        ([[5, 1, 1, 1], [5, 5, 5, 5]], [0.6, 0.5, 0.3, 0.3], [0.3, 0.3, 0.4, 0.4], 2, True),  # where accuracy falls
+        ([[5, 1, 5, 5], [5, 5, 5, 5]], [0.5, 0.6, 0.3, 0.3], [0.3, 0.3, 0.4, 0.4], 1, False),  # alike when it fell
+        ([[5, 1, 1, 1], [5, 5, 5, 5]], [0.6, 0.5, 0.5, 0.5], [0.3, 0.3, 0.4, 0.4], 1, False),  # no collapse
+        ([[5, 1, 1, 1], [5, 5, 5, 5]], [0.6, 0.5, 0.3, 0.3], [0.4, 0.4, 0.2, 0.2], 2, False),  # the clients fell too
+        ([[5, 4, 4, 4], [5, 5, 5, 5]], [0.6, 0.5, 0.3, 0.3], [0.3, 0.3, 0.4, 0.4], None, False),  # norms alike
+        ([[0, 0, 0, 0], [0, 0, 0, 0]], [0.6, 0.5, 0.3, 0.3], [0.3, 0.3, 0.4, 0.4], None, False),  # norms unknown
     ],
 )
-def test_norm_domination_is_ill_only_when_the_fusion_falls_and_the_clients_do_not(norms, fused, alone, kind, ill):
-    found = [f for f in examine(two_clients(norms, fused, alone)).findings if f.kind == "norm-domination"]
-    assert [f.kind for f in found] == ([kind] if kind else [])
-    assert all(f.ill == ill for f in found)
-    if found:
-        assert found[0].evidence["shares"][0] == pytest.approx(1 / 6)
-        assert found[0].remedy == "fusion=class-expert"
+def test_norm_domination_is_ill_only_where_the_fusion_falls_and_the_clients_do_not(norms, fused, alone, round_, ill):
+    finding = found(two_clients(norms, fused, alone), "norm-domination")
+    assert (finding.round if finding else None) == round_
+    assert bool(finding and finding.ill) == ill
+    if finding:
+        assert finding.evidence[0].values["shares"][0] == pytest.approx(1 / 6)
+    assert ("collapsed" in kinds(two_clients(norms, fused, alone), ill=True)) == (fused[-1] < 0.4)
 
 
 def test_a_norm_safe_fusion_cannot_be_dominated():
@@ -157,23 +238,75 @@ def test_a_norm_safe_fusion_cannot_be_dominated():
     assert "norm-domination" not in kinds(history)
 
 
-@pytest.mark.parametrize(
-    ("samples", "rounds", "ill"),
-    [(0, (), False), (5, (), True), (5, (ClientRecord(0, 0, 3, base_loss=9.0),), False)],
-)
-def test_starved_clients_are_found(samples, rounds, ill):
-    client = ClientHistory(0, "client 0", samples, (samples, 0, 0), rounds=rounds)
-    history = case("v4", [client], {}, Setting())
-    (finding,) = [f for f in examine(history).findings if f.kind == "starved"]
-    assert finding.ill is ill
+def test_collapse_says_what_the_clients_did_meanwhile():
+    words = found(two_clients([[5, 5], [5, 5]], [0.6, 0.3], [0.3, 0.4]), "collapsed").words
+    assert words == "Fused accuracy fell from 60 % in round 0 to 30 %, while the clients' own held (30 %, then 40 %)."
+    words = found(two_clients([[5, 5], [5, 5]], [0.6, 0.3], [0.4, 0.2]), "collapsed").words
+    assert "and the clients' own fell too (40 %, then 20 %)" in words
+
+
+def test_chance_is_judged_by_balanced_accuracy_and_by_the_number_of_images(v12_run):
+    def told(score, images):
+        rows = tuple(
+            replace(r, metrics=replace(r.metrics, balanced_accuracy=score)) for r in whole.record.result.rounds
+        )
+        result = replace(whole.record.result, rounds=rows, test_images=images)
+        return "at-chance" in kinds(replace(whole, record=replace(whole.record, result=result)), ill=True)
+
+    whole = read_case(v12_run)
+    assert told(0.09, 360)
+    assert told(0.13, 360)
+    assert not told(0.14, 360)
+    assert not told(0.11, 100_000)
+    assert not told(0.25, 4), "few images prove nothing"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("name", ["lambda_raw", "lambda_felt", "base_loss", "align_loss"])
+def test_what_is_no_number_is_ill(name, value):
+    row = replace(ROW, lambda_raw=1.0, lambda_felt=1.0, align_loss=1.0)
+    sick = case("v12", [client_with([row, replace(row, round=1, **{name: value})])], {}, Setting())
+    assert found(sick, "not-a-number").ill
+    assert found(sick, "not-a-number").round == 1
+
+
+def test_real_sites_are_not_told_to_divide_their_images_otherwise():
+    empty = case("v4", [client_with((), 0, (0, 0, 0))], {}, Setting(), Path("run"))
+    assert found(empty, "starved").remedy == ""
+    assert not any("partition" in remedy.command(empty, {"failed"}) for row in REMEDIES.values() for remedy in row)
 
 
 def test_classes_that_were_never_seen_are_a_note():
-    client = ClientHistory(0, "client 0", 5, (5, 0, 0), rounds=(ClientRecord(0, 0, 300, base_loss=9.0),))
-    history = case("v4", [client], {}, Setting())
-    (finding,) = [f for f in examine(history).findings if f.kind == "never-seen"]
-    assert finding.evidence == {"untrained": 2, "prototypes": 3}
+    finding = found(case("v4", [client_with([ROW], 5, (5, 0, 0))], {}, Setting()), "never-seen")
+    assert finding.evidence[0].values == {"untrained": 2, "prototypes": 3}
     assert not finding.ill
+
+
+def test_remedies_act_on_the_examined_run_and_can_be_pasted():
+    sick = replace(course("v12", *EXPLODING, fused=[0.6, 0.6, 0.5, 0.4, 0.4]), folder=Path("my runs/v12"))
+    assert found(sick, "running-away").remedy == "mooring fuse 'my runs/v12' --fusion class-expert"
+    assert "--trust-code" in found(replace(sick, own_code=True), "running-away").remedy
+    assert found(replace(sick, folder=None), "running-away").remedy == "", "a log cannot be fused"
+
+
+def test_another_fusion_is_proposed_only_where_it_was_seen_to_help():
+    """Not where lambda ran away and the accuracy held, nor for clients that were never moored."""
+    held = replace(course("v12", *EXPLODING, fused=[0.6] * 5), folder=Path("my runs/v12"))
+    fused = replace(course("v12", *EXPLODING, fused=[0.6, 0.3]), folder=Path("my runs/v12"))
+    expert = replace(fused, setting=replace(fused.setting, plain_mean=False))
+    again = ("mooring", "run", "my runs/v12/experiment.yaml", "method=v9", "fusion=class-expert", "out=my runs/v12-v9")
+    for sick in (held, expert):
+        assert tuple(shlex.split(found(sick, "running-away").remedy)) == again
+    unseen = [client_with([ROW], 5, (5, 0, 0))]
+    assert found(case("v7", unseen, {}, setting("v7"), Path("run")), "never-seen").remedy
+    assert not found(case("v4", unseen, {}, Setting(), Path("run")), "never-seen").remedy
+
+
+def test_a_lower_rate_is_proposed_where_it_is_lower():
+    quick = case("v4", [client_with(failure="supcon is nan")], {}, Setting(lr=1.0), Path("run"))
+    assert found(quick, "failed").remedy == "mooring run run/experiment.yaml training.lr=0.05 out=run-lr-0.05"
+    slow = replace(quick, setting=Setting(lr=0.05))
+    assert found(slow, "failed").remedy == ""
 
 
 def test_the_floor_of_supcon_by_hand():
@@ -187,11 +320,25 @@ def test_methods_in_logs_are_told_apart_by_content_and_not_by_label(tmp_path):
     path.write_text(log_of("OneshotOursV12", v11_rounds()) + "\n" + log_of("OneshotOursV10", v10_rounds()))
     v11, v10 = read_log(path)
     assert (v11.method, v10.method) == ("v11-linear", "v10")
-    assert any("calls itself OneshotOursV12" in remark for remark in v11.record.remarks)
-    assert not any("calls itself" in remark for remark in v10.record.remarks)
+    assert v11.record.result.origin.identified == "inferred"
+    assert v10.record.result.origin.identified == "read"
     assert v11.record.fused == {0: 0.30, 1: 0.31, 2: 0.32, 3: 0.33}
-    assert "cancelled" in kinds(v11)
+    (shown,) = found(v11, "cancelled").evidence
+    assert shown.values["exponent"] == pytest.approx(0, abs=0.01)
     assert v10.record.clients[0].rounds[0].base_loss == pytest.approx(9.0)
+
+
+def test_losses_that_were_inferred_from_sigma_prove_nothing(tmp_path):
+    """At the equilibrium of its own sigmas a log's L_b / L_a is lambda by definition."""
+    path = tmp_path / "v11.log"
+    path.write_text(log_of("OneshotOursV11", v11_rounds()))
+    (v11,) = read_log(path)
+    assert v11.setting.inferred
+    assert not any("20 %" in shown.text for finding in examine(v11).findings for shown in finding.evidence)
+    rows = v11.record.clients[0].rounds
+    annealed = [replace(row, lambda_felt=row.schedule_factor * 12, lambda_raw=12.0) for row in rows]
+    clients = (replace(v11.record.clients[0], rounds=tuple(annealed)),)
+    assert "cancelled" not in kinds(replace(v11, record=replace(v11.record, clients=clients)))
 
 
 @pytest.mark.parametrize("value", ["nan", "inf"])
@@ -205,32 +352,17 @@ def test_a_log_may_hold_values_that_are_no_numbers(tmp_path, value):
     path.write_text(log_of("OneshotOursV12", lines))
     (history,) = read_log(path)
     assert history.method == "v12-as-run"
-    examine(history)
+    import_log(path, tmp_path / "run")
+    for told in (examine(history), examine(read_case(tmp_path / "run"))):
+        assert told.finding("not-a-number").ill
 
 
 def test_a_file_that_is_no_log_is_refused(tmp_path):
     (tmp_path / "x.log").write_text("hello\n")
-    with pytest.raises(StoreError, match="holds no round of the published code"):
+    with pytest.raises(StoreError, match="holds no line of the published code"):
         read_log(tmp_path / "x.log")
     with pytest.raises(StoreError, match="cannot be read"):
         read_log(tmp_path / "none.log")
-
-
-def test_a_failed_client_is_told_as_such():
-    client = ClientHistory(2, "client 2", 50, COUNTS, failure="client 2: supcon is nan in round 0, step 3")
-    (finding,) = [f for f in examine(case("v4", [client], {}, Setting())).findings if f.ill]
-    assert finding.kind == "failed"
-    assert "supcon is nan" in finding.text
-
-
-def test_the_remedy_for_lagging_makes_sigma_quick_enough():
-    from mooring.weighting.equilibrium import relaxation_steps
-
-    history = course("v10-remedied", [1.0, 1.1, 1.2], steps=100)
-    (finding,) = [f for f in examine(history).findings if f.kind == "lagging"]
-    rate = float(finding.remedy.split()[0].removeprefix("sigma.lr="))
-    assert finding.remedy.endswith("sigma.lr_scale=1")
-    assert relaxation_steps(rate, 0.9) < 300 / 5
 
 
 def test_an_a_priori_bound_knows_its_guard():
@@ -247,3 +379,27 @@ def test_a_foreign_configuration_is_never_evaluated_and_cannot_exhaust_the_reade
         path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, config))
         (history,) = read_log(path)
         assert history.setting.lr is None
+
+
+SIZES = []
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Nothing, and how many images it was asked for."""
+
+    kind: ClassVar[str] = "counted"
+
+    def __call__(self, step):
+        SIZES.append(len(step.labels))
+        return 0 * step.views[0].logits.sum()
+
+
+@pytest.mark.parametrize(("long_step", "largest"), [(0.0, 2), (float("inf"), 32)])
+def test_a_plan_with_long_steps_is_timed_on_few_images(long_step, largest, monkeypatch):
+    monkeypatch.setattr(forecast, "LONG_STEP", long_step)
+    [experiment] = load(overrides=["method=v7", "data.limit=300"])
+    federation, job = prepare(experiment)
+    SIZES.clear()
+    forecast.forecast(replace(job, recipe=replace(job.recipe, terms=(*job.recipe.terms, Counted()))), federation)
+    assert max(SIZES) == largest

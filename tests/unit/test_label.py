@@ -15,9 +15,9 @@ from mooring.reports.reading import gather
 DIGITS = Path(__file__).parents[2] / "configs/digits.yaml"
 README = {  # method and fusion -> the fingerprints of seeds 1, 2, 3 in README.md
     ("centralised",): ("75dff19f", "2ed938a6", "708cbf12"),
+    ("mooring",): ("40ddee88", "b84cd360", "95db3a45"),
     ("v7", "fusion=class-expert"): ("51ef464d", "51c910f4", "3c07ebd2"),
     ("v4",): ("4dfcdc8e", "a83a0871", "f9c44858"),
-    ("moored",): ("ee262278", "ae1f6408", "3c616ef8"),
     ("v7",): ("ed813e5f", "adf3d4cc", "959245e6"),
     ("local-only",): ("8c2cbe0b", "4dbead6a", "6a2925e4"),
 }
@@ -25,11 +25,11 @@ CHANGED = [
     (["method=v7", "fusion=class-expert"], "v7 + fusion=class-expert", "digits-v7-fusion-class-expert"),
     (["method=v7", "weight.base.value=3"], "v7 + weight.base.value=3", "digits-v7-weight.base.value-3"),
     (
-        ["weight=fixed", "weight.value=0.5"],
+        ["method=v7", "weight=fixed", "weight.value=0.5"],
         "v7 + weight=fixed, weight.value=0.5",
         "digits-v7-weight-fixed-weight.value-0.5",
     ),
-    (["method.client.align=null"], "v7 + align=null", "digits-v7-align-null"),
+    (["method=v7", "method.client.align=null"], "v7 + align=null", "digits-v7-align-null"),
     (["method=v6", "alignment_epochs=3"], "v6 + alignment_epochs=3", "digits-v6-alignment_epochs-3"),
     (
         ["method=v12", "clip=per-group", "sigma.lr=0.1", "fusion.kind=iffi"],
@@ -37,7 +37,7 @@ CHANGED = [
         "digits-v12-sigma.lr-0.1-clip-per-group-fusion-iffi",
     ),
     (
-        ["method.client.terms.supcon.temperature=0.1"],
+        ["method=v7", "method.client.terms.supcon.temperature=0.1"],
         "v7 + method.client.terms.supcon.temperature=0.1",
         "digits-v7-method.client.terms.supcon.temperature-0.1",
     ),
@@ -83,7 +83,7 @@ def test_a_method_as_it_is_needs_no_more_than_its_name(name):
 
 
 def test_the_value_that_a_method_has_already_changes_nothing():
-    assert one("weight.base.value=5", "fusion=feature-ensemble", "align.term=mean-squared").label == "v7"
+    assert one("method=v7", "weight.base.value=5", "fusion=feature-ensemble", "align.term=mean-squared").label == "v7"
 
 
 @pytest.mark.parametrize(

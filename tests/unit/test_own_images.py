@@ -10,11 +10,17 @@ import torch
 from PIL import Image
 from source_files import pixels, write_arrays, write_images
 
+from mooring.config import load
+from mooring.data import progress
 from mooring.data.arrays import Arrays
 from mooring.data.image_folder import ImageFolder
 from mooring.data.images import DataWarning
 from mooring.data.pixels import decode
+from mooring.data.progress import reading_told
 from mooring.errors import DataError
+from mooring.events import Event, ImagesRead
+from mooring.models.feature_maps import Encoder
+from mooring.simulation import run
 
 
 def folder(root: Path, **fields: object) -> ImageFolder:
@@ -90,8 +96,85 @@ def test_hidden_files_other_files_and_loops_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "self").symlink_to(tmp_path / "self")
     source = folder(tmp_path)
-    assert source.train().label_counts() == (4, 4)
+    with pytest.warns(DataWarning, match=r"^ignored: 1 \.txt$"):
+        assert source.train().label_counts() == (4, 4)
     assert source.test().label_counts() == (1, 1)
+
+
+@pytest.mark.parametrize("layout", ["split", "tree", "sites"])
+def test_ignored_files_are_counted_by_their_ending(tmp_path: Path, layout: str) -> None:
+    above = {"split": ("train", "test"), "tree": ("",), "sites": ("north", "south")}[layout]
+    for part in above:
+        write_images(tmp_path / part / "a", 2)
+        for number in range(2):
+            (tmp_path / part / "a" / f"{number}.TXT").touch()
+    (tmp_path / "labels.json").touch()
+    (tmp_path / "README").touch()
+    write_images(tmp_path, 1)
+    with pytest.warns(DataWarning) as caught:
+        folder(tmp_path, layout=layout).train()
+    [message] = [str(warning.message) for warning in caught]
+    counts = [f"{2 * len(above)} .txt", "1 .json", "1 .png outside class folders", "1 without an ending"]
+    assert message.startswith(f"ignored: {counts[0]}, 1 ")  # the most frequent first
+    assert sorted(message.removeprefix("ignored: ").split(", ")) == sorted(counts)
+
+
+def test_a_size_left_open_is_what_the_method_asks_for(tmp_path: Path) -> None:
+    write_split(tmp_path)
+    source = ImageFolder(str(tmp_path))
+    assert source.train().shape == (3, 32, 32)
+    assert source.for_size(lambda: 224).train().shape == (3, 224, 224)
+    assert source.for_size(lambda: None).size == 32
+    assert folder(tmp_path, size=48).for_size(lambda: 224).size == 48
+    both = ImageFolder(str(tmp_path), public=source).for_size(lambda: 96)
+    assert (both.size, both.public) == (96, source.for_size(lambda: 96))
+
+
+def test_an_experiment_holds_the_size_it_uses_and_older_fingerprints_stay() -> None:
+    settings = ["method=v7", "data.source=image_folder", "data.root=x"]
+    [opened], [given], [fitted] = (
+        load(overrides=[*settings, *more]) for more in ([], ["data.size=32"], ["data.fit=pad"])
+    )
+    assert opened.tree()["data"]["size"] == 32
+    assert opened.fingerprint() == given.fingerprint()
+    assert opened.fingerprint().startswith("3d4c572de166")  # as it was when there was neither fit nor group
+    assert fitted.fingerprint() != opened.fingerprint()
+
+
+def test_images_of_an_open_size_get_what_the_encoder_takes() -> None:
+    if Encoder().missing() is not None:
+        pytest.skip("the extra encoder is not installed")
+    folder_of = ["data.source=image_folder", "data.root=x"]
+    words = ([], ["data.channels=1"], ["encoder.pixels=96"], ["data.size=300"], ["encoder=none"], ["method=v7"])
+    sizes = [load(overrides=[*folder_of, *more])[0].tree()["data"]["size"] for more in words]
+    assert sizes == [224, 224, 96, 300, 32, 32]
+
+
+def test_large_images_of_sites_run_in_the_size_that_was_asked_for(tmp_path: Path) -> None:
+    for number in range(2):
+        for label, shape in (("a", (224, 300, 3)), ("b", (260, 224))):
+            (tmp_path / "sites" / f"site{number}" / label).mkdir(parents=True)
+            for image in range(2):
+                path = tmp_path / "sites" / f"site{number}" / label / f"{image}.tif"
+                Image.fromarray(pixels(*shape)).save(path)
+    data = ["data.source=image_folder", f"data.root={tmp_path / 'sites'}", "data.size=224", "partition.kind=sites"]
+    [experiment] = load(overrides=["method=afl", *data, "engine.workers=1", f"out={tmp_path / 'run'}"])
+    result = run(experiment)
+    assert result.image_shape == (3, 224, 224)
+    assert [site.images for site in result.sites] == [2] * 2
+    assert result.last.metrics.accuracy == 1  # grey and coloured noise
+
+
+def test_reading_that_takes_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_split(tmp_path)
+    heard: list[Event] = []
+    with reading_told(heard.append):
+        folder(tmp_path).train()
+        assert heard == []
+        monkeypatch.setattr(progress, "PATIENCE", 0.0)
+        monkeypatch.setattr(progress, "EVERY", 0.0)
+        folder(tmp_path).train()
+    assert heard == [ImagesRead(done, 6) for done in range(6)]
 
 
 def test_class_folder_may_be_a_link(tmp_path: Path) -> None:

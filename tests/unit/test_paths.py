@@ -71,7 +71,13 @@ def test_the_fingerprint_is_that_of_the_paths_as_written(here, monkeypatch):
 
 def test_fingerprints_with_paths_are_what_they_were(here):
     """Computed before paths were resolved."""
-    words = ["data.source=image_folder", "data.root=images", "data.public.source=digits", "data.public.root=./pub"]
+    words = [
+        "method=v7",
+        "data.source=image_folder",
+        "data.root=images",
+        "data.public.source=digits",
+        "data.public.root=./pub",
+    ]
     assert load(None, words)[0].fingerprint()[:8] == "9401702f"
 
 
@@ -103,7 +109,7 @@ class Deep:
 
 
 def test_a_users_own_part_can_hold_a_path(here):
-    (experiment,) = load(None, [f"align.anchor={__name__}:Deep"])
+    (experiment,) = load(None, ["method=v7", f"align.anchor={__name__}:Deep"])
     assert experiment.method.client.align.anchor.file == str(here / "deep.bin")
 
 

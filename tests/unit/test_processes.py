@@ -27,13 +27,13 @@ def test_a_task_is_tried_by_three_workers_and_then_given_up(tmp_path):
     assert pool.started == 3
 
 
-def test_the_worker_after_one_that_died_goes_on_with_its_task_and_the_next(tmp_path):
-    assert ends(WorkerPool(Trying(tmp_path), 1), ["unlucky", "fine"]) == [Message("unlucky", 2), Message("fine", 1)]
-
-
-def test_a_crash_in_a_worker_is_told_with_its_traceback(tmp_path):
+def test_a_dead_worker_is_replaced_and_a_crash_is_told_with_its_traceback(tmp_path):
+    """One pool for both, since workers take seconds to start: the next goes on with the task and those that wait."""
+    told = []
     with pytest.raises(RuntimeError, match="in a worker process") as crash:
-        ends(WorkerPool(Trying(tmp_path), 1), ["wrong"])
+        for said in WorkerPool(Trying(tmp_path), 1).run(["unlucky", "fine", "wrong"]):
+            told += [said] if isinstance(said, Message | Died) else []
+    assert told == [Message("unlucky", 2), Message("fine", 1)]
     assert 'handlers.py", line' in str(crash.value)
     assert str(crash.value).rstrip().endswith("ValueError: a mistake of ours")
     assert len((tmp_path / "wrong").read_text().splitlines()) == 1  # a mistake is not tried again
@@ -74,7 +74,7 @@ def test_a_run_gives_back_the_callers_threads_however_it_ends(stop, two_threads,
     settings = ["method=afl", "partition.kind=iid", "engine.workers=1", "data.limit=100", f"out={tmp_path / 'run'}"]
     [experiment] = load(overrides=settings)
     try:
-        assert run(experiment, watch).complete
+        assert run(experiment, watch, threads_of_server=1).complete
         assert stop is None
     except Enough:
         assert torch.get_num_threads() == 2

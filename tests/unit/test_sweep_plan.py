@@ -57,7 +57,7 @@ def test_a_file_says_the_same_and_is_read_again(tmp_path):
 
 def test_a_factor_of_a_file_is_replaced_in_whatever_spelling(tmp_path):
     path = tmp_path / "sweep.yaml"
-    path.write_text("factors: {fusion: [iffi, class-expert], seed: [1, 2]}\n")
+    path.write_text("experiment: {method: v7}\nfactors: {fusion: [iffi, class-expert], seed: [1, 2]}\n")
     assert load_plan(path, ["method.fusion=iffi,fisher"]).factors == {
         "seed": (1, 2),
         "method.fusion": ("iffi", "fisher"),
@@ -171,7 +171,10 @@ def test_a_study_goes_on_with_more_seeds(tmp_path):
         (FIRST, ["method=v4,v7", "seed=1..3"]),  # other settings
         (FIRST, ["seed=1..2", "method=v4,v7", "training.rounds=2"]),  # other names
         (FIRST, [*FIRST, "partition.alpha=0.05,0.5"]),  # other names
-        (["fusion=iffi,class-expert"], ["fusion=feature-ensemble,iffi,class-expert"]),  # another would train
+        (
+            ["method=v7", "fusion=iffi,class-expert"],
+            ["method=v7", "fusion=feature-ensemble,iffi,class-expert"],
+        ),  # another would train
         (["partition.alpha=0.05,0.050001"], ["partition.alpha=0.050001,0.05,1"]),  # names that were told apart by a +
     ],
 )

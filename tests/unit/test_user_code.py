@@ -1,6 +1,7 @@
 """Whose mistake was it? The user's is one line with file and line; ours keeps its traceback."""
 
 import pickle
+import shutil
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import count
@@ -9,11 +10,14 @@ from typing import ClassVar
 import pytest
 import torch
 
+from mooring import fuse, run
 from mooring.client import ClientRecipe
 from mooring.client.recipe import Stage
 from mooring.config import load
 from mooring.data.clients import resized
 from mooring.errors import ConfigError, TrainingError, UserCodeError
+from mooring.events import EpochRecord, FusionBegan, PartitionDrawn
+from mooring.fusion import RegMean
 from mooring.losses import CrossEntropy, one_number
 from mooring.record import user_errors_kept
 from mooring.schedules import at
@@ -141,6 +145,44 @@ def test_a_run_that_never_began_leaves_nothing_behind(module, tmp_path):
     with pytest.raises(UserCodeError), user_errors_kept(tmp_path / "run"):
         called_by_the_house(lab.raises)
     assert not (tmp_path / "run").exists()
+
+
+class OverheardError(Exception):
+    """Of a caller's own."""
+
+
+SMALL = ["data.limit=60", "partition.clients=2", "training.rounds=1", "training.local_epochs=1"]
+
+
+RAISED = [OverheardError("mine"), TrainingError("also mine"), RuntimeError("can't allocate memory")]
+
+
+@pytest.mark.parametrize("error", RAISED, ids=repr)
+@pytest.mark.parametrize("moment", [PartitionDrawn, EpochRecord, FusionBegan])
+def test_what_a_callers_emit_raises_comes_through_as_it_is(error, moment, tmp_path):
+    """It is no mistake of a part, and no failure of a client."""
+
+    def emit(event):
+        if isinstance(event, moment):
+            raise error
+
+    (experiment,) = load(overrides=["method=v7", *SMALL, "engine.workers=1", f"out={tmp_path / 'run'}"])
+    with pytest.raises(type(error)) as caught:
+        run(experiment, emit)
+    assert caught.value is error
+    assert error.__context__ is error.__cause__ is None
+    assert not (tmp_path / "run" / "error.txt").exists()
+    assert run(experiment).complete  # it was an interruption, and no more
+
+
+def test_what_a_callers_emit_raises_while_fusing_comes_through_as_it_is(v12_run, tmp_path):
+    shutil.copytree(v12_run, tmp_path / "run")
+
+    def emit(event):
+        raise OverheardError(event.text)
+
+    with pytest.raises(OverheardError, match="the training images are opened"):
+        list(fuse(tmp_path / "run", [RegMean()], emit=emit))
 
 
 @dataclass(frozen=True)

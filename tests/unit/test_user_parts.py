@@ -82,7 +82,7 @@ def problem(*words):
 
 def test_a_sound_part_is_used_and_says_so(lab):
     name, _ = lab(SINE)
-    (experiment,) = load(None, [f"weight={name}:Sine", "weight.value=3"])
+    (experiment,) = load(None, ["method=v7", f"weight={name}:Sine", "weight.value=3"])
     assert experiment.label == f"v7 + weight={name}:Sine, weight.value=3"
     assert experiment.title == f"digits-v7-weight-sine-weight.value-3-{experiment.fingerprint()[:8]}"
     assert parse(experiment.tree())[0].label == experiment.label
@@ -131,7 +131,7 @@ POST = f"{FIELD}\n\n    def __post_init__(self):\n        raise ValueError('too\
 )
 def test_a_part_of_the_wrong_shape(lab, old, new, line, told):
     name, at = lab(SINE.replace(old, new, 1))
-    message = problem(f"weight={name}:Sine")
+    message = problem("method=v7", f"weight={name}:Sine")
     assert message.startswith("method.client.align.weight")
     assert at(line) + told in message
 
@@ -148,31 +148,35 @@ def test_a_part_of_the_wrong_shape(lab, old, new, line, told):
 )
 def test_many_shapes_are_fine(lab, sound):
     name, _ = lab(sound)
-    assert load(None, [f"weight={name}:Sine"])
+    assert load(None, ["method=v7", f"weight={name}:Sine"])
 
 
 def test_a_protocols_stubs_are_nobodys_methods(lab):
     name, at = lab(SINE.replace("class Sine:", "class Sine(Weighting):").replace("def start", "def begin"))
-    assert f"{at('@dataclass')}Sine is no weighting; add start(facts, rng)" in problem(f"weight={name}:Sine")
+    assert f"{at('@dataclass')}Sine is no weighting; add start(facts, rng)" in problem(
+        "method=v7", f"weight={name}:Sine"
+    )
 
 
 def test_a_field_without_a_type_is_none(lab):
     name, at = lab(SINE.replace(FIELD, "value = 2.0"))
-    told = problem(f"weight={name}:Sine", "weight.value=3")
+    told = problem("method=v7", f"weight={name}:Sine", "weight.value=3")
     assert f"{at('@dataclass')}value has no type, which would make it a field; write value: float = ..." in told
 
 
 def test_a_fusion_given_as_a_weighting(lab):
     name, at = lab(RULE)
-    told = problem(f"weight={name}:Rule")
+    told = problem("method=v7", f"weight={name}:Rule")
     assert f"{at('@dataclass')}Rule is no weighting; add start(facts, rng), stationary(" in told
     assert told.endswith("(Rule has the shape of a fusion)")
-    assert load(None, [f"fusion={name}:Rule"])
+    assert load(None, ["method=v7", f"fusion={name}:Rule"])
 
 
 def test_a_property_without_its_decorator(lab):
     name, at = lab(RULE.replace("    @property\n", ""))
-    assert f"{at('def needs')}Rule.needs is a method; write @property above it" in problem(f"fusion={name}:Rule")
+    assert f"{at('def needs')}Rule.needs is a method; write @property above it" in problem(
+        "method=v7", f"fusion={name}:Rule"
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,14 +198,14 @@ def test_a_property_without_its_decorator(lab):
 )
 def test_a_module_that_does_not_hold_what_it_should(lab, text, line, told):
     name, at = lab(text)
-    assert at(line) + told in problem(f"weight={name}:Sine")
+    assert at(line) + told in problem("method=v7", f"weight={name}:Sine")
 
 
 def test_a_module_that_is_not_there_and_a_name_that_is_not_in_it(lab):
-    assert "cannot be imported (No module named 'nowhere')" in problem("weight=nowhere:Sine")
-    assert "cannot be imported" in problem("weight=:Sine")
+    assert "cannot be imported (No module named 'nowhere')" in problem("method=v7", "weight=nowhere:Sine")
+    assert "cannot be imported" in problem("method=v7", "weight=:Sine")
     name, _ = lab(SINE)
-    assert f"module {name} has no 'Sin'; did you mean 'Sine'?" in problem(f"weight={name}:Sin")
+    assert f"module {name} has no 'Sin'; did you mean 'Sine'?" in problem("method=v7", f"weight={name}:Sin")
 
 
 def test_a_partitioner_is_looked_at_with_everything_else(lab):

@@ -12,11 +12,13 @@ from mooring.client import run_client
 from mooring.data.sites import InMemorySite
 from mooring.errors import FusionError
 from mooring.evaluate import measure
-from mooring.fusion import FUSIONS, Calibrated, ClassExpert, Iffi, NearestPrototype, OutputEnsemble
+from mooring.fusion import FUSIONS, Calibrated, ClassExpert, Iffi, NearestPrototype, OutputEnsemble, StandardisedSum
 from mooring.fusion.base import Server
 from mooring.models.network import PROTOTYPES
 from mooring.seeds import generator
+from mooring.uploads import UploadFacts
 from mooring.uploads.classes import CLASS_MEANS, LABEL_COUNTS
+from mooring.uploads.embeddings import DEVIATION, MEAN, EmbeddingMoments
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +65,52 @@ def test_output_ensemble_is_the_mixture_of_the_clients(uploads, server, images):
         for upload, network in zip(uploads, predictor.networks(), strict=True)
     )
     torch.testing.assert_close(predictor(images).softmax(1), mixture)
+
+
+def test_standardised_sum_by_hand(uploads, server, images):
+    predictor = StandardisedSum()(uploads, server)
+    total = 0
+    for upload, network in zip(uploads, predictor.networks(), strict=True):
+        z = network.embed(images)
+        z = z / z.norm(dim=1, keepdim=True)
+        total = total + upload.samples**0.5 * (z - upload.tensors[MEAN]) / upload.tensors[DEVIATION].clamp(min=1e-3)
+    prototypes = torch.stack([upload.tensors[PROTOTYPES] for upload in uploads])
+    anchors = F.normalize((prototypes / prototypes.norm(dim=2, keepdim=True)).sum(0))
+    torch.testing.assert_close(predictor(images), F.normalize(total) @ anchors.T, atol=1e-5, rtol=1e-4)
+
+
+def test_moments_of_embeddings_are_those_of_the_clients_own_images(digits):
+    shard = digits.select(torch.arange(40))
+    network = network_of(PLAN, 0, shard.images)
+    tensors = EmbeddingMoments()(network, shard)
+    z = F.normalize(network.embed(shard.images)).numpy().astype(np.float64)
+    np.testing.assert_allclose(tensors[MEAN], z.mean(0), atol=1e-6)
+    np.testing.assert_allclose(tensors[DEVIATION], z.std(0), atol=1e-6)
+
+
+def test_one_scale_for_all_clients_whatever_their_encoders_make_of_it(uploads, server, images):
+    """On the batch that is asked about, every client's standardised embedding has mean 0 and deviation 1."""
+    [only] = [StandardisedSum("test-batch")([upload], server) for upload in uploads[:1]]
+    z = F.normalize(only.networks()[0].embed(images))
+    moving = z.std(0, correction=0) > 1e-3
+    scaled = ((z - z.mean(0)) / z.std(0, correction=0))[:, moving]
+    torch.testing.assert_close(scaled.mean(0), torch.zeros(int(moving.sum())), atol=1e-4, rtol=0)
+    assert not torch.allclose(only(images)[:5], only(images[:5]), atol=1e-4)  # who is asked beside whom matters
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "problem"),
+    [
+        ({MEAN: torch.full((32,), 0.9)}, "is no mean of unit vectors"),
+        ({DEVIATION: torch.full((32,), -0.1)}, "what no unit vectors deviate by"),
+        ({DEVIATION: torch.full((32,), 1.5)}, "what no unit vectors deviate by"),
+    ],
+)
+def test_moments_that_no_unit_vectors_have_are_refused(spoiled, problem):
+    tensors = {MEAN: torch.zeros(32), DEVIATION: torch.full((32,), 0.1)}
+    assert EmbeddingMoments().check(tensors, UploadFacts(10)) == []
+    [told] = EmbeddingMoments().check(tensors | spoiled, UploadFacts(10))
+    assert problem in told
 
 
 @pytest.mark.parametrize("kind", ["class-expert", "nearest-prototype", "parameter-average", "output-ensemble"])

@@ -11,6 +11,7 @@ from mooring.losses import (
     BalancedCrossEntropy,
     CosineDistance,
     CrossEntropy,
+    FeatureCosine,
     FeatureToPrototype,
     MeanSquared,
     PrototypeSpread,
@@ -55,6 +56,14 @@ def test_supcon_by_hand():
     expected = math.log(1 + math.exp(-1 / 0.5))
     loss = supervised_contrast(features, torch.tensor([0, 0, 1]), 0.5)
     assert loss.item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_feature_cosine_by_hand():
+    # cosines to the own prototype: 1, 0 and -1, whatever the prototypes' norms
+    z = torch.tensor([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    prototypes = torch.tensor([[3.0, 0.0], [0.0, 2.0], [-5.0, 0.0]])
+    step = Step(torch.tensor([0, 1, 2]), (View(z @ prototypes.T, z),), prototypes, None, Progress())
+    assert FeatureCosine()(step).item() == pytest.approx((0 + 1 + 2) / 3)
 
 
 def test_published_feature_to_prototype_is_the_cross_entropy_once_more():

@@ -11,10 +11,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from mooring.cells import printable
 from mooring.cli import data, doctor, fetch, folders, fuse, imports, methods, run, study, sweep, watch
 from mooring.cli.arguments import INTERRUPTED
-from mooring.errors import ConfigError, Interruption, MooringError
+from mooring.errors import ConfigError, Interruption, MooringError, one_line
 from mooring.user_code import explained
 from mooring.version import VERSION
 
@@ -98,7 +97,7 @@ def main() -> None:
 
 def _leave(lines: list[str], code: int) -> NoReturn:
     for line in lines:
-        shown = printable(line)
+        shown = one_line(line)
         print(shown if len(shown) <= LONGEST_LINE else f"{shown[:LONGEST_LINE]}...", file=sys.stderr)
     sys.exit(code)
 
@@ -143,4 +142,4 @@ def lacks_memory(error: Exception) -> bool:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"warning: {printable(str(message))}", file=sys.stderr)
+    print(f"warning: {one_line(str(message))}", file=sys.stderr)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mooring.cells import printable
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -75,6 +76,11 @@ def as_object(record: object) -> dict[str, object]:
     tree = as_tree(record)
     assert isinstance(tree, dict)
     return tree
+
+
+def say(text: str, err: bool = False) -> None:
+    """A line; what would steer the terminal is spelled, wherever it comes from."""
+    typer.echo(printable(text), err=err)
 
 
 def print_json(value: object) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 20  # classes that still fit a terminal as one column each
 SHADES = 6
+STATES = {True: ("found", "green"), False: ("missing", "red"), None: ("yours", "cyan")}
 
 
 def data(context: typer.Context, root: Root = None, json: AsJson = False) -> None:
@@ -24,9 +25,10 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
         if root is not None or json:
             raise ConfigError([f"options of {context.invoked_subcommand!r}: must stand behind it"])
         return
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
+    from mooring.cli.terminal import Screen
     from mooring.data.catalogue import survey
     from mooring.reports.table import size
 
@@ -43,7 +45,7 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
         table.add_column(heading, justify="right", no_wrap=True)
     notes = []
     for info in infos:
-        state = {True: "[green]found", False: "[red]missing", None: "[cyan]yours"}[info.found]
+        state = Text(*STATES[info.found])
         if info.found:
             image = "x".join(map(str, info.shape or ()))
             on_disk = size(info.nbytes) if info.nbytes else "embedded"
@@ -52,12 +54,11 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
             counts = ("", "", "", "", "")
         table.add_row(info.name, state, *counts)
         notes.append((info.name, info.note))
-    console = Console(highlight=False)
+    console = Screen()
     console.print(table)
     console.print()
     for name, note in notes:
-        console.print(f"[bold]{name}[/bold]: ", end="")
-        console.print(note, soft_wrap=True, markup=False)
+        console.print(Text.assemble((name, "bold"), f": {note}"), soft_wrap=True)
 
 
 def partition(
@@ -67,26 +68,27 @@ def partition(
 ) -> None:
     """Preview who would hold what: a heat map of labels, entropy, sizes, overlap. Takes the settings of `run`."""
     experiment = experiments(settings)[0]
-    from rich.console import Console
-
+    from mooring.cli.progress import reading_lines
+    from mooring.cli.terminal import Screen
     from mooring.data.partition import export as write
+    from mooring.data.progress import reading_told
     from mooring.simulation import prepare
 
-    federation, _ = prepare(experiment)
+    with reading_told(reading_lines):
+        federation, _ = prepare(experiment)
     if export is not None:
         write(federation.partition, str(export))
     if json:
         print_json(federation.summary())
         return
-    console = Console()
-    console.print(heat_map(federation.partition, federation.train.classes))
+    console = Screen()
+    console.print(heat_map(federation.partition, federation.train.classes), highlight=True)
     found = federation.partition
     console.print(
         f"\nimages {found.samples:,}, coverage {found.coverage:.3f}, overlap {found.overlap:.3f}, "
         f"size variation {found.size_variation:.3f}\n"
         f"entropy / log2 C: mean {found.normalised_entropy.mean():.3f}\n"
-        f"sha256 {found.sha256}",
-        highlight=False,
+        f"sha256 {found.sha256}"
     )
 
 

@@ -1,24 +1,28 @@
 """`mooring doctor`: what is wrong with a run, an old log, or a plan."""
 
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mooring.cli.arguments import AsJson, Settings, TrustCode, experiments, print_json, trusted
-from mooring.errors import StoreError
+from mooring.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
+    from mooring.cli.terminal import Screen
     from mooring.doctor import Diagnosis, Finding
+    from mooring.events import Forecast
     from mooring.simulation.forecast import RunForecast
 
 ILL = 1  # exit code
 EACH = ("running-away",)  # kinds of which every client has its own story
 MOST = 40  # clients that are shown one by one
+FEW = 3  # of them where each takes a line of its own
+MARKS = {"ill": ("ill ", "bold red"), "note": ("note", "cyan")}
+INDENT = " " * 6
 
 
 def doctor(
@@ -29,7 +33,7 @@ def doctor(
 ) -> None:
     """Examine a run folder, a log (--log FILE), or, before it runs, a configuration (the settings of `run`).
 
-    Exit code 1 when something is ill, 0 otherwise. Every remedy can be pasted behind `mooring run`.
+    Exit code 1 when something is ill, 0 otherwise. Every remedy is a command that can be pasted.
     """
     if log is None and not (settings and Path(settings[0]).is_dir()):
         before(settings, json)
@@ -57,24 +61,65 @@ def doctor(
 
 
 def before(settings: list[str] | None, json: bool) -> None:
-    """The a-priori verdict."""
+    """The a-priori verdict; a line says what takes the time while it does."""
+    chosen = experiments(settings)  # every mistake is told before anything heavy is imported
     from dataclasses import asdict, replace
 
+    from rich.console import Console
+
+    from mooring.cli.progress import reading_lines
     from mooring.client.bank import stand_in
+    from mooring.data.progress import reading_told
     from mooring.simulation import prepare
     from mooring.simulation.forecast import forecast
 
     told: list[dict[str, Any]] = []
-    for experiment in experiments(settings):
-        federation, job = prepare(experiment)
-        if experiment.method.bank is not None and federation.public is not None:
-            job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
-        found = forecast(job, federation)
-        told.append({"method": experiment.label, **asdict(found)})
+    for experiment in chosen:
+        with reading_told(reading_lines):
+            federation, job = prepare(experiment)
+        with Console(stderr=True).status("timing a few steps of the largest client"):
+            if experiment.method.bank is not None and federation.public is not None:
+                job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
+            found = forecast(job, federation)
+        findings = foreseen(found, settings or [])
+        told.append({"method": experiment.label, **asdict(found), "findings": [asdict(one) for one in findings]})
         if not json:
-            show_forecast(experiment.label, found)
+            show_forecast(experiment.label, found, findings)
     if json:
         print_json(told[0] if len(told) == 1 else told)
+
+
+def foreseen(found: "RunForecast", settings: list[str]) -> "list[Finding]":
+    """What can be said before a run, as findings: one per kind."""
+    from mooring.doctor import Evidence, Finding
+
+    kinds = {told.kind: [same for same in found.findings if same.kind == told.kind] for told in found.findings}
+    return [
+        Finding(
+            kind,
+            "note",
+            sentence(same[0]),
+            tuple(Evidence(told.evidence, told.client) for told in same),
+            with_remedy(settings, same[0].remedy.split()),
+        )
+        for kind, same in kinds.items()
+    ]
+
+
+def sentence(told: "Forecast") -> str:
+    text = told.text if told.client is None else f"client {told.client} {told.text}"
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def with_remedy(settings: list[str], remedy: list[str]) -> str:
+    """The examined plan with the remedy's settings in it; nothing where it has them or cannot take them."""
+    changed = {word.partition("=")[0] for word in remedy}
+    words = [word for word in settings if word.partition("=")[0] not in changed] + remedy
+    try:
+        new, old = ([one.fingerprint() for one in experiments(given)] for given in (words, settings))
+    except ConfigError:
+        return ""
+    return "" if new == old else join(["mooring", "run", *words])
 
 
 def as_tree(diagnosis: "Diagnosis") -> dict[str, Any]:
@@ -90,60 +135,69 @@ def as_tree(diagnosis: "Diagnosis") -> dict[str, Any]:
     }
 
 
-def console() -> "Console":
-    from rich.console import Console
-
-    return Console(highlight=False)
-
-
 def show(diagnosis: "Diagnosis") -> None:
-    """One screen: the verdict, the findings by kind with the clients they concern, what to try."""
-    from rich.markup import escape
+    """One screen: the verdict, then finding by finding how bad it is, the evidence, and what to try."""
+    from rich.text import Text
 
-    screen = console()
-    ill = len([finding for finding in diagnosis.findings if finding.ill])
-    verdict = f"[bold red]ill[/bold red] ({ill} findings)" if ill else "[bold green]nothing ill[/bold green]"
-    screen.print(f"[bold]{escape(diagnosis.method)}[/bold]  {escape(diagnosis.title)}: {verdict}", soft_wrap=True)
+    from mooring.cli.terminal import Screen
+
+    screen = Screen()
+    verdict = ("ill", "bold red") if diagnosis.ill else ("nothing ill", "bold green")
+    screen.print(Text.assemble((diagnosis.method, "bold"), f"  {diagnosis.title}: ", verdict), soft_wrap=True)
     show_findings(screen, diagnosis.findings)
-    if diagnosis.distances:
-        apart = ", ".join(f"{client}: {value:.2f}" for client, value in list(diagnosis.distances.items())[:MOST])
-        screen.print(f"[dim]median |log(lambda/lambda*)| by client  {apart}[/dim]")
-    for remedy in dict.fromkeys(finding.remedy for finding in diagnosis.findings if finding.remedy and finding.ill):
-        screen.print(f"[bold]try[/bold]  {remedy}")
     for remark in diagnosis.remarks:
-        screen.print(f"[dim]{remark}[/dim]")
+        screen.print(remark, style="dim")
 
 
-def show_findings(screen: "Console", findings: "Sequence[Finding]") -> None:
-    """One block per kind: the first client's words in full, or every client's where each has its own story."""
-    from rich.markup import escape
-    from rich.padding import Padding
+def show_findings(screen: "Screen", findings: "Sequence[Finding]") -> None:
+    """Words first, the evidence one level below, then a command on a line of its own, told once."""
+    from rich.text import Text
 
-    for kind, ill in dict.fromkeys((finding.kind, finding.ill) for finding in findings):
-        same = [finding for finding in findings if (finding.kind, finding.ill) == (kind, ill)]
-        mark = "[red]ill [/red]" if same[0].ill else "[cyan]note[/cyan]"
-        clients = [str(finding.client) for finding in same if finding.client is not None]
-        remedy = f" [dim]-> {same[0].remedy}[/dim]" if same[0].remedy and not same[0].ill else ""
-        if kind in EACH:
-            screen.print(f"{mark} [bold]{kind}[/bold]{remedy}")
-            for finding in same[:MOST]:
-                screen.print(Padding(f"client {finding.client} {finding.text}", (0, 0, 0, 5)))
-        else:
-            who = f" client {clients[0]}" if clients else ""
-            others = f" [dim](also clients {', '.join(clients[1:MOST])})[/dim]" if len(clients) > 1 else ""
-            screen.print(f"{mark} [bold]{kind}[/bold]{who}: {escape(same[0].text)}{others}{remedy}")
+    tried: set[str] = set()
+    for finding in findings:
+        first, *rest = folded(screen, f"{finding.words} ({finding.kind})")
+        screen.print(Text.assemble(MARKS[finding.severity], f"  {first}"), *rest, sep="\n", soft_wrap=True)
+        for line in (line for told in evidence_of(finding) for line in folded(screen, told)):
+            screen.print(f"{INDENT}{line.strip()}", style="dim", soft_wrap=True)
+        if finding.remedy and finding.remedy not in tried:
+            screen.print(Text.assemble(INDENT, ("Try:", "bold"), f" {finding.remedy}"), soft_wrap=True)
+        tried.add(finding.remedy)
 
 
-def show_forecast(name: str, found: "RunForecast") -> None:
+def folded(screen: "Screen", text: str) -> list[str]:
+    """In lines that fit, indented but for the first."""
+    from textwrap import wrap
+
+    first, *rest = wrap(text, max(screen.width - len(INDENT), 20), break_on_hyphens=False)
+    return [first, *(f"{INDENT}{line}" for line in rest)]
+
+
+def evidence_of(finding: "Finding") -> list[str]:
+    """The first client's, or several where each has its own story; the others are named."""
+    shown = finding.evidence[: FEW if finding.kind in EACH else 1]
+    lines = []
+    for one in shown:
+        who = [] if one.client is None else [f"client {one.client}"]
+        when = [] if one.round is None or one.client is None else [f"round {one.round}"]
+        lines.append(": ".join(part for part in (", ".join([*who, *when]), one.text) if part))
+    others = [str(client) for client in finding.clients[len(shown) :]]
+    if others:
+        more = f" and {len(others) - MOST} more" if len(others) > MOST else ""
+        lines[-1] += f" (and clients {', '.join(others[:MOST])}{more})"
+    return lines
+
+
+def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]") -> None:
     """The table of clients, then what it means."""
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
-    from mooring.doctor.finding import Finding, number
+    from mooring.cli.terminal import Screen
+    from mooring.doctor.finding import number
     from mooring.reports.table import size
 
-    screen = console()
-    screen.print(f"[bold]{escape(name)}[/bold], before it runs")
+    screen = Screen()
+    screen.print(Text.assemble((name, "bold"), ", before it runs"))
     table = Table(box=None, pad_edge=False)
     for heading in ("client", "images", "steps", "relaxation (steps)", "largest lambda"):
         table.add_column(heading, justify="right")
@@ -153,8 +207,7 @@ def show_forecast(name: str, found: "RunForecast") -> None:
         table.add_row(str(line.client), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest)
     screen.print(table)
     if len(found.clients) > MOST:
-        screen.print(f"[dim]... and {len(found.clients) - MOST} more clients[/dim]")
-    findings = [Finding(f.kind, f.text, client=f.client, remedy=f.remedy) for f in found.findings]
+        screen.print(f"... and {len(found.clients) - MOST} more clients", style="dim")
     show_findings(screen, findings)
     upload = size(found.upload_bytes)
     screen.print(f"about {found.minutes:.1f} core-minutes of training; each client uploads {upload} once")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import Root
+from mooring.cli.arguments import Root, say
 from mooring.errors import ConfigError, DataError, nearest
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def fetch(
     (info,) = (info for info in survey(root) if info.name == name)
     if not info.found:
         raise DataError(info.note)
-    typer.echo(f"{name}: {info.train:,} training and {info.test:,} test images, {folder}")
+    say(f"{name}: {info.train:,} training and {info.test:,} test images, {folder}")
     where = "" if root is None else f" data.root={root}"
-    typer.echo(f"use it: mooring run data.source={name}{where}")
+    say(f"use it: mooring run data.source={name}{where}")
 
 
 @contextmanager
@@ -47,7 +47,6 @@ def watching() -> Iterator["Emit"]:
     if not sys.stderr.isatty():
         yield DownloadLines().show
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         DownloadColumn,
@@ -57,14 +56,16 @@ def watching() -> Iterator["Emit"]:
         TransferSpeedColumn,
     )
 
+    from mooring.cli.terminal import Screen
+
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=Screen(stderr=True)) as progress:
         tasks: dict[str, TaskID] = {}
 
         def show(event: "Event") -> None:
@@ -90,7 +91,7 @@ class DownloadLines:
             return
         file, done, total = event.file, event.done, event.total
         if event.resumed:
-            print(f"{file}: goes on at {size(done)}", file=sys.stderr, flush=True)
+            say(f"{file}: goes on at {size(done)}", err=True)
         elif total is not None and (done == total or done / total >= self.told.get(file, 0.0) + STEP):
             self.told[file] = done / total
-            print(f"{file}: {size(done)} of {size(total)}", file=sys.stderr, flush=True)
+            say(f"{file}: {size(done)} of {size(total)}", err=True)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, TrustCode, as_object, print_json, trusted
+from mooring.cli.arguments import AsJson, TrustCode, as_object, print_json, say, trusted
 from mooring.errors import ConfigError, nearest
 
 
@@ -20,7 +20,7 @@ def report(
     """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet."""
     from mooring.reports import report as write
 
-    typer.echo(str(write(Path(folder), format_, out, trusted(trust_code))))
+    say(str(write(Path(folder), format_, out, trusted(trust_code))))
 
 
 def track(
@@ -42,7 +42,7 @@ def track(
     place = out or Path(TRACKERS[to].usual)
     tracker = TRACKERS[to](place)
     names = [name for run in runs for name in show(run, tracker)]
-    typer.echo(f"{len(names)} {'run' if len(names) == 1 else 'runs'} in {place}")
+    say(f"{len(names)} {'run' if len(names) == 1 else 'runs'} in {place}")
 
 
 def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")]) -> None:
@@ -54,7 +54,7 @@ def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Fold
         folder = Path(run)
         _ = RunFolder(folder).result  # a run that is not finished is refused: its states are all it has
         with locked(folder):
-            typer.echo(f"{run}: {size(discard_states(folder))} removed")
+            say(f"{run}: {size(discard_states(folder))} removed")
 
 
 def verify(
@@ -75,10 +75,10 @@ def verify(
         for run, files in found.items():
             wrong = [file for file in files if file.state in ("changed", "missing")]
             for file in wrong:
-                typer.echo(f"{run}: {file.file}: {file.state}")
+                say(f"{run}: {file.file}: {file.state}")
             sound = sum(file.state == "as written" for file in files)
             unknown = sum(file.state == "not known" for file in files)
             more = f", {unknown} written by a version that kept no hash" if unknown else ""
-            typer.echo(f"{run}: {sound} of {len(files)} files as written{more}")
+            say(f"{run}: {sound} of {len(files)} files as written{more}")
     if any(file.state in ("changed", "missing") for files in found.values() for file in files):
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, TrustCode, print_json, trusted
+from mooring.cli.arguments import AsJson, TrustCode, print_json, say, trusted
 from mooring.errors import ConfigError, FusionError, Interruption
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def fuse(  # noqa: PLR0913, PLR0917
 
         fusions_table(run, rows, len(delivered))
         for reason in skipped:
-            typer.echo(f"left out: {reason}", err=True)
+            say(f"left out: {reason}", err=True)
 
 
 def taking_part(delivered: list[int], clients: str | None, without: str | None) -> list[int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, as_object, print_json
+from mooring.cli.arguments import AsJson, as_object, print_json, say
 from mooring.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def import_logs(logs: list[Path], out: str | None, json: bool) -> None:
         accuracy = "no fused accuracy" if isnan(result.accuracy) else f"accuracy {result.accuracy:.4f}"
         origin = result.origin
         mark = " (inferred)" if origin is not None and origin.identified == "inferred" else ""
-        typer.echo(f"{log}: {result.method}{mark} on {result.dataset or 'unknown data'}, {accuracy}, {folder}")
+        say(f"{log}: {result.method}{mark} on {result.dataset or 'unknown data'}, {accuracy}, {folder}")
         if origin is not None and origin.identified != "read":
-            typer.echo(f"  because {'; '.join(origin.evidence)}")
+            say(f"  because {'; '.join(origin.evidence)}")
 
 
 def as_row(folder: Path, log: Path, result: "Result") -> dict[str, object]:
@@ -87,5 +87,5 @@ def import_config(file: Path, method: str | None, out: str | None, json: bool) -
         print_json({"file": str(place), "mapped": translation.mapped, "lines": lines})
         return
     for line in translation.lines:
-        typer.echo(line.text)
-    typer.echo(f"{translation.mapped} of {len(translation.lines)} settings mapped: {place}")
+        say(line.text)
+    say(f"{translation.mapped} of {len(translation.lines)} settings mapped: {place}")

@@ -10,9 +10,10 @@ from mooring.cli.arguments import AsJson, print_json
 
 def methods(json: AsJson = False) -> None:
     """List every method with one line about it."""
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
+    from mooring.cli.terminal import Screen
     from mooring.methods import METHODS
 
     if json:
@@ -27,19 +28,19 @@ def methods(json: AsJson = False) -> None:
     for name, method in METHODS.items():
         if track not in (None, method.track):
             table.add_row()
-            table.add_row(f"[dim]{method.track}[/dim]")
+            table.add_row(Text(method.track, "dim"))
         track = method.track
         table.add_row(name, method.fusion.kind if method.fusion else "-", method.about)
-    Console().print(table)
+    Screen(highlight=True).print(table)
 
 
 def fusions(json: AsJson = False) -> None:
     """List every fusion: what a client uploads for it, and what the server must hold."""
     from inspect import getmodule
 
-    from rich.console import Console
     from rich.table import Table
 
+    from mooring.cli.terminal import Screen
     from mooring.fusion import FUSIONS
 
     rows = []
@@ -59,7 +60,7 @@ def fusions(json: AsJson = False) -> None:
         table.add_row(
             row["fusion"], row["uploads"], row["about"] + (f" Needs {row['server']}." if row["server"] else "")
         )
-    Console().print(table)
+    Screen(highlight=True).print(table)
 
 
 def words(name: str) -> str:

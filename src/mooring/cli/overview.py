@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from mooring.cli.arguments import say
+from mooring.cli.terminal import Screen
 from mooring.events import ClientRecord, Emit, Event, PartitionDrawn, RunEnded, SweepBegan, SweepWaits
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def all_members(plan: "Plan", out: Path) -> "dict[str, Member]":
     from mooring.sweep.members import members_of
     from mooring.sweep.search import read_trials
 
-    return {member.name: member for member in members_of(replace(plan, trials=read_trials(out)), out)}
+    return {member.name: member for member in members_of(replace(plan, trials=read_trials(out, plan.search)), out)}
 
 
 def ending(member: "Member", reason: str) -> str:
@@ -56,9 +57,9 @@ class SweepLines:
             case SweepBegan(runs=runs, finished=finished):
                 self.members = all_members(self.plan, self.out)
                 if finished:
-                    print(f"{finished} of {runs} runs finished earlier", file=sys.stderr, flush=True)
+                    say(f"{finished} of {runs} runs finished earlier", err=True)
             case RunEnded(name=name, reason=reason):
-                print(ending(self.members[name], reason), file=sys.stderr, flush=True)
+                say(ending(self.members[name], reason), err=True)
 
 
 class SweepBars:
@@ -70,14 +71,14 @@ class SweepBars:
         self.ended: set[str] = set()
         self.tasks: dict[str, TaskID] = {}
         self.progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[unit]}"),
+            TextColumn("{task.fields[unit]}", markup=False),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=Screen(stderr=True),
         )
-        self.whole = self.progress.add_task("[bold]sweep", total=None, unit="runs")
+        self.whole = self.progress.add_task("sweep", total=None, unit="runs")
 
     def __enter__(self) -> "SweepBars":
         self.progress.start()
@@ -98,7 +99,7 @@ class SweepBars:
                 self._look()
             case RunEnded(name=name, reason=reason):
                 self.ended.add(name)
-                self.progress.console.print(ending(self.members[name], reason), highlight=False, markup=False)
+                self.progress.console.print(ending(self.members[name], reason))
                 if name in self.tasks:
                     self.progress.remove_task(self.tasks.pop(name))
                 self.progress.update(self.whole, completed=len(self.ended))

@@ -5,19 +5,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from mooring.cli.arguments import round_of
+from mooring.cli.arguments import round_of, say
+from mooring.cli.terminal import Screen
 from mooring.events import (
     ClientFailed,
     ClientProgress,
     ClientStarved,
     Emit,
     Event,
+    FeaturesChosen,
     Forecast,
     FusionBegan,
+    ImagesRead,
     PartitionDrawn,
     Remark,
     ServerProgress,
@@ -46,16 +47,16 @@ def watching(experiment: "Experiment", silent: bool) -> Iterator[Emit]:
 def fusing(rules: int, silent: bool) -> Iterator["Fusing"]:
     """How far `mooring fuse` is: a bar in a terminal, nothing elsewhere."""
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         TextColumn("{task.completed:.0f}/{task.total:.0f} rules"),
-        TextColumn("{task.fields[facts]}"),
-        console=Console(stderr=True),
+        TextColumn("{task.fields[facts]}", markup=False),
+        console=Screen(stderr=True),
         transient=True,
         disable=silent or not sys.stderr.isatty(),
     )
     with bar:
-        yield Fusing(bar, bar.add_task("[bold]fusing", total=rules, facts=""))
+        yield Fusing(bar, bar.add_task("fusing", total=rules, facts=""))
 
 
 class Fusing:
@@ -77,8 +78,10 @@ class Fusing:
             case ServerProgress(step=step, steps=steps):
                 share = step / steps
                 self.bar.update(self.task, completed=self.begun + share, facts=f"{self.rule} {share:.0%}")
+            case ImagesRead():
+                self.bar.update(self.task, facts=reading(event))
             case Remark(text=text) if not self.bar.disable:
-                self.bar.console.print(text, style="dim", highlight=False, markup=False)
+                self.bar.console.print(text, style="dim")
 
 
 class RunLines:
@@ -90,10 +93,13 @@ class RunLines:
 
     def show(self, event: Event) -> None:
         line = warning(event)
-        if isinstance(event, SnapshotFused):
-            line = f"{self.name}: {round_of(event.round, self.rounds)}, accuracy {event.accuracy:.3f}"
+        match event:
+            case SnapshotFused():
+                line = f"{self.name}: {round_of(event.round, self.rounds)}, accuracy {event.accuracy:.3f}"
+            case ImagesRead():
+                line = reading(event)
         if line:
-            print(line, file=sys.stderr, flush=True)
+            say(line, err=True)
 
 
 class ClientBars:
@@ -103,14 +109,14 @@ class ClientBars:
         self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
         self.progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[facts]}"),
+            TextColumn("{task.fields[facts]}", markup=False),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=Screen(stderr=True),
         )
-        self.whole = self.progress.add_task(f"[bold]{escape(self.name)}", total=None, facts="starting")
+        self.whole = self.progress.add_task(self.name, total=None, facts="starting")
         self.tasks: dict[int, TaskID] = {}
         self.done: dict[int, float] = {}
         self.clients = 0
@@ -132,6 +138,8 @@ class ClientBars:
                 self.progress.update(self.whole, total=self.clients)
             case ClientProgress():
                 self._advance(event)
+            case ImagesRead():
+                self.progress.update(self.whole, facts=reading(event))
             case ServerProgress(what=what, step=step, steps=steps):
                 self.progress.update(self.whole, facts=f"{what} {step / steps:.0%}")
             case FusionBegan(round=at):
@@ -140,7 +148,7 @@ class ClientBars:
                 self.accuracy = f"accuracy {accuracy:.3f} after {round_of(at, self.rounds)}"
                 self._refresh()
         if line := warning(event):
-            self.progress.console.print(line, style="yellow", highlight=False)
+            self.progress.console.print(line, style="yellow")
 
     def _advance(self, event: ClientProgress) -> None:
         client = event.client
@@ -163,6 +171,17 @@ class ClientBars:
         self.progress.update(self.whole, completed=sum(self.done.values()), facts=facts)
 
 
+def reading_lines(event: Event) -> None:
+    """For commands without a bar of their own."""
+    match event:
+        case ImagesRead():
+            print(reading(event), file=sys.stderr, flush=True)
+
+
+def reading(event: ImagesRead) -> str:
+    return f"reading images: {event.done:,} of {event.files:,}"
+
+
 def warning(event: Event) -> str | None:
     """One line about a client that cannot take part, or about what the doctor sees coming."""
     match event:
@@ -171,6 +190,8 @@ def warning(event: Event) -> str | None:
             return f"warning: {where}{text}" + (f" (try {remedy})" if remedy else "")
         case Remark(text=text):
             return f"warning: {text}"
+        case FeaturesChosen(features=features, track=track, reason=reason):
+            return f"features: {features} ({track}): {reason}"
         case ClientFailed(problem=problem, remedy=remedy):
             return f"warning: {problem}; {remedy}"
         case ClientStarved(client=client, reason=reason):

@@ -14,9 +14,10 @@ from mooring.cli.arguments import (
     experiments,
     print_json,
     resuming,
+    say,
     trusted,
 )
-from mooring.errors import Interruption, StoreError
+from mooring.errors import Interruption
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
@@ -50,8 +51,7 @@ def resume(
     from mooring.record import RunFolder
 
     folder = RunFolder(Path(run))
-    if folder.ended and (origin := folder.result.origin) is not None:
-        raise StoreError(f"{run}: was imported from {origin.log}, not run here", "resume a run made here")
+    folder.refuse_imported()
     experiment = load_recorded(folder.experiment_file, trusted(trust_code))
     run_all([replace(experiment, out=run)], False, quiet, json)
 
@@ -67,7 +67,7 @@ def run_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) ->
         folder = folder_of(experiment)
         earlier = None if again else RunFolder(folder).finished(experiment.fingerprint())
         if earlier is not None and not (quiet or json):
-            typer.echo(f"{experiment.label}: finished earlier, nothing was run; --again repeats it", err=True)
+            say(f"{experiment.label}: finished earlier, nothing was run; --again repeats it", err=True)
         try:
             with watching(experiment, silent=quiet or json or earlier is not None) as emit:
                 outcomes.append((str(folder), run_experiment(experiment, emit, again, command=command())))

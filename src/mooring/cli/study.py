@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from mooring.cli.arguments import FAILED, AsJson, as_object, command, print_json, trusted
+from mooring.cli.arguments import FAILED, AsJson, as_object, command, print_json, say, trusted
 from mooring.errors import ConfigError, ExtraError, Interruption, nearest
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def study(
 
     if number is None:
         for key, file in plans().items():
-            typer.echo(f"{key}  {load_study(file).title}")
+            say(f"{key}  {load_study(file).title}")
         return
     chosen, scale, out, rest = read(load_study(plan(number)), settings or [])
     from mooring.cli.overview import overview
@@ -57,10 +57,10 @@ def study(
         if table:
             verdicts_table(told)
         summary(told)
-        typer.echo(f"Every claim with its numbers: {out / 'study.md'}")
+        say(f"Every claim with its numbers: {out / 'study.md'}")
         show_page(out, trusted(False, rest))
     if told.missing:
-        typer.echo(f"warning: {len(told.missing)} runs did not finish; the same command tries again", err=True)
+        say(f"warning: {len(told.missing)} runs did not finish; the same command tries again", err=True)
         raise typer.Exit(FAILED)
 
 
@@ -69,9 +69,9 @@ def show_page(out: Path, trust: "Trust") -> None:
     from mooring.reports import report
 
     try:
-        typer.echo(f"The report, for a browser:    {report(out, trust=trust)}")
+        say(f"The report, for a browser:    {report(out, trust=trust)}")
     except ExtraError as missing:
-        typer.echo(f"no report page: {missing.problem}; {missing.remedy}, then mooring report {out}", err=True)
+        say(f"no report page: {missing.problem}; {missing.remedy}, then mooring report {out}", err=True)
 
 
 def read(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":

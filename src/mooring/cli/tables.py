@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from mooring.cli.terminal import Screen
 from mooring.reports.table import size
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def results_table(outcomes: "list[tuple[str, Result]]") -> None:
         table.add_column(heading, justify="right")
     for _, result in outcomes:
         table.add_row(
-            escape(result.method),
+            result.method,
             decimals(result.metrics.accuracy),
             decimals(result.metrics.balanced_accuracy),
             decimals(result.metrics.macro_f1),
@@ -35,14 +35,14 @@ def results_table(outcomes: "list[tuple[str, Result]]") -> None:
             size(result.upload_bytes or 0),
             f"{result.seconds or 0:.1f}",
         )
-    console = Console()
-    console.print(table)
+    console = Screen()
+    console.print(table, highlight=True)
     first = outcomes[0][1]
     seeds = f"training seed {first.seeds.training}, split seed {first.seeds.split}"
-    console.print(f"\n[dim]{first.dataset}: test set, last round, n = 1, {seeds}[/dim]", highlight=False)
+    console.print(f"\n{first.dataset}: test set, last round, n = 1, {seeds}", style="dim")
     for folder, result in outcomes:
         absent = "".join(f"  client {row.client}: {row.reason}" for row in result.absent)
-        console.print(f"run folder: {folder}{absent}", soft_wrap=True, highlight=False, markup=False)
+        console.print(f"run folder: {folder}{absent}", soft_wrap=True)
 
 
 def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int) -> None:
@@ -65,17 +65,17 @@ def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int) -> None:
         )
         if following is not None and following.track != row.track:
             table.add_row()
-            table.add_row(f"[dim]{following.track}[/dim]")
-    console = Console()
-    console.print(table)
+            table.add_row(Text(following.track, "dim"))
+    console = Screen()
+    console.print(table, highlight=True)
     if not rows:
         return
     first = rows[0]
     who = f"{len(first.clients)} of {delivered} clients" if len(first.clients) < delivered else "all clients"
     seeds = f"training seed {first.seeds.training}, split seed {first.seeds.split}"
     text = f"{first.method}: test set, round {first.round}, {who}, n = 1, {seeds}"
-    console.print(f"\n[dim]{text}[/dim]", highlight=False)
-    console.print(f"kept in: {run}/fusions", soft_wrap=True, highlight=False, markup=False)
+    console.print(f"\n{text}", style="dim")
+    console.print(f"kept in: {run}/fusions", soft_wrap=True)
 
 
 def decimals(value: float | None) -> str:
@@ -109,14 +109,14 @@ def summary_table(plan: "Plan", tables: "SweepTables", out: Path) -> None:
             cells += ["-" if gap.mean is None else f"{gap.mean:+.3f}"]
             cells += ["-" if gap.low is None else f"{gap.low:+.3f} to {gap.high:+.3f}"]
         table.add_row(*cells)
-    console = Console()
-    console.print(table)
+    console = Screen()
+    console.print(table, highlight=True)
     if plan.search:
-        console.print("\n[dim]sorted by validation accuracy, which is what the search goes by[/dim]", highlight=False)
-    console.print("\n[dim]test set, last round: mean ± standard deviation over seeds[/dim]", highlight=False)
+        console.print("\nsorted by validation accuracy, which is what the search goes by", style="dim")
+    console.print("\ntest set, last round: mean ± standard deviation over seeds", style="dim")
     for name, status in tables.failures.items():
-        console.print(f"{name}: {status}", style="yellow", soft_wrap=True, highlight=False, markup=False)
-    console.print(f"sweep folder: {out} (results.csv, summary.csv)", soft_wrap=True, highlight=False, markup=False)
+        console.print(f"{name}: {status}", style="yellow", soft_wrap=True)
+    console.print(f"sweep folder: {out} (results.csv, summary.csv)", soft_wrap=True)
 
 
 def shown(value: object) -> str:

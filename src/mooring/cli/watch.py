@@ -29,11 +29,12 @@ def watch(
     trust_code: TrustCode = False,
 ) -> None:
     """Watch a run: accuracy over rounds and every client's lambda, once a second until it ends."""
-    from rich.console import Console
     from rich.live import Live
 
+    from mooring.cli.terminal import Screen
+
     folder, trust = Path(run), trusted(trust_code)
-    console = Console(highlight=False)
+    console = Screen()
     if once or not going_on(folder):
         console.print(frame(look(folder, trust)))
         return

@@ -4,6 +4,7 @@ Aliases and tags are refused: an experiment needs neither, and with them a file 
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -115,6 +116,20 @@ def parsed(text: str) -> Any:
     if len(text) > LARGEST_FILE:
         raise BeyondBoundsError(f"has {len(text):,} characters", f"at most {LARGEST_FILE:,} are read")
     return yaml.load(text, BoundedLoader)
+
+
+def line_numbers(text: str) -> Iterator[tuple[str, int]]:
+    """(`a.b.c`, the line in which c stands) for every key of a mapping"""
+    yield from _below(BoundedLoader(text).get_single_node(), "")
+
+
+def _below(node: yaml.Node | None, path: str) -> Iterator[tuple[str, int]]:
+    if not isinstance(node, yaml.MappingNode):
+        return
+    for key, value in node.value:
+        name = f"{path}.{key.value}" if path else str(key.value)
+        yield name, key.start_mark.line + 1
+        yield from _below(value, name)
 
 
 def as_yaml(tree: Any) -> str:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from mooring.bounds import Checked
 from mooring.client import Engine, Training
 from mooring.config.engines import usual_engine
+from mooring.config.features import chosen, usual
 from mooring.config.label import beside, changes, folder_name, labelled
 from mooring.config.own import described, imported
 from mooring.config.paths import absolute, with_paths
@@ -17,12 +18,12 @@ from mooring.data.digits import Digits
 from mooring.data.images import Source
 from mooring.data.partition import Dirichlet, Partitioner
 from mooring.errors import ConfigError, nearest
-from mooring.methods import METHODS, Method
+from mooring.methods import METHODS, RETIRED, Method
 from mooring.models.backbones import Backbone, DigitsNet
 from mooring.trees import decisive
 from mooring.types import Seed
 
-DEFAULT_METHOD = "v7"
+DEFAULT_METHOD = "mooring"
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,25 @@ class Experiment(Checked):
     out: str | None = field(default=None, compare=False)
     name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
     given: dict[str, str | None] = field(default_factory=dict, compare=False)  # absolute path -> as it was written
+    why: str = field(default="", compare=False)  # the method looks at the features it does, where there was a choice
+
+    def __post_init__(self) -> None:
+        """What is left open, features and the size of images, is decided before anything is hashed or recorded."""
+        super().__post_init__()
+        choice = chosen(self.method, self.data)
+        if choice is not None:
+            object.__setattr__(self, "method", choice.method)
+            object.__setattr__(self, "why", choice.why)
+        object.__setattr__(self, "data", self.data.for_size(self.method.pixels))
 
     def tree(self) -> Tree:
         """The full tree; reading it again, in whatever folder, gives this experiment."""
         there = self.located()
         tree: Tree = to_tree(there)
         tree["method"] = {"name": self.name, **tree["method"]}
-        given = {"given": there.given} if there.given else {}
-        return tree | {"engine": to_tree(self.engine), "out": self.out} | given
+        notes = {"given": there.given, "why": self.why}
+        kept = {key: note for key, note in notes.items() if note}
+        return tree | {"engine": to_tree(self.engine), "out": self.out} | kept
 
     def fingerprint(self) -> str:
         """SHA-256 of everything that influences the result: not the engine, not the folder, not names.
@@ -81,7 +93,7 @@ class Experiment(Checked):
     def changes(self) -> dict[str, str]:
         """Key -> value of what was changed of the named method; nothing for one that is written out."""
         try:
-            return changes(named_method(self.name, ALL_CODE), self.written().method)
+            return changes(usual(named_method(self.name, ALL_CODE), self.data), self.written().method)
         except ConfigError:
             return {}  # no such name: a method of its own
 
@@ -112,4 +124,6 @@ def named_method(name: str, trust: Trust) -> Method:
         if isinstance(method, Method):
             return method
         raise ConfigError([f"method={name}: {described(name, method)}; it must be a mooring.Method"])
+    if name in RETIRED:
+        raise ConfigError([f"method={name}: is retired; use {RETIRED[name]}"])
     raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS)}"])

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mooring.config.bounded_yaml import DEEPEST
+from mooring.config.features import map_tree
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS
 from mooring.config.tree import Tree, merge, nested, read
 from mooring.errors import ConfigError
@@ -18,19 +19,20 @@ SHORT = {  # top-level names for parts of the method that are often changed, bro
     "bank": ("bank",),
 }
 RENAMED = {word: said.keys[0] for word, said in NOTE_WORDS.items() if word not in OF_METHODS}
+ENCODER, FEATURE_MAP = "encoder", "fusion.map"  # the first is the second, and may also be a name or a file
 BROAD = [  # those that lie within no other one: each place of a method has one spelling with them
     name for name, path in SHORT.items() if not any(path[:depth] in SHORT.values() for depth in range(len(path)))
 ]
 
 
 PATH = re.compile(
-    r"out|data(\.public)*\.root|partition\.path|method\.fusion(\.\w+)*\.map\.path"
+    r"out|data(\.public)*\.root|partition\.path|method\.fusion(\.\w+)*\.map(\.\w+)*\.path"
 )  # keys that name a file
 
 
 def full(key: str) -> str:
     """`weight.base.value` -> `method.client.align.weight.base.value`"""
-    first, *rest = RENAMED.get(key, key).split(".")
+    first, *rest = plain(RENAMED.get(key, key)).split(".")
     return ".".join(["method", *SHORT[first], *rest] if first in SHORT else [first, *rest])
 
 
@@ -42,6 +44,12 @@ def meanings(key: str) -> tuple[str, ...]:
 def same(one: str, other: str) -> bool:
     """May both keys mean the same?"""
     return not set(meanings(one)).isdisjoint(meanings(other))
+
+
+def plain(key: str) -> str:
+    """`encoder.pixels` -> `fusion.map.pixels`"""
+    first, dot, rest = key.partition(".")
+    return f"{FEATURE_MAP}{dot}{rest}" if first == ENCODER else key
 
 
 def spellings(key: str, names: Iterable[str]) -> list[str]:
@@ -72,13 +80,21 @@ def settled(tree: Tree) -> Tree:
         raise ConfigError(
             f"{word} and {shortest(key)}: give the same key twice; keep one of them" for word, key in twice
         )
-    plain = {key: value for key, value in tree.items() if key not in (*SHORT, *RENAMED)}
-    if isinstance(plain.get("method"), list):
-        plain["method"] = {"name": plain["method"]}
+    if ENCODER in tree:
+        others = {key: value for key, value in tree.items() if key != ENCODER}
+        tree = merge(others, encoder_layer(tree[ENCODER]))
+    rest = {key: value for key, value in tree.items() if key not in (*SHORT, *RENAMED)}
+    if isinstance(rest.get("method"), list):
+        rest["method"] = {"name": rest["method"]}
     for key in (*SHORT, *RENAMED):
         if key in tree:
-            plain = merge(plain, nested(broad(key).split("."), tree[key]))
-    return plain
+            rest = merge(rest, nested(broad(key).split("."), tree[key]))
+    return rest
+
+
+def encoder_layer(value: Any) -> Tree:
+    """What `encoder: VALUE` says, in the words of the fusion."""
+    return nested(FEATURE_MAP.split("."), map_tree(value))
 
 
 def given(tree: Tree, key: str) -> bool:
@@ -141,6 +157,8 @@ def layer(key: str, value: Any) -> Tree:
     """One key as a layer of its own."""
     if key.count(".") >= DEEPEST:
         raise ConfigError([f"{key[:40]}...: has more than {DEEPEST} parts; name an existing key, for example seed"])
+    if key == ENCODER:
+        return encoder_layer(value)
     return settled(nested(broad(key).split("."), value))
 
 

@@ -1,7 +1,7 @@
 """From a tree to experiments: which families there are, what is said in short, and what cannot be."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from mooring.client.recipe import WHENS, ClientRecipe, When
 from mooring.config.build import Builder, Problem, shorten
 from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
+from mooring.config.features import GIVEN, chosen, same_features
 from mooring.config.keys import BROAD, SHORT, full, lay, once, read_overrides, settled, shortest
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS, belongs
 from mooring.config.own import strangers
@@ -25,13 +26,14 @@ from mooring.data.partition import PARTITIONERS, Partitioner
 from mooring.errors import MOST_PROBLEMS, ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
 from mooring.fusion.distillation.supplies import SUPPLIES, Supply
+from mooring.fusion.solvers import SOLVERS, Solver
 from mooring.losses import LOSSES, LossTerm
 from mooring.losses.feature_bank import wants
-from mooring.methods import METHODS, Method
+from mooring.methods import METHODS, RETIRED, Method
 from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
 from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models.heads import HEADS, Head
-from mooring.weighting import WEIGHTINGS, Annealed, ByConfidence, Hypergradient, Probed, Uncertainty, Weighting
+from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertainty, Weighting
 from mooring.weighting.guards import GUARDS, Guard
 from mooring.weighting.sigma import STARTS, Start
 
@@ -48,6 +50,7 @@ SLOTS: dict[type, Slot] = {
     When: Slot("kind", WHENS),
     FeatureMap: Slot("kind", FEATURE_MAPS),
     Fusion: Slot("kind", FUSIONS),
+    Solver: Slot("kind", SOLVERS),
     Supply: Slot("kind", SUPPLIES),
     Engine: Slot("kind", ENGINES),
 }
@@ -129,9 +132,14 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
     for key in BROAD:
         if key in rest:
             method = merge(method, nested(SHORT[key], rest[key]))
-    name, built = _name(method), {}
+    name, built, hints, choice = _name(method), dict[str, Any](), type_hints(Experiment), None
+    for key in ("data", "partition", "training", "engine", "seed", "out", "given"):
+        built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
+    built["why"] = builder.build(str, rest.get("why", NOTHING), "", "why")
     try:
-        base = NOTHING if name == CUSTOM else named_method(name, trust)
+        base: Any = NOTHING if name == CUSTOM or _of_the_past(name, method) else named_method(name, trust)
+        choice = None if NOTHING in (base, built["data"]) else chosen(base, built["data"])
+        base = base if choice is None else choice.method
         for path, problem in strangers(Method, base, SLOTS, "method"):
             builder.note(path, NOTHING, problem)
         parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
@@ -139,9 +147,8 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
         built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder), base, "method")
     except ConfigError as error:
         builder.problems += [("method", False, problem) for problem in error.problems]
-    hints = type_hints(Experiment)
-    for key in ("data", "partition", "training", "engine", "seed", "out", "given"):
-        built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
+    if choice is not None and built.get("method", NOTHING) is not NOTHING and not built["why"]:
+        built["why"] = choice.why if same_features(built["method"], choice.method) else GIVEN
     usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
     built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
     if built.get("method", NOTHING) is not NOTHING:
@@ -174,9 +181,17 @@ def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree
 
 def _name(method: Tree) -> str:
     """A tree without a name changes the default method, unless it says by itself what a client minimises."""
+    return str(method.get("name", CUSTOM if _written_out(method) else DEFAULT_METHOD))
+
+
+def _written_out(method: Tree) -> bool:
     client = method.get("client")
-    written_out = isinstance(client, dict) and isinstance(client.get("terms"), list)
-    return str(method.get("name", CUSTOM if written_out else DEFAULT_METHOD))
+    return isinstance(client, dict) and isinstance(client.get("terms"), list)
+
+
+def _of_the_past(name: str, method: Tree) -> bool:
+    """The record of a method that is retired: it is all there, and can still be read."""
+    return name in RETIRED and _written_out(method)
 
 
 def impossible(method: Method) -> Iterator[str]:
@@ -202,36 +217,39 @@ def impossible(method: Method) -> Iterator[str]:
     for stage in recipe.stages:
         if not stage.terms or (stage.weights is not None and len(stage.weights) != len(stage.terms)):
             yield f"method.client.stages: {len(stage.terms)} terms, weights {stage.weights}; give each term one weight"
-    weight = recipe.align.weight if recipe.align else None
     yield from unwatched(recipe)
-    if isinstance(weight, Uncertainty) and weight.coupled:
-        remedy = f"in a {weight.gradients} loss; use weight.gradients=separate"
-        if weight.ratio != "constant":
-            yield f"weight.ratio={weight.ratio}: has no place {remedy}"
-        if weight.guard is not None and weight.guard.cap < inf:
-            yield f"weight.guard.kind={type(weight.guard).kind}: cannot act {remedy}"
+    for path, weight in within(recipe.align.weight, "weight") if recipe.align else ():
+        if isinstance(weight, Uncertainty) and weight.coupled:
+            remedy = f"in a {weight.gradients} loss; use {path}.gradients=separate"
+            if weight.ratio != "constant":
+                yield f"{path}.ratio={weight.ratio}: has no place {remedy}"
+            if weight.guard is not None and weight.guard.cap < inf:
+                yield f"{path}.guard.kind={type(weight.guard).kind}: cannot act {remedy}"
 
 
 def unwatched(recipe: ClientRecipe) -> Iterator[str]:
     """Losses that a weighting watches and that there are not; held-out images that none of ours watches."""
-    weights = list(within(recipe.align.weight)) if recipe.align else []
+    parts = [part for _, part in within(recipe.align.weight, "weight")] if recipe.align else []
     terms = [term.kind for term in recipe.terms]
-    watched = [weight.watches for weight in weights if isinstance(weight, ByConfidence)]
+    watched = [part.watches for part in parts if isinstance(part, ByConfidence)]
     for name in watched:
         if name not in ("base", *terms):
             yield f"weight.watches={name}: is no term of this method's base loss; use weight.watches=base"
-    asked = any(isinstance(weight, Hypergradient) and weight.outer == "held-out" for weight in weights)
+    asked = any(isinstance(part, Hypergradient) and part.outer == "held-out" for part in parts)
     if asked and not recipe.held_out:
         yield "weight.outer=held-out: no images are kept out of training; set method.client.held_out=0.1"
-    if recipe.held_out and not asked and all(type(weight) in WEIGHTINGS.values() for weight in weights):
+    ours = recipe.align is None or type(recipe.align.weight) in WEIGHTINGS.values()
+    if recipe.held_out and not asked and ours:
         yield f"method.client.held_out={recipe.held_out}: no part of this method looks at these images; set it to 0"
 
 
-def within(weight: Weighting) -> Iterator[Weighting]:
-    """A weighting, and those around which it lies."""
-    yield weight
-    if isinstance(weight, Annealed | Probed):
-        yield from within(weight.base)
+def within(part: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """A part and every part inside it, by the path of each: a weighting may stand around another."""
+    if not is_dataclass(part):
+        return
+    yield path, part
+    for f in fields(part):
+        yield from within(getattr(part, f.name), f"{path}.{f.name}")
 
 
 def missing_rounds(training: Training) -> Iterator[str]:

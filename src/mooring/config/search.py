@@ -1,5 +1,6 @@
 """A search in a sweep file: which settings are looked for, where, and how many are tried."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, log
 from random import Random
@@ -34,6 +35,12 @@ class Span:
             return exp(rng.uniform(log(self.low), log(self.high)))
         return rng.uniform(self.low, self.high)
 
+    def holds(self, value: object) -> bool:
+        """Could it have been drawn, but for the last digit?"""
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        slack = 1e-9 * max(abs(self.low), abs(self.high))
+        return number and self.low - slack <= value <= self.high + slack  # type: ignore[operator]
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -43,6 +50,9 @@ class Choice:
 
     def draw(self, rng: Random) -> Any:
         return rng.choice(self.values)
+
+    def holds(self, value: object) -> bool:
+        return value in self.values
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,10 @@ class Search:
     def drawn(self) -> tuple[dict[str, Any], ...]:
         rng = Random(self.seed)
         return tuple({key: place.draw(rng) for key, place in self.space.items()} for _ in range(self.trials))
+
+    def holds(self, trial: Mapping[str, object]) -> bool:
+        """Is it a point of the space?"""
+        return trial.keys() == self.space.keys() and all(self.space[key].holds(value) for key, value in trial.items())
 
 
 def search_of(tree: Any, origin: str) -> Search | None:

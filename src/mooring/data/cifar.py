@@ -43,6 +43,9 @@ class Cifar10(Source):
 
     source: ClassVar[str] = "cifar10"
 
+    def image_shape(self) -> tuple[int, int, int]:
+        return 3, 32, 32
+
     def train(self) -> ImageSet:
         return _read(self._files()[:-1], "labels", CLASSES_10)
 
@@ -64,6 +67,9 @@ class Cifar100(Source):
     std: ClassVar[tuple[float, ...]] = (0.2673, 0.2564, 0.2762)
 
     source: ClassVar[str] = "cifar100"
+
+    def image_shape(self) -> tuple[int, int, int]:
+        return 3, 32, 32
 
     def train(self) -> ImageSet:
         return _read(self._files()[:1], "fine_labels", CLASSES_100)

@@ -1,5 +1,6 @@
 """Who holds what: the training images, cut, held back and divided among clients."""
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
@@ -9,8 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mooring.data.augment import LUMA
+from mooring.data.groups import take_groups
 from mooring.data.images import ImageSet, Source
 from mooring.data.partition import Partitioner, Population, divide
+from mooring.data.partition.base import gather
 from mooring.data.partition.statistics import Partition
 from mooring.data.sites import SimulatedSite, site_names
 from mooring.errors import DataError
@@ -36,12 +39,11 @@ class Federation:
     def pooled(self) -> "Federation":
         """The same images at one single client: the control that federation is measured against."""
         everything = np.unique(np.concatenate(self.partition.indices))
-        population = Population(self.train.labels.numpy(), len(self.train.classes), self.train.sites)
-        return replace(self, partition=Partition.of([everything], population))
+        return replace(self, partition=Partition.of([everything], population_of(self.train)))
 
     def digest(self) -> str:
         """SHA-256 of the training images and labels, in their order."""
-        content = sha256(self.train.images.numpy().tobytes())
+        content = sha256(self.train.images.numpy().reshape(-1))
         content.update(self.train.labels.numpy().tobytes())
         return content.hexdigest()
 
@@ -78,33 +80,49 @@ def federate(source: Source, partitioner: Partitioner, seed: int, public_ratio: 
             )
         chosen, _ = stratified(images.labels.numpy(), chosen, source.limit, numpy_generator(seed, "limit"))
     held: np.ndarray = np.empty(0, dtype=np.int64)
+    labels, groups = images.labels.numpy(), None if images.groups is None else np.array(images.groups)
     if source.validation > 0:
         count = round(source.validation * len(chosen))
-        held, chosen = stratified(images.labels.numpy(), chosen, count, numpy_generator(seed, "validation"))
+        held, chosen = stratified(labels, chosen, count, numpy_generator(seed, "validation"), groups)
     public, published = None, None
     if source.public is not None:
         public = fitted(source.public.train(), images.shape)
     elif public_ratio > 0:
         count = round(public_ratio * len(chosen))
-        published, chosen = stratified(images.labels.numpy(), chosen, count, numpy_generator(seed, "public"))
-        public = images.select(torch.from_numpy(published)) if count else None
-    train = images.select(torch.from_numpy(chosen))
+        published, chosen = stratified(labels, chosen, count, numpy_generator(seed, "public"), groups)
+        public = images.select(torch.from_numpy(published)) if len(published) else None
+    untouched = len(chosen) == len(images) and images.images.is_contiguous()
+    train = images if untouched else images.select(torch.from_numpy(chosen))
     validation = images.select(torch.from_numpy(held)) if len(held) else None
-    population = Population(train.labels.numpy(), len(train.classes), train.sites)
-    partition = divide(partitioner, population, seed)
+    partition = divide(partitioner, population_of(train), seed)
     return Federation(train, validation, partition, public, chosen, published)
 
 
+def population_of(images: ImageSet) -> Population:
+    return Population(images.labels.numpy(), len(images.classes), images.sites, images.groups)
+
+
 def stratified(
-    labels: np.ndarray, among: np.ndarray, count: int, rng: np.random.Generator
+    labels: np.ndarray, among: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`count` of the indices `among`, every class in proportion (largest remainder), and the others; both sorted."""
-    order = rng.permutation(among)
+    """`count` of the indices `among`, every class in proportion (largest remainder), and the others; both sorted.
+
+    With `groups`, one per label, as nearly so many as whole groups can be.
+    """
     classes, sizes = np.unique(labels[among], return_counts=True)
     exact = count * sizes / len(among)
     quota = np.floor(exact).astype(np.int64)
     quota[np.argsort(quota - exact, kind="stable")[: count - quota.sum()]] += 1
-    taken = [order[labels[order] == c][:n] for c, n in zip(classes, quota, strict=True)]
+    if groups is None:
+        order = rng.permutation(among)
+        taken = [order[labels[order] == c][:n] for c, n in zip(classes, quota, strict=True)]
+    else:
+        names, owners = np.unique(groups[among], return_inverse=True)
+        parts = gather(owners.astype(np.int64), len(names))
+        members = [among[parts[number]] for number in rng.permutation(len(names))]
+        counts = [Counter(labels[own].tolist()) for own in members]
+        wanted = dict(zip(classes.tolist(), quota.tolist(), strict=True))
+        taken = [np.empty(0, np.int64), *(members[position] for position in take_groups(counts, wanted))]
     chosen = np.sort(np.concatenate(taken))
     return chosen, np.setdiff1d(among, chosen)
 

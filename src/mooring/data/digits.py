@@ -26,6 +26,9 @@ class Digits(Source):
 
     source: ClassVar[str] = "digits"
 
+    def image_shape(self) -> tuple[int, int, int]:
+        return 1, 8, 8
+
     def train(self) -> ImageSet:
         return _part(0)
 

@@ -36,6 +36,9 @@ class FashionMnist(Source):
 
     source: ClassVar[str] = "fashion_mnist"
 
+    def image_shape(self) -> tuple[int, int, int]:
+        return 1, SIDE, SIDE
+
     def train(self) -> ImageSet:
         return _read(*_files(self.root)[:2])
 

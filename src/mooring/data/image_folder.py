@@ -1,9 +1,11 @@
 """A user's own images in folders: one per class, with or without a test part, or one per site."""
 
 import math
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -12,33 +14,77 @@ import torch
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
-from mooring.data.image_tree import WANTED, ImageFile, divide, list_classes, recognise, subfolders
+from mooring.data.image_tree import (
+    PARENT_FOLDER,
+    WANTED,
+    ImageFile,
+    Parts,
+    count_loose,
+    divide,
+    grouped,
+    list_classes,
+    recognise,
+    refuse_shared_groups,
+    subfolders,
+)
 from mooring.data.images import DataWarning, ImageSet, Source
+from mooring.data.levels import Levels
 from mooring.data.limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, refuse_excess
 from mooring.data.locate import own_path
-from mooring.data.pixels import decode
-from mooring.errors import DataError, one_line
+from mooring.data.pixels import Fit, decode, require_decoders
+from mooring.data.progress import counted
+from mooring.errors import ConfigError, DataError, one_line
+from mooring.trees import LATER
 from mooring.types import Count
 
-Parts = tuple[list[ImageFile], list[ImageFile]]  # training, test
-SHOWN = 5  # corrupt files named in a message
+SHOWN = 5  # corrupt files, or endings of ignored ones, named in a message
+USUAL_SIZE = 32  # what networks for small images take
+FAINT = 32  # of 256 shades: images that have no more between all of them were read with the wrong levels
+later = {LATER: True}
 
 
 @dataclass(frozen=True)
 class ImageFolder(Source):
-    """Images as they lie in folders, made square; classes are the sorted folder names, the same for both parts."""
+    """Images as they lie in folders, made square; classes are the sorted folder names, the same for both parts.
+
+    `size` None: what the method's encoder takes, else 32. `group`, the images that must stay together: `parent-folder`,
+    or an expression that finds the group's name in a path below `root`.
+    """
 
     source: ClassVar[str] = "image_folder"
     layout: Literal["auto", "split", "tree", "sites"] = "auto"
     held_out: Annotated[float, Gt(0), Lt(1)] = 0.2  # the test share of a `tree` and of each of the `sites`
-    size: Count = 32
+    size: Count | None = None
     channels: Literal[1, 3] = 3
     corrupt: Literal["skip", "error"] = "skip"
     max_pixels: Count = guard(MAX_PIXELS)  # of one image, as it lies on disk
     max_bytes: Count = guard(MAX_BYTES)  # of one part, decoded and resized
+    fit: Fit = field(default="crop", metadata=later)
+    levels: Levels | None = field(default=None, metadata=later)  # black and white of images deeper than 8 bits
+    group: str | None = field(default=None, metadata=later)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.levels is not None and self.levels[0] == self.levels[1]:
+            raise ConfigError([f"levels={list(self.levels)}: black and white are the same; give two values"])
+        try:
+            re.compile(self.group or "")
+        except re.error as error:
+            raise ConfigError(
+                [f"group={self.group}: is no regular expression ({error}); use {PARENT_FOLDER}, or mend it"]
+            ) from None
+
+    def for_size(self, wanted: Callable[[], int | None]) -> "ImageFolder":
+        decided = self if self.public is None else replace(self, public=self.public.for_size(wanted))
+        return decided if self.size is not None else replace(decided, size=wanted() or USUAL_SIZE)
+
+    def image_shape(self) -> tuple[int, int, int] | None:
+        return None if self.size is None else (self.channels, self.size, self.size)
 
     def train(self) -> ImageSet:
-        train, _ = self._listed(self._divided)
+        ignored: Counter[str] = Counter()
+        train, _ = self._listed(self._divided, ignored)
+        _report_ignored(ignored)
         images = self._read(train, train)
         for label, count in zip(images.classes, images.label_counts(), strict=True):
             if count == 0:
@@ -48,51 +94,63 @@ class ImageFolder(Source):
         return images
 
     def test(self) -> ImageSet:
-        train, test = self._listed(self._tested)
+        train, test = self._listed(self._tested, Counter())
         return self._read(test, train)
 
-    def _listed(self, parts: Callable[[Path], Parts]) -> Parts:
+    def _listed(self, parts: Callable[[Path, Counter[str]], Parts], ignored: Counter[str]) -> Parts:
         root = own_path(self.root, WANTED)
         try:
-            return parts(root)
+            return parts(root, ignored)
         except OSError as error:
             raise DataError(f"{root} cannot be listed: {error}", f"set data.root to {WANTED}") from error
 
-    def _tested(self, root: Path) -> Parts:
+    def _tested(self, root: Path, ignored: Counter[str]) -> Parts:
         """A server needs no training images: test/ may stand alone, and names the classes then."""
         if self.layout in ("auto", "split") and (root / "test").is_dir() and not (root / "train").exists():
-            alone = list_classes(root / "test")
+            alone = self._grouped(list_classes(root / "test", ignored), root)
             return alone, alone
-        return self._divided(root)
+        return self._divided(root, ignored)
 
-    def _divided(self, root: Path) -> Parts:
-        layout = recognise(root) if self.layout == "auto" else self.layout
+    def _divided(self, root: Path, ignored: Counter[str]) -> Parts:
+        layout = recognise(root, self.group) if self.layout == "auto" else self.layout
         if layout == "split":
-            train, test = list_classes(root / "train"), list_classes(root / "test")
-            known = {file.label for file in train}
-            stranger = next((file for file in test if file.label not in known), None)
-            if stranger is not None:
-                raise DataError(
-                    f"test class {stranger.label!r} ({stranger.path.parent}) is not in {root / 'train'}",
-                    "use the same class folders in train/ and test/",
-                )
-            return train, test
+            return self._split(root, ignored)
         if layout == "tree":
-            return divide(list_classes(root), root, self.held_out)
-        files = [file for site in subfolders(root) for file in list_classes(site, site.name)]
-        return divide(files, root, self.held_out)
+            return divide(self._grouped(list_classes(root, ignored), root), root, self.held_out)
+        count_loose(root, ignored)
+        files = [file for site in subfolders(root) for file in list_classes(site, ignored, site.name)]
+        return divide(self._grouped(files, root), root, self.held_out)
+
+    def _split(self, root: Path, ignored: Counter[str]) -> Parts:
+        count_loose(root, ignored)
+        train, test = (self._grouped(list_classes(root / part, ignored), root) for part in ("train", "test"))
+        known = {file.label for file in train}
+        stranger = next((file for file in test if file.label not in known), None)
+        if stranger is not None:
+            raise DataError(
+                f"test class {stranger.label!r} ({stranger.folder}) is not in {root / 'train'}",
+                "use the same class folders in train/ and test/",
+            )
+        if self.group is not None:
+            refuse_shared_groups(train, test, self.group)
+        return train, test
+
+    def _grouped(self, files: list[ImageFile], root: Path) -> list[ImageFile]:
+        return files if self.group is None else grouped(files, root, self.group)
 
     def _read(self, files: Sequence[ImageFile], train: Sequence[ImageFile]) -> ImageSet:
         classes = tuple(sorted({file.label for file in train}))
         numbers = {label: number for number, label in enumerate(classes)}
-        pixels = self._room(len(files))
+        require_decoders(file.path for file in files)
+        size = self.size or USUAL_SIZE
+        pixels = self._room(len(files), size)
         kept: list[ImageFile] = []
         corrupt: list[Path] = []
-        for file in files:
+        for file in counted(files):
             try:
-                pixels[len(kept)] = decode(file.path, self.size, self.channels, self.max_pixels)
+                pixels[len(kept)] = decode(file.path, size, self.channels, self.max_pixels, self.fit, self.levels)
                 kept.append(file)
-            except DataError:  # too large: leaving it out would change the data for the sake of the machine
+            except DataError:  # too large, or of unknown values: leaving it out would change the data
                 raise
             except MemoryError as error:
                 raise out_of_memory(f"the pixels of {file.path}") from error
@@ -103,13 +161,15 @@ class ImageFolder(Source):
             raise DataError(
                 f"no readable image among {len(files)} under {self.root}", "add images, or raise data.held_out"
             )
+        self._report_faint(pixels[: len(kept)])
         labels = torch.tensor([numbers[file.label] for file in kept])
         sites = tuple(file.site for file in kept if file.site is not None)
-        return ImageSet(torch.from_numpy(pixels[: len(kept)]), labels, classes, sites or None)
+        groups = tuple(file.group for file in kept if file.group is not None)
+        return ImageSet(torch.from_numpy(pixels[: len(kept)]), labels, classes, sites or None, groups or None)
 
-    def _room(self, count: int) -> NDArray[np.uint8]:
-        shape = (count, self.channels, self.size, self.size)
-        images = f"{self.root}: {count} images of {self.channels} x {self.size} x {self.size}"
+    def _room(self, count: int, size: int) -> NDArray[np.uint8]:
+        shape = (count, self.channels, size, size)
+        images = f"{self.root}: {count} images of {self.channels} x {size} x {size}"
         refuse_excess(images, math.prod(shape), self.max_bytes)
         try:
             return np.empty(shape, np.uint8)
@@ -124,3 +184,20 @@ class ImageFolder(Source):
         if self.corrupt == "error":
             raise DataError(named, 'replace them, or set data.corrupt to "skip"')
         warnings.warn(one_line(f"{named}; they are left out"), DataWarning, stacklevel=4)
+
+    def _report_faint(self, pixels: NDArray[np.uint8]) -> None:
+        """12 bits kept in 16 are almost black, and a window around nothing is one grey; nobody looks at a tensor."""
+        low, high = int(pixels.min()), int(pixels.max())
+        if high - low < FAINT and len(pixels) > 1:
+            told = f"all pixels of {len(pixels)} images lie between {low} and {high} of 255"
+            remedy = "set data.levels=[BLACK, WHITE] to the values that mean black and white, such as [0, 4095]"
+            warnings.warn(f"{told}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=4)
+
+
+def _report_ignored(ignored: Counter[str]) -> None:
+    if not ignored:
+        return
+    told = ", ".join(f"{count} {ending}" for ending, count in ignored.most_common(SHOWN))
+    rest = sum(ignored.values()) - sum(count for _, count in ignored.most_common(SHOWN))
+    more = f" and {rest} others" if rest else ""
+    warnings.warn(one_line(f"ignored: {told}{more}"), DataWarning, stacklevel=3)

@@ -1,16 +1,24 @@
 """How image files lie in folders: which file is of which class, at which site, for training or for testing."""
 
 import os
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+from mooring.data.groups import take_groups
 from mooring.data.pixels import SUFFIXES
 from mooring.errors import DataError
 
 Layout = Literal["split", "tree", "sites"]
+Parts = tuple[list["ImageFile"], list["ImageFile"]]  # training, test
 WANTED = "a folder with train/<class>/* and test/<class>/*, or <class>/*, or <site>/<class>/*"
+PARENT_FOLDER = "parent-folder"
+NO_ENDING = "without an ending"
+SHOWN = 3  # files or groups named in a message
 
 
 @dataclass(frozen=True)
@@ -18,11 +26,16 @@ class ImageFile:
     """An image file and what its folders say of it."""
 
     path: Path
-    label: str
+    folder: Path  # of its class
     site: str | None = None
+    group: str | None = None  # the images of one group train together or test together
+
+    @property
+    def label(self) -> str:
+        return self.folder.name
 
 
-def recognise(root: Path) -> Layout:
+def recognise(root: Path, group: str | None = None) -> Layout:
     """The layout that the folders show: `split` by their names, else by how deep the first images lie."""
     tops = subfolders(root)
     named = {folder.name for folder in tops} & {"train", "test"}
@@ -33,46 +46,117 @@ def recognise(root: Path) -> Layout:
         return "split"
     if any(_is_image(path) for folder in tops for path in _entries(folder)):
         return "tree"
-    if any(_is_image(path) for top in tops for folder in subfolders(top) for path in _entries(folder)):
+    folders = [folder for top in tops for folder in subfolders(top)]
+    if any(_is_image(path) for folder in folders for path in _entries(folder)):
+        if group == PARENT_FOLDER:
+            raise DataError(
+                f"{root}: its images lie in <class>/<group>/* or in <site>/<class>/*", "set data.layout=tree or sites"
+            )
         return "sites"
-    raise DataError(f"{root} holds no images ({', '.join(SUFFIXES)})", f"set data.root to {WANTED}")
+    if group == PARENT_FOLDER and any(_is_image(path) for top in folders for path in _below(top)):
+        return "sites"
+    raise DataError(
+        f"{root} holds no images ({', '.join(SUFFIXES)})",
+        f"set data.root to {WANTED}, or data.layout if they lie deeper",
+    )
 
 
-def list_classes(root: Path, site: str | None = None) -> list[ImageFile]:
-    """All images under root/<class>, at any depth; a class without images is a mistake, not a class."""
+def list_classes(root: Path, ignored: Counter[str], site: str | None = None) -> list[ImageFile]:
+    """All images under root/<class>, at any depth; a class without images is a mistake, not a class.
+
+    What is no image is counted in `ignored` by its ending.
+    """
     folders = subfolders(root)
     if not folders:
         raise DataError(f"{root} has no class folders", "put each class's images into a folder of its own")
+    count_loose(root, ignored)
     files: list[ImageFile] = []
     for folder in folders:
-        paths = _images_below(folder)
+        paths = _images_below(folder, ignored)
         if not paths:
             raise DataError(f"class folder {folder} holds no images ({', '.join(SUFFIXES)})", "fill or remove it")
-        files += [ImageFile(path, folder.name, site) for path in paths]
+        files += [ImageFile(path, folder, site) for path in paths]
     return files
 
 
-def divide(files: list[ImageFile], root: Path, held_out: float) -> tuple[list[ImageFile], list[ImageFile]]:
+def count_loose(folder: Path, ignored: Counter[str]) -> None:
+    """Files beside class folders are nobody's, images too."""
+    for path in _entries(folder):
+        if path.is_file():
+            ignored[f"{_ending(path)} outside class folders" if _is_image(path) else _ending(path)] += 1
+
+
+def divide(files: list[ImageFile], root: Path, held_out: float) -> Parts:
     """Training and test files: of every site and class, the `held_out` share whose path has the smallest hash.
 
     The choice depends on names alone, so it is the same on every machine and under every seed, and one more file
-    moves few others. At least one file trains, and at least one tests if there are two.
+    moves few others. At least one file trains, and at least one tests if there are two. Of files in groups, the hash is
+    that of the group's name, and the share is met as nearly as whole groups can.
     """
-    groups: dict[tuple[str | None, str], list[ImageFile]] = {}
+    strata = Counter((file.site, file.label) for file in files)
+    wanted = {stratum: min(max(round(held_out * count), 1), count - 1) for stratum, count in strata.items()}
+    groups: dict[str, list[ImageFile]] = {}
     for file in files:
-        groups.setdefault((file.site, file.label), []).append(file)
-    tested: set[ImageFile] = set()
-    for group in groups.values():
-        ranked = sorted(group, key=lambda file: sha256(file.path.relative_to(root).as_posix().encode()).digest())
-        count = min(max(round(held_out * len(group)), 1), len(group) - 1)
-        tested.update(ranked[:count])
+        groups.setdefault(file.group or file.path.relative_to(root).as_posix(), []).append(file)
+    ranked = [groups[name] for name in sorted(groups, key=lambda name: sha256(name.encode()).digest())]
+    counts = [Counter((file.site, file.label) for file in group) for group in ranked]
+    tested = {file for position in take_groups(counts, wanted) for file in ranked[position]}
     return [file for file in files if file not in tested], [file for file in files if file in tested]
+
+
+def grouped(files: Sequence[ImageFile], root: Path, group: str) -> list[ImageFile]:
+    """Every file with its group: the folder that it lies in, at its site; or what the expression finds in its path."""
+    name = _parent_folder if group == PARENT_FOLDER else _matched(re.compile(group))
+    named = [replace(file, group=name(file, root)) for file in files]
+    without = [str(file.path) for file in named if not file.group]
+    if without:
+        wants = "a folder below its class folder" if group == PARENT_FOLDER else "its path below data.root to match"
+        raise DataError(
+            f"data.group={group}: {len(without)} of {len(files)} images have no group: {_some(without)}",
+            f"an image needs {wants}",
+        )
+    return named
+
+
+def refuse_shared_groups(train: Sequence[ImageFile], test: Sequence[ImageFile], group: str) -> None:
+    shared = sorted({file.group or "" for file in train} & {file.group or "" for file in test})
+    if shared:
+        raise DataError(
+            f"data.group={group}: {len(shared)} groups are in train/ and in test/: {_some(shared)}",
+            "move each to one of the two, or the test says too much",
+        )
+
+
+def _parent_folder(file: ImageFile, root: Path) -> str | None:
+    """The names of folders mean something at their site alone; a patient may have images of several classes."""
+    if file.path.parent == file.folder:
+        return None
+    return file.path.parent.name if file.site is None else f"{file.site}/{file.path.parent.name}"
+
+
+def _matched(pattern: re.Pattern[str]) -> Callable[[ImageFile, Path], str | None]:
+    """What the brackets of the expression hold, or all that it matches if it has none."""
+
+    def name(file: ImageFile, root: Path) -> str | None:
+        match = pattern.search(file.path.relative_to(root).as_posix())
+        return match and "/".join(part for part in match.groups() or (match[0],) if part)
+
+    return name
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def subfolders(root: Path) -> list[Path]:
     """Visible folders by name; a link back to a folder above itself is a loop, and not followed."""
     above = {root.resolve(), *root.resolve().parents}
     return [path for path in _entries(root) if path.is_dir() and path.resolve() not in above]
+
+
+def _below(folder: Path) -> list[Path]:
+    return [path for inner in subfolders(folder) for path in _entries(inner)]
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -83,12 +167,18 @@ def _is_image(path: Path) -> bool:
     return path.suffix.lower() in SUFFIXES and not path.is_dir()
 
 
-def _images_below(folder: Path) -> list[Path]:
-    paths: list[Path] = []
+def _images_below(folder: Path, ignored: Counter[str]) -> list[Path]:
+    images: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_fail):  # does not follow links
         folders[:] = [name for name in folders if not name.startswith(".")]
-        paths += [Path(place, name) for name in names if not name.startswith(".") and _is_image(Path(place, name))]
-    return sorted(paths)
+        paths = [Path(place, name) for name in names if not name.startswith(".")]
+        images += filter(_is_image, paths)
+        ignored.update(_ending(path) for path in paths if not _is_image(path))
+    return sorted(images)
+
+
+def _ending(path: Path) -> str:
+    return path.suffix.lower() or NO_ENDING
 
 
 def _fail(error: OSError) -> None:

@@ -1,7 +1,8 @@
 """Labelled images in memory, the source they come from, and what of a public source lies on disk."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Protocol
 
@@ -12,6 +13,8 @@ from torch import Tensor
 from mooring.bounds import Checked
 from mooring.types import FilePath, OpenFraction
 
+VALUES = 2**23  # of images that pass through a network at once
+
 
 class DataWarning(UserWarning):
     """Some of the data was left out, and the work goes on without it."""
@@ -19,12 +22,14 @@ class DataWarning(UserWarning):
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Images as uint8 (N, C, H, W) and their labels; `sites` names the natural owner of each image, if there is one."""
+    """Images as uint8 (N, C, H, W) and their labels; `sites` names the natural owner of each image, if there is one,
+    `groups` what it must not be parted from, such as the other images of a patient."""
 
     images: Tensor = field(repr=False)  # (N, C, H, W), uint8
     labels: Tensor = field(repr=False)  # (N,), int64
     classes: tuple[str, ...]
     sites: tuple[str, ...] | None = field(default=None, repr=False)  # one per image
+    groups: tuple[str, ...] | None = field(default=None, repr=False)  # one per image
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -35,11 +40,19 @@ class ImageSet:
         return channels, height, width
 
     def select(self, indices: Tensor) -> "ImageSet":
-        sites = None if self.sites is None else tuple(self.sites[i] for i in indices.tolist())
-        return ImageSet(self.images[indices], self.labels[indices], self.classes, sites)
+        sites, groups = (
+            None if names is None else tuple(names[i] for i in indices.tolist()) for names in (self.sites, self.groups)
+        )
+        return ImageSet(self.images[indices], self.labels[indices], self.classes, sites, groups)
 
     def label_counts(self) -> tuple[int, ...]:
         return tuple(torch.bincount(self.labels, minlength=len(self.classes)).tolist())
+
+
+def batches(images: Tensor, most: int) -> tuple[Tensor, ...]:
+    """The images in their order, `most` at once, or as many as hold 2^23 values: what a network makes of large images
+    must not fill the memory."""
+    return images.split(max(1, min(most, VALUES // images[0:1].numel()))) if len(images) else (images,)
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,18 @@ class Source(Checked, ABC):
     validation: OpenFraction = 0.0  # taken away before partitioning
     public_ratio: OpenFraction | None = None  # made public before partitioning; None: 0.1 for methods with a bank
     public: "Source | None" = None  # public images of another source instead
+
+    def image_shape(self) -> tuple[int, int, int] | None:
+        """Channels, height and width of one image, where that is known before anything is read."""
+        return None
+
+    def for_size(self, wanted: Callable[[], int | None]) -> "Source":
+        """This source with the size of its images decided: `wanted`, asked where it is open, is what the method takes.
+
+        A source whose images have a size of their own keeps it. Called when an experiment is made, so that its
+        fingerprint and its record hold the size that is used.
+        """
+        return self if self.public is None else replace(self, public=self.public.for_size(wanted))
 
     @abstractmethod
     def train(self) -> ImageSet:

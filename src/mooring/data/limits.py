@@ -11,6 +11,8 @@ from mooring.trees import GUARD
 
 MAX_BYTES = 8_000_000_000
 MAX_PIXELS = 100_000_000
+WIDEST, HEADERS = 8, 2**20  # bytes of a pixel that is not compressed, and of all that is not pixels
+LONGEST_SIDE = 65_535
 
 
 def guard(most: int) -> Any:
@@ -24,6 +26,27 @@ def regular(path: Path) -> os.stat_result:
     if not stat.S_ISREG(found.st_mode):
         raise OSError(f"{path} is no regular file")
     return found
+
+
+def refuse_long_file(path: Path, max_pixels: int) -> None:
+    nbytes = regular(path).st_size
+    if nbytes > WIDEST * max_pixels + HEADERS:
+        raise _too_large(path, f"{nbytes} bytes, {WIDEST} for a pixel", max_pixels)
+
+
+def refuse_large_picture(path: Path, size: tuple[int, int], max_pixels: int) -> None:
+    width, height = size
+    if width * height > max_pixels:
+        raise _too_large(path, f"{width} x {height} pixels", max_pixels)
+    if max(size) > LONGEST_SIDE:
+        raise DataError(
+            f"{path} has {width} x {height} pixels; no side may exceed {LONGEST_SIDE}", "cut it, or remove it"
+        )
+
+
+def _too_large(path: Path, found: str, max_pixels: int) -> DataError:
+    problem = f"{path} has {found}, above data.max_pixels={max_pixels}"
+    return DataError(problem, "make it smaller, remove it, or raise data.max_pixels")
 
 
 def refuse_excess(what: str, nbytes: int, max_bytes: int) -> None:

@@ -1,6 +1,7 @@
 """Pixels as people keep them, in pictures of any size and mode or in arrays, brought to the bytes of images here."""
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -8,38 +9,96 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.data.limits import MAX_PIXELS, regular
+from mooring.data import dicom
+from mooring.data.levels import Levels, levels_needed, to_bytes
+from mooring.data.limits import MAX_PIXELS, refuse_large_picture, refuse_long_file
 from mooring.errors import DataError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp")
-FORMATS = ("PNG", "JPEG", "WEBP", "BMP")  # nothing that starts an interpreter, whatever a file's name says
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif", *dicom.SUFFIXES)
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "TIFF", "GIF")  # nothing that starts an interpreter, whatever a name says
 
-DEEP_GREYS = frozenset({"I", "I;16", "I;16L", "I;16B", "I;16N"})
-WIDEST, HEADERS = 8, 2**20  # bytes of a pixel that is not compressed, and of all that is not pixels
-LONGEST_SIDE = 65_535
+Fit = Literal["crop", "pad", "stretch"]
+DEEP_GREYS = frozenset({"I", "I;16", "I;16L", "I;16B", "I;16N", "F"})
+BITS, PHOTOMETRIC, SAMPLE_FORMAT = 258, 262, 339  # tags of TIFF
+UNSIGNED, WHITE_IS_ZERO = 1, 0  # values of two of them
 BAND = 2**20  # pixels converted at once
 MOST_CHANNELS = 4
 
 
-def decode(path: Path, size: int, channels: Literal[1, 3], max_pixels: int = MAX_PIXELS) -> NDArray[np.uint8]:
-    """The picture upright, resized with its aspect ratio kept and cropped about its centre: (channels, size, size).
+def decode(
+    path: Path,
+    size: int,
+    channels: Literal[1, 3],
+    max_pixels: int = MAX_PIXELS,
+    fit: Fit = "crop",
+    levels: Levels | None = None,
+) -> NDArray[np.uint8]:
+    """The picture upright, its first frame or page, brought to (channels, size, size) as `fit` says.
 
-    A `DataError` is a picture that is too large to be looked at, a `MemoryError` one that does not fit; anything else
-    that is raised, one that is broken.
+    `levels` are the values that become black and white in pictures deeper than 8 bits. A `DataError` is a picture that
+    is too large to be looked at or does not say what its values mean, a `MemoryError` one that does not fit; anything
+    else that is raised, one that is broken.
     """
-    from PIL import Image, ImageOps
-
     mode = "L" if channels == 1 else "RGB"
-    with _opened(path, max_pixels) as picture:
-        ImageOps.exif_transpose(picture, in_place=True)
-        plain = _opaque(_eight_bits(picture))
-        plain = plain if plain.mode in ("L", mode) else plain.convert(mode)
-        square = ImageOps.fit(plain, (size, size), Image.Resampling.BICUBIC).convert(mode)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # decoders remark on metadata that nobody reads here
+        whole = _scanned(path, max_pixels, levels) if is_dicom(path) else _pictured(path, max_pixels, levels)
+        plain = whole if whole.mode in ("L", mode) else whole.convert(mode)
+        square = FITS[fit](plain, size).convert(mode)
     pixels = np.asarray(square, np.uint8)  # (size, size) or (size, size, 3)
     return pixels[None] if channels == 1 else pixels.transpose(2, 0, 1)
+
+
+def require_decoders(paths: Iterable[Path]) -> None:
+    """What is not installed is missed before the first picture is decoded."""
+    if any(map(is_dicom, paths)):
+        dicom.require()
+
+
+def is_dicom(path: Path) -> bool:
+    return path.suffix.lower() in dicom.SUFFIXES
+
+
+def _scanned(path: Path, max_pixels: int, levels: Levels | None) -> "Image":
+    from PIL import Image
+
+    return Image.fromarray(dicom.read(path, max_pixels, levels))
+
+
+def _pictured(path: Path, max_pixels: int, levels: Levels | None) -> "Image":
+    from PIL import ImageOps
+
+    with _opened(path, max_pixels) as picture:
+        scale = _scale(path, picture, levels) if picture.mode in DEEP_GREYS else None
+        picture.load()
+        ImageOps.exif_transpose(picture, in_place=True)
+        return _opaque(_eight_bits(picture, scale))
+
+
+def _crop(picture: "Image", size: int) -> "Image":
+    """The largest square about the centre."""
+    from PIL import Image, ImageOps
+
+    return ImageOps.fit(picture, (size, size), Image.Resampling.BICUBIC)
+
+
+def _pad(picture: "Image", size: int) -> "Image":
+    """The whole picture, black beside it."""
+    from PIL import Image, ImageOps
+
+    return ImageOps.pad(picture, (size, size), Image.Resampling.BICUBIC)
+
+
+def _stretch(picture: "Image", size: int) -> "Image":
+    from PIL import Image
+
+    return picture.resize((size, size), Image.Resampling.BICUBIC)
+
+
+FITS: dict[Fit, Callable[["Image", int], "Image"]] = {"crop": _crop, "pad": _pad, "stretch": _stretch}
 
 
 @contextmanager
@@ -47,14 +106,13 @@ def _opened(path: Path, max_pixels: int) -> Iterator["Image"]:
     """The picture with its header read and nothing else; this is the only limit, Pillow's own would warn above it."""
     from PIL import Image
 
-    if regular(path).st_size > WIDEST * max_pixels + HEADERS:
-        raise _too_large(path, f"{path.stat().st_size} bytes, {WIDEST} for a pixel", max_pixels)
+    refuse_long_file(path, max_pixels)
     before = Image.MAX_IMAGE_PIXELS
     try:
         Image.MAX_IMAGE_PIXELS = None
         _foresee(path, max_pixels)
         with Image.open(path, formats=FORMATS) as picture:
-            _refuse_large(path, picture.size, max_pixels)
+            refuse_large_picture(path, picture.size, max_pixels)
             if picture.format == "PNG":
                 with Image.open(path, formats=FORMATS) as again:
                     again.verify()  # decoding does not look at the checksums of pixels
@@ -67,7 +125,7 @@ def _foresee(path: Path, max_pixels: int) -> None:
     """A WebP decoder makes room for two canvases when a picture is opened, and does not say so when it cannot."""
     with path.open("rb") as file:
         width, height = _webp_canvas(file.read(30))
-    _refuse_large(path, (width, height), max_pixels)
+    refuse_large_picture(path, (width, height), max_pixels)
     np.empty(16 * width * height, np.uint8)  # of 18 bytes that a pixel takes in all
 
 
@@ -84,21 +142,6 @@ def _webp_canvas(head: bytes) -> tuple[int, int]:
     return 0, 0
 
 
-def _refuse_large(path: Path, size: tuple[int, int], max_pixels: int) -> None:
-    width, height = size
-    if width * height > max_pixels:
-        raise _too_large(path, f"{width} x {height} pixels", max_pixels)
-    if max(size) > LONGEST_SIDE:
-        raise DataError(
-            f"{path} has {width} x {height} pixels; no side may exceed {LONGEST_SIDE}", "cut it, or remove it"
-        )
-
-
-def _too_large(path: Path, found: str, max_pixels: int) -> DataError:
-    problem = f"{path} has {found}, above data.max_pixels={max_pixels}"
-    return DataError(problem, "make it smaller, remove it, or raise data.max_pixels")
-
-
 def _in_bands(picture: "Image", mode: str, convert: Callable[["Image"], "Image"]) -> "Image":
     """A conversion that needs room of its own, a few rows at a time."""
     from PIL import Image
@@ -113,15 +156,29 @@ def _in_bands(picture: "Image", mode: str, convert: Callable[["Image"], "Image"]
     return whole
 
 
-def _eight_bits(picture: "Image") -> "Image":
-    """16-bit greys scaled to 8; converting their mode would cut all above 255 to white."""
-    return _in_bands(picture, "L", _scaled) if picture.mode in DEEP_GREYS else picture
+def _scale(path: Path, picture: "Image", levels: Levels | None) -> Levels:
+    """Black and white of a deep grey: as told, else all that its bits can say; a TIFF may count from white."""
+    if picture.format != "TIFF":
+        return levels or (0, 65535)
+    tags = picture.getexif()
+    bits, sample, zero = (
+        int(np.ravel(tags.get(tag, usual))[0]) for tag, usual in ((BITS, 16), (SAMPLE_FORMAT, 1), (PHOTOMETRIC, 1))
+    )
+    if levels is None and (bits > 16 or sample != UNSIGNED):
+        raise levels_needed(path, f"{bits}-bit values that may be anything")
+    black, white = levels or (0, 2**bits - 1)
+    return (white, black) if zero == WHITE_IS_ZERO else (black, white)
 
 
-def _scaled(picture: "Image") -> "Image":
+def _eight_bits(picture: "Image", scale: Levels | None) -> "Image":
+    """Deep greys scaled to 8 bits; converting their mode would cut all above 255 to white."""
+    return picture if scale is None else _in_bands(picture, "L", lambda band: _scaled(band, scale))
+
+
+def _scaled(picture: "Image", scale: Levels) -> "Image":
     from PIL import Image
 
-    return Image.fromarray((np.asarray(picture, np.int64).clip(0, 65535) // 257).astype(np.uint8))
+    return Image.fromarray(to_bytes(np.asarray(picture, np.float64), *scale))
 
 
 def _opaque(picture: "Image") -> "Image":
@@ -142,7 +199,7 @@ def to_images(name: str, array: NDArray[Any]) -> NDArray[np.uint8]:
     """uint8 (N, C, H, W), from (N, H, W), (N, H, W, C) or (N, C, H, W) of uint8 or of floats in [0, 1]."""
     if array.size == 0:
         raise DataError(f"{name} is empty, {array.shape}", "save at least one image")
-    return np.ascontiguousarray(_to_bytes(name, _channels_first(name, array)))
+    return np.ascontiguousarray(_bytes_of(name, _channels_first(name, array)))
 
 
 def _channels_first(name: str, array: NDArray[Any]) -> NDArray[Any]:
@@ -160,7 +217,7 @@ def _channels_first(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return array if first else array.transpose(0, 3, 1, 2)
 
 
-def _to_bytes(name: str, array: NDArray[Any]) -> NDArray[np.uint8]:
+def _bytes_of(name: str, array: NDArray[Any]) -> NDArray[np.uint8]:
     if array.dtype == np.uint8:
         return array
     if array.dtype.kind != "f":

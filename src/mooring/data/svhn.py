@@ -28,6 +28,9 @@ class Svhn(Source):
 
     source: ClassVar[str] = "svhn"
 
+    def image_shape(self) -> tuple[int, int, int]:
+        return 3, 32, 32
+
     def train(self) -> ImageSet:
         return _read(_files(self.root)[0])
 

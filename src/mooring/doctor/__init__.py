@@ -1,26 +1,28 @@
 """The doctor: reads what happened and says what is wrong, with evidence and a remedy. Never writes."""
 
-from mooring.doctor import client_checks, fusion_checks, lambda_checks
+from dataclasses import replace
+
+from mooring.doctor import annealing_checks, client_checks, fusion_checks, lambda_checks
 from mooring.doctor.case import Case, case_of, case_of_log, read_case, sound
-from mooring.doctor.finding import Diagnosis, Finding
-from mooring.doctor.lambda_checks import distance
+from mooring.doctor.course import distance
+from mooring.doctor.finding import Diagnosis, Evidence, Finding
+from mooring.doctor.remedies import remedy_for
 
 
 def examine(case: Case) -> Diagnosis:
-    """All findings, the ill ones first, then by client."""
+    """All findings, the ill ones first, each with the first remedy that was seen to help and applies."""
+    found = list(client_checks.not_numbers(case))
     case = sound(case)
-    found = [
-        *lambda_checks.check(case),
-        *fusion_checks.check(case),
-        *client_checks.check(case),
-    ]
-    found += lambda_checks.order(found)
-    found.sort(key=lambda finding: (not finding.ill, finding.client is None, finding.client or 0))
+    for check in (lambda_checks.check, annealing_checks.check, fusion_checks.check, client_checks.check):
+        found += check(case)
+    ill = {finding.kind for finding in found if finding.ill}
+    findings = [replace(finding, remedy=remedy_for(finding.kind, case, ill)) for finding in found]
+    findings.sort(key=lambda finding: not finding.ill)
     apart = {
         client.client: distance([row for row in client.rounds if row.lambda_felt]) for client in case.record.clients
     }
     known = {client: value for client, value in apart.items() if value is not None}
-    return Diagnosis(case.title, case.method, tuple(found), case.record.remarks, known)
+    return Diagnosis(case.title, case.method, tuple(findings), case.record.remarks, known)
 
 
-__all__ = ["Case", "Diagnosis", "Finding", "case_of", "case_of_log", "examine", "read_case"]
+__all__ = ["Case", "Diagnosis", "Evidence", "Finding", "case_of", "case_of_log", "examine", "read_case"]

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded
+from mooring.config import HOUSE_CODE, Experiment, Trust, code_of, load_recorded
 from mooring.config.tree import read_file
 from mooring.errors import StoreError
 from mooring.events import ClientRecord
@@ -15,7 +16,7 @@ from mooring.record import Result, RunFolder, RunRecord
 from mooring.weighting import Weighting
 
 SMALLEST, LARGEST = 1e-100, 1e100
-MEASURED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "schedule_factor")
+MEASURED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "schedule_factor", "sigma_sq_local")
 DIMENSIONS = {"resnet18": 512, "resnet34": 512}  # of the published code's models
 
 
@@ -27,6 +28,7 @@ class Setting:
     lr: float | None = None
     momentum: float | None = None
     batch_size: int | None = None
+    rounds: int = 1
     views: int = 2
     classes: int | None = None
     dimension: int | None = None  # of the prototypes
@@ -34,6 +36,7 @@ class Setting:
     plain_mean: bool = True  # are prototypes fused by a plain mean?
     trains: bool = True  # do clients train at all, or only count?
     supcon: bool = True
+    inferred: bool = False  # are both losses only what sigma says they would be at the equilibrium?
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,12 @@ class Case:
     method: str
     record: RunRecord
     setting: Setting = field(default_factory=Setting)
+    folder: Path | None = None  # of a run that was made here: it can be fused and run again
+    own_code: bool = False  # does it name code that must be trusted again?
+
+    @property
+    def clients(self) -> int:
+        return len(self.record.clients)
 
 
 def case_of(folder: RunFolder, trust: Trust = HOUSE_CODE) -> Case:
@@ -60,7 +69,7 @@ def case_of(folder: RunFolder, trust: Trust = HOUSE_CODE) -> Case:
         raise StoreError(f"{folder.path}: events.jsonl records no round", "repeat the run with --again")
     started = next((client.started for client in trained if client.started), None)
     setting = setting_of(experiment, len(result.classes), started.dimension if started else None)
-    return Case(title, result.method, record, setting)
+    return Case(title, result.method, record, setting, folder.path, bool(code_of(experiment.tree()).modules))
 
 
 def case_of_log(record: RunRecord, settings: Mapping[str, object], title: str) -> Case:
@@ -84,6 +93,7 @@ def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> S
         training.lr,
         training.momentum,
         training.batch_size,
+        training.rounds,
         client.views.count,
         classes,
         dimension,
@@ -102,6 +112,7 @@ def setting_of_log(settings: Mapping[str, object], result: Result) -> Setting:
         momentum=measured(training.get("momentum")),
         batch_size=batch if isinstance(batch, int) and batch > 0 else None,
         classes=len(result.classes) or None,
+        inferred=True,
         dimension=DIMENSIONS.get(str(model.get("kind"))),
     )
 
@@ -109,7 +120,8 @@ def setting_of_log(settings: Mapping[str, object], result: Result) -> Setting:
 def sound(case: Case) -> Case:
     """Without numbers that no loss and no weight can be: a file may say anything."""
     clients = tuple(replace(client, rounds=tuple(map(sound_row, client.rounds))) for client in case.record.clients)
-    return replace(case, record=replace(case.record, clients=clients))
+    fused = {round_: accuracy for round_, accuracy in case.record.fused.items() if isfinite(accuracy)}
+    return replace(case, record=replace(case.record, clients=clients, fused=fused))
 
 
 def sound_row(row: ClientRecord) -> ClientRecord:

@@ -1,20 +1,44 @@
-"""What a doctor says: a finding with its evidence and a remedy that can be pasted."""
+"""What a doctor says: how bad it is, in plain words; the evidence, in symbols; and a command that can be pasted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
+
+Severity = Literal["ill", "note"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one client shows, or the run as a whole: symbols, values and bounds."""
+
+    text: str
+    client: int | None = None  # None: the run as a whole
+    round: int | None = None  # where it begins
+    values: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`ill` findings end in exit code 1; the others are notes."""
+    """`ill` findings end in exit code 1; the others are notes. Without a remedy none was seen to help."""
 
     kind: str
-    text: str
-    ill: bool = False
-    client: int | None = None  # None: the run as a whole
-    round: int | None = None  # where it begins
-    evidence: Mapping[str, object] = field(default_factory=dict)
-    remedy: str = ""  # overrides for the next run
+    severity: Severity
+    words: str
+    evidence: tuple[Evidence, ...] = ()
+    remedy: str = ""
+
+    @property
+    def ill(self) -> bool:
+        return self.severity == "ill"
+
+    @property
+    def clients(self) -> tuple[int, ...]:
+        return tuple(shown.client for shown in self.evidence if shown.client is not None)
+
+    @property
+    def round(self) -> int | None:
+        """Where it begins."""
+        return first_round(self.evidence)
 
 
 @dataclass(frozen=True)
@@ -31,10 +55,24 @@ class Diagnosis:
     def ill(self) -> bool:
         return any(finding.ill for finding in self.findings)
 
-    def of(self, client: int | None) -> list[Finding]:
-        return [finding for finding in self.findings if finding.client == client]
+    def finding(self, kind: str) -> Finding | None:
+        return next((finding for finding in self.findings if finding.kind == kind), None)
+
+
+def first_round(evidence: Sequence[Evidence]) -> int | None:
+    return min((shown.round for shown in evidence if shown.round is not None), default=None)
+
+
+def at_clients(evidence: Sequence[Evidence], clients: int) -> str:
+    """at 3 of 5 clients from round 2"""
+    begun = first_round(evidence)
+    return f"at {len(evidence)} of {clients} clients" + ("" if begun is None else f" from round {begun}")
 
 
 def number(value: float | None) -> str:
     """Three digits, as people write them."""
     return "unknown" if value is None else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -13,6 +13,7 @@ from mooring.fusion.feature_ensemble import FeatureEnsemble
 from mooring.fusion.fisher import Fisher
 from mooring.fusion.gaussian_head import GaussianHead
 from mooring.fusion.iffi import Iffi
+from mooring.fusion.linear_head import LinearHead
 from mooring.fusion.mixture import Mixture
 from mooring.fusion.nearest_prototype import NearestPrototype
 from mooring.fusion.ot import OptimalTransport
@@ -21,6 +22,7 @@ from mooring.fusion.parameter_average import ParameterAverage
 from mooring.fusion.predictor import Predictor
 from mooring.fusion.regmean import RegMean
 from mooring.fusion.saved import PREDICTORS, LoadedPredictor, Manifest, load_predictor, save_predictor
+from mooring.fusion.standardised_sum import StandardisedSum
 
 FUSIONS: dict[str, type[Fusion]] = {
     # as published
@@ -31,6 +33,7 @@ FUSIONS: dict[str, type[Fusion]] = {
     "count-weighted": CountWeighted,
     "class-expert": ClassExpert,
     "nearest-prototype": NearestPrototype,
+    "standardised-sum": StandardisedSum,
     "calibrated": Calibrated,
     # one network by merging parameters
     "parameter-average": ParameterAverage,
@@ -42,6 +45,7 @@ FUSIONS: dict[str, type[Fusion]] = {
     "co-boosting": CoBoosting,
     "distil": Distil,
     # statistics that add up
+    "linear-head": LinearHead,
     "analytic": Analytic,
     "gaussian-head": GaussianHead,
     "mixture": Mixture,
@@ -63,6 +67,7 @@ __all__ = [
     "Fusion",
     "GaussianHead",
     "Iffi",
+    "LinearHead",
     "LoadedPredictor",
     "Manifest",
     "Mixture",
@@ -74,6 +79,7 @@ __all__ = [
     "Refusal",
     "RegMean",
     "Server",
+    "StandardisedSum",
     "admit",
     "fuse",
     "load_predictor",

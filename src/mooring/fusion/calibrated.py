@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from mooring.data.images import ImageSet
+from mooring.data.images import ImageSet, batches
 from mooring.errors import FusionError
 from mooring.fusion.base import Fusion, Images, Server
 from mooring.fusion.class_expert import ClassExpert
@@ -80,7 +80,7 @@ def fitted(predictor: Predictor, validation: ImageSet) -> float:
     from scipy.optimize import brentq
 
     with torch.no_grad():
-        scores = torch.cat([predictor(batch) for batch in validation.images.split(BATCH)]).double()
+        scores = torch.cat([predictor(batch) for batch in batches(validation.images, BATCH)]).double()
     right = scores.gather(1, validation.labels[:, None])[:, 0]
 
     def slope(log_temperature: float) -> float:

@@ -24,6 +24,7 @@ from mooring.fusion.merged import Merged
 from mooring.fusion.nearest_prototype import NearestPrototypePredictor
 from mooring.fusion.output_ensemble import OutputEnsemblePredictor
 from mooring.fusion.predictor import Predictor, Saved, Scorer
+from mooring.fusion.standardised_sum import StandardisedByBatch, StandardisedSumPredictor
 from mooring.models.network import Blueprint
 from mooring.models.plans import Families, blueprint_of, named, tree_of
 from mooring.trees import Tree
@@ -40,6 +41,8 @@ PREDICTORS: dict[str, type[Predictor]] = {
     "nearest-prototype": NearestPrototypePredictor,
     "network": Merged,
     "output-ensemble": OutputEnsemblePredictor,
+    "standardised-by-batch": StandardisedByBatch,
+    "standardised-sum": StandardisedSumPredictor,
 }
 SCORERS: dict[str, type[Scorer]] = {
     "affine": Affine,

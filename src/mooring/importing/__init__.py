@@ -20,9 +20,7 @@ def import_log(path: Path, out: Path | None = None) -> list[tuple[Path, Result]]
     """The folder and the result of every experiment in the log; several experiments share `out`, one folder each."""
     imported = read_imports(path)
     folders = [folder_of(one, len(imported), out) for one in imported]
-    for folder, one in zip(folders, imported, strict=True):
-        write_imported(folder, one)
-    return [(folder, one.result) for folder, one in zip(folders, imported, strict=True)]
+    return [(folder, write_imported(folder, one)) for folder, one in zip(folders, imported, strict=True)]
 
 
 def read_imports(path: Path) -> list[Imported]:

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import yaml
-
 from mooring.config import HOUSE_CODE, as_yaml, parse
-from mooring.config.bounded_yaml import BoundedLoader
+from mooring.config.bounded_yaml import line_numbers
 from mooring.config.experiment import DEFAULT_METHOD
 from mooring.config.keys import layer
 from mooring.config.tree import Tree, merge, read_file
@@ -82,7 +80,7 @@ class Translation:
 def translate(file: Path, method: str | None = None) -> Translation:
     """Setting by setting: whatever would not load is dropped, with the reason."""
     config = read_file(file)
-    places = dict(line_numbers(file))
+    places = dict(line_numbers(file.read_text("utf-8")))
     named = config.get(ALGORITHM) if method is None else method
     name, why = method_named(named)
     head = Fate(ALGORITHM if method is None and named is not None else "method", named, "method", name, why)
@@ -147,18 +145,3 @@ def laid(tree: Tree, fate: Fate, settings: list[dict[str, object]]) -> tuple[Tre
 def method_of(tree: Tree) -> object:
     method = tree["method"]
     return method["name"] if isinstance(method, dict) else method
-
-
-def line_numbers(file: Path) -> Iterator[tuple[str, int]]:
-    """path -> the line in which it stands"""
-    node = BoundedLoader(file.read_text("utf-8")).get_single_node()
-    yield from below(node, "")
-
-
-def below(node: yaml.Node | None, path: str) -> Iterator[tuple[str, int]]:
-    if not isinstance(node, yaml.MappingNode):
-        return
-    for key, value in node.value:
-        name = f"{path}.{key.value}" if path else str(key.value)
-        yield name, key.start_mark.line + 1
-        yield from below(value, name)

@@ -1,7 +1,13 @@
 """Loss terms: each a frozen value that maps a step to a scalar."""
 
 from mooring.losses.alignment import CosineDistance, MeanSquared
-from mooring.losses.classification import BalancedCrossEntropy, CrossEntropy, FeatureToPrototype, PrototypeSpread
+from mooring.losses.classification import (
+    BalancedCrossEntropy,
+    CrossEntropy,
+    FeatureCosine,
+    FeatureToPrototype,
+    PrototypeSpread,
+)
 from mooring.losses.feature_bank import BankAttraction, BankContrast, MemoryContrast
 from mooring.losses.supcon import SupCon
 from mooring.losses.term import LossTerm, looks_at_views, one_number
@@ -13,6 +19,7 @@ LOSSES: dict[str, type[LossTerm]] = {
     "cross-entropy": CrossEntropy,
     "memory-contrast": MemoryContrast,
     "supcon": SupCon,
+    "feature-cosine": FeatureCosine,
     "feature-to-prototype": FeatureToPrototype,
     "prototype-spread": PrototypeSpread,
     "mean-squared": MeanSquared,
@@ -26,6 +33,7 @@ __all__ = [
     "BankContrast",
     "CosineDistance",
     "CrossEntropy",
+    "FeatureCosine",
     "FeatureToPrototype",
     "LossTerm",
     "MeanSquared",

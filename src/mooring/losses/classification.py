@@ -55,6 +55,18 @@ class FeatureToPrototype(Checked):
 
 
 @dataclass(frozen=True)
+class FeatureCosine:
+    """mean over all views of 1 - cos(z, P_y): features go to the prototype of their class, wherever others lie."""
+
+    kind: ClassVar[str] = "feature-cosine"
+
+    def __call__(self, step: Step) -> Tensor:
+        features = torch.cat([view.features for view in step.views])
+        own = step.prototypes[step.labels.repeat(len(step.views))]
+        return 1 - F.cosine_similarity(features, own).mean()
+
+
+@dataclass(frozen=True)
 class PrototypeSpread(Checked):
     """-log softmax(P P^T / tau)_cc, mean over classes (FAFI); `cosine` takes unit prototypes.
 

@@ -1,31 +1,41 @@
 """What the field compares with: ordinary classifiers fused as others proposed, and clients that train nothing."""
 
-from mooring.client import ClientRecipe, Views
+from mooring.client import Alignment, ClientRecipe, Views
 from mooring.fusion import (
     Analytic,
     CoBoosting,
     Dense,
     Fisher,
     GaussianHead,
+    LinearHead,
     Mixture,
     NearestPrototype,
     OptimalTransport,
     OutputEnsemble,
     ParameterAverage,
     RegMean,
+    StandardisedSum,
 )
-from mooring.losses import BalancedCrossEntropy, CrossEntropy
+from mooring.losses import BalancedCrossEntropy, CrossEntropy, FeatureCosine, SupCon
 from mooring.methods.method import Method
-from mooring.models.heads import FixedSimplex, Linear
+from mooring.models.feature_maps import ByImages
+from mooring.models.heads import FixedSimplex, Linear, SimplexAtTemperature
+from mooring.weighting import Fixed
 
 _classifier = ClientRecipe((CrossEntropy(),), head=Linear(), views=Views(1))
 _simplex = ClientRecipe((BalancedCrossEntropy(),), head=FixedSimplex(), views=Views(1))
+_regular = ClientRecipe(
+    (CrossEntropy(), SupCon(0.1)), Alignment(None, Fixed(0.5), FeatureCosine()), SimplexAtTemperature(0.1)
+)
 
 BASELINES: dict[str, Method] = {
     "fedavg-1": Method(_classifier, ParameterAverage(), about="one round of FedAvg: parameters and buffers averaged"),
     "ensemble": Method(_classifier, OutputEnsemble(), about="all classifiers vote with their soft-max outputs"),
     "fedproto": Method(_classifier, NearestPrototype(), about="FedProto: nearest class mean, means shared once"),
     "fedetf": Method(_simplex, ParameterAverage(), about="FedETF: a classifier frozen to a simplex, averaged encoders"),
+    "fedsra": Method(
+        _regular, StandardisedSum(), about="FedSRA: features pulled to a frozen simplex; standardised, then summed"
+    ),
     "otfusion": Method(
         _classifier, OptimalTransport(), about="OTFusion: channels matched by optimal transport, averaged"
     ),
@@ -41,6 +51,14 @@ BASELINES: dict[str, Method] = {
 
 
 nothing = ClientRecipe(())  # one pass over the images, and statistics that add up
+
+MOORING: dict[str, Method] = {
+    "mooring": Method(
+        nothing,
+        LinearHead(ByImages()),
+        about="sums of moments of an encoder's features, one linear head: any partition, one answer; the default",
+    ),
+}
 
 STATISTICS: dict[str, Method] = {
     "afl": Method(nothing, Analytic(), about="sums of X'X and X'Y, one ridge regression: any partition, one answer"),

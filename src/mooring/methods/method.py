@@ -9,7 +9,7 @@ from mooring.client.bank import Bank
 from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
 from mooring.losses import LossTerm, MeanSquared
-from mooring.models.feature_maps import EncoderFile
+from mooring.models.feature_maps import LARGE, PRETRAINED, SIZED, FeatureMap
 from mooring.uploads.mixtures import Mixtures
 from mooring.uploads.moments import Moments
 from mooring.weighting import Weighting
@@ -35,6 +35,11 @@ class Method(Checked):
     def track(self) -> Track:
         return "trained from scratch" if self.fusion is None else track_of(self.fusion)
 
+    def pixels(self) -> int | None:
+        """The side of the images that its frozen encoder takes, where they can have any; None without one."""
+        maps = [] if self.fusion is None else maps_of(self.fusion)
+        return next((features.side(LARGE) for features in maps if isinstance(features, SIZED)), None)
+
     def aligned(self, weight: Weighting, about: str, term: LossTerm | None = None) -> "Method":
         """This method with its prototypes moored to a simplex by `weight`."""
         align = Alignment(weight=weight, term=term or MeanSquared())
@@ -52,5 +57,8 @@ def track_of(fusion: Fusion) -> Track:
     """What may be compared with what: the results of another track were given more, or ask for less."""
     if any(part.trained for part in fusion.needs):
         return "trained from scratch"
-    maps = [part.map for part in fusion.needs if isinstance(part, Moments | Mixtures)]
-    return "frozen encoder" if any(isinstance(map_, EncoderFile) for map_ in maps) else "statistics only"
+    return "frozen encoder" if any(isinstance(map_, PRETRAINED) for map_ in maps_of(fusion)) else "statistics only"
+
+
+def maps_of(fusion: Fusion) -> list[FeatureMap]:
+    return [part.map for part in fusion.needs if isinstance(part, Moments | Mixtures)]

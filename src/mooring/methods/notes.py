@@ -7,22 +7,19 @@ from dataclasses import replace
 
 from mooring.client import Alignment, Before, ClientRecipe, FirstEpochs, Stage
 from mooring.client.bank import Bank
-from mooring.fusion import ClassExpert, FeatureEnsemble
+from mooring.fusion import FeatureEnsemble
 from mooring.losses import (
     BankAttraction,
     BankContrast,
-    CosineDistance,
     CrossEntropy,
     FeatureToPrototype,
     LossTerm,
     MemoryContrast,
     PrototypeSpread,
-    SupCon,
 )
 from mooring.losses.fafi import FAFI
 from mooring.methods.method import Method
-from mooring.models.heads import UnitPrototypes
-from mooring.weighting import Annealed, ByConfidence, Fixed, GradientNormalised, Ramp, Uncertainty, Weighting
+from mooring.weighting import ByConfidence, Fixed, GradientNormalised, Ramp, Uncertainty, Weighting
 
 V4 = Method(ClientRecipe(FAFI), FeatureEnsemble(), about="FAFI: contrast and prototypes, no anchor")
 
@@ -72,17 +69,4 @@ PUBLIC_BANK: dict[str, Method] = {
     ),
     "adaptive-uncertainty": contrasting(BankContrast(0.5), Uncertainty(), "bank contrast weighed by uncertainty"),
     "memory-bank": replace(remembering, client=replace(remembering.client, memory=4096)),
-}
-
-
-# What the methods of the notes become without the defects of the published code.
-_terms = (CrossEntropy(), SupCon(0.07), PrototypeSpread(1.0, "cosine"))
-_free = Method(ClientRecipe(_terms, head=UnitPrototypes(16.0), clip="per-group"), ClassExpert())
-
-SOUND: dict[str, Method] = {
-    "moored": _free.aligned(
-        Annealed(Fixed(1.0), "linear"),
-        "the sound parts: unit prototypes that start at the anchors, cosine pull, class-expert fusion",
-        term=CosineDistance(),
-    ),
 }

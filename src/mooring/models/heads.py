@@ -106,6 +106,19 @@ class FixedSimplexHead(PrototypeHead):
         return self.log_scale.exp() * unit @ self.prototypes.T
 
 
+class SimplexHead(PrototypeHead):
+    """logits = z A^T / tau: of the classifier nothing learns."""
+
+    def __init__(self, features: int, classes: int, temperature: float, rng: Generator) -> None:
+        super().__init__()
+        self.embedding = linear_embedding(features, rng)
+        self.prototypes = nn.Parameter(simplex_etf(classes, features, rng), requires_grad=False)
+        self.temperature = temperature
+
+    def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
+        return unit @ self.prototypes.T / self.temperature
+
+
 @dataclass(frozen=True)
 class RawPrototypes:
     """As published: features after the ReLU, free prototypes."""
@@ -148,9 +161,21 @@ class FixedSimplex(Checked):
         return FixedSimplexHead(features, classes, self.scale, rng)
 
 
+@dataclass(frozen=True)
+class SimplexAtTemperature(Checked):
+    """FedSRA's classifier: a linear embedding, a simplex that all clients share, a temperature that never changes."""
+
+    kind: ClassVar[str] = "simplex-at-temperature"
+    temperature: Positive = 0.1
+
+    def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
+        return SimplexHead(features, classes, self.temperature, rng)
+
+
 HEADS: dict[str, type[Head]] = {
     "fixed-simplex": FixedSimplex,
     "linear": Linear,
     "raw-prototypes": RawPrototypes,
+    "simplex-at-temperature": SimplexAtTemperature,
     "unit-prototypes": UnitPrototypes,
 }

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from math import prod
-from typing import Annotated, Any, NoReturn, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt
 
@@ -99,7 +100,19 @@ def kind_in(kind: str, kinds: Kinds, path: str) -> type:
 
 
 def checked(value: object, hint: Any, path: str) -> object:
-    """A number or a text of this type and within its bounds."""
+    """A number or a text of this type and within its bounds, one of several texts, or a list of texts."""
+    if get_origin(hint) in (Union, UnionType):
+        (hint,) = (member for member in get_args(hint) if member is not NoneType)
+        if value is None:
+            return None
+    if get_origin(hint) is Literal:
+        if value not in get_args(hint) or type(value) is not str:
+            refuse(path, value, f"must be one of {', '.join(get_args(hint))}")
+        return value
+    if get_origin(hint) is tuple:
+        if not isinstance(value, list) or not all(type(part) is str for part in value):
+            refuse(path, value, "must be a list of texts")
+        return tuple(value)
     base, *bounds = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if base is float and type(value) is int:
         value = float(value)

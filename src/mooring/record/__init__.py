@@ -10,7 +10,16 @@ result.json        the answer, strict JSON       fusions/        other fusions o
 
 from mooring.record._events import TimedEvent
 from mooring.record._json import as_tree, strict_json
-from mooring.record.files import in_use, locked, still_there, write_atomically, write_json, write_record
+from mooring.record.files import (
+    as_record,
+    in_use,
+    locked,
+    read_json,
+    still_there,
+    write_atomically,
+    write_json,
+    write_record,
+)
 from mooring.record.folder import LOG, RunFolder, read_fusion, write_result
 from mooring.record.imported import Imported, write_imported
 from mooring.record.result import (
@@ -85,6 +94,7 @@ __all__ = [
     "TimedEvent",
     "UploadRecord",
     "Verified",
+    "as_record",
     "as_tree",
     "discard_states",
     "environment",
@@ -92,6 +102,7 @@ __all__ = [
     "locked",
     "opened",
     "read_fusion",
+    "read_json",
     "read_study",
     "still_there",
     "strict_json",

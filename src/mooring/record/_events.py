@@ -8,11 +8,12 @@ from time import time
 from mooring.errors import StoreError
 from mooring.events import KEPT, Event
 from mooring.record import _format1
-from mooring.record._json import MalformedRecordError, as_tree, from_tree, strict_json
+from mooring.record._json import as_tree, from_tree, strict_json
 from mooring.record.files import read_bytes
 from mooring.record.result import FORMAT
 
 EVENTS = "events.jsonl"
+AGAIN = "repeat the run with --again"
 HEADER = "events"  # the word of the first line, which tells the format
 
 
@@ -45,8 +46,10 @@ def read_events(path: Path) -> tuple[TimedEvent, ...]:
     for number, line in enumerate(text.split("\n"), 1):
         try:
             tree = json.loads(line)
-        except (ValueError, RecursionError):  # empty, or cut off
+        except (json.JSONDecodeError, RecursionError):  # empty, or cut off
             continue
+        except ValueError:
+            raise StoreError(f"{path}: line {number}: holds a number of thousands of digits", AGAIN) from None
         if not isinstance(tree, dict) or not isinstance(tree.get("event"), str):
             continue
         if tree["event"] == HEADER:
@@ -57,6 +60,6 @@ def read_events(path: Path) -> tuple[TimedEvent, ...]:
             kind = KEPT.get(tree["event"])
             if kind is not None:
                 found.append(TimedEvent(from_tree(float | None, tree.get("time"), "time"), from_tree(kind, tree)))
-        except (MalformedRecordError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"{path}: line {number}: {error}", "repeat the run with --again") from None
+        except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+            raise StoreError(f"{path}: line {number}: {error}", AGAIN) from None
     return tuple(found)

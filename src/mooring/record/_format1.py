@@ -75,8 +75,12 @@ def _epoch(old: Tree) -> Tree:
 
 def _partition(old: Tree) -> Tree:
     summary = _filled({name: value for name, value in old.items() if name not in ("time", "event")})
-    names = [f"client {k}" for k in range(summary.get("clients", 0))]
+    names = [f"client {k}" for k, _ in enumerate(summary.get("sizes") or ())]
     return {"time": old.get("time"), "event": "partition", "sites": names, "summary": summary}
+
+
+def _forecast(old: Tree) -> Tree:
+    return {name: value for name, value in old.items() if name != "evidence"}  # numbers, where format 2 has words
 
 
 def _remark(old: Tree) -> Tree:
@@ -86,6 +90,7 @@ def _remark(old: Tree) -> Tree:
 EVENTS: dict[str, Callable[[Tree], Tree]] = {
     "round": _client,
     "epoch": _epoch,
+    "forecast": _forecast,
     "partition": _partition,
     "bank": _remark,
     "damaged": _remark,

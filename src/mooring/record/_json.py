@@ -1,7 +1,8 @@
 """Frozen records as JSON and back: every field checked by its type, a mistake told by its path.
 
 A number that is not finite is null in JSON. Read back, null is None where a field may be None, and not-a-number where
-it may not. Keys that no field has are passed over: a later version may say more.
+it may not. A whole number beyond 2^53, which not every reader of JSON could tell from its neighbour, is refused. Keys
+that no field has are passed over: a later version may say more.
 """
 
 import json
@@ -13,6 +14,7 @@ from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 NONE = type(None)
+LARGEST = 2**53
 
 
 class MalformedRecordError(ValueError):
@@ -108,7 +110,7 @@ def _mapping(members: tuple[Any, ...], tree: object, where: str) -> dict[Any, An
 
 def _key(kind: Any, key: str, where: str) -> Any:
     try:
-        return kind(key)
+        return from_tree(kind, kind(key), where)
     except ValueError:
         raise MalformedRecordError(f"{where} has the key {key[:40]!r}, which is no number") from None
 
@@ -119,8 +121,12 @@ def _plain(kind: Any, tree: object, where: str) -> Any:
             return math.nan
         return float(_checked(_is_number(tree), tree, where, "a number"))  # type: ignore[arg-type]
     if kind is int:
-        return _checked(isinstance(tree, int) and not isinstance(tree, bool), tree, where, "a whole number")
+        return _checked(_is_whole(tree), tree, where, "a whole number up to 2^53")
     return _checked(isinstance(tree, kind), tree, where, {str: "text", bool: "true or false"}.get(kind, kind.__name__))
+
+
+def _is_whole(tree: object) -> bool:
+    return isinstance(tree, int) and not isinstance(tree, bool) and abs(tree) <= LARGEST
 
 
 def _is_number(tree: object) -> bool:

@@ -8,7 +8,17 @@ from pathlib import Path
 from mooring.errors import StoreError
 from mooring.record import _format1, _uploads
 from mooring.record._events import EVENTS, TimedEvent, read_events
-from mooring.record.files import CHANGED, as_record, file_sha256, read_json, refuse_links, unsealed, write_record
+from mooring.record._json import from_tree
+from mooring.record.files import (
+    CHANGED,
+    as_record,
+    file_sha256,
+    read_json,
+    refuse_links,
+    sealed,
+    unsealed,
+    write_json,
+)
 from mooring.record.result import FORMAT, Environment, FusionRecord, Result, UploadRecord
 from mooring.record.run import RunRecord, run_record
 from mooring.types import Upload
@@ -98,12 +108,8 @@ class RunFolder:
             raise StoreError(
                 f"out={self.path}: cannot be read ({error.strerror})", "choose another folder with out=..."
             ) from None
+        self.refuse_imported()
         result = self.result
-        if result.origin is not None:
-            raise StoreError(
-                f"out={self.path}: was imported from {result.origin.log}, not run here",
-                "choose another folder with out=...",
-            )
         if result.fingerprint != fingerprint:
             raise StoreError(
                 f"out={self.path}: holds the result of another experiment ({result.method}, "
@@ -111,6 +117,14 @@ class RunFolder:
                 "choose another folder with out=..., or repeat with --again to replace it",
             )
         return result if result.complete else None
+
+    def refuse_imported(self) -> None:
+        """What was read from a log cannot be gone on with: it says too little of its experiment."""
+        if self.ended and self.result.origin is not None:
+            raise StoreError(
+                f"out={self.path}: was imported from {self.result.origin.log}, not run here",
+                "choose another folder with out=...",
+            )
 
     def upload(self, record: UploadRecord) -> Upload:
         return _uploads.read_upload(self.path, record)
@@ -123,12 +137,13 @@ class RunFolder:
 
 
 def write_result(folder: Path, result: Result) -> Result:
-    """The answer, sealed, with the hashes of the files that it was made with; as it was written."""
+    """The answer, sealed, with the hashes of the files that it was made with; as a reader finds it."""
     there = [name for name in MADE_WITH if (folder / name).exists()]
     files = {name: file_sha256(folder / name) for name in there}
-    result = replace(result, files=files)
-    write_record(folder / RESULT, result, folder)
-    return result
+    tree = sealed(replace(result, files=files))
+    written: Result = from_tree(Result, tree)
+    write_json(folder / RESULT, tree, folder)
+    return written
 
 
 def read_fusion(path: Path) -> FusionRecord:
@@ -144,5 +159,5 @@ def upgraded(upgrade: Callable[[_format1.Tree], _format1.Tree], tree: _format1.T
     """A record of format 1 as one of this format; a damaged one is refused with the version that wrote it."""
     try:
         return upgrade(tree)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError):
         raise StoreError(f"{path}: a damaged record of format 1 (mooring 0.1)", AGAIN) from None

@@ -30,15 +30,16 @@ class Imported:
         return run_record(self.origin.log, [TimedEvent(None, event) for event in self.events], self.result)
 
 
-def write_imported(folder: Path, imported: Imported) -> None:
-    """All of it, the result last; the same log may be imported again, anything else in the folder is left alone."""
+def write_imported(folder: Path, imported: Imported) -> Result:
+    """All of it, the result last, and as it was written; the same log may be imported again, anything else in the
+    folder is left alone."""
     with locked(folder):
         refuse_foreign(folder, imported.origin)
         write_atomically(folder / LOG, imported.log.encode())
         write_atomically(folder / EXPERIMENT, imported.experiment_yaml.encode())
         lines = [header(), *(line_of(event, None) for event in imported.events)]
         write_atomically(folder / EVENTS, "".join(lines).encode())
-        write_result(folder, imported.result)
+        return write_result(folder, imported.result)
 
 
 def refuse_foreign(folder: Path, origin: Origin) -> None:

@@ -99,11 +99,10 @@ class _Courses:
 
     def histories(self, result: Result | None) -> Iterator[ClientHistory]:
         summary = result.partition if result else self.drawn.summary if self.drawn else None
-        known = range(summary.clients) if summary else []
         names = {site.number: site.name for site in result.sites} if result else {}
         if self.drawn and not names:
             names = dict(enumerate(self.drawn.sites))
-        for client in sorted({*known, *self.rounds, *self.starts, *self.failures}):
+        for client in sorted({*names, *self.rounds, *self.starts, *self.failures}):
             counts = summary.label_counts[client] if summary and client < len(summary.label_counts) else ()
             rounds, epochs = self.rounds.get(client, {}), self.epochs.get(client, {})
             yield ClientHistory(

@@ -94,9 +94,8 @@ def ill_line(group: SeedGroup) -> VerdictLine:
     ill = [run for run in group.runs if run.diagnosis.ill]
     kinds = ", ".join(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill))
     first = next(finding for finding in ill[0].diagnosis.findings if finding.ill)
-    where = "" if first.client is None else f"client {first.client} "
     told = f"{group.label}: {kinds} in {len(ill)} of {runs(len(group.runs))}"
-    return VerdictLine("bad", "ill", told, f"{where}{first.text}")
+    return VerdictLine("bad", "ill", told, first.words)
 
 
 def healthy(groups: list[SeedGroup]) -> tuple[VerdictLine, ...]:

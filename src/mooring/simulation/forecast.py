@@ -14,8 +14,9 @@ from mooring.processes import threads
 from mooring.types import ClientFacts, Progress
 from mooring.weighting.equilibrium import stability_limit
 
-MORE_DATA = "partition.kind=dirichlet partition.min_size=10"
+SAFE = "method=v9 fusion=class-expert"  # was seen to be better wherever lambda had run away (docs/doctor.md)
 TIMED_STEPS = 3
+LONG_STEP = 0.5  # seconds: what takes longer is not tried on more images
 USUAL_LOSS = 12.0  # an L_b that four FAFI terms rarely exceed; it enters the bound by its logarithm
 
 
@@ -72,12 +73,7 @@ def all_facts(job: ClientJob, federation: Federation) -> list[ClientFacts]:
 def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Forecast]:
     """What can be said without a single step. Notes only: nothing has happened yet, so nothing is ill."""
     found = [
-        Forecast(
-            "starved",
-            "has no images and will take no part",
-            client=fact.client,
-            remedy=MORE_DATA,
-        )
+        Forecast("starved", "has no images and will take no part", client=fact.client, evidence="0 images")
         for fact in facts
         if not fact.samples
     ]
@@ -89,18 +85,15 @@ def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Forecast]:
     dimension = job.blueprint.build(torch.Generator()).prototypes.shape[1]
     limit = stability_limit(training.lr, training.momentum, job.blueprint.class_count, dimension)
     if outlook.cancels:
-        text = "the schedule cancels: it acts on the weights and on sigma's data term, so lambda* = L_b/L_a throughout"
-        found.append(Forecast("cancelled", text, remedy="weight.data=constant"))
+        text = "annealing will have no effect: it acts on the weights and on what sigma sees alike"
+        found.append(Forecast("cancelled", text, evidence="lambda* = L_b/L_a for any a"))
     if outlook.relaxation is not None and outlook.relaxation > busiest.steps:
-        text = f"lambda will lag: relaxation {number(outlook.relaxation)} steps, longest training {busiest.steps} steps"
-        found.append(
-            Forecast(
-                "lagging", text, remedy=f"sigma.lr={20 * (1 - training.momentum) / busiest.steps:.2g} sigma.lr_scale=1"
-            )
-        )
+        evidence = f"relaxation {number(outlook.relaxation)} steps, longest training {busiest.steps} steps"
+        text = "lambda will lag: no client trains for as long as it takes to settle"
+        found.append(Forecast("lagging", text, evidence=evidence))
     if outlook.guard is not None:
-        text = f"guarded by {outlook.guard}: felt lambda stays below {number(outlook.largest)}"
-        found.append(Forecast("capped", text))
+        evidence = f"felt lambda <= {number(outlook.largest)}"
+        found.append(Forecast("capped", f"lambda is held by its guard ({outlook.guard})", evidence=evidence))
     if outlook.relaxation is not None and outlook.largest > limit:
         found.append(can_run_away(facts, outlook.largest, limit))
     return found
@@ -110,28 +103,42 @@ def can_run_away(facts: list[ClientFacts], largest: float, limit: float) -> Fore
     order = [str(fact.client) for fact in sorted(facts, key=lambda fact: -fact.steps) if fact.steps]
     return Forecast(
         "can-run-away",
-        f"lambda can run away: nothing bounds it below {number(largest)}, SGD follows it up to {number(limit)}; "
-        f"first where there are most steps (clients {', '.join(order[:5])})",
-        remedy="method=closed-form",
+        f"lambda can run away, first where there are most steps (clients {', '.join(order[:5])})",
+        remedy=SAFE,
+        evidence=f"nothing bounds it below {number(largest)}, SGD follows it up to {number(limit)}",
     )
 
 
 def trial(job: ClientJob, federation: Federation, facts: list[ClientFacts]) -> tuple[float, int]:
-    """Seconds of one step of the largest client on one core, and the bytes of an upload."""
+    """Seconds of one step of the largest client on one core, and the bytes of an upload.
+
+    A step is timed on two images, then on twice as many, as long as it is short; a whole batch takes in proportion.
+    """
     expected = [tensor for part in job.needs for tensor in part.expected(job.blueprint).values()]
     upload = sum(tensor.numel() * tensor.element_size() for tensor in expected)
     if not job.recipe.terms:
         return 0.0, upload
     largest = max(facts, key=lambda fact: fact.samples)
+    batch = min(job.training.batch_size, largest.samples)
     shard = federation.sites()[largest.client].shard()
-    state = ClientState.start(job, largest)
-    images, labels = shard.images[: job.training.batch_size], shard.labels[: job.training.batch_size]
-    with threads(1):
-        train_step(job, state, images, labels, Progress(0, max(largest.steps, 1)))
+    state, start = ClientState.start(job, largest), Progress(0, max(largest.steps, 1))
+
+    def timed(images: int, steps: int = 1) -> float:
         began = perf_counter()
-        for _ in range(TIMED_STEPS):
-            train_step(job, state, images, labels, Progress(0, max(largest.steps, 1)))
-        return (perf_counter() - began) / TIMED_STEPS, upload
+        for _ in range(steps):
+            train_step(job, state, shard.images[:images], shard.labels[:images], start)
+        return (perf_counter() - began) / steps
+
+    with threads(1):
+        images = min(2, batch)
+        timed(images)  # the first step of a process is slower
+        seconds = timed(images)
+        while images < batch and seconds < LONG_STEP:
+            images = min(2 * images, batch)
+            seconds = timed(images)
+        if seconds < LONG_STEP:
+            seconds = timed(images, TIMED_STEPS)
+    return seconds * batch / images, upload
 
 
 def number(value: float) -> str:

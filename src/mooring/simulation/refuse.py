@@ -10,6 +10,7 @@ import torch
 from mooring.client import ClientJob
 from mooring.config import HOUSE_CODE, Experiment, Trust, reload
 from mooring.data.clients import Federation
+from mooring.data.progress import reading_told
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
@@ -23,6 +24,7 @@ from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
 from mooring.uploads.codec import encode
 from mooring.uploads.model import rebuild
+from mooring.user_code import as_raised, listening
 
 
 def fuse(
@@ -71,14 +73,15 @@ class FinishedRun:
             )
         folder.experiment_file  # noqa: B018  # refused if it is not what the clients trained by
         experiment = reload(path, overrides, trust)
-        examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1 knew no names
+        with reading_told(emit):
+            examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1: no names
         if result.test_images not in (None, examiner.images):
             raise StoreError(
                 f"{path}: was evaluated on {result.test_images} test images, and there are {examiner.images} now",
                 "restore them, or say where they lie with data.root=...",
             )
         job = job_of(experiment, examiner.shape, examiner.classes)
-        return cls(folder, experiment, job, examiner, emit)
+        return cls(folder, experiment, job, examiner, listening(emit))
 
     @property
     def result(self) -> Result:
@@ -89,7 +92,8 @@ class FinishedRun:
         if self._federation is None:
             self.emit(Remark(f"the training images are opened: {reason}"))
             try:
-                federation, _ = prepare(self.experiment)
+                with reading_told(self.emit):
+                    federation, _ = prepare(self.experiment)
             except (DataError, PartitionError) as error:
                 raise FusionError(
                     f"{reason}, and the training images are gone: {error.problem}", error.remedy
@@ -131,7 +135,10 @@ class FinishedRun:
         return [self.folder.upload(records[client]) for client in wanted]
 
     def fuse(self, fusion: Fusion, uploads: Sequence[Upload]) -> FusionRecord:
-        """One rule: what `fusions/` keeps of it."""
+        """One rule: what `fusions/` keeps of it. What the caller's `emit` raises comes out as it was raised."""
+        return as_raised(lambda: self._fuse(fusion, uploads))
+
+    def _fuse(self, fusion: Fusion, uploads: Sequence[Upload]) -> FusionRecord:
         with user_errors_kept(self.folder.path):
             server = self.server(fusion)
             complete = [self.completed(upload, fusion.needs) for upload in uploads]

@@ -7,10 +7,12 @@ from pathlib import Path
 from time import monotonic
 
 from mooring.config import Experiment, as_yaml, code_of, load_recorded
+from mooring.data.progress import reading_told
 from mooring.errors import MooringError, StoreError, TrustError
 from mooring.evaluate import Examiner
 from mooring.events import (
     Emit,
+    FeaturesChosen,
     PartitionDrawn,
     silent,
 )
@@ -25,6 +27,8 @@ from mooring.record import (
 from mooring.simulation.forecast import all_facts, foresee
 from mooring.simulation.prepare import prepare, server_of
 from mooring.simulation.running import Running
+from mooring.trees import to_tree
+from mooring.user_code import as_raised, listening
 
 RUNS = Path("runs")
 
@@ -38,8 +42,16 @@ def run(
 ) -> Result:
     """Run an experiment and return its result; a finished one is returned at once unless `again`.
 
-    `threads_of_server`: of this process while it fuses and evaluates; without it, one per core.
+    `threads_of_server`: of this process while it fuses and evaluates; without it, one per core. What `emit` raises
+    stops the run, as Ctrl-C does, and comes out as it was raised.
     """
+    listener = listening(emit)
+    return as_raised(lambda: run_to_its_end(experiment, listener, again, threads_of_server, command))
+
+
+def run_to_its_end(
+    experiment: Experiment, emit: Emit, again: bool, threads_of_server: int | None, command: str | None
+) -> Result:
     folder = RunFolder(folder_of(experiment))
     if not again:
         result = folder.finished(experiment.fingerprint())
@@ -48,8 +60,9 @@ def run(
     began = monotonic()
     keep_freed_memory()  # evaluation is twice as fast
     with user_errors_kept(folder.path), threads(1):  # one thread: beside the workers, not against them
-        federation, job = prepare(experiment)
-        examiner = Examiner(experiment.data, federation.train.classes)
+        with reading_told(emit):
+            federation, job = prepare(experiment)
+            examiner = Examiner(experiment.data, federation.train.classes)
         server = server_of(experiment, federation, job)
         going_on = not again and interrupted(folder, experiment)
         with opened(folder.path, as_yaml(experiment.tree()), going_on) as writer:
@@ -58,6 +71,8 @@ def run(
             running.complete_job()
             if going_on:
                 running.recall()
+            if experiment.why and not going_on:
+                running.note(features_chosen(experiment))
             running.note(PartitionDrawn(tuple(site.name for site in running.sites), federation.summary()))
             for forecast in foresee(running.job, all_facts(running.job, federation)):
                 running.note(forecast)
@@ -73,6 +88,13 @@ def run(
             )
             result = writer.finish(result)
     return result
+
+
+def features_chosen(experiment: Experiment) -> FeaturesChosen:
+    """What the method looks at where it had the choice, in the words of its configuration."""
+    features = to_tree(experiment.written().method)["fusion"]["map"]
+    name = features.get("weights") or features.get("path") or features["kind"]
+    return FeaturesChosen(str(name), experiment.method.track, experiment.why)
 
 
 def unchanged(result: Result, experiment: Experiment, folder: RunFolder) -> Result:

@@ -96,7 +96,7 @@ def members(out: Path, trust: Trust = HOUSE_CODE) -> list[Member]:
     if not (out / PLAN).exists():
         raise StoreError(f"{out}: holds no {PLAN}", "name the folder of a sweep")
     plan = load_plan(out / PLAN, trust=trust)
-    return list(members_of(replace(plan, trials=read_trials(out)), out))
+    return list(members_of(replace(plan, trials=read_trials(out, plan.search)), out))
 
 
 def members_of(plan: Plan, out: Path) -> Iterator[Member]:

@@ -1,6 +1,5 @@
 """Looking for settings: every trial is judged by its validation accuracy, never by test images."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,10 +7,11 @@ from typing import Any, Protocol
 
 from mooring.config.plan import Plan, Point
 from mooring.config.search import Choice, Search
-from mooring.errors import ConfigError
-from mooring.record import write_json
+from mooring.errors import ConfigError, StoreError
+from mooring.record import as_record, read_json, write_json
 
 TRIALS = "trials.json"
+ANEW = "remove the file, then go on with the sweep: it proposes the same trials again"
 Trials = tuple[Point, ...]
 
 
@@ -98,6 +98,12 @@ def searched(
     return plan
 
 
-def read_trials(out: Path) -> Trials:
+def read_trials(out: Path, search: Search | None) -> Trials:
+    """What was proposed so far; refused if this search could not have proposed it."""
     path = out / TRIALS
-    return tuple(json.loads(path.read_text("utf-8"))) if path.exists() else ()
+    if search is None or not path.exists():
+        return ()
+    trials = as_record(tuple[Point, ...], read_json(path, ANEW), path, ANEW)
+    if len(trials) > search.trials or not all(search.holds(trial) for trial in trials):
+        raise StoreError(f"{path}: holds trials of another search", ANEW)
+    return trials

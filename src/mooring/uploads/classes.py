@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.data.images import ImageSet
+from mooring.data.images import ImageSet, batches
 from mooring.models.network import PROTOTYPES, Blueprint, Network
 from mooring.uploads.model import state_of
 from mooring.uploads.part import Tensors, UploadFacts, added
@@ -55,7 +55,7 @@ class ClassMeans:
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         with torch.no_grad():
-            f = torch.cat([network.embed(batch) for batch in shard.images.split(BATCH)]).double()
+            f = torch.cat([network.embed(batch) for batch in batches(shard.images, BATCH)]).double()
         sums = f.new_zeros(network.prototypes.shape).index_add_(0, shard.labels, f)
         counts = torch.tensor(shard.label_counts()).clamp(min=1)
         return {CLASS_MEANS: (sums / counts[:, None]).float()}

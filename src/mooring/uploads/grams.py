@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mooring.data.images import ImageSet
+from mooring.data.images import ImageSet, batches
 from mooring.models.heads import PrototypeHead
 from mooring.models.network import PROTOTYPES, Blueprint, Network
 from mooring.uploads.part import Tensors, UploadFacts, added
@@ -46,7 +46,7 @@ class Grams:
         hooks = [layer.register_forward_pre_hook(adding_to(sums[name])) for name, layer in layers(network).items()]
         try:
             with torch.no_grad():
-                for images in shard.images.split(BATCH):
+                for images in batches(shard.images, BATCH):
                     x = prototype_inputs(network.head, network.embed(images))
                     sums[PROTOTYPES] += x.T @ x
         finally:

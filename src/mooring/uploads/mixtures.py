@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mooring.bounds import Checked
-from mooring.data.images import ImageSet
+from mooring.data.images import ImageSet, batches
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
 from mooring.types import Count, Positive, Upload
@@ -57,7 +57,7 @@ class Mixtures(Checked):
         counts += torch.tensor(shard.label_counts())
         for c in counts.nonzero().flatten().tolist():
             own = shard.images[shard.labels == c]
-            x = torch.cat([phi(images) for images in own.split(BATCH)]).double().numpy()  # (n_c, d)
+            x = torch.cat([phi(images) for images in batches(own, BATCH)]).double().numpy()  # (n_c, d)
             pi, mu, v = self._fit(x)
             weights[c, : len(pi)] = torch.from_numpy(pi)
             means[c, : len(pi)] = torch.from_numpy(mu)

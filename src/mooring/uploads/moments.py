@@ -1,7 +1,7 @@
 """Sufficient statistics of features that nobody trains: what clients send adds up to what one client would send."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar, Literal
 
@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mooring.bounds import Checked
-from mooring.data.images import ImageSet
+from mooring.data.images import ImageSet, batches
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
 from mooring.types import Upload
@@ -19,6 +19,8 @@ from mooring.uploads.part import Tensors, UploadFacts, added, wire_name
 from mooring.uploads.triangle import diagonal, pack, packed_size, unpack
 
 Second = Literal["shared", "per-class", "diagonal"]
+Precision = Literal["float64", "float32"]
+DTYPES: dict[Precision, torch.dtype] = {"float64": torch.float64, "float32": torch.float32}
 BATCH = 256
 ROUNDING = 1e-6  # relative
 
@@ -34,8 +36,9 @@ class Totals:
 
 @dataclass(frozen=True)
 class Moments(Checked):
-    """n_c, sum_c x and second moments of x = phi(image), float64 so that nothing is lost when they are added.
+    """n_c, sum_c x and second moments of x = phi(image), summed in float64 here and over clients.
 
+    `precision` is that of the wire: with float32 an upload has half the bytes, and every number 7 digits.
     shared: sum x x', (d (d+1)/2,)    per-class: sum_c x x', (C, d (d+1)/2)    diagonal: sum_c x^2, (C, d)
     """
 
@@ -43,29 +46,35 @@ class Moments(Checked):
     trained: ClassVar[bool] = False
     map: FeatureMap
     second: Second
+    precision: Precision = "float64"
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         phi = self.map.build(network.blueprint)
-        totals = {name: torch.zeros_like(t, device="cpu") for name, t in self.expected(network.blueprint).items()}
-        counts, sums, second = totals.values()
-        for images, labels in zip(shard.images.split(BATCH), shard.labels.split(BATCH), strict=True):
+        shapes = replace(self, precision="float64").expected(network.blueprint).values()
+        totals = [torch.zeros_like(tensor, device="cpu") for tensor in shapes]
+        counts, sums, second = totals
+        parts = batches(shard.images, BATCH)
+        for images, labels in zip(parts, shard.labels.split([len(part) for part in parts]), strict=True):
             x = phi(images).double()  # (B, d)
             y = F.one_hot(labels, len(counts)).double()  # (B, C)
             counts += y.sum(0).long()
             sums += y.T @ x
             second += SECOND[self.second](x, y)
-        return totals
+        sent = counts, sums.to(DTYPES[self.precision]), second.to(DTYPES[self.precision])
+        return dict(zip(self._names(), sent, strict=True))
 
     def expected(self, blueprint: Blueprint) -> Tensors:
         classes, d = blueprint.class_count, self.map.size(blueprint)
         second = {"shared": (packed_size(d),), "per-class": (classes, packed_size(d)), "diagonal": (classes, d)}
-        kinds = [((classes,), torch.int64), ((classes, d), torch.float64), (second[self.second], torch.float64)]
+        real = DTYPES[self.precision]
+        kinds = [((classes,), torch.int64), ((classes, d), real), (second[self.second], real)]
         empty = [torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in kinds]
         return dict(zip(self._names(), empty, strict=True))
 
     def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
         """Classes without images have no sums, and no variance is negative: n sum x^2 >= (sum x)^2."""
         (counts_name, counts), (sums_name, sums), (second_name, second) = tensors.items()
+        sums, second = sums.double(), second.double()
         problems = miscounted(counts_name, counts, facts)
         if not (sums[counts == 0] == 0).all():
             problems.append(f"tensor {sums_name!r} has sums for a class without images")
@@ -81,9 +90,9 @@ class Moments(Checked):
     def total(self, uploads: Sequence[Upload]) -> Totals:
         """The sum over clients, in the order given."""
         names = self._names()
-        own: list[Tensors] = [{name: upload.tensors[name] for name in names} for upload in uploads]
+        own: list[Tensors] = [{name: upload.tensors[name].double() for name in names} for upload in uploads]
         counts, sums, second = reduce(self.add, own).values()
-        return Totals(counts.double(), sums, second if self.second == "diagonal" else unpack(second, sums.shape[1]))
+        return Totals(counts, sums, second if self.second == "diagonal" else unpack(second, sums.shape[1]))
 
     def _names(self) -> tuple[str, str, str]:
         own = wire_name(self)

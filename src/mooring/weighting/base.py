@@ -19,12 +19,18 @@ class Stationary:
     felt: float
 
 
+def whole(felt: float, sigma_sq_local: float | None) -> float:
+    """L_b as it is."""
+    return 1.0
+
+
 @dataclass(frozen=True)
 class Outlook:
     """What is known of a client's lambda before it trains.
 
     `largest` bounds the felt lambda; `bounded` says that the rule itself keeps it there. `cap` is the felt lambda at
-    which a guard binds, given L_b and the annealing factor.
+    which a guard binds, given L_b and how far the training is. `local_weight` is what L_b itself is multiplied by,
+    given the felt lambda and sigma_local^2: the step of SGD on the alignment goes by local_weight * lambda.
     """
 
     largest: float
@@ -32,9 +38,9 @@ class Outlook:
     relaxation: float | None = None  # steps; None when nothing is learned
     momentum: float | None = None
     cancels: bool = False  # does annealing cancel at the equilibrium?
-    guardable: bool = False  # can a guard be added?
     guard: str | None = None
-    cap: Callable[[float, float], float] | None = None
+    cap: Callable[[float, Progress], float] | None = None
+    local_weight: Callable[[float, float | None], float] = whole
 
 
 class Balancer(nn.Module, ABC):

@@ -33,7 +33,7 @@ class ClosedForm(Checked):
         return Stationary(raw, bounded(at(self.schedule, progress) * raw, self.minimum, self.maximum))
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, factor: self.maximum)
+        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)
 
 
 class ClosedFormBalancer(Balancer):

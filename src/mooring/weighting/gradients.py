@@ -32,7 +32,7 @@ class GradientNormalised(Checked):
         return None  # depends on gradients, not on losses
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, factor: self.maximum)
+        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)
 
 
 class GradientBalancer(Balancer):

@@ -38,7 +38,7 @@ class Hypergradient(Checked):
         return None  # no closed form
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, factor: self.maximum)
+        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)
 
 
 class HypergradientBalancer(Balancer):

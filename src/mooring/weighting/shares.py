@@ -24,6 +24,11 @@ def shared(preference: Tensor, total: float = 1.0) -> Balanced:
     return Balanced(w[0], w[1], None, lam, lam)
 
 
+def share_of_local(felt: float, sigma_sq_local: float | None) -> float:
+    """w_b = 1 / (1 + lambda), where both shares add up to one."""
+    return 1 / (1 + felt)
+
+
 @dataclass(frozen=True)
 class RandomShares:
     """RLW: w = softmax of two standard normal draws, new in every step (Lin et al. 2022): the sanity baseline."""
@@ -37,7 +42,7 @@ class RandomShares:
         return None  # never at rest
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(inf)  # a draw has no bound, but it is forgotten in the next step
+        return Outlook(inf, local_weight=share_of_local)  # a draw has no bound, but it is forgotten in the next step
 
 
 class RandomBalancer(Balancer):
@@ -69,7 +74,8 @@ class DynamicAverage(Checked):
         return Stationary(1.0, 1.0)  # both losses at rest: both ratios are 1
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(inf)  # a loss may grow by any factor from one epoch to the next
+        # a loss may grow by any factor from one epoch to the next; the shares add up to two
+        return Outlook(inf, local_weight=lambda felt, sigma_sq_local: 2 / (1 + felt))
 
 
 class DynamicAverageBalancer(Balancer):
@@ -123,7 +129,7 @@ class SoftOptimalUncertainty(Checked):
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
         log_largest = min(1 / (self.floor * self.temperature), LARGEST_LOG) if self.floor else LARGEST_LOG
-        return Outlook(exp(log_largest))
+        return Outlook(exp(log_largest), local_weight=share_of_local)
 
 
 class SoftOptimalBalancer(Balancer):

@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary, pull
+from mooring.weighting.base import Balancer, Outlook, Stationary, pull, whole
 from mooring.weighting.equilibrium import growth_bound, relaxation_steps, stationary
 from mooring.weighting.guards import FREE, Guard
 from mooring.weighting.sigma import Sigma
@@ -60,10 +60,15 @@ class Uncertainty(Checked):
             relaxation=relaxation_steps(rate, momentum),
             momentum=momentum,
             cancels=felt == self.data != "constant" and self.prior == "constant" and guard is None,
-            guardable=not self.coupled,
             guard=None if guard is None else guard.kind,
-            cap=None if guard is None else lambda local, factor: min(guard.cap, factor * guard.most(local)),
+            cap=None if guard is None else lambda local, now: min(guard.cap, at(felt, now) * guard.most(local)),
+            local_weight=halved_by_variance if self.gradients == "joint" else whole,
         )
+
+
+def halved_by_variance(felt: float, sigma_sq_local: float | None) -> float:
+    """1 / (2 sigma_local^2): what joint gradients multiply L_b by."""
+    return 1 / (2 * sigma_sq_local) if sigma_sq_local else 1.0
 
 
 class UncertaintyBalancer(Balancer):

@@ -29,7 +29,12 @@ class Annealed(Checked):
         return base and Stationary(base.raw, at(self.schedule, progress) * base.felt)
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return self.base.outlook(facts, lr, momentum, largest_local)
+        """The base's, and s(p) <= 1 times its cap: what holds the base at c leaves s(p) c to be felt."""
+        base = self.base.outlook(facts, lr, momentum, largest_local)
+        cap = base.cap
+        if cap is None:
+            return base
+        return replace(base, cap=lambda local, progress: at(self.schedule, progress) * cap(local, progress))
 
 
 class AnnealedBalancer(Balancer):

@@ -1,5 +1,6 @@
 """What a partitioner sees, what it promises, and how proportions become label counts, and those become clients."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -23,6 +24,8 @@ class Population:
     labels: Ints = field(repr=False)  # (N,)
     classes: int
     sites: tuple[str, ...] | None = field(default=None, repr=False)  # one per image
+    groups: tuple[str, ...] | None = field(default=None, repr=False)  # one per image
+    unit: str = "images"  # what is divided
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -48,9 +51,29 @@ def require_images(clients: int, population: Population) -> None:
     """K <= N: a client may be drawn empty, but not every one of K clients can ever hold an image when K > N."""
     if clients > len(population):
         raise PartitionError(
-            f"more clients than images: clients = {clients}, images = {len(population)}",
-            f"use at most {len(population)} clients or more images" if len(population) else "use a source with images",
+            f"more clients than {population.unit}: clients = {clients}, {population.unit} = {len(population)}",
+            f"use at most {len(population)} clients or more {population.unit}"
+            if len(population)
+            else f"use a source with {population.unit}",
         )
+
+
+def whole_groups(population: Population, split: Callable[[Population], list[Ints]]) -> list[Ints]:
+    """Groups divided in place of images, each with the label that most of its images have; images follow their group.
+
+    Without groups, images.
+    """
+    if population.groups is None:
+        return split(population)
+    names, group = np.unique(np.array(population.groups), return_inverse=True)
+    counts = np.zeros((len(names), population.classes), dtype=np.int64)
+    np.add.at(counts, (group, population.labels), 1)
+    units = Population(counts.argmax(axis=1).astype(np.int64), population.classes, unit="groups")
+    parts = split(units)
+    owners = np.empty(len(names), dtype=np.int64)
+    for client, own in enumerate(parts):
+        owners[own] = client
+    return gather(owners[group], len(parts))
 
 
 def gather(owners: Ints, clients: int) -> list[Ints]:

@@ -6,7 +6,16 @@ from typing import ClassVar
 import numpy as np
 
 from mooring.bounds import Checked
-from mooring.data.partition.base import Ints, Population, apportion, deal, log_dirichlet, normalise, require_images
+from mooring.data.partition.base import (
+    Ints,
+    Population,
+    apportion,
+    deal,
+    log_dirichlet,
+    normalise,
+    require_images,
+    whole_groups,
+)
 from mooring.types import Count, Positive, Seed
 
 
@@ -27,7 +36,7 @@ class DirichletEqual(Checked):
     seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
-        return deal(self.plan(population, rng), population, rng)
+        return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
 
     def plan(self, population: Population, rng: np.random.Generator) -> Ints:
         """n_kc, (K, C)."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mooring.bounds import Checked
-from mooring.data.partition.base import Ints, Population, require_images
+from mooring.data.partition.base import Ints, Population, require_images, whole_groups
 from mooring.types import Count, Seed
 
 
@@ -19,5 +19,8 @@ class Iid(Checked):
     seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
-        require_images(self.clients, population)
-        return [np.sort(part) for part in np.array_split(rng.permutation(len(population)), self.clients)]
+        def cut(units: Population) -> list[Ints]:
+            require_images(self.clients, units)
+            return [np.sort(part) for part in np.array_split(rng.permutation(len(units)), self.clients)]
+
+        return whole_groups(population, cut)

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mooring.bounds import Checked
-from mooring.data.partition.base import Ints, Population, deal, require_images
+from mooring.data.partition.base import Ints, Population, deal, require_images, whole_groups
 from mooring.errors import PartitionError
 from mooring.types import Count, Seed
 
@@ -29,7 +29,7 @@ class Pathological(Checked):
     seed: Seed | None = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
-        return deal(self.plan(population, rng), population, rng)
+        return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
 
     def plan(self, population: Population, rng: np.random.Generator) -> Ints:
         """n_kc, (K, C)."""

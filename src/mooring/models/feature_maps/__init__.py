@@ -1,15 +1,44 @@
 """Maps from images to features that all clients share and nobody trains: one small file per map."""
 
 from mooring.models.feature_maps.base import FeatureMap
+from mooring.models.feature_maps.by_images import DATA_FREE, ByImages, missing_package, settled_map, suits_encoder
+from mooring.models.feature_maps.encoder import Encoder
 from mooring.models.feature_maps.encoder_file import EncoderFile
+from mooring.models.feature_maps.onnx_file import OnnxFile
 from mooring.models.feature_maps.random_filters import RandomFilters
+from mooring.models.feature_maps.resnet_file import ResNetFile
 from mooring.models.feature_maps.untrained import Pixels, RandomEncoder
 
 FEATURE_MAPS: dict[str, type[FeatureMap]] = {
+    "by-images": ByImages,
+    "encoder": Encoder,
     "encoder-file": EncoderFile,
+    "onnx-file": OnnxFile,
     "pixels": Pixels,
     "random-encoder": RandomEncoder,
     "random-filters": RandomFilters,
+    "resnet-file": ResNetFile,
 }
+PRETRAINED = (ByImages, Encoder, EncoderFile, OnnxFile, ResNetFile)  # somebody's data is behind them
+SIZED = (Encoder, OnnxFile, ResNetFile)  # they take images of one size, and say which
+LARGE = (3, 1024, 1024)  # an image that can be brought to whatever size they take
 
-__all__ = ["FEATURE_MAPS", "EncoderFile", "FeatureMap", "Pixels", "RandomEncoder", "RandomFilters"]
+__all__ = [
+    "DATA_FREE",
+    "FEATURE_MAPS",
+    "LARGE",
+    "PRETRAINED",
+    "SIZED",
+    "ByImages",
+    "Encoder",
+    "EncoderFile",
+    "FeatureMap",
+    "OnnxFile",
+    "Pixels",
+    "RandomEncoder",
+    "RandomFilters",
+    "ResNetFile",
+    "missing_package",
+    "settled_map",
+    "suits_encoder",
+]

@@ -16,6 +16,7 @@ from mooring.types import Count, NonNegative, Seed
 
 GRID = 2  # responses are averaged over 2 x 2 regions
 SIGNS = 2  # a filter and its negative
+PATCHES = 2**25  # values of patches at once; those of one image of 224 pixels a side are five million
 CONTRAST = 0.01  # variance below which a patch counts as flat; that of the data is 1
 
 
@@ -64,6 +65,10 @@ class PatchFilters(nn.Module):
         self.threshold = threshold
 
     def forward(self, images: Tensor) -> Tensor:
+        values = max(1, images[0:1].numel() * self.side**2)  # of the patches of one image, about
+        return torch.cat([self._responses(part) for part in images.split(max(1, PATCHES // values))])
+
+    def _responses(self, images: Tensor) -> Tensor:
         patches = F.unfold(images, self.side)  # (B, C * side^2, positions); much faster than a convolution on CPU
         patches = patches - patches.mean(1, keepdim=True)
         patches = patches / (patches.square().mean(1, keepdim=True) + CONTRAST).sqrt()

@@ -6,31 +6,23 @@ from mooring.reports.book import Book, Run
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 
-COLUMNS = ("run", "verdict", "finding", "clients", "from round", "what", "try")
+COLUMNS = ("run", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
 
 
 def findings(book: Book) -> Section:
-    rows = tuple(row for run in book.runs for row in by_kind(run))
+    rows = tuple(line(run, finding) for run in book.runs for finding in run.diagnosis.findings)
     if not rows:
         return Section("findings", "Doctor", "")
-    lead = "The findings of `mooring doctor`; every remedy can be pasted behind `mooring run`."
-    note = "One line per kind, in the words of the first client concerned."
+    lead = "The findings of `mooring doctor`; every remedy is a command that was seen to help, and can be pasted."
+    note = "Evidence is that of the first client concerned."
     return Section("findings", "Doctor", lead, tables=(Table("findings", "Findings", COLUMNS, rows, note),))
 
 
-def by_kind(run: Run) -> list[tuple[Cell, ...]]:
-    kinds: dict[tuple[str, bool], list[Finding]] = {}
-    for finding in run.diagnosis.findings:
-        kinds.setdefault((finding.kind, finding.ill), []).append(finding)
-    return [line(run, found) for found in kinds.values()]
-
-
-def line(run: Run, found: list[Finding]) -> tuple[Cell, ...]:
-    first = found[0]
-    clients = ", ".join(str(finding.client) for finding in found if finding.client is not None)
-    begun = min((finding.round for finding in found if finding.round is not None), default=None)
-    verdict = "ill" if first.ill else "note"
-    return run.title, verdict, first.kind, clients or None, begun, first.text, first.remedy or None
+def line(run: Run, finding: Finding) -> tuple[Cell, ...]:
+    clients = ", ".join(map(str, finding.clients)) or None
+    evidence = finding.evidence[0].text if finding.evidence else None
+    told = finding.severity, finding.kind, finding.words, clients, finding.round, evidence, finding.remedy or None
+    return run.title, *told
 
 
 def documented(book: Book) -> Section:

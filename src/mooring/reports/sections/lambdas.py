@@ -3,7 +3,8 @@
 from math import isfinite
 from statistics import median
 
-from mooring.doctor.lambda_checks import outlook_of
+from mooring.doctor.case import sound
+from mooring.doctor.course import outlook_of, progress_of
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.reports.book import Book, Run, SeedGroup, seeds_of
@@ -99,8 +100,20 @@ def limits(run: Run) -> list[Line]:
     if setting.mean_squared and setting.lr and setting.momentum is not None and setting.classes and setting.dimension:
         limit = stability_limit(setting.lr, setting.momentum, setting.classes, setting.dimension)
         if max((row.lambda_felt or 0 for row in rows_of(run)), default=0) > limit / 100:
-            found.append(Line("SGD limit", rounds, (limit,) * len(rounds), INK, "dashed"))
+            found.append(Line("SGD limit", rounds, tuple(limit / weight_at(run, r) for r in rounds), INK, "dashed"))
     return found
+
+
+def weight_at(run: Run, round_: float) -> float:
+    """The median of what the clients multiply L_b by: joint gradients raise the limit that SGD can follow."""
+    weights = [
+        outlook.local_weight(row.lambda_felt or 0.0, row.sigma_sq_local)
+        for client in sound(run.case).record.clients
+        if (outlook := outlook_of(client, run.case.setting)) is not None
+        for row in client.rounds
+        if row.round == round_
+    ]
+    return median(weights) if weights else 1.0
 
 
 def cap_of(client: ClientHistory, run: Run) -> dict[float, float] | None:
@@ -109,7 +122,7 @@ def cap_of(client: ClientHistory, run: Run) -> dict[float, float] | None:
     if outlook is None or outlook.cap is None:
         return None
     caps = {
-        float(row.round): outlook.cap(row.base_loss or 0.0, 1.0 if row.schedule_factor is None else row.schedule_factor)
+        float(row.round): outlook.cap(row.base_loss or 0.0, progress_of(client, row, run.case.setting))
         for row in client.rounds
     }
     return {at: cap for at, cap in caps.items() if isfinite(cap) and cap > 0} or None
@@ -120,9 +133,11 @@ def marks(run: Run) -> list[Line]:
     felt = {(p.client, row.round): row.lambda_felt for p in drawn(run) for row in p.rounds}
     found = []
     for kind in MARKED:
-        dated = [f for f in run.diagnosis.findings if f.kind == kind and felt.get((f.client or 0, f.round or 0))]
-        x = tuple(float(finding.round or 0) for finding in dated)
-        y: Values = tuple(felt[finding.client or 0, finding.round or 0] for finding in dated)
+        finding = run.diagnosis.finding(kind)
+        evidence = finding.evidence if finding else ()
+        dated = [shown for shown in evidence if felt.get((shown.client or 0, shown.round or 0))]
+        x = tuple(float(shown.round or 0) for shown in dated)
+        y: Values = tuple(felt[shown.client or 0, shown.round or 0] for shown in dated)
         if dated:
             found.append(Line(kind, x, y, INK, "marks"))
     return found

@@ -1,0 +1,30 @@
+"""The door to the terminal: text of files is shown as it is, and steers nothing.
+
+Names and messages may come from a folder of anybody. Control characters are spelled (`\\x1b`), `[red]` is a word in
+brackets and `:cat:` no picture: what the house colours is `rich.text.Text`, never markup.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from mooring.cells import printable
+
+
+class Screen(Console):
+    """A console that obeys nobody but the house."""
+
+    def __init__(self, stderr: bool = False, highlight: bool = False, soft_wrap: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=highlight, soft_wrap=soft_wrap, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Spelled before its width is measured."""
+        return super().render_str(printable(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Colours and cursor moves are kept apart from text, which is all that others can write."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)

@@ -1,0 +1,118 @@
+"""Which features `mooring` looks at: decided by the images and by what is installed, or by `encoder=...`."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+
+from mooring.config.tree import Tree, to_tree
+from mooring.data.images import Source
+from mooring.errors import ConfigError
+from mooring.fusion.linear_head import LinearHead
+from mooring.methods import Method
+from mooring.models.encoders.efficientnet import LITES
+from mooring.models.encoders.resnet import is_resnet
+from mooring.models.feature_maps import (
+    DATA_FREE,
+    LARGE,
+    SIZED,
+    ByImages,
+    Encoder,
+    FeatureMap,
+    missing_package,
+    suits_encoder,
+)
+
+NONE = "none"  # the word for features that nobody's data is behind
+GIVEN = "it was asked for"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method with its feature map decided, and why it is this one."""
+
+    method: Method
+    why: str
+
+
+def chosen(method: Method, source: Source) -> Choice | None:
+    """The choice for these images on this machine; None where there is nothing to choose, or not before they are read.
+
+    What is decided stands in the experiment, and so in its fingerprint: no machine makes another choice of it later.
+    """
+    by_images = choice_of(method)
+    if by_images is None:
+        return None
+    shape, missing, encoder = source.image_shape(), missing_package(by_images.encoder), by_images.encoder
+    if shape is None and missing is None and isinstance(encoder, SIZED):
+        # images that are given any size are given what the encoder takes
+        shape = source.for_size(lambda: encoder.side(LARGE)).image_shape()
+    if shape is not None and not suits_encoder(shape):
+        return decided(method, by_images.otherwise, f"images of {sides(shape)} are small and grey")
+    if missing is not None:
+        remedy = "pip install 'mooring[encoder]' for features of a trained encoder"
+        return decided(method, by_images.otherwise, f"{missing} is not installed; {remedy}")
+    if shape is None:
+        return None
+    colour = f"images of {sides(shape)} are in colour" if shape[0] >= 3 else f"images of {sides(shape)} are large"
+    return decided(method, fitting(by_images.encoder, source), colour)
+
+
+def usual(method: Method, source: Source) -> Method:
+    """The method as these images would have it, whatever is installed: what a label tells the changes of."""
+    by_images, shape = choice_of(method), source.image_shape()
+    if by_images is None or shape is None:
+        return method
+    return decided(method, fitting(by_images.chosen(shape), source), "").method
+
+
+def fitting(features: FeatureMap, source: Source) -> FeatureMap:
+    """An encoder of the house looks at the mirror image too, where that is still an image of its class."""
+    return replace(features, views="mirrored") if isinstance(features, Encoder) and source.mirror else features
+
+
+def choice_of(method: Method) -> ByImages | None:
+    """The choice that a method leaves open."""
+    fusion = method.fusion
+    return fusion.map if isinstance(fusion, LinearHead) and isinstance(fusion.map, ByImages) else None
+
+
+def same_features(method: Method, other: Method) -> bool:
+    """Do both look at features of one kind, perhaps with other settings?"""
+    maps = [fusion.map for fusion in (method.fusion, other.fusion) if isinstance(fusion, LinearHead)]
+    return len(maps) == 2 and type(maps[0]) is type(maps[1])
+
+
+def decided(method: Method, features: FeatureMap, why: str) -> Choice:
+    assert isinstance(method.fusion, LinearHead)
+    return Choice(replace(method, fusion=replace(method.fusion, map=features)), why)
+
+
+def sides(shape: tuple[int, int, int]) -> str:
+    return f"{shape[1]} x {shape[2]} pixels"
+
+
+def map_tree(value: Any) -> Any:
+    """What `encoder=VALUE` says of the feature map: `none`, a name of the house or a file; a mapping is one already."""
+    if value is None or value == NONE:
+        return to_tree(DATA_FREE)
+    if not isinstance(value, str):
+        return value
+    if value in LITES:
+        return {"kind": "encoder", "weights": value}
+    kinds = {".onnx": lambda _: "onnx-file", ".safetensors": safetensors_kind}
+    kind = kinds.get(Path(value).suffix.lower())
+    if kind is None:
+        raise ConfigError([f"encoder={value}: unknown; valid: {NONE}, {', '.join(LITES)}, FILE.onnx, FILE.safetensors"])
+    tree: Tree = {"kind": kind(value), "path": value}
+    return tree
+
+
+def safetensors_kind(path: str) -> str:
+    """A ResNet of torchvision or timm by the names of its tensors; everything else is of the model of this house."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return "resnet-file" if is_resnet(set(file.keys())) else "encoder-file"
+    except (OSError, SafetensorError):
+        return "encoder-file"  # which says what is wrong with it

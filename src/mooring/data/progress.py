@@ -1,0 +1,33 @@
+"""How far the reading of many files is, for whoever wants to know."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic
+from typing import TypeVar
+
+from mooring.events import Emit, ImagesRead, silent
+
+T = TypeVar("T")
+PATIENCE, EVERY = 2.0, 5.0  # seconds before the first word, and between two
+_LISTENER: ContextVar[Emit] = ContextVar("listener", default=silent)
+
+
+@contextmanager
+def reading_told(emit: Emit) -> Iterator[None]:
+    """Within the block, `emit` hears of reading that takes longer than people wait without a word."""
+    token = _LISTENER.set(emit)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def counted(files: Sequence[T]) -> Iterator[T]:
+    """The files, one after the other."""
+    emit, next_word = _LISTENER.get(), monotonic() + PATIENCE
+    for done, file in enumerate(files):
+        if monotonic() >= next_word:
+            emit(ImagesRead(done, len(files)))
+            next_word = monotonic() + EVERY
+        yield file

@@ -1,0 +1,97 @@
+"""Linear scores from moments alone: ridge regression and linear discriminants."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import torch
+from torch import Tensor
+
+from mooring.bounds import Checked
+from mooring.fusion.frozen_features import cholesky
+from mooring.fusion.standardised import Standardised
+from mooring.types import Positive
+
+STRENGTHS = torch.logspace(-6, 1, 29, dtype=torch.float64)  # four for each power of ten
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Scores of standardised features, s = z W + b, and their moments in each class as new images would have them."""
+
+    weight: Tensor  # W, (d, C)
+    bias: Tensor  # b, (C,)
+    means: Tensor  # (C, C), of s in each class
+    within: Tensor  # (C, C), of s within classes
+    error: Tensor | None = None  # (), mean squared error of a score for an image left out, where it is known
+
+
+class Solver(Protocol):
+    """A frozen rule from moments to linear scores."""
+
+    kind: ClassVar[str]
+
+    def __call__(self, moments: Standardised) -> Fit: ...
+
+
+@dataclass(frozen=True)
+class Ridge(Checked):
+    """W = (T + strength I)^-1 Z'Y/n, the regression of one-hot labels on standardised features.
+
+    Without a strength, the one with the least generalised cross-validation error (Golub, Heath and Wahba 1979):
+
+    GCV = (|Y - ZW|^2 / n) / (1 - p/n)^2,  p = 1 + sum_j e_j / (e_j + strength),  e_j the eigenvalues of T
+
+    Both terms are functions of the sums. Scores of images that were fitted are too good; those of new ones are taken
+    to be y - (y - s) / (1 - p/n), the scores with the image left out, of average leverage.
+    """
+
+    kind: ClassVar[str] = "ridge"
+    strength: Positive | None = None
+
+    def __call__(self, moments: Standardised) -> Fit:
+        values, vectors = torch.linalg.eigh(moments.covariance)
+        values = values.clamp(min=0)
+        along = vectors.T @ moments.cross  # (d, C)
+        strengths = STRENGTHS if self.strength is None else torch.tensor([self.strength], dtype=values.dtype)
+        errors = torch.stack([gcv(values, along.square().sum(1), moments, strength) for strength in strengths])
+        error, strength = errors.min(), strengths[errors.argmin()]
+        weight = vectors @ (along / (values + strength)[:, None])
+        kept = left(values, strength, moments.n)
+        one_hot = torch.eye(len(moments.shares), dtype=weight.dtype)
+        means = one_hot - (one_hot - moments.shares - moments.means @ weight) / kept
+        within = weight.T @ moments.within @ weight / kept.square()
+        return Fit(weight, moments.shares, means, within, error / len(moments.shares))
+
+
+def freedom(values: Tensor, strength: Tensor) -> Tensor:
+    """p"""
+    return 1 + (values / (values + strength)).sum()
+
+
+def gcv(values: Tensor, along: Tensor, moments: Standardised, strength: Tensor) -> Tensor:
+    total = (moments.shares * (1 - moments.shares)).sum()
+    explained = (along / (values + strength) * (2 - values / (values + strength))).sum()
+    return (total - explained) / left(values, strength, moments.n).square()
+
+
+def left(values: Tensor, strength: Tensor, n: Tensor) -> Tensor:
+    """1 - p/n, and not less than one image's share"""
+    return (1 - freedom(values, strength) / n).clamp(min=1 / n)
+
+
+@dataclass(frozen=True)
+class Discriminant(Checked):
+    """W = S_r^-1 m', S_r = (1 - shrinkage) S + shrinkage t I: linear discriminant analysis (Friedman 1989)."""
+
+    kind: ClassVar[str] = "discriminant"
+    shrinkage: Positive = 0.1
+
+    def __call__(self, moments: Standardised) -> Fit:
+        within = moments.within
+        t = within.diagonal().mean()
+        shrunk = (1 - self.shrinkage) * within + self.shrinkage * t * torch.eye(len(within), dtype=within.dtype)
+        weight = torch.cholesky_solve(moments.means.T, cholesky(shrunk))
+        return Fit(weight, torch.zeros_like(moments.shares), moments.means @ weight, weight.T @ shrunk @ weight)
+
+
+SOLVERS: dict[str, type[Solver]] = {"ridge": Ridge, "discriminant": Discriminant}

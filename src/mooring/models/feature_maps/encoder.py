@@ -1,0 +1,74 @@
+"""Encoders of the house: trained on ImageNet, inside a wheel."""
+
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from typing import Annotated, ClassVar, Literal
+
+from annotated_types import Ge, Le
+from torch import nn
+
+from mooring.bounds import Checked
+from mooring.errors import ExtraError
+from mooring.models.encoders.efficientnet import LITES, channels_of, lite_graph
+from mooring.models.encoders.layers import Layers, bounded, known, outputs, parsed
+from mooring.models.encoders.preparation import Preparation, Views, usual_pixels
+from mooring.models.encoders.session import OnnxFeatures, Plan
+from mooring.models.feature_maps.base import frozen
+from mooring.models.network import Blueprint
+
+Weights = Literal["efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"]
+Side = Annotated[int, Ge(8), Le(2**12)]
+EXTRA = "encoder"
+USUAL_LAYERS = ("stage3@2", "stage4@2", "stage5@2", "stage6@2", "stage7")  # 2,016 numbers: 8 MB of moments
+
+
+@dataclass(frozen=True)
+class Encoder(Checked):
+    """phi(x): averages of an ImageNet network's maps, those of several depths side by side.
+
+    `pixels` a side are what the encoder gets; None: 96 for images up to 40 pixels a side, else what it was trained on.
+    A layer is `stage1` to `stage7` or `head`, averaged over the whole map, or with @2 over four quarters of it.
+    `views` mirrored: features are the mean of those of the image and of its mirror image.
+    """
+
+    kind: ClassVar[str] = "encoder"
+    weights: Weights = "efficientnet-lite0"
+    pixels: Side | None = None
+    layers: tuple[str, ...] = USUAL_LAYERS
+    views: Views = "one"
+
+    def size(self, blueprint: Blueprint) -> int:
+        """Refused before anybody computes anything where it cannot be run."""
+        absent = self.missing()
+        if absent is not None:
+            raise ExtraError(f"encoder={self.weights}: {absent} is not installed", f"pip install 'mooring[{EXTRA}]'")
+        channels = channels_of(self.weights)
+        return bounded(sum(layer.size(channels[layer.name]) for layer in self._layers()), "encoder")
+
+    def build(self, blueprint: Blueprint) -> nn.Module:
+        self._graph()  # refuses weights that are not the known ones
+        return self.empty(blueprint)
+
+    def empty(self, blueprint: Blueprint) -> nn.Module:
+        """The name stands for the weights, whose hash is pinned: a saved predictor does not carry them."""
+        prepare = Preparation(self.side(blueprint.shape), "centred")
+        plan = partial(Plan, prepare=prepare, layers=self._layers(), views=self.views)
+        return frozen(OnnxFeatures(self._graph, plan, f"encoder={self.weights}"))
+
+    def side(self, shape: tuple[int, int, int]) -> int:
+        """Pixels a side of what the encoder gets."""
+        return self.pixels or usual_pixels(shape, LITES[self.weights].pixels)
+
+    def missing(self) -> str | None:
+        """The first package that it needs and that is not installed."""
+        needs = ("onnxruntime", "onnx", LITES[self.weights].package)
+        return next((package.replace("_", "-") for package in needs if find_spec(package) is None), None)
+
+    def _graph(self) -> bytes:
+        return lite_graph(self.weights, outputs(self._layers()))
+
+    def _layers(self) -> Layers:
+        layers = parsed(self.layers, "encoder")
+        known(layers, channels_of(self.weights), "encoder")
+        return layers
