@@ -352,7 +352,7 @@ def test_a_log_may_hold_values_that_are_no_numbers(tmp_path, value):
 
 def test_a_file_that_is_no_log_is_refused(tmp_path):
     (tmp_path / "x.log").write_text("hello\n")
-    with pytest.raises(StoreError, match="holds no line of the published code"):
+    with pytest.raises(StoreError, match="holds no round of the published code"):
         read_log(tmp_path / "x.log")
     with pytest.raises(StoreError, match="cannot be read"):
         read_log(tmp_path / "none.log")
