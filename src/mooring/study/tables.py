@@ -180,7 +180,7 @@ class EveryRound:
 
     def _table(self, run: StudyRun) -> PrintedTable:
         columns = {column.title: column.measure.series(run) for column in self.measured}
-        families = {name: (name,) for name in columns}
+        families: dict[str, tuple[str, ...]] = {name: (name,) for name in columns}
         for heading, field in self.clients.items():
             traces = {f"{heading}, client {client}": rounds for client, rounds in sorted(run.trace(field).items())}
             families[heading] = (*families.get(heading, ()), *traces)
