@@ -79,9 +79,9 @@ def clients(course: PrintedTable) -> int:
 
 
 def footer(study: StudyRecord) -> str:
-    seeds = ", ".join(map(str, study.seeds))
+    seeds = f"seed{'s' * (len(study.seeds) > 1)} {', '.join(map(str, study.seeds))}"
     command = f"mooring study {study.study} scale={study.scale}"
-    return f"V12, published fusion  |  {study.ran}  |  n = {len(study.seeds)}, seeds {seeds}  |  {command}"
+    return f"V12, published fusion  |  {study.ran}  |  n = {len(study.seeds)}, {seeds}  |  {command}"
 
 
 def main(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from io import BytesIO
-from math import isfinite
+from math import ceil, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ LONGEST_NAME = 31  # of a sheet
 FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))
 LARGEST_WHOLE = 2**53  # what a cell holds exactly
 WIDEST = 48
+HEAD = 14  # characters of a header before it breaks its line
+LINE = 15.0  # height of one, in points
 HEADER = 4  # the row of the columns' names: above it the title, what belongs to it, and an empty row
 CHART_ROWS = 25  # that a chart covers
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "sysDot"}
@@ -36,13 +38,15 @@ def write_excel(report: Report, out: Path) -> None:
 
 
 def table_sheet(book: Any, table: Table) -> tuple[str, Table]:
-    """A table as one would paste it into a paper, its charts to the right of it."""
+    """A table as one would paste it into a paper, its charts below it, or beside one that is long."""
     place, flat = sheet(book, table.name or table.title), table.flat()
     fill(place, flat)
     for i, plot in enumerate(table.plots):
         columns = [[flat.columns.index(name) + 1 for name in (line.x, line.y)] for line in plot.lines]
         charted = chart(place, drawn_columns(table, plot), columns)
-        place.add_chart(charted, f"{letter(len(flat.columns) + 2)}{HEADER + i * CHART_ROWS}")
+        beside = f"{letter(len(flat.columns) + 2)}{HEADER + i * CHART_ROWS}"
+        below = f"A{HEADER + len(flat.rows) + 3 + i * CHART_ROWS}"
+        place.add_chart(charted, beside if len(flat.rows) > CHART_ROWS else below)
     return place.title, table
 
 
@@ -110,11 +114,14 @@ def fill(place: Any, table: Table) -> None:
             if row == HEADER:
                 cell.font, cell.alignment = bold, wrapped
                 cell.border = styles.Border(bottom=styles.Side(style="thin"))
+    place.row_dimensions[HEADER].height = LINE * max(
+        1, *(ceil(len(name) / HEAD) + 1 for name in table.columns if len(name) > HEAD), 1
+    )
     place.freeze_panes = f"A{HEADER + 1}"
     place.page_setup.orientation, place.page_setup.fitToHeight = "landscape", 0
     place.sheet_properties.pageSetUpPr.fitToPage = True
     for column, name in enumerate(table.columns, 1):
-        longest = max([min(len(name), 14), *(len(shown(row[column - 1])) for row in table.rows)])
+        longest = max([min(len(name), HEAD), *(len(shown(row[column - 1])) for row in table.rows)])
         place.column_dimensions[letter(column)].width = min(longest, WIDEST) + 2
 
 
@@ -167,6 +174,10 @@ def chart(place: Any, figure: Curves, columns: list[list[int]]) -> Any:
     rounds = [x for line in figure.lines for x in line.x]
     drawn.x_axis.majorUnit = max(1, int(max(rounds, default=0)) // 10)
     drawn.x_axis.number_format = "0"
+    drawn.x_axis.majorGridlines = None
+    drawn.y_axis.number_format = "0.E+00" if figure.scale == "log" else "0.00"
+    drawn.y_axis.majorGridlines.spPr = needed("openpyxl.chart.shapes", "report").GraphicalProperties()
+    drawn.y_axis.majorGridlines.spPr.line.solidFill = "D9D9D9"
     if figure.scale == "log":
         drawn.y_axis.scaling.logBase = 10
         drawn.y_axis.crosses = "min"
