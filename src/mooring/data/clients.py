@@ -43,7 +43,7 @@ class Federation:
 
     def digest(self) -> str:
         """SHA-256 of the training images and labels, in their order."""
-        content = sha256(self.train.images.numpy().reshape(-1))
+        content = sha256(self.train.images.numpy().reshape(-1).data)
         content.update(self.train.labels.numpy().tobytes())
         return content.hexdigest()
 

@@ -36,7 +36,7 @@ def read(path: Path, max_pixels: int, levels: Levels | None) -> NDArray[np.uint8
     refuse_large_picture(path, (int(header.Columns), int(header.Rows)), max_pixels)
     frame = _frame(path, header, max_pixels)
     if header.PhotometricInterpretation == "PALETTE COLOR":
-        from pydicom.pixels import apply_color_lut
+        from pydicom.pixels.processing import apply_color_lut
 
         frame = apply_color_lut(frame, header)
         return to_bytes(frame, 0, np.iinfo(frame.dtype).max)
@@ -62,7 +62,8 @@ def _header(path: Path) -> "Dataset":
 def _frame(path: Path, header: "Dataset", max_pixels: int) -> NDArray[Any]:
     """Its first frame as stored, colours as RGB. A compressed one has a size of its own, which Pillow compares."""
     from PIL import Image
-    from pydicom.pixels import get_decoder, pixel_array
+    from pydicom.pixels.decoders.base import get_decoder
+    from pydicom.pixels.utils import pixel_array
 
     syntax = header.file_meta.TransferSyntaxUID
     if syntax.is_compressed and not get_decoder(syntax).is_available:
@@ -79,7 +80,7 @@ def _frame(path: Path, header: "Dataset", max_pixels: int) -> NDArray[Any]:
 
 
 def _shade(path: Path, header: "Dataset", levels: Levels | None) -> Callable[[NDArray[Any]], NDArray[np.uint8]]:
-    from pydicom.pixels import apply_modality_lut
+    from pydicom.pixels.processing import apply_modality_lut
 
     black, white = levels or _window(path, header) or _range(path, header)
     if header.PhotometricInterpretation == "MONOCHROME1":
@@ -102,7 +103,7 @@ def _window(path: Path, header: "Dataset") -> Levels | None:
 
 
 def _range(path: Path, header: "Dataset") -> Levels:
-    from pydicom.pixels import apply_modality_lut
+    from pydicom.pixels.processing import apply_modality_lut
 
     if "BitsStored" not in header:
         raise levels_needed(path, "floats without a window")

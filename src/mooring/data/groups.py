@@ -6,8 +6,9 @@ them knows the other: tested across such a cut, it looks better than it is on th
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
 
-Stratum = Hashable  # what a share is taken of: a class, or a class at a site
+Stratum = TypeVar("Stratum", bound=Hashable)  # what a share is taken of: a class, or a class at a site
 
 
 def take_groups(groups: Sequence[Mapping[Stratum, int]], wanted: Mapping[Stratum, int]) -> list[int]:
