@@ -48,6 +48,8 @@ class Style:
     labels: tuple[str, ...]  # of its accuracies
     month: str = "2025-11"
     before: tuple[str, ...] = ()  # lines before round 0
+    heated: bool = False  # does every client's lambda start by its entropy?
+    settled: tuple[str, ...] = ()  # lines after that
     starting: tuple[str, ...] = ()  # lines of a client before its epoch
     learned: str = ""  # sigmas, states, bare: how lambda is printed after a client's epoch
     course: Callable[[int], float] = lambda r: 9.0  # lambda by round
@@ -60,8 +62,10 @@ class Style:
         yield f"config: {old_config(rounds, clients) | dict(self.config)}"
         yield "Total assigned samples: 50000"
         yield self.header
-        for line in self.before:
-            yield from (line.format(c=c) for c in range(clients)) if "{c}" in line else (line,)
+        yield from self.before
+        for c in range(clients if self.heated else 0):
+            yield from (ENTROPY, f"Client {c}: Calculated initial lambda = 10.3302")
+        yield from self.settled
         for r in range(rounds):
             factor = "" if self.factor is None else f" Annealing Factor for this round: {self.factor(r / rounds):.4f}"
             yield f"Round {r} starts---|{factor}" if factor else f"Round {r} starts--------|"
@@ -115,10 +119,10 @@ GAMMA = "Gamma for stability anchor regularization: 1e-05"
 SERVER = "of Ours{}+SimpleFeatureServer"
 
 
-def heated(version):
+def heated(version, *settled):
     begin = f"--- Pre-heating {version} models with V9's adaptive lambda strategy ---"
-    client = "Client {c}: Calculated initial lambda = 10.3302"
-    return begin, ENTROPY + "\n2025-11-05 19:31:58 [INFO]  " + client, f"--- {version} model pre-heating complete. ---"
+    end = f"--- {version} model pre-heating complete. ---"
+    return {"before": (begin,), "heated": True, "settled": (end, *settled)}
 
 
 def v11(schedule, factor, course, method="", said=True):
@@ -127,13 +131,13 @@ def v11(schedule, factor, course, method="", said=True):
         method or f"v11-{schedule}",
         "OneshotOursV11: Consensus-Driven Dynamic Annealing with Uncertainty Weighting",
         (SERVER.format("V11"),),
-        before=heated("V11"),
+        **heated("V11"),
         starting=RATE,
         learned="sigmas",
         course=course,
         factor=factor,
         after=after,
-        known="inferred",
+        known="read" if schedule == "none" else "inferred",
     )
 
 
@@ -143,10 +147,10 @@ def guarded(method, version, month, course, title, *labels, known="read"):
         f"OneshotOurs{version}: {title}",
         labels or (SERVER.format(version),),
         month,
-        (*heated(version), GAMMA),
-        RATE,
-        "states",
-        course,
+        **heated(version, GAMMA),
+        starting=RATE,
+        learned="states",
+        course=course,
         known=known,
     )
 
@@ -223,7 +227,7 @@ STYLES = {
         "v10-preheated",
         "OneshotOursV10 with uncertainty weighting, Pre-heated with V9 Adaptive Lambda",
         (SERVER.format("V10"),),
-        before=heated("V10"),
+        **heated("V10"),
         starting=RATE,
         learned="sigmas",
     ),
@@ -232,8 +236,8 @@ STYLES = {
     "V11 cosine, by its factors": v11("cosine", COSINE, lambda r: 9 / COSINE(r / 4), said=False),
     "V11 none": v11("none", lambda p: 1.0, lambda r: 9.0),
     "V11 detached": v11("linear", LINEAR, lambda r: 9.0, "v11-detached-linear"),
-    "V12": Style("v12-as-run", V12, (SERVER.format("V12"),), before=heated("V12"), learned="states", course=runs_away),
-    "V12 with sigmas": Style("v12-as-run", V12, (SERVER.format("V12"),), before=heated("V12"), learned="sigmas"),
+    "V12": Style("v12-as-run", V12, (SERVER.format("V12"),), **heated("V12"), learned="states", course=runs_away),
+    "V12 with sigmas": Style("v12-as-run", V12, (SERVER.format("V12"),), **heated("V12"), learned="sigmas"),
     "V12 of another month": Style(
         "unknown variant of V12", V12, (SERVER.format("V12"),), "2026-01", learned="states", known="unknown"
     ),
@@ -268,9 +272,9 @@ STYLES = {
         "OneshotAURORAFedAvg: OursV14 + FedAvg (Parameter Averaging)",
         ("of AURORAFedAvg",),
         "2026-01",
-        (*heated("AURORA"), GAMMA),
-        RATE,
-        "states",
+        **heated("AURORA", GAMMA),
+        starting=RATE,
+        learned="states",
     ),
     "FedAvg": Style("fedavg-1", "OneshotFedAvg", ("of OneShotFedAvg",)),
     "FedETF": Style("fedetf", "OneshotFedETF", ("of OneShotFedETF", "of OneshotFedETF+Ensemble")),

@@ -101,7 +101,7 @@ def test_a_log_that_lacks_something_is_the_same_or_unknown(name, identified):
         assert not wrong(style, identified(style.text(messages=left)))
 
 
-@styles
+@pytest.mark.parametrize("name", [name for name, style in STYLES.items() if style.known != "unknown"])
 def test_a_log_that_was_cut_off_is_the_same_or_unknown_or_refused(name, identified):
     said = list(STYLES[name].messages())
     for end in range(1, len(said), 3):
@@ -136,7 +136,7 @@ def test_logs_one_after_another_are_told_apart(identified):
     assert [one.method for one in found] == [style.method for style in apart]
     without = ["".join(style.text(messages=list(style.messages())[1:])) for style in apart]  # a header begins one too
     assert len(identified("".join(without))) == len(apart)
-    twice = STYLES["V12"].text() + STYLES["V12"].text(messages=list(STYLES["V12"].messages())[6:])
+    twice = STYLES["V12"].text() + STYLES["V12"].text(messages=list(STYLES["V12"].messages())[9:])
     assert len(identified(twice)) == 2  # and so does round 0
 
 

@@ -113,12 +113,15 @@ def test_an_experiment_of_which_everything_is_told_is_run_as_it_was(tmp_path):
     assert experiment.training.weight_decay == 0  # configured there and never used
 
 
-@pytest.mark.parametrize(("factors", "name"), [((1, 0.9, 0.8, 0.7), "linear"), ((1, 0.975, 0.904, 0.793), "cosine")])
+COSINE = (1, 0.975, 0.904, 0.793, 0.654, 0.5, 0.345, 0.206, 0.095, 0.024)  # of note 3
+
+
+@pytest.mark.parametrize(("factors", "name"), [([1 - r / 10 for r in range(10)], "linear"), (COSINE, "cosine")])
 def test_v11_goes_by_the_schedule_that_its_factors_follow(tmp_path, factors, name):
     lines = []
     for r, a in enumerate(factors):
         lines.append(f"Round {r} starts---| Annealing Factor for this round: {a}")
-        lines.append("Client 0 Learned Sigmas -> L_local: 3.0, L_align: 1.0. Effective Lambda: 9.0")
+        lines.append(f"Client 0 Learned Sigmas -> L_local: 3.0, L_align: 1.0. Effective Lambda: {9 / a:.4f}")
     path = tmp_path / "x.log"
     path.write_text(log_of("OneshotOursV11", lines))
     [(_, result)] = import_log(path, tmp_path / "run")
@@ -204,7 +207,7 @@ def test_mistakes_are_told_in_one_line(v11, cli):
         (("out=run",), "must be logs and at most one out=FOLDER"),
         ((v11, "out="), "must be logs and at most one out=FOLDER"),
         (("none.log",), "none.log: cannot be read"),
-        (("hello.log",), "hello.log: holds no line of the published code"),
+        (("hello.log",), "hello.log: holds no round of the published code"),
         ((v11, "method=v7"), "method=v7: a log says its method itself"),
         ((v11, "old.yaml"), "must be one YAML file, or logs"),
         (("other.log", "out=run"), "of something else"),
@@ -227,7 +230,7 @@ def test_an_imported_run_has_a_report(v11, tmp_path):
 
 LACKING = {
     "": "is empty",
-    "INFO epoch 3 of 200\n": "holds no line of the published code",
+    "INFO epoch 3 of 200\n": "holds no round of the published code ('Round 0 starts'), no method",
     "config: {'seed': 1}\n": "holds a configuration, and neither a method ('Oneshot...') nor a round follows",
     "config: {'seed': 1}\nOneshotOursV12: x\nRuntimeError: CUDA out of memory\n": (
         "names OneshotOursV12: x, and no round ('Round 0 starts') follows, and ends with: RuntimeError: CUDA out of"

@@ -25,7 +25,7 @@ def weight(*words):
 def problems(*words, file=None):
     with pytest.raises(ConfigError) as caught:
         load(file, words)
-    return caught.value.problems
+    return list(caught.value.problems)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_the_command_line_wins_over_the_file_in_whatever_words(tmp_path):
     file = tmp_path / "e.yaml"
     file.write_text("method: v12-gamma\ngamma_reg: 1.0\n")
     assert one("weight.guard.gamma=2", file=file).method.client.align.weight.guard.gamma == 2
-    file.write_text("method: v12-gamma\nmethod: {name: v12-gamma, client: {align: {weight: {guard: {gamma: 1.0}}}}}\n")
+    file.write_text("method: {name: v12-gamma, client: {align: {weight: {guard: {gamma: 1.0}}}}}\n")
     assert one("gamma_reg=2", file=file).method.client.align.weight.guard.gamma == 2
     file.write_text("alpha: 0.5\nnum_rounds: 3\n")
     said = one("training.rounds=4", "partition.alpha=0.1", file=file)

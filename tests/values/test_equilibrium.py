@@ -37,11 +37,11 @@ RULES = {
 
 
 @pytest.mark.parametrize("align", [0.9, 0.02])
-@pytest.mark.parametrize("p", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("p", [0.0, 0.8])
 @pytest.mark.parametrize("name", RULES)
 def test_the_scalar_dynamics_land_on_the_formula(name, p, align):
     progress = Progress(int(1000 * p), 1000)
-    balanced, _ = settle(RULES[name], 9.0, align, lambda _: progress, steps=1000, lr=0.03)
+    balanced, _ = settle(RULES[name], 9.0, align, lambda _: progress, steps=400, lr=0.03)
     rest = RULES[name].stationary(9.0, align, progress, FACTS)
     assert balanced.lambda_raw.item() == pytest.approx(rest.raw, rel=0.01)
     assert balanced.lambda_felt.item() == pytest.approx(rest.felt, rel=0.01)

@@ -59,10 +59,15 @@ def spellings(key: str, names: Iterable[str]) -> list[str]:
     return [".".join([name, *path[len(begin) :]]) for name, begin in beginnings if path[: len(begin)] == begin]
 
 
-def shortest(key: str) -> str:
+def ours(key: str) -> str:
     """`method.client.align.weight.base.value` -> `weight.base.value`"""
+    return min([full(key), *spellings(key, SHORT)], key=len)
+
+
+def shortest(key: str) -> str:
+    """The same, or the word of the notes that stands for this key alone."""
     words = [word for word, said in NOTE_WORDS.items() if said.keys == (full(key),)]
-    return min([full(key), *spellings(key, SHORT), *words], key=len)
+    return min([ours(key), *words], key=len)
 
 
 def broad(key: str) -> str:
@@ -77,9 +82,7 @@ def settled(tree: Tree) -> Tree:
     """
     twice = [(word, key) for word in NOTE_WORDS if word in tree for key in meanings(word) if given(tree, key)]
     if twice:
-        raise ConfigError(
-            f"{word} and {shortest(key)}: give the same key twice; keep one of them" for word, key in twice
-        )
+        raise ConfigError(f"{word} and {ours(key)}: give the same key twice; keep one of them" for word, key in twice)
     if ENCODER in tree:
         others = {key: value for key, value in tree.items() if key != ENCODER}
         tree = merge(others, encoder_layer(tree[ENCODER]))

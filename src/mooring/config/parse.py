@@ -13,7 +13,7 @@ from mooring.config.build import Builder, Problem, shorten
 from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
 from mooring.config.features import GIVEN, chosen, same_features
-from mooring.config.keys import BROAD, SHORT, full, lay, once, read_overrides, settled, shortest
+from mooring.config.keys import BROAD, SHORT, full, lay, once, ours, read_overrides, settled
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS, belongs
 from mooring.config.own import strangers
 from mooring.config.paths import absolute, with_paths
@@ -175,7 +175,7 @@ def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree
         if not keys:
             builder.note(word, value, f"this method has no such key; it belongs to {', '.join(belongs(word))}", True)
         elif NOTE_WORDS[word].meant == "one" and len(keys) > 1:
-            builder.note(word, value, f"may mean {' or '.join(map(shortest, keys))} of this method; write which")
+            builder.note(word, value, f"may mean {' or '.join(map(ours, keys))} of this method; write which")
         else:
             for key in keys:
                 parts = merge(parts, nested(key.split(".")[1:], value))

@@ -64,9 +64,8 @@ def onset_of(course: Course, i: int, calm: float) -> Evidence:
     before = seen[i - 1] if i else seen[i]
     growth = (onset.lambda_raw or 1) / (before.lambda_raw or 1)
     cause = f"; L_a {number(onset.align_loss)}" if onset.align_loss is not None else ""
-    bound = (
-        "" if outlook is None or outlook.cap is not None else f", bound {outlook.largest:.0e}"
-    )  # a cap tells its own
+    free = outlook is not None and outlook.cap is None  # a cap has a finding of its own
+    bound = f", bound {outlook.largest:.0e}" if outlook is not None and free else ""
     return Evidence(
         f"raw {number(onset.lambda_raw)} (x{growth:.2g}) to {last.lambda_raw or 0:.1e}{bound}{cause}",
         client.client,

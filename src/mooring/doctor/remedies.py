@@ -46,24 +46,13 @@ class TrainAgain:
         return run_again(case, words, self.method) if ill else ""
 
 
-@dataclass(frozen=True)
-class LowerRate:
-    """The same experiment at a learning rate at which others were well."""
-
-    lr: float
-
-    def command(self, case: Case, ill: Set[str]) -> str:
-        lower = case.setting.lr is not None and self.lr < case.setting.lr
-        return run_again(case, [f"training.lr={self.lr}"], f"lr-{self.lr}") if lower else ""
-
-
 def run_again(case: Case, words: list[str], name: str) -> str:
     if case.folder is None:
         return ""
     return join(["mooring", "run", str(case.folder / "experiment.yaml"), *words, f"out={case.folder}-{name}"])
 
 
-CLASS_EXPERT, BY_ENTROPY, SLOWER = FuseAgain("class-expert"), TrainAgain("v9", "class-expert"), LowerRate(0.05)
+CLASS_EXPERT, BY_ENTROPY = FuseAgain("class-expert"), TrainAgain("v9", "class-expert")
 REMEDIES: dict[str, tuple[Remedy, ...]] = {  # the cheapest first
     "running-away": (CLASS_EXPERT, BY_ENTROPY),
     "capped": (CLASS_EXPERT, BY_ENTROPY),
@@ -71,8 +60,6 @@ REMEDIES: dict[str, tuple[Remedy, ...]] = {  # the cheapest first
     "collapsed": (CLASS_EXPERT,),
     "norm-domination": (CLASS_EXPERT,),
     "never-seen": (CLASS_EXPERT,),
-    "failed": (SLOWER,),
-    "at-chance": (SLOWER,),
 }
 
 

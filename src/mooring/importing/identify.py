@@ -16,11 +16,11 @@ BASELINES = {"fedavg", "fedetf", "fedproto", "ensemble", "otfusion", "fafifedavg
 OURS = re.compile(r"ours[\s_-]?v[\s_]?(\d{1,3})", re.IGNORECASE)
 UNNUMBERED = re.compile(r"\bone-?shot-?ours\b(?!v)", re.IGNORECASE)
 ALGORITHM = ("algorithm", "algo", "method", "algorithm_name", "method_name")
-LEFTOVERS = {  # version -> another one whose name its accuracy lines are known to bear
-    "V4": "V7",
-    "V5": "V7",
-    "V6": "V7",
-    "V10": "V9",
+LEFTOVERS = {  # version -> others whose names its accuracy lines are known to bear
+    "V4": ("V7",),
+    "V5": ("V7",),
+    "V6": ("V7",),
+    "V10": ("V9", "V4"),
 }
 
 
@@ -42,7 +42,7 @@ LINES = {  # a mark of a log -> what its line says
     "gammas": "a gamma",
     "stages": "'Running in Stage'",
 }
-GUARDED = Prints(("states", "sigmas"), ("preheated", "gammas"))
+GUARDED = Prints(("states",), ("sigmas", "preheated", "gammas"))
 PRINTS: dict[str, Prints] = {
     "V4": Prints(may=("stages",)),
     **{version: Prints() for version in ("V5", "V6", "V7", "V8", *sorted(BASELINES - {"aurorafedavg"}))},
@@ -92,11 +92,9 @@ def identify(logged: Logged) -> Identified:
     against = [*contradictions(version, logged)]
     if against:
         return overruled(version, [*evidence, *against], logged, others)
-    named = others.named().items()
-    foreign = {who: other for who, other in named if other != version and not [*contradictions(other, logged)]}
-    if foreign.get("label") == LEFTOVERS.get(version) and "preheating" not in foreign:
-        leftover = foreign.pop("label", None)
-        evidence += [f"the accuracy lines still bear the name of {leftover}"] if leftover else []
+    foreign = {who: other for who, other in others.named().items() if other != version}
+    if foreign.get("label") in LEFTOVERS.get(version, ()) and "preheating" not in foreign:
+        evidence.append(f"the accuracy lines still bear the name of {foreign.pop('label')}")
     if foreign:
         return unknown([*evidence, *others.told()], f"the log disagrees with its header ({version})")
     return identified(version, logged, "read", evidence)
@@ -120,7 +118,7 @@ def without_header(logged: Logged, others: Witnesses) -> Identified:
         return unknown([*evidence, f"lines that are there: {', '.join(there) or 'rounds and accuracies alone'}"])
     version = next(iter(named.values()))
     if len(versions) > 1:
-        leftover = named.get("label") == LEFTOVERS.get(version) and versions == {version, named["label"]}
+        leftover = named.get("label") in LEFTOVERS.get(version, ()) and versions == {version, named["label"]}
         if not leftover:
             return unknown(evidence, "its lines name different versions")
     against = [*contradictions(version, logged)]

@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any
 
-LONGEST_LINE = 4_000  # characters that are looked at, of all lines but configurations
+LONGEST_LINE = 20_000  # characters that are looked at, of all lines but configurations
 
 NUMBER = r"([-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf(?:inity)?))"
 LAMBDA = r"(?:lambda|\S{1,6})"  # a Greek letter, or what a wrong encoding made of it

@@ -36,7 +36,7 @@ def read_logs(path: Path) -> list[Logged]:
     return [replace(draft.finished(), left_out=left_out) for draft in drafts if not draft.missing]
 
 
-NO_LINE = "holds no line of the published code (no configuration, no 'Oneshot...' and no 'Round 0 starts')"
+NO_LINE = "holds no round of the published code ('Round 0 starts'), no method ('Oneshot...') and no configuration"
 
 
 def decoded(content: bytes) -> str:

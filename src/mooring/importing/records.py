@@ -5,6 +5,7 @@ from hashlib import sha256
 
 from mooring.config.tree import Tree
 from mooring.events import ClientRecord, Event, Remark, SnapshotFused
+from mooring.importing.identify import version_of
 from mooring.importing.logged import Logged, Said
 from mooring.importing.translation import plain
 from mooring.importing.variants import Identified
@@ -141,6 +142,11 @@ def row_of(client: int, round_: int, said: Said, raw: float | None, felt: float 
 
 def remarks(logged: Logged, identified: Identified) -> tuple[str, ...]:
     found = [NO_LOSS, f"{identified.method} ({identified.known}): {'; '.join(identified.evidence)}"]
+    headers = logged.marks.headers
+    if headers and identified.version and version_of(headers[0]) != identified.version:
+        found.append(
+            f"the log calls itself {headers[0].text.split()[0].strip(':')}; by its lines it is {identified.method}"
+        )
     found += [f"{name} is inferred: {how}" for name, how in inferred(logged, identified).items()]
     if any(said.lambda_printed is not None for said in logged.said.values()):
         found.append("'truly effective' lambda is kept as lambda_printed: no weight of the published code felt it")

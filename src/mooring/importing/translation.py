@@ -37,7 +37,13 @@ def drop(why: str) -> Rule:
 
 def named(key: str, names: Mapping[str, str], why: str = "") -> Rule:
     """A name in our spelling; small letters where there is no other one."""
-    return lambda path, value: Fate(path, value, key, names.get(str(value).lower(), str(value).lower()), why)
+
+    def rule(path: str, value: Any) -> Fate:
+        if not isinstance(value, str):
+            return Fate(path, value, why="is no name")
+        return Fate(path, value, key, names.get(value.lower(), value.lower()), why)
+
+    return rule
 
 
 def expected(usual: object, why: str, otherwise: str) -> Rule:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import cos, log, pi, sqrt
+from statistics import median
 from typing import Literal
 
 from mooring.importing.logged import Logged
@@ -21,6 +22,7 @@ from mooring.importing.logged import Logged
 Known = Literal["read", "inferred", "unknown"]
 NOVEMBER, DECEMBER, JANUARY = (2025, 11), (2025, 12), (2026, 1)
 RAN_AWAY = 10.0  # times its first value
+FLAT, GROWN = 0.25, 0.5  # of a growth like 1 / a
 CLOSE = 2e-3  # between a printed annealing factor and its schedule
 PINNED = 60.0  # above what the hinge of November lets through: 50
 EXPLODED = 1_000.0  # a lambda that no hinge lets through
@@ -64,6 +66,8 @@ def v4(logged: Logged) -> Answer:
         return "v6", "read", "'Running in Stage' is note 1's V6, which bears the header of V4"
     if set(logged.marks.bank) & {"enabled", "created"}:
         return "v5-bank", "read", "a public feature bank without stages is note 1's V5, which bears the header of V4"
+    if not logged.marks.headers and logged.configured != "read":
+        return None, "unknown", "what stood before round 0 is missing: there may have been a public feature bank"
     return "v4", "read", "a header without a number is V4's" if logged.marks.headers else ""
 
 
@@ -97,9 +101,18 @@ def v11(logged: Logged) -> Answer:
     if schedule is None:
         return None, "unknown", "its annealing factors follow no schedule that can be told"
     how = f"it prints the strategy {schedule}" if strategies else f"its annealing factors are {schedule}"
-    if schedule in ("linear", "cosine") and detached(logged):
+    if schedule not in SCHEDULES:
+        return f"v11-{schedule}", "read" if strategies else "inferred", how
+    growth = against_annealing(logged)
+    if growth and max(growth) < FLAT:
         return f"v11-detached-{schedule}", "inferred", f"{how}; lambda does not grow as they fall"
-    return f"v11-{schedule}", "inferred", f"{how}; rescaled by 2 sigma_local^2 it looks the same"
+    if growth and median(growth) > GROWN:
+        return (
+            f"v11-{schedule}",
+            "inferred",
+            f"{how}, lambda grows against them; v11-rescaled-{schedule} looks the same",
+        )
+    return None, "unknown", f"{how}; whether lambda grows as they fall cannot be seen, which tells detached sigmas"
 
 
 def factors_of(logged: Logged) -> dict[int, float]:
@@ -143,8 +156,8 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 }
 
 
-def detached(logged: Logged) -> bool:
-    """Inside the joint loss lambda grows like 1 / a; seen only where a fell below a third and no client's grew."""
+def against_annealing(logged: Logged) -> list[float]:
+    """How lambda of each client answers a factor that fell below a third: 1, as 1 / a (joint), or 0 (detached)."""
     growth = []
     for client in logged.clients:
         rows = [
@@ -154,7 +167,7 @@ def detached(logged: Logged) -> bool:
         ]
         if len(rows) > 1 and rows[-1][0] < rows[0][0] / 3:
             growth.append(log(rows[-1][1] / rows[0][1]) / log(rows[0][0] / rows[-1][0]))
-    return bool(growth) and max(growth) < 0.25
+    return growth
 
 
 def largest(logged: Logged) -> float | None:
