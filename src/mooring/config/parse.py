@@ -133,9 +133,11 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
         if key in rest:
             method = merge(method, nested(SHORT[key], rest[key]))
     name, built, hints, choice = _name(method), dict[str, Any](), type_hints(Experiment), None
+    first, builder.problems = builder.problems, []
     for key in ("data", "partition", "training", "engine", "seed", "out", "given"):
         built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
     built["why"] = builder.build(str, rest.get("why", NOTHING), "", "why")
+    last, builder.problems = builder.problems, first  # what is wrong with the method is told before the rest
     try:
         base: Any = NOTHING if name == CUSTOM or _of_the_past(name, method) else named_method(name, trust)
         choice = None if NOTHING in (base, built["data"]) else chosen(base, built["data"])
@@ -147,6 +149,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
         built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder), base, "method")
     except ConfigError as error:
         builder.problems += [("method", False, problem) for problem in error.problems]
+    builder.problems += last
     if choice is not None and built.get("method", NOTHING) is not NOTHING and not built["why"]:
         built["why"] = choice.why if same_features(built["method"], choice.method) else GIVEN
     usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
