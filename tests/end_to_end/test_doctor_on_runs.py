@@ -119,7 +119,7 @@ def test_the_terminal_tells_severity_evidence_and_remedy_in_this_order(cli, well
 
 def test_the_report_tells_severity_evidence_and_remedy_in_this_order(cli, well, tmp_path):
     assert cli("report", well, "--format", "markdown", "--out", tmp_path / "page.md")[0] == 0
-    page = (tmp_path / "page.md").read_text("utf-8")
+    page = (tmp_path / "page.md").read_text("utf-8").replace("\\_", "_")
     assert "| run | severity | finding | in words | clients | from round | evidence | try |" in page
     assert f"| mooring fuse {well} --fusion class-expert |" in page
 
@@ -167,17 +167,6 @@ def accuracy_after(cli, command):
     code, out, err = cli(*shlex.split(command)[1:], "--json")
     assert code == 0, err
     return json.loads(out)["validation_accuracy"]
-
-
-def test_what_the_doctor_proposes_for_a_short_run_helps(cli):
-    """The quick form of the slow test below; REMEDIES is all that can be printed."""
-    short = ("data.limit=700", "training.rounds=3", "training.local_epochs=3", "data.validation=0.15")
-    result = run_of(cli, "v7", *short)
-    _, told = examined(cli, "run")
-    commands = {finding["remedy"] for finding in told["findings"]} - {""}
-    assert commands == {"mooring fuse run --fusion class-expert"}
-    for command in commands:
-        assert accuracy_after(cli, command) > result["validation_accuracy"]
 
 
 ILL_RUNS = {  # settings -> kinds whose remedies are tried on such a run

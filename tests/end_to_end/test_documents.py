@@ -102,7 +102,8 @@ def typed(cli):
     def run(command):
         arguments = words(command)
         code, out, err = cli(*shortened(arguments))
-        assert code == 0, f"{command}: {err}"
+        healthy = (0, 1) if arguments[0] == "doctor" else (0,)  # shortened runs may well be ill
+        assert code in healthy, f"{command}: {err}"
         assert out
 
     return run

@@ -79,7 +79,7 @@ def test_a_word_without_a_place_says_to_which_methods_it_belongs():
         "alignment_epochs=2: this method has no such key; it belongs to v6",
         f"gamma_reg=0.001: this method has no such key; it belongs to {', '.join(belongs('gamma_reg'))}",
     ]
-    assert problems("method=v6", "lambda_align_initial=5")[0].endswith("it belongs to v7, v7-constant, moored")
+    assert problems("method=v6", "lambda_align_initial=5")[0].endswith("it belongs to v7, v7-constant")
 
 
 def test_of_several_methods_one_that_reads_the_word_is_enough():

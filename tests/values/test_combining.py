@@ -83,7 +83,7 @@ def test_moments_of_embeddings_are_those_of_the_clients_own_images(digits):
     shard = digits.select(torch.arange(40))
     network = network_of(PLAN, 0, shard.images)
     tensors = EmbeddingMoments()(network, shard)
-    z = F.normalize(network.embed(shard.images)).numpy().astype(np.float64)
+    z = F.normalize(network.embed(shard.images)).detach().numpy().astype(np.float64)
     np.testing.assert_allclose(tensors[MEAN], z.mean(0), atol=1e-6)
     np.testing.assert_allclose(tensors[DEVIATION], z.std(0), atol=1e-6)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from mooring.config import HOUSE_CODE, as_yaml, parse
 from mooring.config.bounded_yaml import line_numbers
-from mooring.config.experiment import DEFAULT_METHOD
 from mooring.config.keys import layer
 from mooring.config.tree import Tree, merge, read_file
 from mooring.errors import ConfigError, nearest
@@ -32,6 +31,7 @@ NAMES = {  # --algo of the published code -> the formula that it ran, and what e
     "fedproto": ("fedproto", ""),
     "fedetf": ("fedetf", ""),
 }
+UNTOLD = "v7"  # for a file that names no method: most of the old files are of its family
 STARTING = (  # ran from V9's lambda, and start at 1 here
     *("v11-linear", "v11-cosine", "v11-rescaled-linear", "v11-rescaled-cosine", "v11-detached-linear"),
     *("v11-detached-cosine", "v12", "v12-design", "v12-gamma"),
@@ -97,7 +97,7 @@ def translate(file: Path, method: str | None = None) -> Translation:
 def method_named(named: object) -> tuple[str, str]:
     """Our name of a method, whoever named it."""
     if named is None:
-        return DEFAULT_METHOD, "the published code takes its method from the command line; choose with method=..."
+        return UNTOLD, "the published code takes its method from the command line; choose with method=..."
     if str(named) in METHODS:
         return str(named), ""
     word = re.sub(r"[^a-z0-9]", "", str(named).lower()).removeprefix("oneshot")
