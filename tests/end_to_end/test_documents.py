@@ -25,7 +25,8 @@ HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
 TUTORIAL = HOME / "docs/tutorial.md"  # one story: its commands run one after the other, in one folder
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
-SHORTENED = {"run": QUICK, "sweep": (*QUICK, "data.limit=300", "seed=1", "partition.alpha=0.5", "--workers=1")}
+FEW = "data.limit=300"  # of the digits; somebody's own images are few
+SHORTENED = {"run": (*QUICK, FEW), "sweep": (*QUICK, FEW, "seed=1", "partition.alpha=0.5", "--workers=1")}
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
 
 
@@ -89,8 +90,9 @@ def to_run(document):
 
 def shortened(arguments):
     """The same command with little to do: its own word for a key gives way to ours; another engine has its own keys."""
-    foreign = any(word.startswith("engine=") for word in arguments)
-    ours = [word for word in SHORTENED.get(arguments[0], ()) if not (foreign and word.startswith("engine."))]
+    unfit = ["engine."] if any(word.startswith("engine=") for word in arguments) else []
+    unfit += [FEW] if any(word.startswith(("data=", "data.source=", "data.root=")) for word in arguments) else []
+    ours = [word for word in SHORTENED.get(arguments[0], ()) if not word.startswith(tuple(unfit))]
     keys = {word.partition("=")[0] for word in ours}
     return [*(word for word in arguments if word.partition("=")[0] not in keys), *ours]
 

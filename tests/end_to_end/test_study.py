@@ -7,7 +7,7 @@ import pytest
 
 from mooring.study.plan import load_study, plan
 
-TINY = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "seeds=1", "--workers", "1")
+TINY = ("training.rounds=2", "training.local_epochs=1", "data.limit=120", "seeds=1", "--workers", "1")
 WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale"}
 
 

@@ -73,6 +73,7 @@ def test_no_verb_passes_on_what_a_record_says_to_the_terminal(hostile, cli, word
 
 def test_colours_of_the_house_are_kept_and_no_other(hostile, cli, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     _, out, _ = cli("doctor", hostile)
     assert "\x1b[1m[red]ward" in out  # the method, bold
     assert is_plain(COLOUR.sub("", out))
@@ -127,6 +128,7 @@ def test_words_of_a_log_are_shown_as_they_are(cli, tmp_path):
 
 def test_a_screen_obeys_nobody_but_the_house(capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     Screen().print(EVIL, Text(EVIL, "bold"), style="dim", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     table.add_column(EVIL)

@@ -44,7 +44,7 @@ def records(events):
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_from_a_round_boundary(name, make_job, shard_of):
-    job, shard = make_job(name, rounds=3), shard_of([0, 1, 5], 15)
+    job, shard = make_job(name, rounds=3), shard_of([0, 1, 5], 8)
     events, again = [], []
     notebook = Notebook()
     whole = list(run_client(job, InMemorySite(4, shard), events.append, notebook))

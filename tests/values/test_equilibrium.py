@@ -41,7 +41,7 @@ RULES = {
 @pytest.mark.parametrize("name", RULES)
 def test_the_scalar_dynamics_land_on_the_formula(name, p, align):
     progress = Progress(int(1000 * p), 1000)
-    balanced, _ = settle(RULES[name], 9.0, align, lambda _: progress, steps=400, lr=0.03)
+    balanced, _ = settle(RULES[name], 9.0, align, lambda _: progress, steps=300, lr=0.03)
     rest = RULES[name].stationary(9.0, align, progress, FACTS)
     assert balanced.lambda_raw.item() == pytest.approx(rest.raw, rel=0.01)
     assert balanced.lambda_felt.item() == pytest.approx(rest.felt, rel=0.01)
