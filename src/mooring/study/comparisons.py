@@ -12,6 +12,15 @@ from mooring.study.samples import differences, sample, short, told
 from mooring.types import CONFIRMED, REFUTED, UNSEEN
 
 
+def paired(evidence: Evidence, measure: Measure, groups: tuple[str, str], word: str) -> tuple[list[float], str]:
+    """one - other, seed by seed, and what was measured in words; no seed that has both, no differences."""
+    one, other = (sample(evidence, group, measure) for group in groups)
+    gaps = list(differences(one, other))
+    if not gaps:
+        return [], ""
+    return gaps, f"{measure}: {told(one.values())} {word} {told(other.values())}; difference {told(gaps)}"
+
+
 @dataclass(frozen=True)
 class Below:
     """One group is below another.
@@ -26,15 +35,13 @@ class Below:
     measure: Measure = Fused()
     noise: float = 0.02
 
-    def groups(self) -> tuple[str, ...]:
+    def groups(self) -> tuple[str, str]:
         return self.lower, self.higher
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        low, high = (sample(evidence, group, self.measure) for group in self.groups())
-        gaps = differences(low, high)
+        gaps, measured = paired(evidence, self.measure, self.groups(), "against")
         if not gaps:
             return missing(*self.groups())
-        measured = f"{self.measure}: {told(low.values())} against {told(high.values())}; difference {told(gaps)}"
         mean, fewer = fmean(gaps), sum(gap < 0 for gap in gaps)
         counted = f"lower in {fewer} of {len(gaps)} seeds"
         if mean < -self.noise and fewer == len(gaps):
@@ -65,15 +72,13 @@ class Alike:
     measure: Measure = Fused()
     margin: float = 0.03
 
-    def groups(self) -> tuple[str, ...]:
+    def groups(self) -> tuple[str, str]:
         return self.one, self.other
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        first, second = (sample(evidence, group, self.measure) for group in self.groups())
-        gaps = differences(first, second)
+        gaps, measured = paired(evidence, self.measure, self.groups(), "and")
         if not gaps:
             return missing(*self.groups())
-        measured = f"{self.measure}: {told(first.values())} and {told(second.values())}; difference {told(gaps)}"
         close = sum(abs(gap) <= self.margin for gap in gaps)
         reason = f"within {self.margin:g} of each other in {close} of {len(gaps)} seeds"
         if close == len(gaps):
@@ -97,15 +102,13 @@ class NoBetter:
     measure: Measure = Fused()
     noise: float = 0.02
 
-    def groups(self) -> tuple[str, ...]:
+    def groups(self) -> tuple[str, str]:
         return self.one, self.other
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        first, second = (sample(evidence, group, self.measure) for group in self.groups())
-        gaps = differences(first, second)
+        gaps, measured = paired(evidence, self.measure, self.groups(), "against")
         if not gaps:
             return missing(*self.groups())
-        measured = f"{self.measure}: {told(first.values())} against {told(second.values())}; difference {told(gaps)}"
         level = sum(gap <= self.noise for gap in gaps)
         reason = f"higher by no more than {self.noise:g} in {level} of {len(gaps)} seeds"
         if level == len(gaps):

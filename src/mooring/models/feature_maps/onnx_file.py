@@ -1,30 +1,20 @@
 """An encoder in anybody's ONNX file."""
 
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-from torch import nn
-
-from mooring.bounds import Checked
 from mooring.errors import ModelError
 from mooring.models.encoders.layers import parsed
-from mooring.models.encoders.onnx_file import anatomy_of, every_output, measured
-from mooring.models.encoders.preparation import Normalisation, Preparation, Views, usual_pixels
-from mooring.models.encoders.session import OnnxFeatures, Plan, StoredFile
-from mooring.models.feature_maps.base import frozen
-from mooring.models.feature_maps.content import WHERE, content_of, length_of, named_content
-from mooring.models.feature_maps.encoder import Side
+from mooring.models.encoders.onnx_file import anatomy_of, every_output
+from mooring.models.encoders.preparation import Preparation, usual_pixels
+from mooring.models.encoders.session import Plan
+from mooring.models.feature_maps.content import WHERE, content_of
+from mooring.models.feature_maps.file_map import NATIVE, FileMap
 from mooring.models.network import Blueprint
-from mooring.trees import CONTENT
-from mooring.types import FilePath
-
-NATIVE = 224
 
 
 @dataclass(frozen=True)
-class OnnxFile(Checked):
+class OnnxFile(FileMap):
     """phi(x): the outputs of the ONNX file `path`, (N, d) as they are and maps (N, C, h, w) averaged, side by side.
 
     One input of images (N, 3, H, W), standard operators only, everything in one file. `layers` are names of outputs,
@@ -32,31 +22,11 @@ class OnnxFile(Checked):
     """
 
     kind: ClassVar[str] = "onnx-file"
-    path: FilePath = field(metadata={CONTENT: named_content})
-    pixels: Side | None = None  # None: as the file says, else 96 for images up to 40 pixels a side, else 224
-    layers: tuple[str, ...] = ()
-    normalise: Normalisation = "imagenet"
-    views: Views = "one"
-
-    def size(self, blueprint: Blueprint) -> int:
-        return measured(self._plan(content_of(self.path), blueprint), WHERE)
-
-    def build(self, blueprint: Blueprint) -> nn.Module:
-        self.size(blueprint)  # refuses what is no encoder
-        file = torch.frombuffer(bytearray(content_of(self.path)), dtype=torch.uint8)
-        return self._module(file, blueprint)
-
-    def empty(self, blueprint: Blueprint) -> nn.Module:
-        return self._module(torch.zeros(length_of(self.path), dtype=torch.uint8), blueprint)
 
     def side(self, shape: tuple[int, int, int]) -> int:
-        """Pixels a side of what the encoder gets."""
         return self._side(content_of(self.path), shape)
 
-    def _module(self, file: torch.Tensor, blueprint: Blueprint) -> nn.Module:
-        return frozen(OnnxFeatures(StoredFile(file), partial(self._plan, blueprint=blueprint), WHERE))
-
-    def _plan(self, data: bytes, blueprint: Blueprint) -> Plan:
+    def plan(self, data: bytes, blueprint: Blueprint) -> Plan:
         anatomy = anatomy_of(data, WHERE)
         layers = parsed(self.layers, WHERE) or every_output(anatomy)
         side = self._side(data, blueprint.shape)
