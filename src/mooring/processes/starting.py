@@ -21,7 +21,7 @@ FORKED = "forkserver" in multiprocessing.get_all_start_methods()
 
 def start_process(handler: Handler, pipe: Any, worker: int) -> Any:
     """A process that carries out the tasks that come through the pipe."""
-    context = multiprocessing.get_context("forkserver" if FORKED else "spawn")
+    context: Any = multiprocessing.get_context("forkserver" if FORKED else "spawn")
     if FORKED:
         context.set_forkserver_preload([__name__, handler.__module__])  # counts for the first pool of a program
     process = context.Process(target=work_here, args=(dict(os.environ), handler, pipe, worker), daemon=False)
