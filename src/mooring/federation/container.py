@@ -103,7 +103,12 @@ def decode(data: bytes, kind: str | None, limits: FileLimits = USUAL, what: str 
 
 
 def read(path: Path, kind: str | None, limits: FileLimits = USUAL) -> Container:
-    """The file at this path; its size is looked at first."""
+    """The file at this path."""
+    return decode(load(path, limits), kind, limits, str(path))
+
+
+def load(path: Path, limits: FileLimits = USUAL) -> bytes:
+    """The bytes of the file at this path; its size is looked at first."""
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
@@ -111,10 +116,9 @@ def read(path: Path, kind: str | None, limits: FileLimits = USUAL) -> Container:
                 refuse(str(path), "is no regular file", "name a file")
             if status.st_size > limits.bytes:
                 refuse(str(path), f"has {status.st_size} bytes and may have {limits.bytes}")
-            data = file.read(limits.bytes + 1)
+            return file.read(limits.bytes + 1)
     except OSError as error:
         raise FederationError(f"{path}: cannot be read ({error.strerror})", "name a file that is there") from None
-    return decode(data, kind, limits, str(path))
 
 
 def write(path: Path, data: bytes) -> None:
