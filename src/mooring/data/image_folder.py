@@ -31,7 +31,7 @@ from mooring.data.images import DataWarning, ImageSet, Source
 from mooring.data.levels import Levels
 from mooring.data.limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, refuse_excess
 from mooring.data.locate import own_path
-from mooring.data.pixels import Fit, decode, require_decoders
+from mooring.data.pixels import Fit, Reading, decode, require_decoders
 from mooring.data.progress import counted
 from mooring.errors import ConfigError, DataError, one_line
 from mooring.trees import LATER
@@ -80,6 +80,9 @@ class ImageFolder(Source):
 
     def image_shape(self) -> tuple[int, int, int] | None:
         return None if self.size is None else (self.channels, self.size, self.size)
+
+    def reading(self) -> Reading:
+        return Reading(self.fit, self.levels)
 
     def train(self) -> ImageSet:
         ignored: Counter[str] = Counter()

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-import torch
-
 from mooring.client import ClientJob
 from mooring.data.images import ImageSet
 from mooring.data.progress import reading_told
@@ -18,7 +16,7 @@ from mooring.engines import Local
 from mooring.errors import DataError, FederationError, TrainingError
 from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Event, silent
 from mooring.federation.container import write
-from mooring.federation.explain import SENTENCES, sentence_of, small_classes
+from mooring.federation.explain import sentence_of, small_classes
 from mooring.federation.job_file import Job
 from mooring.federation.keys import Identity, fingerprint
 from mooring.federation.log import Log
