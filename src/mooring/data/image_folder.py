@@ -4,7 +4,7 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -143,7 +143,10 @@ class ImageFolder(Source):
 
     def _read(self, files: Sequence[ImageFile], train: Sequence[ImageFile]) -> ImageSet:
         classes = tuple(sorted({file.label for file in train}))
-        numbers = {label: number for number, label in enumerate(classes)}
+        return self.read(files, classes, {label: number for number, label in enumerate(classes)})
+
+    def read(self, files: Sequence[ImageFile], classes: tuple[str, ...], numbers: Mapping[str, int]) -> ImageSet:
+        """These files, decoded; `numbers` tells the class of each folder."""
         require_decoders(file.path for file in files)
         size = self.size or USUAL_SIZE
         pixels = self._room(len(files), size)

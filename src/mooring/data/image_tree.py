@@ -168,6 +168,7 @@ def _is_image(path: Path) -> bool:
 
 
 def images_below(folder: Path, ignored: Counter[str]) -> list[Path]:
+    """All images in a folder, at any depth, by name."""
     images: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_fail):  # does not follow links
         folders[:] = [name for name in folders if not name.startswith(".")]

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from mooring.client import ClientJob
-from mooring.config import HOUSE_CODE, Experiment, Trust, reload
+from mooring.config import HOUSE_CODE, Experiment, Trust, job_of, reload
 from mooring.data.clients import Federation
 from mooring.data.progress import reading_told
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
@@ -27,7 +27,7 @@ from mooring.record import (
     write_record,
 )
 from mooring.simulation.model import model_bytes
-from mooring.simulation.prepare import equipped, job_of, prepare, server_of
+from mooring.simulation.prepare import equipped, prepare, server_of
 from mooring.trees import to_tree
 from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
