@@ -4,8 +4,11 @@ Networks and heads are traced by torch; a frozen encoder is an ONNX graph alread
 images before it and what is made of its maps. What comes out is compared with the model before it is written.
 """
 
+import os
+import sys
 import warnings
-from copy import deepcopy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -17,12 +20,11 @@ from torch import Tensor, nn
 
 from mooring.errors import ModelError, MooringError, needed, one_line
 from mooring.federation.model_file import ModelFile
+from mooring.federation.traceable import FromMaps, Prepare, WithShares, exportable
 from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.graph import OPSET
 from mooring.models.encoders.layers import outputs
-from mooring.models.encoders.preparation import NORMALISATIONS, Preparation, Views
 from mooring.models.encoders.session import FATAL, OnnxFeatures, Plan, run, session_of
-from mooring.models.feature_maps.random_filters import CONTRAST, GRID, PatchFilters
 from mooring.record import strict_json, write_atomically
 from mooring.version import VERSION
 
@@ -135,7 +137,7 @@ def traced(module: nn.Module, given: tuple[Tensor, ...], inputs: list[str], told
     """A module as ONNX, for any number of images."""
     onnx = needed("onnx", EXTRA)
     file, axes = BytesIO(), {name: {0: "N"} for name in (*inputs, *told)}
-    with warnings.catch_warnings(), torch.no_grad():
+    with warnings.catch_warnings(), torch.no_grad(), muted():
         warnings.simplefilter("ignore")  # the exporter that needs no further library calls itself the old one
         torch.onnx.export(
             module.eval(),
@@ -148,6 +150,20 @@ def traced(module: nn.Module, given: tuple[Tensor, ...], inputs: list[str], told
             opset_version=opset,
         )
     return onnx.load_model_from_string(file.getvalue())
+
+
+@contextmanager
+def muted() -> Iterator[None]:
+    """The exporter prints a whole graph, past Python, when it meets an operator that it does not know."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def parity(model: ModelFile, data: bytes) -> float:
@@ -183,114 +199,3 @@ def sample(model: ModelFile, count: int = 2) -> tuple[Tensor]:
     channels, height, width = model.blueprint.shape
     coarse = torch.rand(count, channels, 4, 4, generator=torch.Generator().manual_seed(0))
     return ((255 * F.interpolate(coarse, (height, width), mode="bilinear")).to(torch.uint8),)
-
-
-def exportable(predictor: Predictor) -> Predictor:
-    """A copy in which every module that torch cannot trace is one that it can."""
-    copy = deepcopy(predictor)
-    for parent in list(copy.modules()):
-        for name, child in list(parent.named_children()):
-            if type(child) in TRACEABLE:
-                setattr(parent, name, TRACEABLE[type(child)](child))
-    return copy
-
-
-class WithShares(nn.Module):
-    def __init__(self, predictor: Predictor) -> None:
-        super().__init__()
-        self.predictor = predictor
-
-    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        scores = self.predictor(images)
-        return scores, scores.softmax(1)
-
-
-class Prepare(nn.Module):
-    """`Preparation` and the views, for images of one size: resizing is linear, so it is two products of matrices."""
-
-    def __init__(self, prepare: Preparation, views: Views, shape: tuple[int, int, int]) -> None:
-        super().__init__()
-        self.prepare, self.views, self.channels = prepare, views, shape[0]
-        self.rows, self.columns = (resizing(length, prepare.pixels) for length in shape[1:])
-        mean, std = NORMALISATIONS[prepare.normalise]
-        self.mean, self.std = torch.tensor(mean)[:, None, None], torch.tensor(std)[:, None, None]
-
-    def forward(self, images: Tensor) -> Tensor:
-        x = images.float() / 255
-        if self.channels != self.prepare.channels:
-            x = x.mean(1, keepdim=True).expand(-1, self.prepare.channels, -1, -1)
-        x = self.rows @ x @ self.columns.T
-        x = (x - self.mean) / self.std
-        return torch.cat([x, x.flip(3)]) if self.views == "mirrored" else x
-
-
-class FromMaps(nn.Module):
-    """The rest of a predictor, from the maps of its encoder on."""
-
-    def __init__(self, predictor: Predictor, encoder: OnnxFeatures, plan: Plan) -> None:
-        super().__init__()
-        self.predictor, self.plan = predictor, plan
-        self.features = Given()
-        for parent in list(predictor.modules()):
-            for name, child in list(parent.named_children()):
-                if child is encoder:
-                    setattr(parent, name, self.features)
-
-    def forward(self, *maps: Tensor) -> tuple[Tensor, Tensor]:
-        by_name = dict(zip(outputs(self.plan.layers), maps, strict=True))
-        features = torch.cat([pooled(by_name[layer.name], layer.grid) for layer in self.plan.layers], 1)
-        if self.plan.views == "mirrored":
-            features = features.reshape(2, -1, features.shape[1]).mean(0)
-        self.features.value = features
-        scores = self.predictor(torch.zeros(1))
-        return scores, scores.softmax(1)
-
-
-class Given(nn.Module):
-    """Features that come from elsewhere, whatever the images."""
-
-    value: Tensor
-
-    def forward(self, _: Tensor) -> Tensor:
-        return self.value
-
-
-class Patches(nn.Module):
-    """`PatchFilters` for any number of images at once; averages over regions are products of matrices."""
-
-    def __init__(self, own: PatchFilters) -> None:
-        super().__init__()
-        self.register_buffer("filters", own.filters)
-        self.side, self.threshold = own.side, own.threshold
-
-    def forward(self, images: Tensor) -> Tensor:
-        patches = F.unfold(images, self.side)
-        patches = patches - patches.mean(1, keepdim=True)
-        patches = patches / (patches.square().mean(1, keepdim=True) + CONTRAST).sqrt()
-        rows, columns = (length - self.side + 1 for length in images.shape[2:])
-        filters = self.get_buffer("filters")
-        u = (filters @ patches).reshape(-1, len(filters), int(rows), int(columns))
-        return torch.cat([pooled(F.relu(sign * u - self.threshold), GRID) for sign in (1, -1)], 1)
-
-
-TRACEABLE = {PatchFilters: Patches}
-
-
-def pooled(maps: Tensor, grid: int) -> Tensor:
-    """Adaptive averages over a grid, (N, C, h, w) -> (N, C g^2); (N, d) stays as it is."""
-    if maps.ndim == 2:
-        return maps
-    rows, columns = (averaging(int(length), grid) for length in maps.shape[2:])
-    return (rows @ maps @ columns.T).flatten(1)
-
-
-def averaging(length: int, cells: int) -> Tensor:
-    """(cells, length): each row averages its share of a side, as torch's adaptive pooling divides it."""
-    return F.adaptive_avg_pool2d(torch.eye(length)[None, None], (cells, length))[0, 0]
-
-
-def resizing(length: int, pixels: int) -> Tensor:
-    """(pixels, length): how a side is brought to another length."""
-    if length == pixels:
-        return torch.eye(length)
-    return F.interpolate(torch.eye(length)[None, None], (pixels, length), mode="bilinear", antialias=True)[0, 0]

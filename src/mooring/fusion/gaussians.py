@@ -51,7 +51,7 @@ class Gaussians(Scorer):
 
     def forward(self, x: Tensor) -> Tensor:
         by_class = zip(self.means, self.inverse, strict=True)
-        return torch.stack([log_density((x - m) @ inverse.T, inverse.diagonal()) for m, inverse in by_class], 1)
+        return torch.stack([log_density((x - m) @ inverse.T, inverse.diag()) for m, inverse in by_class], 1)
 
 
 class DiagonalGaussians(Scorer):

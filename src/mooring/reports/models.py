@@ -15,7 +15,7 @@ from mooring.reports.section import Card, Report, Section, VerdictLine
 from mooring.reports.table import Table, size
 
 ANSWERS = {
-    "probability": "probabilities: their temperature was fitted, so of images called with 0.9 about nine in ten are right",
+    "probability": "probabilities: calibrated, so that of images called with 0.9 about nine in ten should be right",
     "score": "scores: they say which class is likeliest, and nothing about how often that is right",
 }
 CONSISTS = {  # kind of a predictor -> what it is made of
@@ -23,7 +23,6 @@ CONSISTS = {  # kind of a predictor -> what it is made of
     "network": "one network in the place of all sites' networks",
 }
 ENSEMBLE = "the networks of all sites side by side: whoever has the file has what each site trained"
-ENLARGED = 100  # of shares
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def sites(model: ModelFile) -> Section:
 
 
 def site_row(site: SiteShare) -> tuple[Cell, ...]:
-    share = None if site.weight is None else round(ENLARGED * site.weight, 1)
+    share = None if site.weight is None else f"{100 * site.weight:.1f}"
     return site.name, "yes" if site.used else "no", site.samples, share, site.reason, (site.upload_sha256 or "")[:12]
 
 
@@ -140,7 +139,7 @@ def counted(rate: Rate) -> tuple[str, str, str]:
 def without(findings: Findings) -> Section:
     found = findings.held_out
     rows = tuple(
-        (row.site, *counted(row.found.right), round(change(found, row), 1))
+        (row.site, *counted(row.found.right), f"{change(found, row):+.1f}")
         for row in findings.without
         if found is not None
     )
