@@ -34,6 +34,13 @@ SIGNATURE, DIGEST = 64, 32  # bytes at the end, signed or not
 START = len(MAGIC) + LENGTH
 DOMAIN = b"mooring file\x00"  # before what is signed, so that a signature made for another purpose says nothing here
 HEAD = {"format", "kind", "manifest", "payload", "signer"}
+KINDS = {  # what people call them
+    "job": "a job",
+    "upload": "an upload",
+    "sealed": "a sealed upload",
+    "model": "a model",
+    "uploads": "the uploads behind a model",
+}
 AGAIN = "ask for the file to be sent again"
 
 
@@ -98,7 +105,7 @@ def decode(data: bytes, kind: str | None, limits: FileLimits = USUAL, what: str 
     if sha256(payload).hexdigest() != tree["payload"]["sha256"]:
         refuse(what, "was changed on the way: the SHA-256 of its payload is another")
     if kind is not None and tree["kind"] != kind:
-        refuse(what, f"is {an(tree['kind'])}, not {an(kind)}", f"name {an(kind)} file")
+        refuse(what, f"is {called(tree['kind'])}, not {called(kind)}", f"name the file of {called(kind)}")
     return Container(tree["kind"], tree["manifest"], payload, signer, sha256(head).hexdigest())
 
 
@@ -124,6 +131,11 @@ def load(path: Path, limits: FileLimits = USUAL) -> bytes:
 def write(path: Path, data: bytes) -> None:
     """All of it or nothing."""
     write_atomically(path, data)
+
+
+def file_hash(data: bytes) -> str:
+    """SHA-256 of a whole file, as `sha256sum` prints it."""
+    return sha256(data).hexdigest()
 
 
 def is_container(path: Path) -> bool:
@@ -183,10 +195,9 @@ def is_genuine(head: bytes, signer: str | None, seal: bytes) -> bool:
     return True
 
 
-def an(kind: str) -> str:
-    """`an upload`, `a job`; somebody else's kind may be called anything."""
-    name = shown(kind)[1:-1]
-    return f"an {name}" if name[:1] in "aeiou" else f"a {name}"
+def called(kind: str) -> str:
+    """`an upload`; somebody else's kind may be called anything."""
+    return KINDS.get(kind, f"a {shown(kind)}")
 
 
 def refuse(what: str, problem: str, remedy: str = AGAIN) -> NoReturn:

@@ -15,7 +15,7 @@ from mooring.data.sites import InMemorySite
 from mooring.engines import Local
 from mooring.errors import DataError, FederationError, TrainingError
 from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Event, silent
-from mooring.federation.container import write
+from mooring.federation.container import file_hash, write
 from mooring.federation.explain import sentence_of, small_classes
 from mooring.federation.job_file import Job
 from mooring.federation.keys import Identity, fingerprint
@@ -25,7 +25,6 @@ from mooring.record import StateFolder, environment
 from mooring.types import Upload
 
 SAMPLE = 32  # images that a check looks at
-METRICS = ("base_loss", "align_loss", "train_accuracy", "steps", "seconds")
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,6 @@ def train(  # noqa: PLR0913
             "sums over so few give single images away: leave them out, or say --allow-small-classes",
         )
     upload, last = trained(job, site, shard, log.home, emit)
-    metrics = {name: getattr(last, name) for name in METRICS} if last is not None else {}
     versions = environment()
     manifest = UploadManifest(
         job=job.sha256,
@@ -133,7 +131,7 @@ def train(  # noqa: PLR0913
         minimum=job.manifest.minimum,
         created=today.isoformat(),
         tensors={name: tensor_facts(tensor) for name, tensor in upload.tensors.items()},
-        metrics=metrics,
+        metrics={} if last is None else {"base_loss": last.base_loss, "train_accuracy": last.train_accuracy},
         versions={"python": versions.python, **versions.packages},
         small_classes=bool(small),
     )
