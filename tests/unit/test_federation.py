@@ -11,6 +11,7 @@ import pytest
 import torch
 from federated import CLASSES, IMAGES, Federated, write_sites
 from nacl.signing import SigningKey
+from safetensors.torch import save_file
 
 from mooring.client import run_client
 from mooring.config import load
@@ -99,6 +100,30 @@ class TestJob:
         other = dict(held.manifest) | {"experiment": dict(held.manifest["experiment"]) | {"method": method}}
         with pytest.raises(FederationError, match="not part of mooring"):
             opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+
+    @pytest.mark.parametrize("part", ["data", "model", "method"])
+    def test_a_job_opens_no_file_of_a_site(self, made, part):
+        held = decode(made.job_path.read_bytes(), JOB)
+        tree = dict(held.manifest["experiment"])
+        named = tree | {part: tree[part] | {"map": {"kind": "onnx-file", "path": "/dev/zero"}}}
+        other = dict(held.manifest) | {"experiment": named}
+        with pytest.raises(FederationError, match="names the file '/dev/zero'"):
+            opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+
+    def test_an_encoder_in_a_file_is_known_by_its_content(self, made, tmp_path):
+        network = made.job.work.blueprint.build(torch.Generator())
+        save_file(network.encoder.state_dict(), tmp_path / "own.safetensors")
+        words = ["data.source=image_folder", *made.words[:-1], f"encoder={tmp_path}/own.safetensors"]
+        (experiment,) = load(None, words)
+        data, job = plan(experiment, CLASSES, ["north"], made.coordinator.identity)
+        assert str(tmp_path) not in data.decode("latin-1")
+        (tmp_path / "own.safetensors").rename(tmp_path / "there.safetensors")
+        again = opened_job(decode(data, JOB), "job", str(tmp_path / "there.safetensors"))
+        assert again.work.sha256 == job.work.sha256
+        with pytest.raises(FederationError, match="--encoder FILE"):
+            opened_job(decode(data, JOB), "job")
+        with pytest.raises(FederationError, match="not the file of this job"):
+            opened_job(decode(data, JOB), "job", str(made.job_path))
 
     def test_a_job_that_nobody_signed_is_refused(self, made):
         held = decode(made.job_path.read_bytes(), JOB)
@@ -383,7 +408,7 @@ class TestTrust:
         [
             (lambda name, tensor: tensor * torch.nan if tensor.is_floating_point() else tensor, "not finite"),
             (lambda name, tensor: -tensor if tensor.is_floating_point() else tensor, "negative variance"),
-            (lambda name, tensor: tensor * 10.0 ** {"sums": 6, "second": 12}.get(name, 0), "feature of size"),
+            (lambda name, tensor: tensor * 10 ** {"sums": 6, "second": 12}.get(name, 0), "feature of size"),
             (lambda name, tensor: tensor + 1 if not tensor.is_floating_point() else tensor, "does not add up"),
             (lambda name, tensor: tensor[:-1], "has shape"),
             (lambda name, tensor: tensor.half() if tensor.is_floating_point() else tensor, "holds torch.float16"),
