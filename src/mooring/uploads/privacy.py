@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from math import exp, log, sqrt
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from annotated_types import Gt, Le, Lt
 from scipy.special import log_ndtr, ndtr
@@ -22,6 +22,7 @@ class Privacy(Checked):
     Features are reduced to `size` numbers of length 1: fewer numbers, less noise, and less to tell classes by.
     """
 
+    kind: ClassVar[str] = "gaussian-noise"
     epsilon: Annotated[float, Gt(0), Le(100)]
     delta: Annotated[float, Gt(0), Lt(0.1)] = 1e-5
     size: Annotated[int, Gt(0), Le(1024)] = 64
@@ -40,6 +41,17 @@ class Privacy(Checked):
         """
         counts, sums, second = (self.sigma / sqrt(share) for share in (COUNTS, SUMS, SECOND))
         return counts, sums, second
+
+    @property
+    def sentence(self) -> str:
+        """The figures, for people."""
+        return (
+            f"differential privacy for every single image: epsilon {self.epsilon:g}, delta {self.delta:g} for one "
+            f"upload; counts are off by about {self.noise[0]:.0f} images"
+        )
+
+
+PRIVACIES: dict[str, type[Privacy]] = {"gaussian-noise": Privacy}
 
 
 def gaussian_delta(sigma: float, epsilon: float) -> float:
