@@ -27,6 +27,7 @@ from mooring.federation.keys import own_identity
 from mooring.federation.log import Log
 from mooring.federation.model_file import load_model
 from mooring.federation.plan import plan
+from mooring.federation.secure_job import summing, total_of
 from mooring.federation.train import approve, folder_of, preview, train
 from mooring.federation.upload_file import encode_file, read_upload, tensor_facts
 from mooring.fusion.admit import fuse
@@ -433,6 +434,62 @@ class TestTrust:
             file.truncate(desk.job.manifest.most_bytes * 2)
         done = desk.fuse(path, *paths(desk, "south", "east"))
         assert "may have" in reasons(done)["forged.mooring"]
+
+
+class TestSecureSum:
+    """Nobody sees a site's numbers; the model is that of the open sums, as nearly as fixed point is."""
+
+    @pytest.fixture(scope="class")
+    def secret(self, made) -> Federated:
+        """The same sites, a job with a secure sum."""
+        federated = object.__new__(Federated)
+        federated.__dict__.update(made.__dict__, job_path=made.root / "secret-job.mooring")
+        federated.__dict__.pop("job", None)
+        federated.job_path.write_bytes(made.planned(secure_images=1000))
+        for site in federated.sites:
+            federated.train(site, name=f"secret-{site}.mooring")
+        return federated
+
+    def files(self, secret, *sites):
+        return [secret.root / f"secret-{site}.mooring" for site in sites or secret.sites]
+
+    def test_the_sum_is_the_open_one_and_no_file_tells_its_part(self, made, secret):
+        done = secret.fuse(*self.files(secret), out="secret.mooring")
+        assert [(row.verdict, row.samples, row.weight) for row in done.fused.decisions] == [("used", None, None)] * 3
+        assert done.fused.images_per_class == tuple(map(sum, zip(*IMAGES.values(), strict=True)))
+        total = total_of(secret.job, [read_upload(path) for path in self.files(secret)])
+        step = summing(secret.job).step
+        for name, tensor in total.tensors.items():
+            apart = sum(read_upload(path).upload.tensors[name].double() for path in paths(made))
+            assert (tensor - apart).abs().max() <= step[name]
+            for path in self.files(secret):
+                assert (read_upload(path).upload.tensors[name].double().abs() > 2.0**50).float().mean() > 0.9
+        assert read_upload(self.files(secret)[0]).manifest.samples == 0
+
+    def test_it_takes_all_sites_and_no_other_numbers(self, secret, tmp_path):
+        with pytest.raises(FederationError, match="east missing"):
+            secret.fuse(*self.files(secret, "north", "south"), out="x.mooring")
+        file = read_upload(self.files(secret)[0])
+        tensors = {name: tensor + 2**61 for name, tensor in file.upload.tensors.items()}
+        (tmp_path / "forged.mooring").write_bytes(forged(file, secret.identity("north"), tensors=tensors))
+        with pytest.raises(FederationError, match="secure sum"):
+            secret.fuse(tmp_path / "forged.mooring", *self.files(secret, "south", "east"), out="x.mooring")
+        done = secret.fuse(*self.files(secret), out="secret.mooring")
+        with pytest.raises(FederationError, match="cannot be added to or taken apart"):
+            secret.into(done.path, terms=Terms(without=("north",)))
+
+    def test_numbers_are_masked_once(self, secret):
+        with pytest.raises(FederationError, match="masked only once"):
+            secret.train("north", name="secret-again.mooring")
+        assert not (secret.root / "secret-again.mooring").exists()
+
+    def test_it_takes_keys_and_a_method_of_sums(self, made):
+        with pytest.raises(FederationError, match="0 of 3 sites have a key"):
+            made.planned(secure_images=1000, keys={})
+        (experiment,) = load(None, ["data.source=image_folder", "method=v4"])
+        keys = {site: made.identity(site).public for site in made.sites}
+        with pytest.raises(FederationError, match="more than sums"):
+            plan(experiment, CLASSES, made.sites, made.coordinator.identity, keys=keys, secure_images=1000)
 
 
 class TestResuming:

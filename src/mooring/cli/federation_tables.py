@@ -48,11 +48,7 @@ def show_job(job: Job, why: str = "") -> None:
             ("classes", ", ".join(told.classes)),
             ("sites", f"{', '.join(job.site_names)} ({keys} with a key)"),
             ("images", f"{images.size} x {images.size} pixels, {'grey' if images.channels == 1 else 'colour'}"),
-            *(
-                [("secure sum", "nobody sees a site's numbers; the coordinator can read their sum")]
-                if told.secure
-                else []
-            ),
+            *([("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] if told.secure else []),
             ("minimum", f"{told.minimum} images of a class that a site has any of"),
             ("expires", told.expires),
             ("upload", f"at most {size(told.most_bytes)}:"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mooring.errors import FederationError
 from mooring.federation.container import file_hash, load, write
+from mooring.federation.encoder_inside import EncoderKept, with_encoder
 from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
 from mooring.federation.job_file import LIMITS, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
@@ -37,6 +38,7 @@ class Coordinator:
     identity: Identity
     log: Log
     encoder: str | None = None  # where the encoder lies that a job names by its SHA-256
+    in_model: EncoderKept = "named"  # an encoder of the house
     now: datetime | None = None
 
     def fuse(self, job_path: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
@@ -68,7 +70,8 @@ class Coordinator:
 
     def _write(self, kept: KeptUploads, fused: Fused, out: Path) -> Made:
         """The model file, its uploads beside it, and a line in the log for every decision."""
-        data = encode_model(fused.predictor, provenance_of(kept, fused), key=self.identity.key)
+        predictor = with_encoder(fused.predictor) if self.in_model == "included" else fused.predictor
+        data = encode_model(predictor, provenance_of(kept, fused), key=self.identity.key)
         beside, digest, job = path_beside(out), file_hash(data), kept.job.sha256
         write(beside, encode_kept(kept, data, self.identity.key))
         write(out, data)
