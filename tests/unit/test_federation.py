@@ -113,7 +113,8 @@ class TestJob:
 
     def test_an_encoder_in_a_file_is_known_by_its_content(self, made, tmp_path):
         network = made.job.work.blueprint.build(torch.Generator())
-        save_file(network.encoder.state_dict(), tmp_path / "own.safetensors")
+        state = {name: tensor.contiguous() for name, tensor in network.encoder.state_dict().items()}
+        save_file(state, tmp_path / "own.safetensors")
         words = ["data.source=image_folder", *made.words[:-1], f"encoder={tmp_path}/own.safetensors"]
         (experiment,) = load(None, words)
         data, job = plan(experiment, CLASSES, ["north"], made.coordinator.identity)
