@@ -1,6 +1,7 @@
 """A small federation on disk: the digits as image folders, three sites with unequal classes, one home for each."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,7 @@ class Federated:
         keys = {site: self.identity(site).public for site in self.sites} if self.named_keys else {}
         return plan(experiment, CLASSES, self.sites, self.coordinator.identity, **({"keys": keys} | asked))[0]
 
-    @property
+    @cached_property
     def job(self) -> Job:
         return read_job(self.job_path)
 

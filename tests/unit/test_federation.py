@@ -1,6 +1,7 @@
 """A federation by file: one job out, one file back from every site, one model; nobody is trusted."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ import pytest
 import torch
 from federated import CLASSES, IMAGES, Federated, write_sites
 from nacl.signing import SigningKey
+from safetensors.torch import save_file
 
 from mooring.client import run_client
 from mooring.config import load
@@ -18,17 +20,19 @@ from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
 from mooring.federation.container import Container, decode, encode
 from mooring.federation.explain import class_counts, explained, moments_of
-from mooring.federation.fuse import Terms
+from mooring.federation.fuse import Terms, read_files, sound_files
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import opened_job, read_job
 from mooring.federation.keys import own_identity
 from mooring.federation.log import Log
 from mooring.federation.model_file import load_model
 from mooring.federation.plan import plan
+from mooring.federation.secure_job import summing, total_of
 from mooring.federation.train import approve, folder_of, preview, train
 from mooring.federation.upload_file import encode_file, read_upload, tensor_facts
 from mooring.fusion.admit import fuse
 from mooring.fusion.base import Server
+from mooring.processes import threads
 from mooring.record import as_tree
 from mooring.uploads.codec import encode as encode_upload
 
@@ -97,6 +101,30 @@ class TestJob:
         other = dict(held.manifest) | {"experiment": dict(held.manifest["experiment"]) | {"method": method}}
         with pytest.raises(FederationError, match="not part of mooring"):
             opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+
+    @pytest.mark.parametrize("part", ["data", "model", "method"])
+    def test_a_job_opens_no_file_of_a_site(self, made, part):
+        held = decode(made.job_path.read_bytes(), JOB)
+        tree = dict(held.manifest["experiment"])
+        named = tree | {part: tree[part] | {"map": {"kind": "onnx-file", "path": "/dev/zero"}}}
+        other = dict(held.manifest) | {"experiment": named}
+        with pytest.raises(FederationError, match="names the file '/dev/zero'"):
+            opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+
+    def test_an_encoder_in_a_file_is_known_by_its_content(self, made, tmp_path):
+        network = made.job.work.blueprint.build(torch.Generator())
+        save_file(network.encoder.state_dict(), tmp_path / "own.safetensors")
+        words = ["data.source=image_folder", *made.words[:-1], f"encoder={tmp_path}/own.safetensors"]
+        (experiment,) = load(None, words)
+        data, job = plan(experiment, CLASSES, ["north"], made.coordinator.identity)
+        assert str(tmp_path) not in data.decode("latin-1")
+        (tmp_path / "own.safetensors").rename(tmp_path / "there.safetensors")
+        again = opened_job(decode(data, JOB), "job", str(tmp_path / "there.safetensors"))
+        assert again.work.sha256 == job.work.sha256
+        with pytest.raises(FederationError, match="--encoder FILE"):
+            opened_job(decode(data, JOB), "job")
+        with pytest.raises(FederationError, match="not the file of this job"):
+            opened_job(decode(data, JOB), "job", str(made.job_path))
 
     def test_a_job_that_nobody_signed_is_refused(self, made):
         held = decode(made.job_path.read_bytes(), JOB)
@@ -239,7 +267,8 @@ class TestFusing:
     def test_the_model_is_that_of_the_same_uploads_in_one_place(self, made):
         done = made.fuse(*paths(made), out="whole.mooring")
         files = [read_upload(path) for path in paths(made)]
-        alone = fuse(made.job.fusion, [file.upload for file in files], Server(made.job.work.blueprint, 1))
+        with threads(os.cpu_count()):  # as many as a run has; the last bit of a product may depend on it
+            alone = fuse(made.job.fusion, [file.upload for file in files], Server(made.job.work.blueprint, 1))
         state = load_model(done.path).predictor.state_dict()
         assert all(torch.equal(tensor, state[name]) for name, tensor in alone.state_dict().items())
         assert [(row.site, row.verdict) for row in done.fused.decisions] == [(site, "used") for site in made.sites]
@@ -329,6 +358,16 @@ class TestTrust:
         assert noted[-1].words == reason
         return reason
 
+    def judged(self, desk, data: bytes) -> str:
+        """The same without making a model of the rest."""
+        path, job = desk.root / "forged.mooring", desk.job
+        path.write_bytes(data)
+        files, aside = read_files(job, [path, *paths(desk, "south", "east")], SigningKey.generate(), datetime.now(UTC))
+        _, found = sound_files(job, files)
+        (decision,) = [*aside, *found]
+        assert decision.verdict == "set aside"
+        return decision.reason
+
     def test_a_foreign_key_is_not_the_sites(self, desk):
         file = read_upload(desk.root / "north.mooring")
         assert "signed by" in self.fused(desk, forged(file, desk.identity("south")))
@@ -363,29 +402,30 @@ class TestTrust:
     )
     def test_a_manifest_that_does_not_fit_is_told(self, desk, changes, told):
         file = read_upload(desk.root / "north.mooring")
-        assert told in self.fused(desk, forged(file, desk.identity("north"), **changes))
+        assert told in self.judged(desk, forged(file, desk.identity("north"), **changes))
 
     @pytest.mark.parametrize(
         ("poison", "told"),
         [
             (lambda name, tensor: tensor * torch.nan if tensor.is_floating_point() else tensor, "not finite"),
             (lambda name, tensor: -tensor if tensor.is_floating_point() else tensor, "negative variance"),
-            (lambda name, tensor: tensor * 10**6 if tensor.is_floating_point() else tensor, "feature of size"),
+            (lambda name, tensor: tensor * 10 ** {"sums": 6, "second": 12}.get(name, 0), "feature of size"),
             (lambda name, tensor: tensor + 1 if not tensor.is_floating_point() else tensor, "does not add up"),
             (lambda name, tensor: tensor[:-1], "has shape"),
-            (lambda name, tensor: tensor.double() if tensor.is_floating_point() else tensor, "holds torch.float64"),
+            (lambda name, tensor: tensor.half() if tensor.is_floating_point() else tensor, "holds torch.float16"),
+            (lambda name, tensor: tensor.double() if tensor.is_floating_point() else tensor, "bytes and may have"),
         ],
-        ids=["nan", "flipped", "scaled", "miscounted", "shorter", "wider"],
+        ids=["nan", "flipped", "scaled", "miscounted", "shorter", "narrower", "wider"],
     )
     def test_statistics_of_no_images_are_set_aside(self, desk, poison, told):
         file = read_upload(desk.root / "north.mooring")
-        tensors = {name: poison(name, tensor) for name, tensor in file.upload.tensors.items()}
-        assert told in self.fused(desk, forged(file, desk.identity("north"), tensors=tensors))
+        tensors = {name: poison(name.rpartition(".")[2], tensor) for name, tensor in file.upload.tensors.items()}
+        assert told in self.judged(desk, forged(file, desk.identity("north"), tensors=tensors))
 
     def test_more_than_was_asked_for_is_too_much(self, desk):
         file = read_upload(desk.root / "north.mooring")
         tensors = {**file.upload.tensors, "zz": torch.zeros(1)}
-        reason = self.fused(desk, forged(file, desk.identity("north"), tensors=tensors))
+        reason = self.judged(desk, forged(file, desk.identity("north"), tensors=tensors))
         assert "may have" in reason or "more than was asked" in reason
 
     def test_a_file_above_the_cap_is_not_read(self, desk):
@@ -394,6 +434,62 @@ class TestTrust:
             file.truncate(desk.job.manifest.most_bytes * 2)
         done = desk.fuse(path, *paths(desk, "south", "east"))
         assert "may have" in reasons(done)["forged.mooring"]
+
+
+class TestSecureSum:
+    """Nobody sees a site's numbers; the model is that of the open sums, as nearly as fixed point is."""
+
+    @pytest.fixture(scope="class")
+    def secret(self, made) -> Federated:
+        """The same sites, a job with a secure sum."""
+        federated = object.__new__(Federated)
+        federated.__dict__.update(made.__dict__, job_path=made.root / "secret-job.mooring")
+        federated.__dict__.pop("job", None)
+        federated.job_path.write_bytes(made.planned(secure_images=1000))
+        for site in federated.sites:
+            federated.train(site, name=f"secret-{site}.mooring")
+        return federated
+
+    def files(self, secret, *sites):
+        return [secret.root / f"secret-{site}.mooring" for site in sites or secret.sites]
+
+    def test_the_sum_is_the_open_one_and_no_file_tells_its_part(self, made, secret):
+        done = secret.fuse(*self.files(secret), out="secret.mooring")
+        assert [(row.verdict, row.samples, row.weight) for row in done.fused.decisions] == [("used", None, None)] * 3
+        assert done.fused.images_per_class == tuple(map(sum, zip(*IMAGES.values(), strict=True)))
+        total = total_of(secret.job, [read_upload(path) for path in self.files(secret)])
+        step = summing(secret.job).step
+        for name, tensor in total.tensors.items():
+            apart = sum(read_upload(path).upload.tensors[name].double() for path in paths(made))
+            assert (tensor - apart).abs().max() <= step[name]
+            for path in self.files(secret):
+                assert (read_upload(path).upload.tensors[name].double().abs() > 2.0**50).float().mean() > 0.9
+        assert read_upload(self.files(secret)[0]).manifest.samples == 0
+
+    def test_it_takes_all_sites_and_no_other_numbers(self, secret, tmp_path):
+        with pytest.raises(FederationError, match="east missing"):
+            secret.fuse(*self.files(secret, "north", "south"), out="x.mooring")
+        file = read_upload(self.files(secret)[0])
+        tensors = {name: tensor + 2**61 for name, tensor in file.upload.tensors.items()}
+        (tmp_path / "forged.mooring").write_bytes(forged(file, secret.identity("north"), tensors=tensors))
+        with pytest.raises(FederationError, match="secure sum"):
+            secret.fuse(tmp_path / "forged.mooring", *self.files(secret, "south", "east"), out="x.mooring")
+        done = secret.fuse(*self.files(secret), out="secret.mooring")
+        with pytest.raises(FederationError, match="cannot be added to or taken apart"):
+            secret.into(done.path, terms=Terms(without=("north",)))
+
+    def test_numbers_are_masked_once(self, secret):
+        with pytest.raises(FederationError, match="masked only once"):
+            secret.train("north", name="secret-again.mooring")
+        assert not (secret.root / "secret-again.mooring").exists()
+
+    def test_it_takes_keys_and_a_method_of_sums(self, made):
+        with pytest.raises(FederationError, match="0 of 3 sites have a key"):
+            made.planned(secure_images=1000, keys={})
+        (experiment,) = load(None, ["data.source=image_folder", "method=v4"])
+        keys = {site: made.identity(site).public for site in made.sites}
+        with pytest.raises(FederationError, match="more than sums"):
+            plan(experiment, CLASSES, made.sites, made.coordinator.identity, keys=keys, secure_images=1000)
 
 
 class TestResuming:

@@ -53,6 +53,8 @@ class Coordinator:
     def fuse_into(self, model: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
         """A model with sites that came late, without those that leave: as if it had been so from the beginning."""
         kept = read_kept(model, self.identity.public, self.encoder)
+        if kept.job.manifest.secure is not None:
+            raise FederationError(f"--into {model}: a secure sum cannot be added to or taken apart", "plan a new job")
         if not paths and not terms.without:
             raise FederationError(f"--into {model}: nothing is to change", "name a file, or a site with --without")
         there = {file.manifest.site for file in kept.uploads}
