@@ -30,6 +30,7 @@ TOLD = Provenance(
         SiteShare("east", False, 30, reason="set aside: its moments are those of no images"),
     ),
     images_per_class=(40, 30, 30),
+    protections=("differential privacy: epsilon 3",),
     reading=Reading("pad", (0.0, 4095.0)),
     versions={"mooring": "0.2.0"},
 )

@@ -25,6 +25,7 @@ def test_the_card_names_every_site_and_why_one_is_not_in_it(told):
     assert "| one | 40 |" in card
     assert "No held-out images were given" in card
     assert "probabilities: calibrated" in card
+    assert "| protected by | differential privacy: epsilon 3 |" in card
     assert "brought to 8 x 8 pixels, grey (fit: pad)" in card
 
 

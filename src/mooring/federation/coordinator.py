@@ -9,14 +9,16 @@ from mooring.errors import FederationError
 from mooring.federation.container import file_hash, load, write
 from mooring.federation.encoder_inside import EncoderKept, with_encoder
 from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
-from mooring.federation.job_file import LIMITS, read_job
+from mooring.federation.job_file import LIMITS, Job, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
 from mooring.federation.keys import Identity
 from mooring.federation.log import Action, Log
 from mooring.federation.model_file import Provenance, SiteShare, encode_model
 from mooring.methods import track_of
 from mooring.record import environment
+from mooring.uploads.noised import NoisedMoments
 
+SECURE = "secure sum: the coordinator saw the sum of all sites' numbers, and no site's own"
 ACTIONS: dict[str, Action] = {"used": "used", "set aside": "set aside", "left out": "left out"}
 
 
@@ -96,9 +98,17 @@ def provenance_of(kept: KeptUploads, fused: Fused) -> Provenance:
         seed=job.experiment.seed,
         sites=tuple(map(share_of, fused.decisions)),
         images_per_class=fused.images_per_class,
+        protections=protections(job),
         reading=job.images.reading(),
         versions=environment().packages,
     )
+
+
+def protections(job: Job) -> tuple[str, ...]:
+    """What was done to hide a site's numbers, in words."""
+    noise = [part.privacy.sentence for part in job.work.needs if isinstance(part, NoisedMoments)]
+    secure = [] if job.manifest.secure is None else [SECURE]
+    return (*noise, *secure)
 
 
 def share_of(decision: Decision) -> SiteShare:
