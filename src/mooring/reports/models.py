@@ -19,7 +19,7 @@ ANSWERS = {
     "score": "scores: they say which class is likeliest, and nothing about how often that is right",
 }
 CONSISTS = {  # kind of a predictor -> what it is made of
-    "frozen-features": "one head on features that nobody here trained; it holds sums over all sites, and no site's own",
+    "frozen-features": "one head on features that nobody here trained, made from sums over all sites",
     "network": "one network in the place of all sites' networks",
 }
 ENSEMBLE = "the networks of all sites side by side: whoever has the file has what each site trained"
