@@ -118,7 +118,6 @@ def test_names_steer_neither_spreadsheet_nor_terminal(cli, saved, pictures, tmp_
         (("predict", "empty", "empty"), "cannot be read"),
         (("evaluate", "m.mooring", "--data", "empty"), "holds no images in folders named by class"),
         (("evaluate", "m.mooring", "--data", "gone"), "cannot be listed"),
-        (("export", "m.mooring", "--onnx", "gone/x.onnx", "--more"), "No such option"),
     ],
 )
 def test_a_mistake_is_one_line(cli, saved, tmp_path, arguments, message):
