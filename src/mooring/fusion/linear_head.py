@@ -8,14 +8,14 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server
+from mooring.fusion.base import Fusion, Images, Server
 from mooring.fusion.calibrated import COLDEST, HOTTEST, fitted
 from mooring.fusion.frozen_features import Affine, FrozenFeatures
 from mooring.fusion.gaussian_head import Prior
 from mooring.fusion.gaussians import Posterior
 from mooring.fusion.solvers import Fit, Ridge, Solver
 from mooring.fusion.standardised import Standardised, standardised
-from mooring.models.feature_maps import FeatureMap, RandomFilters, settled_map
+from mooring.models.feature_maps import FeatureMap, PublicEncoder, RandomFilters, settled_map
 from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Parts
@@ -43,6 +43,12 @@ class LinearHead(Fusion):
     solver: Solver = field(default_factory=Ridge)
     prior: Prior = "counts"
     precision: Precision = "float32"
+
+    @property
+    def asks(self) -> frozenset[Images]:
+        """Public images, where an encoder is still to be trained on them."""
+        untrained = isinstance(self.map, PublicEncoder) and self.map.path is None
+        return frozenset({"public"}) if untrained else frozenset()
 
     @property
     def needs(self) -> Parts:

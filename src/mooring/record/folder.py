@@ -25,7 +25,8 @@ from mooring.types import Upload
 
 EXPERIMENT, RESULT, ENVIRONMENT = "experiment.yaml", "result.json", "environment.json"
 LOG = "imported.log"
-MADE_WITH = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG)
+ENCODER = "encoder.safetensors"
+MADE_WITH = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG, ENCODER)
 AGAIN = "repeat the run with --again"
 
 
