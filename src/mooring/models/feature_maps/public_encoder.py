@@ -32,7 +32,7 @@ class PublicEncoder(Checked):
 
     kind: ClassVar[str] = "public-encoder"
     epochs: Count = 30
-    beside: FeatureMap | None = field(default_factory=lambda: WhitenedFilters(channels=352))
+    beside: FeatureMap | None = field(default_factory=lambda: WhitenedFilters(channels=352, filters=512))
     views: Views | None = None
     path: FilePath | None = field(
         default=None, metadata={CONTENT: lambda path: None if path is None else content_name(path)}

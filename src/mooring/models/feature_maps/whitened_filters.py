@@ -1,8 +1,8 @@
 """Patches of procedural images, whitened, compared with every patch of an image: nobody's data is behind them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -53,14 +53,12 @@ class WhitenedFilters(Checked):
         return self._channels(blueprint) * self.grid**2
 
     def build(self, blueprint: Blueprint) -> nn.Module:
-        return frozen(Normalise(blueprint), with_weights(self, blueprint))
+        return self._module(weights_of(replace(self, views=None), blueprint), blueprint)
 
     def empty(self, blueprint: Blueprint) -> nn.Module:
-        filters = self.count(blueprint)
-        offset, centre = torch.zeros(filters), torch.zeros(SIGNS * filters)
-        basis = torch.zeros(SIGNS * filters, self._channels(blueprint))
-        responses = self.responses(torch.zeros(filters, self._values(blueprint)), offset, blueprint)
-        return frozen(Normalise(blueprint), Projected(responses, centre, basis))
+        count = self.count(blueprint)
+        sizes = (count, self._values(blueprint)), (count,), (SIGNS * count,), (SIGNS * count, self._channels(blueprint))
+        return self._module(Weights(*(torch.zeros(size) for size in sizes)), blueprint)
 
     def count(self, blueprint: Blueprint) -> int:
         """Filters, as many as a patch of this size is worth."""
@@ -72,6 +70,10 @@ class WhitenedFilters(Checked):
     def responses(self, filters: Tensor, offset: Tensor, blueprint: Blueprint) -> "Responses":
         return Responses(filters, offset, self.patch_side(blueprint), self.threshold, self.grid, self.views or "one")
 
+    def _module(self, weights: "Weights", blueprint: Blueprint) -> nn.Module:
+        responses = self.responses(weights.filters, weights.offset, blueprint)
+        return frozen(Normalise(blueprint), Projected(responses, weights.centre, weights.basis))
+
     def _values(self, blueprint: Blueprint) -> int:
         return blueprint.shape[0] * self.patch_side(blueprint) ** 2
 
@@ -79,11 +81,20 @@ class WhitenedFilters(Checked):
         return min(self.channels, PER_VALUE * self._values(blueprint), SIGNS * self.count(blueprint))
 
 
-class Responses(nn.Module):
-    """sqrt(r): (B, C, H, W) -> (B, grid^2, 2 F)"""
+class Weights(NamedTuple):
+    """All that is computed from procedural images."""
 
     filters: Tensor  # (F, C * side^2), whitening and its spread within
     offset: Tensor  # (F,)
+    centre: Tensor  # (2 F,)
+    basis: Tensor  # (2 F, channels), in units of each response's own spread
+
+
+class Responses(nn.Module):
+    """sqrt(r): (B, C, H, W) -> (B, grid^2, 2 F)"""
+
+    filters: Tensor
+    offset: Tensor
 
     def __init__(self, filters: Tensor, offset: Tensor, side: int, threshold: float, grid: int, views: Views) -> None:
         super().__init__()
@@ -111,8 +122,8 @@ class Responses(nn.Module):
 class Projected(nn.Module):
     """(sqrt(r) - centre) B: (B, C, H, W) -> (B, channels * grid^2)"""
 
-    centre: Tensor  # (2 F,)
-    basis: Tensor  # (2 F, channels), in units of each response's own spread
+    centre: Tensor
+    basis: Tensor
 
     def __init__(self, responses: Responses, centre: Tensor, basis: Tensor) -> None:
         super().__init__()
@@ -126,7 +137,7 @@ class Projected(nn.Module):
 
 
 @lru_cache(maxsize=2)
-def with_weights(features: WhitenedFilters, blueprint: Blueprint) -> Projected:
+def weights_of(features: WhitenedFilters, blueprint: Blueprint) -> Weights:
     """The same for everybody. In float64, so that machines which round differently agree on the axes."""
     rng = generator(features.seed, "feature-map")
     channels, *sides = blueprint.shape
@@ -143,7 +154,7 @@ def with_weights(features: WhitenedFilters, blueprint: Blueprint) -> Projected:
     r = responses(leaves).flatten(0, 1)  # (images x regions, 2 F)
     centre, spread = r.mean(0), r.std(0).clamp(min=CONSTANT)
     basis = principal((r - centre) / spread, features.size(blueprint) // features.grid**2) / spread[:, None]
-    return Projected(responses, centre, basis).float()
+    return Weights(*(tensor.float() for tensor in (filters, -filters @ mean, centre, basis)))
 
 
 def patches_of(images: Tensor, side: int) -> Tensor:
