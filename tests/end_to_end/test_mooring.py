@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -50,9 +51,9 @@ def one(*words):
 def test_nothing_said_is_mooring_which_tells_what_it_looks_at(cli):
     code, _, err = cli("run", "engine.workers=1", "out=here")
     assert code == 0
-    assert "features: random-filters (statistics only): images of 8 x 8 pixels are small and grey" in err
+    assert "features: whitened-filters (statistics only): images of 8 x 8 pixels are small and grey" in err
     events = [timed.event for timed in RunFolder(Path("here")).events]
-    assert FeaturesChosen("random-filters", "statistics only", "images of 8 x 8 pixels are small and grey") in events
+    assert FeaturesChosen("whitened-filters", "statistics only", "images of 8 x 8 pixels are small and grey") in events
     result = RunFolder(Path("here")).result
     assert (result.method, result.accuracy > 0.97, result.last.metrics.calibration_error < 0.05) == (
         "mooring",
@@ -66,7 +67,8 @@ def test_colour_or_many_pixels_ask_for_an_encoder():
     assert one("data=svhn").method.fusion.map == Encoder()  # a mirrored digit is another sign
     assert one("data=svhn").why == "images of 32 x 32 pixels are in colour"
     assert one("data=cifar10").method.track == "frozen encoder"
-    assert one("data=fashion_mnist").method.fusion.map == DATA_FREE
+    assert one("data=fashion_mnist").method.fusion.map == replace(DATA_FREE, views="mirrored")
+    assert one("data=digits").method.fusion.map == replace(DATA_FREE, views="one")
     assert one("data=fashion_mnist").method.track == "statistics only"
     grey = one("data.source=image_folder", "data.root=x", "data.channels=1", "data.size=64")
     assert (grey.method.fusion.map, grey.why) == (Encoder(views="mirrored"), "images of 64 x 64 pixels are large")
@@ -75,7 +77,8 @@ def test_colour_or_many_pixels_ask_for_an_encoder():
 
 def test_encoder_decides(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert one("data=cifar10", "encoder=none").method.fusion.map == DATA_FREE
+    assert one("data=cifar10", "encoder=none").method.fusion.map == replace(DATA_FREE, views="mirrored")
+    assert one("data=cifar10", "encoder=none", "encoder.views=one").method.fusion.map.views == "one"
     assert one("encoder=efficientnet-lite1").method.fusion.map == Encoder("efficientnet-lite1")
     assert one("data=cifar10", "encoder.pixels=128").method.fusion.map == Encoder(pixels=128, views="mirrored")
     assert one("method=afl", "encoder=e.onnx").method.fusion.map == OnnxFile(str(tmp_path / "e.onnx"))
@@ -102,9 +105,9 @@ def test_without_the_extra_the_choice_is_another_and_says_so(monkeypatch, cli, s
     with_extra = one("data=cifar10")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     experiment = one("data=cifar10")
-    assert experiment.method.fusion.map == DATA_FREE
+    assert experiment.method.fusion.map == replace(DATA_FREE, views="mirrored")
     assert experiment.why.startswith("onnxruntime is not installed; pip install 'mooring[encoder]'")
-    assert experiment.label == "mooring + fusion.map=random-filters"
+    assert experiment.label == "mooring + fusion.map=whitened-filters"
     assert experiment.fingerprint() != with_extra.fingerprint()
     for asked in ("encoder=efficientnet-lite0", "encoder=efficientnet-lite2"):
         code, _, err = cli("run", "data.source=arrays", f"data.root={stripes}", asked, "out=here")

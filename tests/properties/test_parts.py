@@ -9,7 +9,7 @@ import torch
 from mooring.errors import UploadError
 from mooring.fusion import FUSIONS
 from mooring.models.backbones import DigitsNet
-from mooring.models.feature_maps import Pixels, RandomEncoder, RandomFilters
+from mooring.models.feature_maps import Pixels, RandomEncoder, RandomFilters, WhitenedFilters
 from mooring.models.heads import FixedSimplex, Linear, RawPrototypes, UnitPrototypes
 from mooring.models.network import PROTOTYPES, Blueprint
 from mooring.seeds import generator
@@ -142,6 +142,7 @@ GOLDEN = {
     "moments-363009b6": Moments(RandomFilters(filters=16), "per-class"),
     "moments-393f4962": Moments(Pixels(), "diagonal"),
     "moments-bbd06e8c": Moments(RandomEncoder(seed=7), "shared"),
+    "moments-4fd663a8": Moments(WhitenedFilters(), "shared", "float32"),
     "mixtures-ba258fcf": Mixtures(RandomFilters()),
     "mixtures-a73ecd0b": Mixtures(Pixels(), components=3, covariance="spherical", floor=1e-3),
 }
@@ -159,6 +160,20 @@ def test_a_name_on_the_wire_is_for_ever(name, part):
     [
         (RandomFilters(), {"kind": "random-filters", "filters": 64, "side": 6, "threshold": 0.5, "seed": 0}),
         (RandomEncoder(), {"kind": "random-encoder", "seed": 0}),
+        (
+            WhitenedFilters(),
+            {
+                "kind": "whitened-filters",
+                "channels": 544,
+                "filters": 1024,
+                "side": 6,
+                "threshold": 1.0,
+                "whitening": 1.0,
+                "grid": 2,
+                "views": None,
+                "seed": 0,
+            },
+        ),
         (Pixels(), {"kind": "pixels"}),
         (
             Mixtures(Pixels()),

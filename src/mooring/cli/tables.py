@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mooring.sweep.summary import SummaryRow
     from mooring.sweep.tables import SweepTables
 
-TRACKS = ("trained from scratch", "frozen encoder", "statistics only")
+TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
 
 
 def results_table(outcomes: "list[tuple[str, Result]]") -> None:

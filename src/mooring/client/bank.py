@@ -1,6 +1,5 @@
 """The public feature bank: a teacher's features of public images, sent to every client before it trains (note 1)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -9,13 +8,12 @@ import torch.nn.functional as F
 
 from mooring.bounds import Checked
 from mooring.client.job import ClientJob
-from mooring.client.loop import run_client
 from mooring.client.recipe import ClientRecipe, Views
+from mooring.client.teacher import taught
 from mooring.data.augment import Augment
 from mooring.data.images import ImageSet
-from mooring.data.sites import InMemorySite
 from mooring.errors import DataError
-from mooring.events import ClientProgress, Emit, Event, Remark, ServerProgress
+from mooring.events import Emit, Remark
 from mooring.losses import CrossEntropy
 from mooring.losses.fafi import FAFI
 from mooring.models.heads import RawPrototypes
@@ -23,10 +21,7 @@ from mooring.models.network import Network
 from mooring.seeds import generator
 from mooring.trees import LATER
 from mooring.types import Count, FeatureBank, NonNegativeInt
-from mooring.uploads import Encoder, Parts, Prototypes
-from mooring.uploads.model import rebuild
 
-TEACHER = -1  # its number among the clients: nobody's
 BATCH = 512
 
 
@@ -85,18 +80,5 @@ def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> N
     blueprint = replace(job.blueprint, head=RawPrototypes(), classes=public.classes)
     if bank.teacher_epochs == 0:
         return blueprint.build(generator(job.seed, "network")).eval()
-    training = replace(job.training, rounds=1, local_epochs=bank.teacher_epochs, snapshots="last")
-    needs: Parts = frozenset({Encoder(), Prototypes()})
-    lesson = replace(job, blueprint=blueprint, recipe=TEACHERS[bank.teacher], training=training, needs=needs, bank=None)
-    (upload,) = run_client(lesson, InMemorySite(TEACHER, public, "server"), only_progress(emit))
-    return rebuild(upload, blueprint)
-
-
-def only_progress(emit: Emit) -> Callable[[Event], None]:
-    """A teacher is no client: of what it reports, only its progress is passed on."""
-
-    def report(event: Event) -> None:
-        if isinstance(event, ClientProgress):
-            emit(ServerProgress("teacher", event.step, event.steps))
-
-    return report
+    training = replace(job.training, local_epochs=bank.teacher_epochs)
+    return taught(TEACHERS[bank.teacher], training, blueprint, public, job, emit)

@@ -8,7 +8,7 @@ from hashlib import sha256
 from mooring.bounds import Checked
 from mooring.client import Engine, Training
 from mooring.config.engines import usual_engine
-from mooring.config.features import chosen, usual
+from mooring.config.features import as_labelled, chosen, usual, with_views
 from mooring.config.label import beside, changes, folder_name, labelled
 from mooring.config.own import described, imported
 from mooring.config.paths import absolute, with_paths
@@ -49,6 +49,7 @@ class Experiment(Checked):
         if choice is not None:
             object.__setattr__(self, "method", choice.method)
             object.__setattr__(self, "why", choice.why)
+        object.__setattr__(self, "method", with_views(self.method, self.data))
         object.__setattr__(self, "data", self.data.for_size(self.method.pixels))
 
     def tree(self) -> Tree:
@@ -93,7 +94,8 @@ class Experiment(Checked):
     def changes(self) -> dict[str, str]:
         """Key -> value of what was changed of the named method; nothing for one that is written out."""
         try:
-            return changes(usual(named_method(self.name, ALL_CODE), self.data), self.written().method)
+            named = usual(named_method(self.name, ALL_CODE), self.data)
+            return changes(as_labelled(named, self.data), as_labelled(self.written().method, self.data))
         except ConfigError:
             return {}  # no such name: a method of its own
 

@@ -12,6 +12,7 @@ from mooring.errors import ConfigError
 from mooring.fusion.linear_head import LinearHead
 from mooring.methods import Method
 from mooring.models.encoders.efficientnet import LITES
+from mooring.models.encoders.preparation import Views
 from mooring.models.encoders.resnet import is_resnet
 from mooring.models.feature_maps import (
     DATA_FREE,
@@ -20,6 +21,8 @@ from mooring.models.feature_maps import (
     ByImages,
     Encoder,
     FeatureMap,
+    PublicEncoder,
+    WhitenedFilters,
     missing_package,
     suits_encoder,
 )
@@ -49,10 +52,10 @@ def chosen(method: Method, source: Source) -> Choice | None:
         # images that are given any size are given what the encoder takes
         shape = source.for_size(lambda: encoder.side(LARGE)).image_shape()
     if shape is not None and not suits_encoder(shape):
-        return decided(method, by_images.otherwise, f"images of {sides(shape)} are small and grey")
+        return decided(method, fitting(by_images.otherwise, source), f"images of {sides(shape)} are small and grey")
     if missing is not None:
         remedy = "pip install 'mooring[encoder]' for features of a trained encoder"
-        return decided(method, by_images.otherwise, f"{missing} is not installed; {remedy}")
+        return decided(method, fitting(by_images.otherwise, source), f"{missing} is not installed; {remedy}")
     if shape is None:
         return None
     colour = f"images of {sides(shape)} are in colour" if shape[0] >= 3 else f"images of {sides(shape)} are large"
@@ -63,13 +66,45 @@ def usual(method: Method, source: Source) -> Method:
     """The method as these images would have it, whatever is installed: what a label tells the changes of."""
     by_images, shape = choice_of(method), source.image_shape()
     if by_images is None or shape is None:
-        return method
+        return with_views(method, source)
     return decided(method, fitting(by_images.chosen(shape), source), "").method
 
 
 def fitting(features: FeatureMap, source: Source) -> FeatureMap:
-    """An encoder of the house looks at the mirror image too, where that is still an image of its class."""
-    return replace(features, views="mirrored") if isinstance(features, Encoder) and source.mirror else features
+    """A map of the house looks at the mirror image too, where that is still an image of its class."""
+    views: Views = "mirrored" if source.mirror else "one"
+    if isinstance(features, Encoder) and source.mirror:
+        return replace(features, views=views)
+    if isinstance(features, WhitenedFilters):
+        return replace(features, views=features.views or views)
+    if isinstance(features, PublicEncoder):
+        beside = None if features.beside is None else fitting(features.beside, source)
+        return replace(features, views=features.views or views, beside=beside)
+    return features
+
+
+def left_open(features: FeatureMap) -> FeatureMap:
+    """A map with its views to be decided by the images."""
+    if isinstance(features, PublicEncoder):
+        beside = None if features.beside is None else left_open(features.beside)
+        return replace(features, views=None, beside=beside)
+    return replace(features, views=None) if isinstance(features, WhitenedFilters) else features
+
+
+def with_views(method: Method, source: Source) -> Method:
+    """The method with its views decided, where its map leaves them open."""
+    fusion = method.fusion
+    if not (isinstance(fusion, LinearHead) and isinstance(fusion.map, WhitenedFilters | PublicEncoder)):
+        return method
+    return decided(method, fitting(fusion.map, source), "").method
+
+
+def as_labelled(method: Method, source: Source) -> Method:
+    """The method as a label tells it: views that the images have decided are no change of it."""
+    fusion = method.fusion
+    if not isinstance(fusion, LinearHead) or fitting(left_open(fusion.map), source) != fusion.map:
+        return method
+    return decided(method, left_open(fusion.map), "").method
 
 
 def choice_of(method: Method) -> ByImages | None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server
+from mooring.fusion.base import Fusion, Images, Server
 from mooring.fusion.calibrated import COLDEST, HOTTEST, fitted
 from mooring.fusion.frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion.gaussian_head import Prior
@@ -16,7 +16,7 @@ from mooring.fusion.gaussians import Posterior
 from mooring.fusion.predictor import Confidence, Scorer
 from mooring.fusion.solvers import Fit, Ridge, Solver
 from mooring.fusion.standardised import Standardised, standardised
-from mooring.models.feature_maps import FeatureMap, RandomFilters, settled_map
+from mooring.models.feature_maps import FeatureMap, PublicEncoder, RandomFilters, settled_map
 from mooring.models.feature_maps.reduction import reduction
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
@@ -52,6 +52,12 @@ class LinearHead(Fusion):
     prior: Prior = "counts"
     precision: Precision = "float32"
     privacy: Privacy | None = field(default=None, metadata={LATER: True})
+
+    @property
+    def asks(self) -> frozenset[Images]:
+        """Public images, where an encoder is still to be trained on them."""
+        untrained = isinstance(self.map, PublicEncoder) and self.map.path is None
+        return frozenset({"public"}) if untrained else frozenset()
 
     @property
     def needs(self) -> Parts:

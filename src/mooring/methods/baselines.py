@@ -18,7 +18,7 @@ from mooring.fusion import (
 )
 from mooring.losses import BalancedCrossEntropy, CrossEntropy, FeatureCosine, SupCon
 from mooring.methods.method import Method
-from mooring.models.feature_maps import ByImages
+from mooring.models.feature_maps import ByImages, PublicEncoder
 from mooring.models.heads import FixedSimplex, Linear, SimplexAtTemperature
 from mooring.weighting import Fixed
 
@@ -61,6 +61,11 @@ MOORING: dict[str, Method] = {
 }
 
 STATISTICS: dict[str, Method] = {
+    "public-encoder": Method(
+        nothing,
+        LinearHead(PublicEncoder()),
+        about="the server trains an encoder on public images and sends it; clients send moments of its features",
+    ),
     "afl": Method(nothing, Analytic(), about="sums of X'X and X'Y, one ridge regression: any partition, one answer"),
     "fedcgs": Method(nothing, GaussianHead(), about="class means and a shared covariance that add up: a Bayes head"),
     "fedpft": Method(nothing, Mixture(), about="a Gaussian mixture per class; the server trains a head on its draws"),

@@ -9,13 +9,13 @@ from mooring.client.bank import Bank
 from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
 from mooring.losses import LossTerm, MeanSquared
-from mooring.models.feature_maps import LARGE, PRETRAINED, SIZED, FeatureMap
+from mooring.models.feature_maps import LARGE, PRETRAINED, SIZED, FeatureMap, PublicEncoder
 from mooring.uploads.mixtures import Mixtures
 from mooring.uploads.moments import Moments
 from mooring.uploads.noised import NoisedMoments
 from mooring.weighting import Weighting
 
-Track = Literal["trained from scratch", "frozen encoder", "statistics only"]
+Track = Literal["trained from scratch", "frozen encoder", "public", "statistics only"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,10 @@ def track_of(fusion: Fusion) -> Track:
     """What may be compared with what: the results of another track were given more, or ask for less."""
     if any(part.trained for part in fusion.needs):
         return "trained from scratch"
-    return "frozen encoder" if any(isinstance(map_, PRETRAINED) for map_ in maps_of(fusion)) else "statistics only"
+    maps = maps_of(fusion)
+    if any(isinstance(map_, PublicEncoder) for map_ in maps):
+        return "public"
+    return "frozen encoder" if any(isinstance(map_, PRETRAINED) for map_ in maps) else "statistics only"
 
 
 def maps_of(fusion: Fusion) -> list[FeatureMap]:

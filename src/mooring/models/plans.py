@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from mooring.errors import ModelError, nearest
 from mooring.models.backbones import BACKBONES
-from mooring.models.feature_maps import FEATURE_MAPS
+from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models.heads import HEADS
 from mooring.models.network import Blueprint
 from mooring.trees import Tree, by_content, kind_of, to_tree
@@ -88,7 +88,9 @@ def built(tree: object, kinds: Kinds, path: str) -> Any:
     for name, f in known.items():
         if name not in tree and f.default is MISSING and f.default_factory is MISSING:
             refuse(f"{path}.{name}", None, "is required")
-    return cls(**{name: checked(tree[name], hints[name], f"{path}.{name}") for name in known if name in tree})
+    values = {name: tree[name] for name in known if name in tree}
+    others = {kind: other for kind, other in kinds.items() if other is not cls}  # within one another, but not for ever
+    return cls(**{name: checked(value, hints[name], f"{path}.{name}", others) for name, value in values.items()})
 
 
 def kind_in(kind: str, kinds: Kinds, path: str) -> type:
@@ -99,12 +101,14 @@ def kind_in(kind: str, kinds: Kinds, path: str) -> type:
     return kinds[kind]
 
 
-def checked(value: object, hint: Any, path: str) -> object:
-    """A number or a text of this type and within its bounds, one of several texts, or a list of texts."""
+def checked(value: object, hint: Any, path: str, kinds: Kinds) -> object:
+    """A number or a text of this type and within its bounds, one of several texts, a list of texts, or another map."""
     if get_origin(hint) in (Union, UnionType):
         (hint,) = (member for member in get_args(hint) if member is not NoneType)
         if value is None:
             return None
+    if hint is FeatureMap:
+        return built(value, kinds, path)
     if get_origin(hint) is Literal:
         if value not in get_args(hint) or type(value) is not str:
             refuse(path, value, f"must be one of {', '.join(get_args(hint))}")

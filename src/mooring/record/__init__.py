@@ -4,7 +4,7 @@ experiment.yaml    the full configuration        events.jsonl    what happened, 
 environment.json   versions and machine          uploads/        one file per client and round
 result.json        the answer, strict JSON       fusions/        other fusions of the same uploads
 model.mooring      the predictor, to be used     state/          what an interrupted run goes on from
-                                                 imported.log    the log that an imported run was made of
+encoder.safetensors  what the server sent        imported.log    the log that an imported run was made of
                                                  error.txt       the traceback of a mistake in the user's own code
 """
 
@@ -20,7 +20,7 @@ from mooring.record.files import (
     write_json,
     write_record,
 )
-from mooring.record.folder import LOG, MODEL, RunFolder, read_fusion, write_result
+from mooring.record.folder import ENCODER, LOG, MODEL, RunFolder, read_fusion, write_result
 from mooring.record.imported import Imported, write_imported
 from mooring.record.result import (
     FORMAT,
@@ -59,6 +59,7 @@ from mooring.record.verify import Verified, verify
 from mooring.record.writer import ERROR, RunWriter, environment, opened, user_errors_kept
 
 __all__ = [
+    "ENCODER",
     "ERROR",
     "FORMAT",
     "LOG",

@@ -26,7 +26,8 @@ from mooring.types import Upload
 EXPERIMENT, RESULT, ENVIRONMENT = "experiment.yaml", "result.json", "environment.json"
 LOG = "imported.log"
 MODEL = "model.mooring"
-KNOWN = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG, MODEL)  # files whose hashes the result keeps
+ENCODER = "encoder.safetensors"
+KNOWN = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG, MODEL, ENCODER)  # files whose hashes the result keeps
 AGAIN = "repeat the run with --again"
 
 

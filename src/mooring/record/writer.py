@@ -24,7 +24,7 @@ from mooring.record.files import (
     write_atomically,
     write_json,
 )
-from mooring.record.folder import ENVIRONMENT, EXPERIMENT, MODEL, RESULT, RunFolder, write_result
+from mooring.record.folder import ENCODER, ENVIRONMENT, EXPERIMENT, MODEL, RESULT, RunFolder, write_result
 from mooring.record.result import Environment, Result, UploadRecord
 from mooring.types import Upload
 from mooring.user_code import explaining
@@ -87,7 +87,9 @@ class RunWriter:
 def opened(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator[RunWriter]:
     """A run folder, locked for as long as the block lasts; what was in it is removed unless the run goes on."""
     with locked(path):
-        refuse_links(path, EXPERIMENT, ENVIRONMENT, EVENTS, RESULT, MODEL, ERROR, "uploads", "fusions", "state")
+        refuse_links(
+            path, EXPERIMENT, ENVIRONMENT, EVENTS, RESULT, MODEL, ENCODER, ERROR, "uploads", "fusions", "state"
+        )
         ours = (path / EXPERIMENT).exists()
         foreign = [file.name for file in path.iterdir() if file.name != LOCK]
         if foreign and not ours:
@@ -96,7 +98,8 @@ def opened(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator
             (path / name).unlink(missing_ok=True)
         sweep_drafts(path)
         if not going_on:
-            (path / EVENTS).unlink(missing_ok=True)
+            for name in (EVENTS, ENCODER):
+                (path / name).unlink(missing_ok=True)
             for name in ("uploads", "fusions", "state"):
                 shutil.rmtree(path / name, ignore_errors=True)
         write_atomically(path / EXPERIMENT, experiment_yaml.encode())

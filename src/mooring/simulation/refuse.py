@@ -18,6 +18,7 @@ from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory
 from mooring.record import (
+    ENCODER,
     FusionRecord,
     Result,
     RunFolder,
@@ -28,6 +29,7 @@ from mooring.record import (
 )
 from mooring.simulation.model import model_bytes
 from mooring.simulation.prepare import equipped, prepare, server_of
+from mooring.simulation.sent_encoder import with_encoder
 from mooring.trees import to_tree
 from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
@@ -150,9 +152,10 @@ class FinishedRun:
 
     def _fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None) -> FusionRecord:
         with user_errors_kept(self.folder.path):
-            server = self.server(fusion)
-            complete = [self.completed(upload, fusion.needs) for upload in uploads]
-            found = evaluate(fusion, complete, server, self.examiner)
+            ready = with_encoder(fusion, self.folder.path / ENCODER)
+            server = self.server(ready)
+            complete = [self.completed(upload, ready.needs) for upload in uploads]
+            found = evaluate(ready, complete, server, self.examiner)
         row = FusionRecord(
             fusion=fusion.kind,
             track=track_of(fusion),

@@ -25,6 +25,7 @@ from mooring.events import (
 from mooring.fusion import FeatureEnsemble, Predictor, Server
 from mooring.processes import threads
 from mooring.record import (
+    ENCODER,
     Absence,
     Metrics,
     Result,
@@ -35,6 +36,7 @@ from mooring.record import (
     StateFolder,
     UploadRecord,
 )
+from mooring.simulation.sent_encoder import trained, untrained, with_encoder
 from mooring.types import PartitionSummary
 
 
@@ -61,10 +63,17 @@ class Running:
     def __post_init__(self) -> None:
         self.states = StateFolder(self.writer.path, self.experiment.fingerprint())
         self.server = replace(self.server, emit=self.note)
+        self.fusion = self.experiment.method.fusion
+        self.encoder_file = self.writer.path / ENCODER
 
     def complete_job(self) -> None:
-        """Build the feature bank that travels with the job; from then on its hash is known."""
+        """Build what travels with the job, a feature bank or an encoder; from then on its hash is known."""
         bank, public = self.experiment.method.bank, self.server.public
+        features = untrained(self.fusion)
+        if self.fusion is not None and features is not None and public is not None:
+            trained(features, public, self.job, self.encoder_file, self.note)
+            self.fusion = with_encoder(self.fusion, self.encoder_file)
+            self.job = replace(self.job, needs=self.fusion.needs)
         if bank is not None and public is not None:
             self.job = replace(self.job, bank=build_bank(bank, public, self.job, self.note))
         self.states.job = self.job.sha256
@@ -138,7 +147,7 @@ class Running:
         began = monotonic()
         self.emit(FusionBegan(round_))
         uploads = [self.writer.folder.upload(self.uploads[round_, client]) for client in clients]
-        fusion = self.experiment.method.fusion
+        fusion = self.fusion
         with threads(self.threads):  # by now at most the last clients are still training
             found = evaluate_with_clients(
                 fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256
@@ -184,9 +193,14 @@ class Running:
             validation_accuracy=rounds[-1].validation_accuracy,
             absent=tuple(Absence(client, why) for client, why in sorted(self.absent.items())),
             upload_bytes=sum(sent),
-            download_bytes=0 if self.job.bank is None else self.job.bank.nbytes,
+            download_bytes=self.download_bytes(),
             uploads=tuple(self.uploads[key] for key in sorted(self.uploads)),
         )
+
+    def download_bytes(self) -> int:
+        """What every client receives beside its work order."""
+        encoder = self.encoder_file.stat().st_size if self.encoder_file.exists() else 0
+        return encoder + (0 if self.job.bank is None else self.job.bank.nbytes)
 
     def nothing_delivered(self) -> MooringError:
         """Why there is no result: the first client that failed says it best."""

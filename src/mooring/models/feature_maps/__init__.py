@@ -5,9 +5,11 @@ from mooring.models.feature_maps.by_images import DATA_FREE, ByImages, missing_p
 from mooring.models.feature_maps.encoder import Encoder
 from mooring.models.feature_maps.encoder_file import EncoderFile
 from mooring.models.feature_maps.onnx_file import OnnxFile
+from mooring.models.feature_maps.public_encoder import PublicEncoder
 from mooring.models.feature_maps.random_filters import RandomFilters
 from mooring.models.feature_maps.resnet_file import ResNetFile
 from mooring.models.feature_maps.untrained import Pixels, RandomEncoder
+from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 
 FEATURE_MAPS: dict[str, type[FeatureMap]] = {
     "by-images": ByImages,
@@ -15,9 +17,11 @@ FEATURE_MAPS: dict[str, type[FeatureMap]] = {
     "encoder-file": EncoderFile,
     "onnx-file": OnnxFile,
     "pixels": Pixels,
+    "public-encoder": PublicEncoder,
     "random-encoder": RandomEncoder,
     "random-filters": RandomFilters,
     "resnet-file": ResNetFile,
+    "whitened-filters": WhitenedFilters,
 }
 PRETRAINED = (ByImages, Encoder, EncoderFile, OnnxFile, ResNetFile)  # somebody's data is behind them
 SIZED = (Encoder, OnnxFile, ResNetFile)  # they take images of one size, and say which
@@ -35,9 +39,11 @@ __all__ = [
     "FeatureMap",
     "OnnxFile",
     "Pixels",
+    "PublicEncoder",
     "RandomEncoder",
     "RandomFilters",
     "ResNetFile",
+    "WhitenedFilters",
     "missing_package",
     "settled_map",
     "suits_encoder",

@@ -9,11 +9,11 @@ from mooring.bounds import Checked
 from mooring.models.encoders.preparation import SMALL
 from mooring.models.feature_maps.base import FeatureMap
 from mooring.models.feature_maps.encoder import Encoder
-from mooring.models.feature_maps.random_filters import RandomFilters
+from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 from mooring.models.network import Blueprint
 
 Shape = tuple[int, int, int]
-DATA_FREE: FeatureMap = RandomFilters()  # the best map that needs nobody's data
+DATA_FREE: FeatureMap = WhitenedFilters()  # the best map that needs nobody's data
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,88 @@
+"""Feature maps side by side, on images set aside of the training images; test images are never read.
+
+    python studies/feature_maps.py DATA[:ROOT] IMAGES MAP...
+
+A MAP is what `encoder=...` takes: none, a name, a file, or a tree such as '{kind: whitened-filters, threshold: 0.5}';
+MAP+MAP puts the features of two side by side. Of so many random training images four fifths are fitted by the linear
+head of `mooring`, from sums, and one fifth is looked at. Features are kept below runs/feature_maps, by map and images:
+a comparison that was interrupted goes on.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import process_time
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from mooring import load
+from mooring.data.images import ImageSet, batches
+from mooring.fusion.linear_head import gaussian_scores
+from mooring.fusion.solvers import Ridge
+from mooring.fusion.standardised import standardised
+from mooring.models.feature_maps import FeatureMap
+from mooring.models.network import Blueprint
+from mooring.seeds import generator
+from mooring.trees import by_content, digest, to_tree
+from mooring.uploads.moments import BATCH, Totals
+
+KEPT = Path("runs/feature_maps")
+FITTED = 0.8
+
+
+def compare(data: str, images: int, maps: Sequence[str]) -> None:
+    for word in maps:
+        parts, labels = zip(*(features(data, images, part) for part in word.split("+")), strict=True)
+        x, y = torch.cat(parts, 1), labels[0]
+        right, looked = accuracy(x, y)
+        megabytes = 4 * (x.shape[1] * (x.shape[1] + 1) / 2 + x.shape[1] * (int(y.max()) + 1)) / 1e6
+        print(f"{word}: {right:.4f} of {looked}, {x.shape[1]} numbers, {megabytes:.1f} MB", flush=True)
+
+
+def features(data: str, images: int, word: str) -> tuple[Tensor, Tensor]:
+    """(N, d) and labels, from disk where they have been computed before."""
+    source, _, root = data.partition(":")
+    words = [f"data.source={source}", *([f"data.root={root}"] if root else []), "method=mooring", f"encoder={word}"]
+    (experiment,) = load(overrides=words)
+    phi = experiment.method.fusion.map
+    file = KEPT / f"{source}-{images}-{digest(to_tree(phi, by_content))[:12]}.safetensors"
+    if not file.exists():
+        train = experiment.data.train()
+        order = torch.randperm(len(train), generator=generator(0, "feature-maps", source))
+        model, head, of = experiment.model, experiment.method.client.head, experiment.data
+        blueprint = Blueprint(model, head, train.shape, train.classes, of.mean, of.std)
+        keep(file, phi, blueprint, train.select(order[:images]))
+    kept = load_file(file)
+    return kept["features"], kept["labels"]
+
+
+def keep(file: Path, phi: FeatureMap, blueprint: Blueprint, images: ImageSet) -> None:
+    began = process_time()
+    module = phi.build(blueprint)
+    built = process_time()
+    x = torch.cat([module(part) for part in batches(images.images, BATCH)])
+    each = (process_time() - built) / len(images)
+    print(f"{phi}: built in {built - began:.1f} s, {1000 * each:.2f} ms of a core for each image", flush=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".draft")
+    save_file({"features": x, "labels": images.labels.contiguous()}, draft)
+    draft.replace(file)
+
+
+def accuracy(x: Tensor, y: Tensor) -> tuple[float, int]:
+    """Of the head that `mooring` computes from the sums of the first four fifths, on the rest."""
+    fitted = int(FITTED * len(x))
+    one_hot = F.one_hot(y).double()
+    first, seen = x[:fitted].double(), one_hot[:fitted]
+    moments = standardised(Totals(seen.sum(0), seen.T @ first, first.T @ first))
+    scores = gaussian_scores(moments, Ridge()(moments))(x[fitted:].double()) + moments.shares.log()
+    return float((scores.argmax(1) == y[fitted:]).double().mean()), len(x) - fitted
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    compare(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
