@@ -6,10 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from mooring.errors import FusionError
-from mooring.fusion.predictor import Predictor, Saved, Scorer
+from mooring.fusion.predictor import Confidence, Predictor, Saved, Scorer
 from mooring.models.feature_maps import FeatureMap
+from mooring.models.feature_maps.reduction import reduced
 from mooring.models.network import Blueprint
-from mooring.models.plans import built
+from mooring.models.plans import built, checked
 from mooring.trees import Tree, by_content, to_tree
 
 MARGIN = 100.0  # how far below all others a class scores that nobody has seen
@@ -22,8 +23,17 @@ class FrozenFeatures(Predictor):
     holds: ClassVar[tuple[str, ...]] = ("seen",)
     seen: Tensor  # (C,), bool
 
-    def __init__(self, blueprint: Blueprint, map: FeatureMap, phi: nn.Module, head: Scorer, seen: Tensor) -> None:  # noqa: A002
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        map: FeatureMap,  # noqa: A002
+        phi: nn.Module,
+        head: Scorer,
+        seen: Tensor,
+        confidence: Confidence = "score",
+    ) -> None:
         super().__init__(blueprint)
+        self.confidence = confidence
         self.map = map
         self.phi = phi
         self.head = head
@@ -32,18 +42,19 @@ class FrozenFeatures(Predictor):
 
     def forward(self, images: Tensor) -> Tensor:
         known: Tensor = self.head(self.phi(images).double()).float()  # (B, classes seen)
-        scores = (known.amin(1, keepdim=True) - MARGIN).repeat(1, len(self.seen))
-        scores[:, self.seen] = known
-        return scores
+        place = (self.seen.long().cumsum(0) - 1).clamp(min=0)  # of each class among those seen
+        return torch.where(self.seen, known[:, place], known.amin(1, keepdim=True) - MARGIN)
 
     def tree(self) -> Tree:
-        return super().tree() | {"map": to_tree(self.map, by_content), "head": self.head.tree()}
+        told = {"confidence": self.confidence} if self.confidence == "probability" else {}  # older files say nothing
+        return super().tree() | {"map": to_tree(self.map, by_content), "head": self.head.tree()} | told
 
     @classmethod
     def restored(cls, saved: Saved) -> Self:
         feature_map = built(saved.tree.get("map"), saved.families.maps, f"{saved.path}map")
         phi = saved.filled("phi", lambda: feature_map.empty(saved.blueprint))
-        return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), saved.tensor("seen"))
+        confidence = checked(saved.tree.get("confidence", "score"), Confidence, f"{saved.path}confidence")
+        return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), saved.tensor("seen"), confidence)
 
 
 class Affine(Scorer):
@@ -60,6 +71,31 @@ class Affine(Scorer):
 
     def forward(self, x: Tensor) -> Tensor:
         return x @ self.weight + self.bias
+
+
+class Reduced(Scorer):
+    """head(u), u = z / |z|, z = (x - m) P"""
+
+    kind: ClassVar[str] = "reduced"
+    holds: ClassVar[tuple[str, ...]] = ("centre", "projection")
+    centre: Tensor  # m, (d,), float64
+    projection: Tensor  # P, (d, size)
+
+    def __init__(self, centre: Tensor, projection: Tensor, head: Scorer) -> None:
+        super().__init__()
+        self.hold(centre=centre, projection=projection)
+        self.head = head
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores: Tensor = self.head(reduced(x, self.centre, self.projection))
+        return scores
+
+    def tree(self) -> Tree:
+        return super().tree() | {"head": self.head.tree()}
+
+    @classmethod
+    def restored(cls, saved: Saved) -> Self:
+        return cls(saved.tensor("centre"), saved.tensor("projection"), saved.scorer("head"))
 
 
 def cholesky(matrix: Tensor) -> Tensor:

