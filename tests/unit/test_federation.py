@@ -548,6 +548,20 @@ class TestWords:
         log.path.write_text(whole)
         assert len(log.entries()) == 3
 
+    def test_a_log_survives_a_loss_of_power_at_any_byte_of_a_line(self, tmp_path):
+        log = Log(tmp_path)
+        log.note("approved", "first")
+        head = (tmp_path / "log.head").read_bytes()
+        begun = log.path.stat().st_size
+        log.note("approved", "second")
+        whole = log.path.read_bytes()
+        for size in (begun, begun + 1, len(whole) - 1, len(whole)):
+            log.path.write_bytes(whole[:size])
+            (tmp_path / "log.head").write_bytes(head)
+            log.note("approved", "third")
+            there = ["first", "second", "third"] if size == len(whole) else ["first", "third"]
+            assert [entry.job for entry in log.entries()] == there
+
     def test_two_logs_of_one_home_are_one_chain(self, tmp_path):
         for number in range(3):
             Log(tmp_path).note("approved", str(number))

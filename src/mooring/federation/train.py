@@ -141,9 +141,9 @@ def train(  # noqa: PLR0913
     )
     data = encode_file(manifest, upload, identity.key)
     data = seal(data, job.sha256, job.coordinator) if sealed else data
-    write(out, data)
     digest = file_hash(data)
     log.note("trained", job.sha256, digest, site.name, f"{len(shard)} images, {len(data)} bytes")
+    write(out, data)  # after it is noted: numbers that were masked once may have been seen
     shutil.rmtree(state_folder(log.home, job, site.name), ignore_errors=True)
     return Trained(out, len(data), len(shard), digest)
 
