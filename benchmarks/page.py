@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
-from benchmarks import clients, fusions, naive, roofline, scaling, startup
+from benchmarks import clients, encoder, fusions, naive, roofline, scaling, startup
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring.record import environment
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "scaling": scaling.measure,
     "fusions": fusions.measure,
     "clients": clients.measure,
+    "encoder": encoder.measure,
 }
 PAGE = Path(__file__).parents[1] / "docs/performance.md"
 INTRODUCTION = """# Performance

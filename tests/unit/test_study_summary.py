@@ -35,6 +35,9 @@ def exploded():
             "as-run": (),
             "features": (),
             "free": (),
+            "sums": tuple(
+                StudyRun(f"mooring-{seed}", {"method": "mooring", "seed": seed}, 0.9, {0: 0.9}, ()) for seed in (1, 2)
+            ),
         }
     )
 
@@ -53,15 +56,17 @@ def test_one_epoch_is_an_epoch():
 def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, capsys):
     told = findings(load_study(plan("5")), "quick", [], exploded)
     lines = shown(replace(told, seeds=(1, 2)), capsys)
-    assert len(lines) <= 14
+    assert len(lines) <= 16
     assert lines[0] == "Lab note 5 run again, scale quick: Explosions"
     text = " ".join(line.strip() for line in lines)
-    assert "4 runs on digits, 5 clients, label skew alpha 0.05, 20 rounds, 2 epochs each; methods v12, " in text
+    assert "6 runs on digits, 5 clients, label skew alpha 0.05, 20 rounds, 2 epochs each; methods v12, " in text
     assert "over seeds 1, 2:" in text
     assert "runs away: confirmed 12.0 ± 2.83 in the first round, 3,000,000 ± 1,410,000 in the last (n = 2)" in text
     assert "collapses: confirmed 0.550 ± 0.071 in its best round, 0.250 ± 0.071 in the last (n = 2)" in text
     assert "stays bounded: confirmed 12.0 ± 2.83 in the first round, 4,000 ± 1,410 in the last (n = 2)" in text
     assert "above V12's: confirmed 0.700 ± 0.000 in its best round, 0.650 ± 0.071 in the last (n = 2)" in text
+    assert lines[-3].endswith("`mooring` ends above V12: confirmed")
+    assert lines[-2].startswith("  0.900 ± 0.000 where nobody trains")
     assert text.endswith("cannot be seen at this scale.")
 
 
