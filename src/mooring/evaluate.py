@@ -4,13 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from mooring.data.clients import stratified
 from mooring.data.images import ImageSet, Source, batches
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
 from mooring.record import Metrics
+from mooring.seeds import numpy_generator
 from mooring.types import Upload
 
 BATCH = 512
@@ -23,6 +26,7 @@ class Examiner:
     def __init__(self, source: Source, classes: tuple[str, ...] | None = None) -> None:
         """`classes`, if they are known, are those that the clients train on."""
         self._test = source.test()
+        self._chosen: dict[int, ImageSet] = {}
         if classes is not None and self._test.classes != classes:
             raise DataError(
                 f"test classes {list(self._test.classes)} are not the training classes {list(classes)}",
@@ -44,11 +48,22 @@ class Examiner:
     def shape(self) -> tuple[int, int, int]:
         return self._test.shape
 
-    def examine(self, predictor: Callable[[Tensor], Tensor]) -> Metrics:
-        """Scores in large batches, then the metrics."""
+    def examine(self, predictor: Callable[[Tensor], Tensor], most: int | None = None) -> Metrics:
+        """Scores in large batches, then the metrics; on at most so many images, every class in proportion."""
+        test = self._test if most is None else self._some(most)
         with torch.inference_mode():
-            scores = torch.cat([predictor(batch) for batch in batches(self._test.images, BATCH)])
-        return measure(scores, self._test.labels)
+            scores = torch.cat([predictor(batch) for batch in batches(test.images, BATCH)])
+        return measure(scores, test.labels)
+
+    def _some(self, most: int) -> ImageSet:
+        """The same choice for everybody who asks: figures on it can be compared."""
+        if most >= self.images:
+            return self._test
+        if most not in self._chosen:
+            every, rng = np.arange(self.images), numpy_generator(0, "evaluate")
+            indices, _ = stratified(self._test.labels.numpy(), every, most, rng)
+            self._chosen[most] = self._test.select(torch.from_numpy(indices))
+        return self._chosen[most]
 
     def examine_with_members(self, predictor: Predictor) -> tuple[Metrics, dict[int, Metrics]]:
         """A predictor, and each client that takes part in it alone, in one pass over the encoders."""
@@ -69,6 +84,7 @@ class Evaluation:
     server_seconds: float  # from uploads to predictor
     predictor: Predictor
     validation_accuracy: float | None = None  # on the server's validation images, if it has any
+    alone_images: int | None = None  # that the clients were evaluated on
 
 
 def evaluate(
@@ -81,26 +97,27 @@ def evaluate(
     seconds = monotonic() - began
     validation = None if server.validation is None else accuracy_on(predictor, server.validation)
     fused, own = examiner.examine_with_members(predictor)
-    return Evaluation(fused, own, seconds, predictor, validation)
+    return Evaluation(fused, own, seconds, predictor, validation, examiner.images if own else None)
 
 
 def evaluate_with_clients(
-    fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner, job: str | None = None
+    fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner, job: str | None, most: int
 ) -> Evaluation:
-    """The same, and every client alone whose upload holds a whole model."""
+    """The same, and every client alone whose upload holds a whole model, on at most so many test images."""
     found = evaluate(fusion, uploads, server, examiner, job)
-    if found.alone or not FeatureEnsemble.needs <= fusion.needs:
+    if not most or found.alone or not FeatureEnsemble.needs <= fusion.needs:
         return found
-    return replace(found, alone=clients_alone(uploads, server, examiner))
+    alone = clients_alone(uploads, server, examiner, most)
+    return replace(found, alone=alone, alone_images=min(most, examiner.images))
 
 
-def clients_alone(uploads: Sequence[Upload], server: Server, examiner: Examiner) -> dict[int, Metrics]:
+def clients_alone(uploads: Sequence[Upload], server: Server, examiner: Examiner, most: int) -> dict[int, Metrics]:
     """Every client by itself, one after the other in the same network: memory does not grow with their number."""
     network = server.blueprint.build(Generator()).requires_grad_(False).eval()
     names, own = list(network.state_dict()), {}
     for upload in sorted(uploads, key=lambda upload: upload.client):
         network.load_state_dict({name: upload.tensors[name] for name in names})
-        own[upload.client] = examiner.examine(lambda images: network(images).logits)
+        own[upload.client] = examiner.examine(lambda images: network(images).logits, most)
     return own
 
 

@@ -5,15 +5,18 @@ import dataclasses
 import gzip
 import math
 import pickle
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from scipy.io import savemat
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 from source_files import idx, pixels, python2_pickle, write_cifar10, write_cifar100, write_fashion, write_svhn
 
-from mooring.data import fashion_mnist
+from mooring.data import digits, fashion_mnist
 from mooring.data.catalogue import SOURCES, survey
 from mooring.data.cifar import CLASSES_100, Cifar10, Cifar100
 from mooring.data.digits import Digits
@@ -60,6 +63,28 @@ def test_sources_are_frozen_and_named_as_in_the_catalogue(name: str) -> None:
 
 def test_mirroring_is_for_things_and_not_for_signs() -> None:
     assert {name for name, source in SOURCES.items() if not source.mirror} == {"digits", "svhn"}
+
+
+def test_digits_are_scikit_learns_in_a_split_of_its_making() -> None:
+    bunch = load_digits()
+    parts = train_test_split(np.arange(1797), test_size=360, stratify=bunch.target, random_state=0)
+    for chosen, part in zip(map(np.sort, parts), (Digits().train(), Digits().test()), strict=True):
+        assert np.array_equal(part.images[:, 0].numpy(), np.rint(bunch.images[chosen] * 255 / 16))
+        assert np.array_equal(part.labels.numpy(), bunch.target[chosen])
+
+
+def test_the_digits_are_read_without_importing_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("sklearn.datasets", "sklearn.model_selection"):
+        monkeypatch.setitem(sys.modules, module, None)
+    digits._table.cache_clear()
+    assert len(Digits().train()) == 1437
+
+
+def test_digits_that_are_missing_say_who_ships_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    digits._table.cache_clear()
+    with pytest.raises(DataError, match="scikit-learn"):
+        Digits().train()
 
 
 def test_digits_have_one_split_for_ever() -> None:

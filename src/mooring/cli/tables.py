@@ -39,7 +39,9 @@ def results_table(outcomes: "list[tuple[str, Result]]") -> None:
     console.print(table, highlight=True)
     first = outcomes[0][1]
     seeds = f"training seed {first.seeds.training}, split seed {first.seeds.split}"
-    console.print(f"\n{first.dataset}: test set, last round, n = 1, {seeds}", style="dim")
+    fewer = {told: None for _, result in outcomes if (told := result.alone_told)}
+    told = "".join(f"; alone: on {images}" for images in fewer)
+    console.print(f"\n{first.dataset}: test set, last round, n = 1, {seeds}{told}", style="dim")
     for folder, result in outcomes:
         absent = "".join(f"  client {row.client}: {row.reason}" for row in result.absent)
         console.print(f"run folder: {folder}{absent}", soft_wrap=True)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from typing import Literal
 
 from mooring.bounds import Checked
 from mooring.client import Engine, Training
@@ -20,10 +21,26 @@ from mooring.data.partition import Dirichlet, Partitioner
 from mooring.errors import ConfigError, nearest
 from mooring.methods import METHODS, RETIRED, Method
 from mooring.models.backbones import Backbone, DigitsNet
-from mooring.trees import decisive
-from mooring.types import Seed
+from mooring.trees import LATER, decisive
+from mooring.types import Count, Seed
 
 DEFAULT_METHOD = "mooring"
+
+
+@dataclass(frozen=True)
+class ClientEvaluation(Checked):
+    """After which rounds every client is evaluated by itself, and on how many test images at most.
+
+    Where the clients take part in every prediction of the fused model, what they reach alone costs nothing, and is
+    recorded for every round and all images.
+    """
+
+    clients: Literal["none", "last", "all"] = "last"  # rounds of those that are kept
+    images: Count = 2000  # a stratified choice, the same for every client, run and seed
+
+    def images_at(self, round_: int, last: int) -> int:
+        """How many test images the clients are shown after this round; none: 0."""
+        return self.images if self.clients == "all" or (self.clients == "last" and round_ == last) else 0
 
 
 @dataclass(frozen=True)
@@ -37,6 +54,7 @@ class Experiment(Checked):
     method: Method = field(default_factory=lambda: METHODS[DEFAULT_METHOD])
     engine: Engine = field(default_factory=usual_engine, compare=False)
     seed: Seed = 1
+    evaluate: ClientEvaluation = field(default_factory=ClientEvaluation, metadata={LATER: True})
     out: str | None = field(default=None, compare=False)
     name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
     given: dict[str, str | None] = field(default_factory=dict, compare=False)  # absolute path -> as it was written

@@ -136,7 +136,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
             method = merge(method, nested(SHORT[key], rest[key]))
     name, built, hints, choice = _name(method), dict[str, Any](), type_hints(Experiment), None
     first, builder.problems = builder.problems, []
-    for key in ("data", "partition", "training", "engine", "seed", "out", "given"):
+    for key in ("data", "partition", "training", "engine", "seed", "evaluate", "out", "given"):
         built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
     built["why"] = builder.build(str, rest.get("why", NOTHING), "", "why")
     last, builder.problems = builder.problems, first  # what is wrong with the method is told before the rest

@@ -72,6 +72,7 @@ class RoundRecord:
     validation_accuracy: float | None = None
     server_seconds: float | None = None  # from uploads to predictor
     passes: int | None = None  # through an encoder, for one prediction
+    alone_images: int | None = None  # test images that clients were evaluated on by themselves; older records: all
 
     @property
     def accuracy(self) -> float:
@@ -175,6 +176,12 @@ class Result:
     @property
     def clients(self) -> int:
         return self.partition.clients
+
+    @property
+    def alone_told(self) -> str:
+        """`2,000 of 10,000 test images` where clients by themselves were shown fewer than the fused predictor."""
+        some, every = self.last.alone_images, self.test_images
+        return f"{some:,} of {every:,} test images" if some and every and some < every else ""
 
     def site(self, number: int) -> str:
         """The name of a client's site."""

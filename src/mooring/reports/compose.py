@@ -1,7 +1,7 @@
 """From a book to a report: a handful of numbers, the verdicts, then the sections in their order."""
 
 from mooring.record import DecidedClaim
-from mooring.reports.book import Book, SeedGroup
+from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.section import Card, Report, Tone, VerdictLine
 from mooring.reports.sections import SECTIONS
 from mooring.reports.table import average, shown, size, spread
@@ -35,10 +35,15 @@ def cards(book: Book) -> tuple[Card, ...]:
     return (*claims, *many(book))
 
 
+def mean_of_own(run: Run) -> str:
+    fewer = run.result.alone_told
+    return "mean of their own models" + (f", on {fewer}" if fewer else "")
+
+
 def single(group: SeedGroup) -> tuple[Card, ...]:
     """Of one run; what it does not have is left out."""
     run = group.first
-    alone = [] if run.alone is None else [Card(shown(run.alone), "clients alone", "mean of their own models")]
+    alone = [] if run.alone is None else [Card(shown(run.alone), "clients alone", mean_of_own(run))]
     seconds = sum(run.seconds.values())
     time = [Card(f"{seconds:.0f} s", "client time", "all clients together")] if run.seconds else []
     clients = f"all {len(run.last.clients)} clients, once"

@@ -143,14 +143,15 @@ class Running:
                 self.fuse(round_, sorted(delivered))
 
     def fuse(self, round_: int, clients: list[int]) -> None:
-        """One snapshot: the fused predictor and every client by itself, on the official test set."""
+        """One snapshot: the fused predictor, and every client by itself where that is asked for, on test images."""
         began = monotonic()
         self.emit(FusionBegan(round_))
         uploads = [self.writer.folder.upload(self.uploads[round_, client]) for client in clients]
         fusion = self.fusion
+        most = self.experiment.evaluate.images_at(round_, self.job.kept()[-1])
         with threads(self.threads):  # by now at most the last clients are still training
             found = evaluate_with_clients(
-                fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256
+                fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256, most
             )
         self.fused[round_] = RoundRecord(
             round_,
@@ -159,6 +160,7 @@ class Running:
             found.validation_accuracy,
             found.server_seconds,
             found.predictor.passes,
+            found.alone_images,
         )
         if fusion is not None and round_ == max(self.fused):
             self.model = found.predictor

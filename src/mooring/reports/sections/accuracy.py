@@ -35,8 +35,8 @@ def over_rounds(book: Book) -> Curves:
     lines = [course(group, i) for i, group in enumerate(book.groups) if len(snapshots(group)) > 1]
     many = max(len(group.runs) for group in book.groups) > 1
     band = " The band is one standard deviation over seeds." if many else ""
-    if len(book.groups) == 1 and book.groups[0].first.alone is not None:
-        lines.append(alone(book.groups[0]))
+    if len(book.groups) == 1 and len((beside := alone(book.groups[0])).x) > 1:
+        lines.append(beside)
         band += " The dashed line is the mean of the clients alone: fusing should lift the solid line above it."
     caption = f"What a server would get if it fused after each round.{band}"
     return Curves("accuracy", "Accuracy over rounds", caption, "round", "test accuracy", tuple(lines))
@@ -67,8 +67,9 @@ def alone(group: SeedGroup) -> Line:
     for run in group.runs:
         for row in run.result.rounds:
             at.setdefault(row.round, []).extend(client.accuracy for client in row.clients)
-    means = tuple(average(at[round_]) for round_ in sorted(at))
-    return Line("clients alone", tuple(map(float, sorted(at))), means, 0, "dashed")
+    means = {float(round_): average(at[round_]) for round_ in sorted(at)}
+    known = {round_: mean for round_, mean in means.items() if mean is not None}  # evaluate.clients says which
+    return Line("clients alone", tuple(known), tuple(known.values()), 0, "dashed")
 
 
 def at_the_end(book: Book) -> Bars:
@@ -93,7 +94,10 @@ def results(book: Book) -> Table:
         for group in book.lines
     ]
     columns = ("experiment", *METRICS.values(), "clients alone", "n", "seeds", "fingerprints")
-    return Table("results", "Results", columns, tuple(rows), "Test set, last round; mean ± standard deviation over n.")
+    fewer = {told: None for run in book.runs if (told := run.result.alone_told)}
+    note = "Test set, last round; mean ± standard deviation over n."
+    note += "".join(f" Clients alone: on {images}." for images in fewer)
+    return Table("results", "Results", columns, tuple(rows), note)
 
 
 def rounds(book: Book) -> Table:

@@ -1,0 +1,58 @@
+"""Which clients are evaluated by themselves, when, and on what."""
+
+import pytest
+import torch
+
+from mooring.data.digits import Digits
+from mooring.evaluate import Examiner
+
+TINY = ("data.limit=100", "partition.clients=2", "training.rounds=2", "training.local_epochs=1", "engine.workers=1")
+
+
+def own(result):
+    return [[client["accuracy"] for client in row["clients"]] for row in result["rounds"]]
+
+
+def figures(result):
+    return [row["metrics"] for row in result["rounds"]]
+
+
+def test_clients_of_an_average_are_evaluated_when_it_is_asked_for_and_nothing_else_changes(run_json):
+    last = run_json(*TINY, "method=fedavg-1", "evaluate.images=50")
+    every = run_json(*TINY, "method=fedavg-1", "evaluate.clients=all")
+    none = run_json(*TINY, "method=fedavg-1", "evaluate.clients=none")
+    assert own(none) == [[None, None], [None, None]]
+    assert [[value is None for value in row] for row in own(last)] == [[True, True], [False, False]]
+    assert all(isinstance(value, float) for row in own(every) for value in row)
+    assert [row["alone_images"] for row in last["rounds"]] == [None, 50]
+    assert [row["alone_images"] for row in every["rounds"]] == [360, 360]
+    assert figures(last) == figures(every) == figures(none)
+    assert last["uploads"] == every["uploads"] == none["uploads"]
+    assert len({result["fingerprint"] for result in (last, every, none)}) == 3
+
+
+def test_clients_that_take_part_in_every_prediction_cost_nothing_and_are_told_for_every_round(run_json):
+    result = run_json(*TINY, "method=v4", "evaluate.images=50")
+    assert all(isinstance(value, float) for row in own(result) for value in row)
+    assert [row["alone_images"] for row in result["rounds"]] == [360, 360]
+
+
+def test_the_table_says_that_clients_were_shown_fewer_images(cli):
+    _, out, _ = cli("run", *TINY, "method=fedavg-1", "evaluate.images=50", "-q")
+    assert "alone: on 50 of 360 test images" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("most", [50, 360, 1000])
+def test_some_test_images_are_a_stratified_choice_that_never_changes(most):
+    shown = []
+
+    def predictor(images):
+        shown.append(images)
+        return torch.zeros(len(images), 10)
+
+    counts = [sum(row) for row in Examiner(Digits()).examine(predictor, most).confusion]
+    again = Examiner(Digits())
+    again.examine(predictor, most)
+    assert sum(counts) == min(most, 360)
+    assert max(counts) - min(counts) <= 2
+    assert torch.equal(shown[0], shown[1])
