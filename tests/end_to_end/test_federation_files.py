@@ -122,7 +122,8 @@ def test_a_site_sees_what_it_does_before_and_after(office, tmp_path):
     assert "what leaves the site" in out
     assert json.loads(office("inspect", "north.mooring", "--json")[1])["kind"] == "upload"
     assert "a job" in office("inspect", "job.mooring")[1]
-    done = [line.split()[1] for line in office("log")[1].splitlines()[1:5]]
+    assert "approved" in office("log")[1]
+    done = [entry["action"] for entry in json.loads(office("log", "--json")[1])["entries"]]
     assert done == ["planned", "approved", "trained", "trained"]
 
 
@@ -160,3 +161,25 @@ def test_fuse_says_who_was_set_aside_and_a_late_site_joins(office, tmp_path):
         assert code == 2, words
         assert told in err
         assert len(err.splitlines()) == 1
+
+
+def test_names_are_text_wherever_they_are_shown(cli, tmp_path):
+    """Formulas, markup and scripts are names of classes like others: nobody computes, colours or runs them."""
+    names = ("=1+1", "<script>alert(1)", "[red]x")
+    write_sites(tmp_path / "images", {"north": (5, 6, 7, 0)}, side=16)
+    for label, own in zip(CLASSES, names, strict=False):
+        (tmp_path / "images/north" / label).rename(tmp_path / "images/north" / own)
+    words = ["--sites", "north", "--size", 16, "--channels", 1, "encoder.filters=8"]
+    assert cli("plan", "--classes", ",".join(names), *words)[0] == 0
+    code, out, err = cli("train", "job.mooring", "--data", "images/north", "--site", "north", "--check")
+    assert code == 0, err
+    assert all(name in out for name in names)
+    assert cli("train", "job.mooring", "--data", "images/north", "--site", "north", "--yes")[0] == 0
+    assert "[red]x 7" in cli("inspect", "north.mooring")[1]
+    page = ("--report", "page.html", "--data", "images/north")
+    code, out, err = cli("fuse", "job.mooring", "north.mooring", *page)
+    assert code == 0, err
+    assert "<script>alert" not in (tmp_path / "page.html").read_text("utf-8")
+    assert cli("predict", "model.mooring", "images/north", "--csv", "out.csv")[0] == 0
+    assert "'=1+1" in (tmp_path / "out.csv").read_text("utf-8")
+    assert "\n=1+1" not in (tmp_path / "out.csv").read_text("utf-8")
