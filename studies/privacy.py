@@ -73,7 +73,7 @@ def features_of(name: str, root: str | None) -> dict[str, Tensor]:
 
 
 def cells() -> Iterator[tuple[int | None, float | None]]:
-    """Size and epsilon; without a size the head as it is, without an epsilon no noise."""
+    """Size and epsilon; without a size the head as it is, without an epsilon hardly any noise."""
     yield None, None
     for size in SIZES:
         yield from ((size, epsilon) for epsilon in (None, *EPSILONS))
@@ -105,7 +105,7 @@ def accuracy(
     epsilon: float | None,
     seed: int,
 ) -> float:
-    """Of one head, on the images set apart; without noise epsilon is 100, where it does not matter."""
+    """Of one head, on the images set apart; where no epsilon is named it is 100, which grants nothing."""
     y = F.one_hot(fit[1], blueprint.class_count).double()
     if size is None:
         head = LinearHead(feature_map, precision="float64")
@@ -151,7 +151,7 @@ def tables() -> str:
             f"**{name}**, {fit:,} images of {SITES} sites, {feature_map.kind}; accuracy on {apart:,} images set apart,"
             f" n = {len(SEEDS)}, delta = {DELTA:g}; without privacy {cell(None, None)}:",
             "",
-            "| numbers per image | no noise | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in EPSILONS) + " |",
+            "| numbers per image | epsilon 100 | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in EPSILONS) + " |",
             "|---|---|" + "---|" * len(EPSILONS),
             *(f"| {size} | " + " | ".join(cell(size, e) for e in (None, *EPSILONS)) + " |" for size in SIZES),
             "",

@@ -25,7 +25,13 @@ HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
 FEDERATION = HOME / "docs/federation.md"
 PREDICTING = HOME / "docs/predicting.md"
-STORIES = [HOME / "docs/tutorial.md", FEDERATION, PREDICTING]  # their commands run one after the other, in one folder
+THREATS = HOME / "docs/threats.md"
+STORIES = [
+    HOME / "docs/tutorial.md",
+    FEDERATION,
+    PREDICTING,
+    THREATS,
+]  # their commands run one after the other, in one folder
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 FEW = "data.limit=300"  # of the digits; somebody's own images are few
 SHORTENED = {"run": (*QUICK, FEW), "sweep": (*QUICK, FEW, "seed=1", "partition.alpha=0.5", "--workers=1")}
@@ -64,7 +70,7 @@ def desk(tmp_path, monkeypatch):
         lay_sites(tmp_path / "hospitals", digits, range(120))
         if document == PREDICTING:
             lay_sites(tmp_path / "held_out", digits, range(120, 150))
-        if document == FEDERATION:
+        if document in (FEDERATION, THREATS):
             lay_hospitals(tmp_path, digits)
         for text in blocks(document, "python"):
             if named := re.match(r"# (\w+\.py)\n", text):

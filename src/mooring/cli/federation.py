@@ -30,7 +30,8 @@ def plan(  # noqa: PLR0913, PLR0917
     size: Annotated[int | None, typer.Option(help="Pixels a side; else what the encoder takes.")] = None,
     channels: Annotated[int | None, typer.Option(help="1 for grey images, 3 for colour.")] = None,
     key: Annotated[
-        list[str] | None, typer.Option(help="SITE=KEY: the site's public key, from mooring keys there.")
+        list[str] | None,
+        typer.Option(help="SITE=KEY: its public key, or the file of mooring keys --out."),
     ] = None,
     secure_sum: Annotated[
         bool, typer.Option("--secure-sum", help="Nobody sees a site's numbers, only the sum; every site needs a key.")
@@ -38,6 +39,10 @@ def plan(  # noqa: PLR0913, PLR0917
     images: Annotated[int, typer.Option(help="Of all sites together, at most; a secure sum has room for so many.")] = (
         10**6
     ),
+    epsilon: Annotated[
+        float | None, typer.Option(help="Noise at every site that hides any single image: the smaller, the better.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="The probability with which --epsilon may fail.")] = 1e-5,
     minimum: Annotated[int, typer.Option(help="Images that a site has at least of a class it has any of.")] = 5,
     expires: Annotated[str | None, typer.Option(help="The first day on which it counts no more; else in 90 days.")] = (
         None
@@ -49,6 +54,8 @@ def plan(  # noqa: PLR0913, PLR0917
     words = [f"method={method}", "training.snapshots=last", "data.source=image_folder", *(settings or ())]
     given = {"encoder": encoder, "data.size": size, "data.channels": channels}
     words += [f"{name}={value}" for name, value in given.items() if value is not None]
+    if epsilon is not None:
+        words.append(f"fusion.privacy={{kind: gaussian-noise, epsilon: {epsilon!r}, delta: {delta!r}}}")
     experiment = one_experiment(words)
     from mooring.federation.container import write
     from mooring.federation.job_file import moment
@@ -62,7 +69,7 @@ def plan(  # noqa: PLR0913, PLR0917
         listed(classes),
         listed(sites),
         identity,
-        keys=pairs("key", key, "SITE=KEY"),
+        keys={name: key_in(told) for name, told in pairs("key", key, "SITE=KEY").items()},
         minimum=minimum,
         expires=None if expires is None else moment(expires),
         secure_images=images if secure_sum else None,
@@ -171,11 +178,36 @@ def inspect(
         show_file(file, found)
 
 
-def keys(json: AsJson = False) -> None:
+def recover(
+    job: JobFile,
+    site: Annotated[str, typer.Option(help="Which of the job's sites this is.")],
+    missing: Annotated[str, typer.Option(help="Sites that have not answered, with commas.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write it; SITE.recovery.mooring by default.")] = None,
+    encoder: EncoderFile = None,
+) -> None:
+    """Let a secure sum be read without sites that never answered: reveal this site's masks with them, to nobody but
+    the coordinator."""
+    from mooring.federation.job_file import read_job
+    from mooring.federation.keys import home, own_identity
+    from mooring.federation.log import Log
+    from mooring.federation.recovery import write_recovery
+
+    path = out or Path(f"{site}.recovery.mooring")
+    write_recovery(read_job(job, encoder), site, listed(missing), own_identity(), Log(home()), path)
+    say(f"{path}: send it to the coordinator; with it and the file of {missing} that file could be read")
+
+
+def keys(
+    out: Annotated[Path | None, typer.Option(help="Also write the public key into this file.")] = None,
+    json: AsJson = False,
+) -> None:
     """Show this account's public key, which others may know; it is made when it is first asked for."""
+    from mooring.federation.container import write
     from mooring.federation.keys import fingerprint, own_identity
 
     identity = own_identity()
+    if out is not None:
+        write(out, f"{identity.public}\n".encode())
     if json:
         print_json({"public": identity.public, "fingerprint": fingerprint(identity.public), "path": str(identity.path)})
         return
@@ -202,6 +234,16 @@ def log(
 
         show_log(entries)
     say(f"{len(entries)} lines, every one in place; the last has the hash {kept.last}")
+
+
+def key_in(told: str) -> str:
+    """A public key, or what a file of that name holds."""
+    path = Path(told)
+    try:
+        with path.open("rb") as file:
+            return file.read(200).decode("ascii").strip()
+    except (OSError, ValueError):
+        return told
 
 
 def listed(text: str) -> list[str]:

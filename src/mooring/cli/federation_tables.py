@@ -17,6 +17,7 @@ from mooring.federation.keys import fingerprint, own_identity
 from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import SEALED, UploadFile, read_upload
 from mooring.reports.table import size
+from mooring.uploads.noised import NoisedMoments
 
 if TYPE_CHECKING:
     from mooring.federation.coordinator import Made
@@ -48,6 +49,7 @@ def show_job(job: Job, why: str = "") -> None:
             ("classes", ", ".join(told.classes)),
             ("sites", f"{', '.join(job.site_names)} ({keys} with a key)"),
             ("images", f"{images.size} x {images.size} pixels, {'grey' if images.channels == 1 else 'colour'}"),
+            *(("privacy", part.privacy.sentence) for part in job.work.needs if isinstance(part, NoisedMoments)),
             *([("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] if told.secure else []),
             ("minimum", f"{told.minimum} images of a class that a site has any of"),
             ("expires", told.expires),
@@ -115,6 +117,7 @@ def of_job(held: Container, data: bytes, path: Path) -> Inspected:
     names = ", ".join(str(site.get("name")) for site in told.get("sites", []) if isinstance(site, dict))
     rows = [(key, str(told.get(key))) for key in ("method", "minimum", "created", "expires", "mooring")]
     rows += [("classes", ", ".join(map(str, told.get("classes", [])))), ("sites", names)]
+    rows += [("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] * bool(told.get("secure"))
     return Inspected(held.kind, len(data), held.signer, tuple(rows))
 
 
@@ -142,7 +145,8 @@ def told_of(file: UploadFile, nbytes: int) -> Inspected:
         return of_masked(file, nbytes)
     counts = class_counts(tensors)
     rows = [("site", told.site), ("answers", f"job {told.job}"), ("made", told.created)]
-    rows += [("images", str(told.samples))]
+    rows += [("images", f"about {told.samples}, under noise" if told.privacy else str(told.samples))]
+    rows += [("privacy", ", ".join(f"{name} {value:g}" for name, value in told.privacy.items()))] * bool(told.privacy)
     warnings = []
     if counts is not None:
         some = {label: count for label, count in zip(told.classes, counts, strict=False) if count}

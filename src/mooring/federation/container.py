@@ -40,6 +40,7 @@ KINDS = {  # what people call them
     "sealed": "a sealed upload",
     "model": "a model",
     "uploads": "the uploads behind a model",
+    "recovery": "what a site reveals of its masks with missing sites",
 }
 AGAIN = "ask for the file to be sent again"
 

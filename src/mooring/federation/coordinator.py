@@ -14,6 +14,7 @@ from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_besid
 from mooring.federation.keys import Identity
 from mooring.federation.log import Action, Log
 from mooring.federation.model_file import Provenance, SiteShare, encode_model
+from mooring.federation.recovery import read_recoveries
 from mooring.methods import track_of
 from mooring.record import environment
 from mooring.uploads.noised import NoisedMoments
@@ -48,8 +49,9 @@ class Coordinator:
         job = read_job(job_path, self.encoder)
         if job.coordinator != self.identity.public:
             raise FederationError(f"{job_path}: was planned by somebody else", "fuse with the account that planned it")
-        files, aside = read_files(job, paths, self.identity.key, self._now())
-        fused = fuse_uploads(job, files, terms, aside)
+        revealed, uploads = read_recoveries(job, paths, self.identity.key)
+        files, aside = read_files(job, uploads, self.identity.key, self._now())
+        fused = fuse_uploads(job, files, terms, aside, revealed)
         return self._write(KeptUploads(job, load(job_path, LIMITS), fused.used), fused, out)
 
     def fuse_into(self, model: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:

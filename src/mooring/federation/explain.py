@@ -10,6 +10,10 @@ from torch import Tensor
 from mooring.uploads.triangle import packed_size, unpack
 
 SENTENCES = (
+    (r"noised-moments-\w+\.counts", "about how many images of each class the site has, under noise"),
+    (r"noised-moments-\w+\.sums", "for each class, the sum of reduced features of its images, under noise"),
+    (r"noised-moments-\w+\.second", "the sum of products of reduced features over all images, under noise"),
+    (r"noised-moments-\w+\.draws", "how many noises are in these sums: one"),
     (r"moments-\w+\.counts", "how many images of each class the site has"),
     (r"moments-\w+\.sums", "for each class, the sum of the features of its images: one vector per class, no image"),
     (r"moments-\w+\.second", "the sum of products of features over all images: how features vary together"),

@@ -17,6 +17,7 @@ from mooring.federation.explain import class_counts, small_classes
 from mooring.federation.job_file import Job, moment
 from mooring.federation.keys import fingerprint
 from mooring.federation.secure_job import misshapen, total_of
+from mooring.federation.secure_sum import Seeds
 from mooring.federation.upload_file import UploadFile, UploadLimits, read_upload
 from mooring.fusion import Predictor, Server
 from mooring.fusion.admit import Refusal, admit
@@ -81,8 +82,17 @@ def read_files(
     return files, aside
 
 
-def fuse_uploads(job: Job, files: Sequence[UploadFile], terms: Terms, aside: Sequence[Decision] = ()) -> Fused:
-    """All that holds becomes one predictor; the order of the files does not change a bit of it."""
+def fuse_uploads(
+    job: Job,
+    files: Sequence[UploadFile],
+    terms: Terms,
+    aside: Sequence[Decision] = (),
+    revealed: Seeds | None = None,
+) -> Fused:
+    """All that holds becomes one predictor; the order of the files does not change a bit of it.
+
+    `revealed`: of a secure sum, the masks of sites that did not answer.
+    """
     for site in terms.without:
         job.number_of(site)
     decisions = list(aside)
@@ -91,7 +101,7 @@ def fuse_uploads(job: Job, files: Sequence[UploadFile], terms: Terms, aside: Seq
     used, aside_here = sound_files(job, [file for file in files if file.manifest.site not in terms.without])
     decisions += aside_here
     refuse_short(used, decisions, terms)
-    uploads = [file.upload for file in used] if job.manifest.secure is None else [total_of(job, used)]
+    uploads = [file.upload for file in used] if job.manifest.secure is None else [total_of(job, used, revealed)]
     with threads(os.cpu_count() or 1):
         predictor = job.fusion(uploads, Server(job.work.blueprint, job.experiment.seed))
     total = sum(file.upload.samples for file in used)

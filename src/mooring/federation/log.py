@@ -22,7 +22,7 @@ from mooring.trees import canonical_json
 LINES, HEAD, LOCK = "log.jsonl", "log.head", ".log.lock"
 FIRST = "0" * 64
 LONGEST = 2**16  # bytes of a line
-Action = Literal["planned", "approved", "trained", "fused", "set aside", "left out", "withdrawn", "used"]
+Action = Literal["planned", "approved", "trained", "fused", "set aside", "left out", "withdrawn", "used", "revealed"]
 
 
 @dataclass(frozen=True)

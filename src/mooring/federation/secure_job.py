@@ -10,7 +10,7 @@ from mooring.client import ClientJob
 from mooring.errors import FederationError
 from mooring.federation.checks import largest_feature
 from mooring.federation.job_file import Job, SecurePlan
-from mooring.federation.secure_sum import FEWEST, SecureSum, fraction_bits, mask, plausible, unmask
+from mooring.federation.secure_sum import FEWEST, SecureSum, Seeds, fraction_bits, mask, plausible, unmask
 from mooring.federation.upload_file import UploadFile
 from mooring.types import Upload
 from mooring.uploads.moments import Moments
@@ -61,11 +61,14 @@ def misshapen(job: Job, tensors: Mapping[str, Tensor]) -> str | None:
     return None
 
 
-def total_of(job: Job, files: Sequence[UploadFile]) -> Upload:
-    """The sum over all sites of the job as one upload, in float64: what the wire rounds is not rounded twice."""
+def total_of(job: Job, files: Sequence[UploadFile], revealed: Seeds | None = None) -> Upload:
+    """The sum over all sites of the job as one upload, in float64: what the wire rounds is not rounded twice.
+
+    Without a site where all others have revealed their masks with it.
+    """
     secure, part = job.manifest.secure, moments_in(job.work)
     assert secure is not None, "asked of a secure job alone"
-    total = unmask({file.manifest.site: file.upload.tensors for file in files}, summing(job))
+    total = unmask({file.manifest.site: file.upload.tensors for file in files}, summing(job), revealed)
     counts_name = next(iter(total))
     tensors = {name: tensor.round().long() if name == counts_name else tensor for name, tensor in total.items()}
     samples = int(tensors[counts_name].sum())

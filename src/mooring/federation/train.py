@@ -20,6 +20,7 @@ from mooring.federation.explain import sentence_of, small_classes
 from mooring.federation.job_file import Job
 from mooring.federation.keys import Identity, fingerprint
 from mooring.federation.log import Log
+from mooring.federation.privacy import figures_of, under_noise, with_noise_of
 from mooring.federation.secure_job import masked
 from mooring.federation.upload_file import UploadManifest, encode_file, seal, tensor_facts
 from mooring.record import StateFolder, environment
@@ -114,7 +115,8 @@ def train(  # noqa: PLR0913
     refuse_foreign_key(job, site.name, identity)
     with reading_told(emit):
         shard = site.shard()
-    small = small_classes(shard.label_counts(), job.classes, job.manifest.minimum)
+    figures = figures_of(job.work)
+    small = {} if figures else small_classes(shard.label_counts(), job.classes, job.manifest.minimum)
     if small and not allow_small:
         told = ", ".join(f"{label} ({count})" for label, count in small.items())
         raise DataError(
@@ -122,7 +124,9 @@ def train(  # noqa: PLR0913
             "sums over so few give single images away: leave them out, or say --allow-small-classes",
         )
     refuse_second_mask(job, site.name, log)
-    upload, last = trained(job, site, shard, log.home, emit)
+    work = with_noise_of(job.work, job.sha256, identity.key)
+    upload, last = trained(replace(job, work=work), site, shard, log.home, emit)
+    upload = under_noise(work, upload)
     upload = upload if job.manifest.secure is None else masked(job, upload, site.name, identity.key)
     versions = environment()
     manifest = UploadManifest(
@@ -138,6 +142,7 @@ def train(  # noqa: PLR0913
         versions={"python": versions.python, **versions.packages},
         small_classes=bool(small),
         masked=job.manifest.secure is not None,
+        privacy=figures,
     )
     data = encode_file(manifest, upload, identity.key)
     data = seal(data, job.sha256, job.coordinator) if sealed else data

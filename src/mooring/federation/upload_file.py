@@ -52,6 +52,7 @@ class UploadManifest:
     versions: Mapping[str, str]
     small_classes: bool = False  # the site allowed classes with fewer images than the job's minimum
     masked: bool = False  # numbers that can only be added up, over all sites of the job
+    privacy: Mapping[str, float] = field(default_factory=dict)  # epsilon, delta and sigma of its noise, if it has some
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class NoisedMoments(Checked):
 
     def samples(self, tensors: Tensors) -> int:
         """About how many images there are, as far as the noise lets it be known."""
-        return max(1, round(next(iter(tensors.values())).sum().item()))
+        return max(1, round(tensors[self._names()[0]].sum().item()))
 
     def _noised(self, *exact: Tensor) -> list[Tensor]:
         key = token_bytes(32) if self.key is None else self.key

@@ -1,0 +1,37 @@
+"""Every promise of docs/threats.md names tests that exist, and its figures are those of the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+from studies.poison import POISON
+
+from mooring.uploads import privacy
+from mooring.uploads.privacy import Privacy
+
+HOME = Path(__file__).parents[2]
+PAGE = (HOME / "docs/threats.md").read_text("utf-8")
+ROWS = [line for line in PAGE.partition("## Promises")[2].partition("\n## ")[0].splitlines() if line[:2] == "| "][1:]
+PROMISES = {row.strip("| ").rsplit(" | ", 1)[0]: re.findall("`([^`]+)`", row.rsplit(" | ", 1)[1]) for row in ROWS}
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_a_promise_names_tests_that_exist(promise):
+    assert PROMISES[promise]
+    for name in PROMISES[promise]:
+        path, _, function = name.partition("::")
+        text = (HOME / path).read_text("utf-8")
+        assert re.search(rf"^ *def {function or 'test_'}", text, re.MULTILINE), name
+
+
+def test_every_poison_has_its_figures():
+    rows = [row for row in PAGE.splitlines() if row.startswith("| ") and " of 3 |" in row]
+    assert {row.split(" | ")[0].strip("| ") for row in rows} == set(POISON)
+    assert all(" 3 of 3 |" in row for row in rows)
+
+
+def test_the_figures_of_the_noise_are_those_of_the_code():
+    assert f"sigma = {Privacy(3.0, 1e-5).sigma:.2f} for epsilon 3 and delta 0.00001" in PAGE
+    shares = privacy.COUNTS, privacy.SUMS, privacy.SECOND
+    assert "roots of {}, {} and {}".format(*shares) in PAGE
+    assert f"({Privacy.__dataclass_fields__['size'].default} by default)" in PAGE
