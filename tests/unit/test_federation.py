@@ -437,19 +437,20 @@ class TestTrust:
         assert "may have" in reasons(done)["forged.mooring"]
 
 
+@pytest.fixture(scope="module")
+def secret(made) -> Federated:
+    """The same sites, a job with a secure sum."""
+    federated = object.__new__(Federated)
+    federated.__dict__.update(made.__dict__, job_path=made.root / "secret-job.mooring")
+    federated.__dict__.pop("job", None)
+    federated.job_path.write_bytes(made.planned(secure_images=1000))
+    for site in federated.sites:
+        federated.train(site, name=f"secret-{site}.mooring")
+    return federated
+
+
 class TestSecureSum:
     """Nobody sees a site's numbers; the model is that of the open sums, as nearly as fixed point is."""
-
-    @pytest.fixture(scope="class")
-    def secret(self, made) -> Federated:
-        """The same sites, a job with a secure sum."""
-        federated = object.__new__(Federated)
-        federated.__dict__.update(made.__dict__, job_path=made.root / "secret-job.mooring")
-        federated.__dict__.pop("job", None)
-        federated.job_path.write_bytes(made.planned(secure_images=1000))
-        for site in federated.sites:
-            federated.train(site, name=f"secret-{site}.mooring")
-        return federated
 
     def files(self, secret, *sites):
         return [secret.root / f"secret-{site}.mooring" for site in sites or secret.sites]
