@@ -31,7 +31,7 @@ STORIES = [
     FEDERATION,
     PREDICTING,
     THREATS,
-]  # their commands run one after the other, in one folder
+]  # commands run one after the other
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 FEW = "data.limit=300"  # of the digits; somebody's own images are few
 SHORTENED = {"run": (*QUICK, FEW), "sweep": (*QUICK, FEW, "seed=1", "partition.alpha=0.5", "--workers=1")}
