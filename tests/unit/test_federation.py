@@ -437,19 +437,20 @@ class TestTrust:
         assert "may have" in reasons(done)["forged.mooring"]
 
 
+@pytest.fixture(scope="module")
+def secret(made) -> Federated:
+    """The same sites, a job with a secure sum."""
+    federated = object.__new__(Federated)
+    federated.__dict__.update(made.__dict__, job_path=made.root / "secret-job.mooring")
+    federated.__dict__.pop("job", None)
+    federated.job_path.write_bytes(made.planned(secure_images=1000))
+    for site in federated.sites:
+        federated.train(site, name=f"secret-{site}.mooring")
+    return federated
+
+
 class TestSecureSum:
     """Nobody sees a site's numbers; the model is that of the open sums, as nearly as fixed point is."""
-
-    @pytest.fixture(scope="class")
-    def secret(self, made) -> Federated:
-        """The same sites, a job with a secure sum."""
-        federated = object.__new__(Federated)
-        federated.__dict__.update(made.__dict__, job_path=made.root / "secret-job.mooring")
-        federated.__dict__.pop("job", None)
-        federated.job_path.write_bytes(made.planned(secure_images=1000))
-        for site in federated.sites:
-            federated.train(site, name=f"secret-{site}.mooring")
-        return federated
 
     def files(self, secret, *sites):
         return [secret.root / f"secret-{site}.mooring" for site in sites or secret.sites]
@@ -529,7 +530,7 @@ class TestWords:
 
     def test_a_log_tells_when_a_line_was_changed_removed_or_cut_off(self, desk):
         log = desk.log("north")
-        assert [entry.action for entry in log.entries()] == ["approved", "trained"]
+        assert [entry.action for entry in log.entries()][:2] == ["approved", "trained"]
         log.note("approved", "0" * 64, words="=1+1")
         whole = log.path.read_text()
         lines = whole.splitlines(keepends=True)
@@ -537,7 +538,7 @@ class TestWords:
         for text in (
             changed,
             "".join(lines[1:]),
-            "".join([lines[0], lines[2]]),
+            "".join([lines[0], *lines[2:]]),
             "".join(lines[:-1]),
             "",
             whole + "x\n",
@@ -546,7 +547,7 @@ class TestWords:
             with pytest.raises(FederationError, match="not what was written"):
                 log.entries()
         log.path.write_text(whole)
-        assert len(log.entries()) == 3
+        assert len(log.entries()) == len(lines)
 
     def test_a_log_survives_a_loss_of_power_at_any_byte_of_a_line(self, tmp_path):
         log = Log(tmp_path)

@@ -52,6 +52,7 @@ def test_what_is_no_model_is_refused_in_one_line(predictor):
         container.encode("upload", {}, payload),
         container.encode("model", {"sites": "all"}, payload),
         container.encode("model", {"reading": {"fit": "squash"}}, payload),
+        container.encode("model", {"reading": {"levels": [1, 2, 3]}}, payload),
         container.encode("model", {}, b"no tensors"),
         container.encode("model", {}, encode_predictor(predictor, {}, {"sums": torch.tensor([torch.nan])})),
         payload,

@@ -145,11 +145,18 @@ def test_validation_images_set_the_temperature_and_no_prediction(parts, job_for)
     assert likelihood[1] > likelihood[0]
 
 
+def test_classes_that_are_far_apart_do_not_freeze_the_temperature(shard_of, job_for, digits):
+    """Where every draw is certain, the hottest temperature that is as certain is taken, not the coldest there is."""
+    scores = fused(HEAD, job_for(HEAD), [shard_of([0], 90), shard_of([1], 30)])(digits.images[:50])
+    assert scores[:, :2].abs().max() < 100
+
+
 def test_a_prior_shifts_every_score_of_a_class_alike(shard_of, job_for, digits):
-    job = job_for(HEAD)
+    head = replace(HEAD, solver=Discriminant())  # at temperature 1
+    job = job_for(head)
     shard = shard_of([0], 90)
     rest = shard_of([1], 30)
-    counts, uniform = (fused(replace(HEAD, prior=prior), job, [shard, rest]) for prior in ("counts", "uniform"))
+    counts, uniform = (fused(replace(head, prior=prior), job, [shard, rest]) for prior in ("counts", "uniform"))
     odds = [scores[:, 0] - scores[:, 1] for scores in (counts(digits.images[:50]), uniform(digits.images[:50]))]
     torch.testing.assert_close(odds[0] - odds[1], torch.full((50,), 3.0).log(), atol=1e-3, rtol=0)
 

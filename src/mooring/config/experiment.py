@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from pathlib import Path
 
 from mooring.bounds import Checked
 from mooring.client import Engine, Training
@@ -101,6 +102,21 @@ class Experiment(Checked):
     def label(self) -> str:
         """What people call the method: `v7`, or `v7 + fusion=class-expert` where a part of it was changed."""
         return labelled(self.name, self.changes)
+
+    @property
+    def label_elsewhere(self) -> str:
+        """The label as others may read it: files by their name alone, and no path of this machine."""
+        label, paths = self.label, list[str]()
+
+        def note(_: str, path: str | None) -> str | None:
+            paths.extend([path] if path else [])
+            return path
+
+        for method in (self.method, self.written().method):
+            with_paths(method, note)
+        for path in sorted(paths, key=len, reverse=True):
+            label = label.replace(path, Path(path).name)
+        return label
 
     def label_beside(self, keys: Collection[str]) -> str:
         """The label without what these keys, the factors of a sweep, tell already."""

@@ -189,7 +189,7 @@ class ImageFolder(Source):
         named = f"{len(corrupt)} of {files} images cannot be read: {', '.join(map(str, corrupt[:SHOWN]))}{more}"
         if self.corrupt == "error":
             raise DataError(named, 'replace them, or set data.corrupt to "skip"')
-        warnings.warn(one_line(f"{named}; they are left out"), DataWarning, stacklevel=4)
+        warnings.warn(one_line(f"{named}; they are left out"), DataWarning, stacklevel=5)
 
     def _report_faint(self, pixels: NDArray[np.uint8]) -> None:
         """12 bits kept in 16 are almost black, and a window around nothing is one grey; nobody looks at a tensor."""
@@ -197,7 +197,7 @@ class ImageFolder(Source):
         if high - low < FAINT and len(pixels) > 1:
             told = f"all pixels of {len(pixels)} images lie between {low} and {high} of 255"
             remedy = "set data.levels=[BLACK, WHITE] to the values that mean black and white, such as [0, 4095]"
-            warnings.warn(f"{told}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=4)
+            warnings.warn(f"{told}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=5)
 
 
 def _report_ignored(ignored: Counter[str]) -> None:

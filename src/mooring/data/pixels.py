@@ -37,6 +37,10 @@ class Reading:
     fit: Fit = "crop"
     levels: Levels | None = None
 
+    def __post_init__(self) -> None:
+        if self.levels is not None and (len(self.levels), len(set(self.levels))) != (2, 2):
+            raise ValueError("levels are not two different values")
+
 
 def decode(
     path: Path,

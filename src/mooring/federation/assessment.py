@@ -37,7 +37,8 @@ class Rate:
             return None
         p, n = self.right / self.n, self.n
         middle, half = p + Z**2 / (2 * n), Z * sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
-        return max(0.0, (middle - half) / (1 + Z**2 / n)), min(1.0, (middle + half) / (1 + Z**2 / n))
+        low, high = ((middle + sign * half) / (1 + Z**2 / n) for sign in (-1, 1))
+        return (low if self.right else 0.0), (high if self.right < n else 1.0)  # there they are, but for rounding
 
     @property
     def percent(self) -> str:

@@ -224,7 +224,8 @@ def notes_on(job: Job, file: UploadFile, used: Sequence[UploadFile]) -> tuple[st
 
 
 def decided(file: UploadFile, verdict: Verdict, reason: str) -> Decision:
-    return Decision(file.manifest.site, verdict, reason, file.upload.samples, None, file.signer, file_hash(file.data))
+    samples = None if file.manifest.masked else file.upload.samples
+    return Decision(file.manifest.site, verdict, reason, samples, None, file.signer, file_hash(file.data))
 
 
 def in_order(job: Job, decisions: Sequence[Decision]) -> tuple[Decision, ...]:

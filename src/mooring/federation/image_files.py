@@ -64,7 +64,7 @@ def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[Scored]:
 def flushed(model: ModelFile, waiting: Sequence[tuple[Path, Tensor | str]]) -> Iterator[Scored]:
     """Files that were read, scored in one go, and the others between them."""
     images = [image for _, image in waiting if isinstance(image, Tensor)]
-    rows = iter(scores_of(model, torch.stack(images)) if images else ())
+    rows = iter(scores_of(model, torch.stack(images)).unbind() if images else ())
     for path, image in waiting:
         yield Scored(path, next(rows)) if isinstance(image, Tensor) else Scored(path, problem=image)
 

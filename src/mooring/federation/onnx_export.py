@@ -143,7 +143,7 @@ def traced(module: nn.Module, given: tuple[Tensor, ...], inputs: list[str], told
         torch.onnx.export(
             module.eval(),
             given,
-            file,
+            file,  # type: ignore[arg-type]  # which this exporter takes too
             dynamo=False,
             input_names=inputs,
             output_names=told,

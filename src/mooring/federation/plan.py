@@ -75,7 +75,7 @@ def plan(  # noqa: PLR0913
     if ends <= began:
         raise FederationError(f"--expires {ends.date()}: is over", "give a day to come")
     manifest = JobManifest(
-        method=experiment.label,
+        method=experiment.label_elsewhere,
         experiment=experiment_tree(experiment),
         classes=tuple(classes),
         sites=tuple(JobSite(name, known.get(name)) for name in sites),

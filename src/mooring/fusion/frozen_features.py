@@ -53,7 +53,8 @@ class FrozenFeatures(Predictor):
     def restored(cls, saved: Saved) -> Self:
         feature_map = built(saved.tree.get("map"), saved.families.maps, f"{saved.path}map")
         phi = saved.filled("phi", lambda: feature_map.empty(saved.blueprint))
-        confidence = checked(saved.tree.get("confidence", "score"), Confidence, f"{saved.path}confidence")
+        told = checked(saved.tree.get("confidence", "score"), Confidence, f"{saved.path}confidence")
+        confidence: Confidence = "probability" if told == "probability" else "score"
         return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), saved.tensor("seen"), confidence)
 
 

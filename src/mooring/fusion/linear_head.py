@@ -120,7 +120,7 @@ def temperature_of(moments: Standardised, fit: Fit) -> float:
     cold, hot = log(COLDEST), log(HOTTEST)
     for _ in range(HALVINGS):
         middle = (cold + hot) / 2
-        cold, hot = (middle, hot) if sureness(joint / exp(middle)) > wanted else (cold, middle)
+        cold, hot = (middle, hot) if sureness(joint / exp(middle)) >= wanted else (cold, middle)  # both may be 1
     return exp(cold)
 
 

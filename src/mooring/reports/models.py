@@ -19,7 +19,7 @@ ANSWERS = {
     "score": "scores: they say which class is likeliest, and nothing about how often that is right",
 }
 CONSISTS = {  # kind of a predictor -> what it is made of
-    "frozen-features": "one head on features that nobody here trained; it holds sums over all sites, and no site's own",
+    "frozen-features": "one head on features that nobody here trained, made from sums over all sites",
     "network": "one network in the place of all sites' networks",
 }
 ENSEMBLE = "the networks of all sites side by side: whoever has the file has what each site trained"
@@ -117,7 +117,7 @@ def results(found: Assessment | None) -> Section:
     if found.positive is not None:
         tables.append(positive(found.positive))
     names = tuple(row.label for row in found.classes)
-    taken = tuple((name, *row) for name, row in zip(names, found.confusion, strict=True))
+    taken: tuple[tuple[Cell, ...], ...] = tuple((name, *row) for name, row in zip(names, found.confusion, strict=True))
     tables.append(Table("confusion", "Which class was taken for which", ("true class", *names), taken))
     lead = f"{found.words}. An interval holds the true share in 95 of 100 such tests; few images make it wide."
     return Section("results", "How good it is", lead, tables=tuple(tables))

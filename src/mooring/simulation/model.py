@@ -17,7 +17,7 @@ def model_bytes(
     """`model.mooring` of what `fusion` made of what these clients uploaded after this round."""
     provenance = Provenance(
         origin="simulation",
-        method=experiment.label,
+        method=experiment.label_elsewhere,
         fusion=fusion.kind,
         track=track_of(fusion),
         job_sha256=result.job_sha256,
