@@ -150,7 +150,7 @@ def tables() -> str:
             return told([done[key] for seed in SEEDS if (key := f"{size} {epsilon} {seed}") in done])
 
         lines += [
-            f"**{source}**, {fit:,} images of {SITES} sites, {feature_map.kind}; accuracy on {apart:,} images set apart,"
+            f"**{source}**, {fit:,} images of {SITES} sites, {feature_map.kind}; accuracy on {apart:,} others,"
             f" n = {len(SEEDS)}, delta = {DELTA:g}; without privacy {cell(None, None)}:",
             "",
             "| numbers per image | epsilon 100 | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in EPSILONS) + " |",
