@@ -1,7 +1,8 @@
 """Accuracy against epsilon: what noise that hides every single image costs, on real images.
 
     python studies/privacy.py digits            one set; the digits need nothing
-    python studies/privacy.py cifar10 ROOT      ROOT has the official files of CIFAR-10, or of SVHN for svhn
+    python studies/privacy.py cifar10 ROOT      ROOT has the official files of CIFAR-10, or of SVHN for svhn; hours of
+                                                a busy machine, and minutes for cifar10-small
     python studies/privacy.py write             the tables of docs/threats.md from whatever is finished
 
 Five sites with as many images each, drawn at random: noise depends on how many sites there are, not on who has what.
@@ -34,10 +35,11 @@ from mooring.types import Upload
 from mooring.uploads.noised import NoisedMoments
 from mooring.uploads.privacy import Privacy
 
-SETS: dict[str, tuple[FeatureMap, int, int]] = {  # the map, images to fit, images set apart
-    "digits": (RandomFilters(), 1150, 287),
-    "cifar10": (Encoder(), 20_000, 4_000),
-    "svhn": (Encoder(), 20_000, 4_000),
+SETS: dict[str, tuple[str, FeatureMap, int, int]] = {  # the source, the map, images to fit, images set apart
+    "digits": ("digits", RandomFilters(), 1150, 287),
+    "cifar10-small": ("cifar10", Encoder(), 4_000, 1_000),
+    "cifar10": ("cifar10", Encoder(), 20_000, 4_000),
+    "svhn": ("svhn", Encoder(), 20_000, 4_000),
 }
 SITES = 5
 SEEDS = (1, 2, 3)
@@ -51,7 +53,7 @@ BEGIN, END = "<!-- accuracy against epsilon -->", "<!-- end -->"
 
 
 def blueprint_of(name: str, root: str | None) -> Blueprint:
-    source = SOURCES[name](root=root)
+    source = SOURCES[SETS[name][0]](root=root)
     shape, classes = source.image_shape(), tuple("0123456789")
     assert shape is not None
     backbone = DigitsNet() if name == "digits" else ResNet8()
@@ -62,8 +64,8 @@ def features_of(name: str, root: str | None) -> dict[str, Tensor]:
     """Features and labels of as many training images as are used, drawn once."""
     path = RUNS / f"{name}.safetensors"
     if not path.exists():
-        feature_map, fit, apart = SETS[name]
-        images = SOURCES[name](root=root).train()
+        source, feature_map, fit, apart = SETS[name]
+        images = SOURCES[source](root=root).train()
         chosen = images.select(torch.randperm(len(images), generator=generator(0, "privacy"))[: fit + apart])
         phi = feature_map.build(blueprint_of(name, root))
         x = torch.cat([phi(part) for part in batches(chosen.images, 256)])
@@ -81,7 +83,7 @@ def cells() -> Iterator[tuple[int | None, float | None]]:
 
 def measure(name: str, root: str | None) -> None:
     """Every cell that is not there yet."""
-    feature_map, fit, _ = SETS[name]
+    _, feature_map, fit, _ = SETS[name]
     blueprint, held = blueprint_of(name, root), features_of(name, root)
     done = results(name)
     for seed in SEEDS:
@@ -139,7 +141,7 @@ def told(values: list[float]) -> str:
 def tables() -> str:
     """One table for each set that is finished."""
     lines = []
-    for name, (feature_map, fit, apart) in SETS.items():
+    for name, (source, feature_map, fit, apart) in SETS.items():
         done = results(name)
         if not done:
             continue
@@ -148,7 +150,7 @@ def tables() -> str:
             return told([done[key] for seed in SEEDS if (key := f"{size} {epsilon} {seed}") in done])
 
         lines += [
-            f"**{name}**, {fit:,} images of {SITES} sites, {feature_map.kind}; accuracy on {apart:,} images set apart,"
+            f"**{source}**, {fit:,} images of {SITES} sites, {feature_map.kind}; accuracy on {apart:,} others,"
             f" n = {len(SEEDS)}, delta = {DELTA:g}; without privacy {cell(None, None)}:",
             "",
             "| numbers per image | epsilon 100 | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in EPSILONS) + " |",

@@ -26,7 +26,7 @@ def reduction(feature_map: FeatureMap, blueprint: Blueprint, size: int) -> tuple
     return _computed(feature_map, blueprint, size)  # type: ignore[arg-type]  # maps are frozen
 
 
-@lru_cache(maxsize=2)  # a server asks for it for every predictor, and a simulation for every client
+@lru_cache(maxsize=4)  # a server asks for it for every predictor, and a simulation for every client
 def _computed(feature_map: FeatureMap, blueprint: Blueprint, size: int) -> tuple[Tensor, Tensor]:
     phi = feature_map.build(blueprint)
     leaves = dead_leaves(blueprint.shape, IMAGES).chunk(ceil(IMAGES / BATCH))
