@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
-from benchmarks import clients, encoder, fusions, naive, roofline, scaling, startup
+from benchmarks import clients, encoder, folders, fusions, naive, roofline, scaling, startup
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring.record import environment
@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "fusions": fusions.measure,
     "clients": clients.measure,
     "encoder": encoder.measure,
+    "folders": folders.measure,
 }
 PAGE = Path(__file__).parents[1] / "docs/performance.md"
 INTRODUCTION = """# Performance

@@ -194,7 +194,7 @@ def table(source: str, track: str) -> Iterator[str]:
         lines.append(
             f"| `{way.name}` | {cells[0].features:,} | {size(max(cell.upload_bytes for cell in cells))} | "
             + " | ".join(spread(values) for values in shown)
-            + f" | {max(means) - min(means):.4f} ({len(cells)}) |"
+            + f" | {f'{max(means) - min(means):.4f}' if len(means) > 1 else '-'} ({len(cells)}) |"
         )
     if lines:
         places = "alpha 0.05, K = 5 | alpha 0.05, K = 100 | iid, K = 5 | iid, K = 100"
