@@ -167,7 +167,7 @@ def test_a_name_on_the_wire_is_for_ever(name, part):
                 "channels": 544,
                 "filters": 1024,
                 "side": 6,
-                "threshold": 1.0,
+                "threshold": 0.5,
                 "whitening": 1.0,
                 "grid": 2,
                 "views": None,

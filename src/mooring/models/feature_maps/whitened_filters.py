@@ -43,7 +43,7 @@ class WhitenedFilters(Checked):
     channels: Annotated[int, Gt(0), Le(2**12)] = 544
     filters: Annotated[int, Gt(0), Le(2**14)] = 1024
     side: Count = 6
-    threshold: NonNegative = 1.0
+    threshold: NonNegative = 0.5
     whitening: Positive = 1.0
     grid: Annotated[int, Ge(1), Le(8)] = 2
     views: Views | None = None
