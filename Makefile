@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 $(COMPLETE): $(READY)
-	$(INSTALL) -e '.[report,encoder,dicom,track,search,ot,docs,dev]'
+	$(INSTALL) -e '.[report,encoder,dicom,track,search,ot,flower,docs,dev]'
 	@if ! command -v chromium > /dev/null && command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
 	  echo "installing chromium: the report page is tested in a real browser"; \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
