@@ -72,6 +72,13 @@ class FusionError(MooringError):
     """Uploads cannot be fused."""
 
 
+class FederationError(MooringError):
+    """A job, an upload or a model in a file cannot be used, or is not to be trusted; one line, whatever it holds."""
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        super().__init__(one_line(problem), one_line(remedy))
+
+
 class StoreError(MooringError):
     """A run folder cannot be read or written."""
 

@@ -67,7 +67,7 @@ class Evaluation:
     metrics: Metrics
     alone: dict[int, Metrics]  # of each client whose upload holds a whole model
     server_seconds: float  # from uploads to predictor
-    passes: int  # through an encoder, for one prediction
+    predictor: Predictor
     validation_accuracy: float | None = None  # on the server's validation images, if it has any
 
 
@@ -81,7 +81,7 @@ def evaluate(
     seconds = monotonic() - began
     validation = None if server.validation is None else accuracy_on(predictor, server.validation)
     fused, own = examiner.examine_with_members(predictor)
-    return Evaluation(fused, own, seconds, predictor.passes, validation)
+    return Evaluation(fused, own, seconds, predictor, validation)
 
 
 def evaluate_with_clients(

@@ -31,6 +31,7 @@ def test_a_run_leaves_a_folder_that_says_everything(run_json, tmp_path):
         "experiment.yaml",
         "environment.json",
         "events.jsonl",
+        "model.mooring",
         "uploads",
         "state",
         "result.json",

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from mooring.cli import data, doctor, fetch, folders, fuse, imports, methods, run, study, sweep, watch
+from mooring.cli import data, doctor, federation, fetch, folders, fuse, imports, methods, run, study, sweep, watch
 from mooring.cli.arguments import INTERRUPTED
 from mooring.errors import ConfigError, Interruption, MooringError, one_line
 from mooring.user_code import explained
@@ -48,6 +48,12 @@ app.command("watch")(watch.watch)
 app.command("verify")(folders.verify)
 app.command("clean")(folders.clean)
 app.command("fuse")(fuse.fuse)
+app.command("plan")(federation.plan)
+app.command("approve")(federation.approve)
+app.command("train")(federation.train)
+app.command("inspect")(federation.inspect)
+app.command("keys")(federation.keys)
+app.command("log")(federation.log)
 app.command("sweep")(sweep.sweep)
 app.command("study")(study.study)
 app.command("import")(imports.import_)

@@ -1,98 +1,108 @@
-"""`mooring fuse`: other fusions over the uploads of a finished run, in seconds."""
+"""`mooring fuse`: the files of sites into one model, or other fusions over the uploads of a finished run."""
 
-import re
+from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, TrustCode, print_json, say, trusted
-from mooring.errors import ConfigError, FusionError, Interruption
+from mooring.cli.arguments import AsJson, TrustCode, print_json
+from mooring.cli.refuse import OfRun, refuse
+from mooring.errors import ConfigError
 
-if TYPE_CHECKING:
-    from mooring.record import FusionRecord
+USUAL_FUSIONS = "feature-ensemble,count-weighted,class-expert"
+USUAL_MODEL = Path("model.mooring")
 
-ALL = "all"
-SPAN = re.compile(r"([0-9]{1,18})(?:\s*-\s*([0-9]{1,18}))?")
+
+@dataclass(frozen=True)
+class OfFiles:
+    """What is asked of the files of sites."""
+
+    paths: list[Path]  # the job first, unless there is a model to change
+    into: Path | None
+    out: Path | None
+    need: int
+    strict: bool
+    without: tuple[str, ...]
+    encoder: str | None
+    json: bool
 
 
 def fuse(  # noqa: PLR0913, PLR0917
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of a finished run.")],
-    settings: Annotated[
+    words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[KEY=VALUE]", help="Settings such as fusion.ridge=0.1, or data.root=... if the data has moved."
+            metavar="JOB UPLOAD... | RUN [KEY=VALUE]",
+            help="A job file and the uploads of its sites; or the folder of a finished run, and settings such as "
+            "fusion.ridge=0.1, or data.root=... if the data has moved.",
         ),
     ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write the model; model.mooring by default.")] = None,
+    need: Annotated[int, typer.Option(help="Refuse to fuse fewer sites.")] = 1,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop when a file is set aside.")] = False,
+    into: Annotated[
+        Path | None, typer.Option(help="A model that the uploads join, or that sites of --without leave.")
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="Where the encoder's file lies, if the job names one by its SHA-256.")
+    ] = None,
+    without: Annotated[str | None, typer.Option(help="All but these sites, or clients of a run, e.g. 1.")] = None,
     fusion: Annotated[
-        str, typer.Option("--fusion", "-f", help="A rule, several with commas, or all.")
-    ] = "feature-ensemble,count-weighted,class-expert",
-    clients: Annotated[str | None, typer.Option(help="Only these clients, e.g. 0,2-4.")] = None,
-    without: Annotated[str | None, typer.Option(help="All but these clients, e.g. 1.")] = None,
+        str, typer.Option("--fusion", "-f", help="Of a run: a rule, several with commas, or all.")
+    ] = USUAL_FUSIONS,
+    clients: Annotated[str | None, typer.Option(help="Of a run: only these clients, e.g. 0,2-4.")] = None,
     at_round: Annotated[
-        int | None, typer.Option("--round", help="A round that was kept, from 0; else the last.")
+        int | None, typer.Option("--round", help="Of a run: a round that was kept, from 0; else the last.")
     ] = None,
     trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
-    """Fuse the uploads of a run by other rules: nothing is trained again.
+    """Fuse the files of sites into one model: mooring fuse job.mooring north.mooring south.mooring
 
-    A drop-out study leaves clients out: mooring fuse RUN --fusion class-expert --without 3
+    Whoever cannot be trusted is set aside with the reason. Or fuse the uploads of a run by other rules, without
+    training anything again: mooring fuse RUN --fusion class-expert --without 3
     """
-    from mooring.config import load_fusions
+    given = words or []
+    if into is None and not given:
+        raise ConfigError(["fuse: names nothing; give a job file and uploads, or the folder of a run"])
+    if into is not None or is_job(given[0]):
+        if (fusion, clients, at_round) != (USUAL_FUSIONS, None, None):
+            raise ConfigError(["--fusion, --clients, --round: are for runs; a job has one fusion and one round"])
+        leaving = tuple(part.strip() for part in (without or "").split(",") if part.strip())
+        federate(OfFiles(list(map(Path, given)), into, out, need, strict, leaving, encoder, json))
+        return
+    if out is not None or strict or need != 1 or encoder is not None:
+        raise ConfigError([f"{given[0]}: is no job file; --out, --need, --strict and --encoder are for one"])
+    refuse(OfRun(given[0], given[1:], fusion, clients, without, at_round, trust_code, json))
 
-    of_data = [word for word in settings or () if word.startswith(("data.", "partition."))]
-    rules = load_fusions(fusion, [word for word in settings or () if word not in of_data])
-    from mooring.cli.progress import fusing
-    from mooring.simulation import FinishedRun
 
-    with fusing(len(rules), silent=json) as emit:
-        finished = FinishedRun.open(Path(run), emit, of_data, trusted(trust_code, [fusion, *(settings or ())]))
-        at = finished.chosen_round(at_round)
-        delivered = sorted(finished.result.delivered(at))
-        uploads = finished.uploads(at, taking_part(delivered, clients, without))
-        rows: list[FusionRecord] = []
-        skipped: list[str] = []
-        for rule in rules:
-            emit.begin(rule.kind)
-            try:
-                rows.append(finished.fuse(rule, uploads))
-            except FusionError as error:
-                if fusion != ALL:
-                    raise
-                skipped.append(str(error))
-            except KeyboardInterrupt:
-                kept = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{run}/fusions')}"
-                raise Interruption("interrupted", kept) from None
-    if json:
-        print_json(rows[0] if len(rows) == 1 else rows)
+def is_job(word: str) -> bool:
+    """A run is a folder; what begins as a .mooring file is one."""
+    path = Path(word)
+    if not path.is_file() and path.suffix != ".mooring":
+        return False
+    from mooring.federation.container import is_container
+
+    return is_container(path) or not path.is_dir()
+
+
+def federate(asked: OfFiles) -> None:
+    """The files of sites become one model."""
+    from mooring.federation.coordinator import Coordinator
+    from mooring.federation.fuse import Terms
+    from mooring.federation.keys import home, own_identity
+    from mooring.federation.log import Log
+
+    coordinator = Coordinator(own_identity(), Log(home()), asked.encoder)
+    terms = Terms(asked.need, asked.strict, asked.without)
+    if asked.into is not None:
+        made = coordinator.fuse_into(asked.into, asked.paths, asked.out or asked.into, terms)
     else:
-        from mooring.cli.tables import fusions_table
+        job, *uploads = asked.paths
+        made = coordinator.fuse(job, uploads, asked.out or USUAL_MODEL, terms)
+    if asked.json:
+        print_json({"path": str(made.path), "sha256": made.sha256, "sites": made.fused.decisions})
+        return
+    from mooring.cli.federation_tables import show_made
 
-        fusions_table(run, rows, len(delivered))
-        for reason in skipped:
-            say(f"left out: {reason}", err=True)
-
-
-def taking_part(delivered: list[int], clients: str | None, without: str | None) -> list[int]:
-    """Who is fused."""
-    chosen = delivered if clients is None else numbers("clients", clients, delivered)
-    left_out = [] if without is None else numbers("without", without, delivered)
-    return [client for client in chosen if client not in left_out]
-
-
-def numbers(option: str, text: str, delivered: list[int]) -> list[int]:
-    """`0,2-4` -> [0, 2, 3, 4]; none that did not deliver."""
-    found, known = set[int](), set(delivered)
-    for part in text.split(","):
-        span = SPAN.fullmatch(part.strip())
-        if span is None:
-            raise ConfigError([f"--{option} {text}: must be client numbers such as 0,2-4"])
-        wanted = range(int(span[1]), int(span[2] or span[1]) + 1)
-        absent = next((client for client in wanted if client not in known), None)
-        if absent is not None:
-            valid = ", ".join(map(str, delivered))
-            raise ConfigError([f"--{option} {text}: client {absent}: uploaded nothing in this run; valid: {valid}"])
-        found |= set(wanted)
-    return sorted(found)
+    show_made(made)

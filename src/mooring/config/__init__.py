@@ -5,6 +5,7 @@ from mooring.config.parse import load, load_fusions, load_recorded, parse, reloa
 from mooring.config.plan import Plan, load_plan
 from mooring.config.tree import as_yaml
 from mooring.config.trust import ALL_CODE, HOUSE_CODE, Trust, code_named_in, code_of
+from mooring.config.work_order import job_of
 
 __all__ = [
     "ALL_CODE",
@@ -15,6 +16,7 @@ __all__ = [
     "as_yaml",
     "code_named_in",
     "code_of",
+    "job_of",
     "load",
     "load_fusions",
     "load_plan",

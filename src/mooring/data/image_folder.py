@@ -4,7 +4,7 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -31,7 +31,7 @@ from mooring.data.images import DataWarning, ImageSet, Source
 from mooring.data.levels import Levels
 from mooring.data.limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, refuse_excess
 from mooring.data.locate import own_path
-from mooring.data.pixels import Fit, decode, require_decoders
+from mooring.data.pixels import Fit, Reading, decode, require_decoders
 from mooring.data.progress import counted
 from mooring.errors import ConfigError, DataError, one_line
 from mooring.trees import LATER
@@ -80,6 +80,9 @@ class ImageFolder(Source):
 
     def image_shape(self) -> tuple[int, int, int] | None:
         return None if self.size is None else (self.channels, self.size, self.size)
+
+    def reading(self) -> Reading:
+        return Reading(self.fit, self.levels)
 
     def train(self) -> ImageSet:
         ignored: Counter[str] = Counter()
@@ -140,7 +143,10 @@ class ImageFolder(Source):
 
     def _read(self, files: Sequence[ImageFile], train: Sequence[ImageFile]) -> ImageSet:
         classes = tuple(sorted({file.label for file in train}))
-        numbers = {label: number for number, label in enumerate(classes)}
+        return self.read(files, classes, {label: number for number, label in enumerate(classes)})
+
+    def read(self, files: Sequence[ImageFile], classes: tuple[str, ...], numbers: Mapping[str, int]) -> ImageSet:
+        """These files, decoded; `numbers` tells the class of each folder."""
         require_decoders(file.path for file in files)
         size = self.size or USUAL_SIZE
         pixels = self._room(len(files), size)

@@ -72,7 +72,7 @@ def list_classes(root: Path, ignored: Counter[str], site: str | None = None) -> 
     count_loose(root, ignored)
     files: list[ImageFile] = []
     for folder in folders:
-        paths = _images_below(folder, ignored)
+        paths = images_below(folder, ignored)
         if not paths:
             raise DataError(f"class folder {folder} holds no images ({', '.join(SUFFIXES)})", "fill or remove it")
         files += [ImageFile(path, folder, site) for path in paths]
@@ -167,7 +167,8 @@ def _is_image(path: Path) -> bool:
     return path.suffix.lower() in SUFFIXES and not path.is_dir()
 
 
-def _images_below(folder: Path, ignored: Counter[str]) -> list[Path]:
+def images_below(folder: Path, ignored: Counter[str]) -> list[Path]:
+    """All images in a folder, at any depth, by name."""
     images: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_fail):  # does not follow links
         folders[:] = [name for name in folders if not name.startswith(".")]

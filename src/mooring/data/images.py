@@ -11,6 +11,7 @@ from annotated_types import Ge
 from torch import Tensor
 
 from mooring.bounds import Checked
+from mooring.data.pixels import Reading
 from mooring.types import FilePath, OpenFraction
 
 VALUES = 2**23  # of images that pass through a network at once
@@ -85,6 +86,10 @@ class Source(Checked, ABC):
         fingerprint and its record hold the size that is used.
         """
         return self if self.public is None else replace(self, public=self.public.for_size(wanted))
+
+    def reading(self) -> Reading:
+        """How its files become images; those that a predictor is asked about later are read in the same way."""
+        return Reading()
 
     @abstractmethod
     def train(self) -> ImageSet:

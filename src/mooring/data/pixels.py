@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +27,15 @@ BITS, PHOTOMETRIC, SAMPLE_FORMAT = 258, 262, 339  # tags of TIFF
 UNSIGNED, WHITE_IS_ZERO = 1, 0  # values of two of them
 BAND = 2**20  # pixels converted at once
 MOST_CHANNELS = 4
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is decided before a file becomes an image: how it is made square, and which of its values are black and
+    white."""
+
+    fit: Fit = "crop"
+    levels: Levels | None = None
 
 
 def decode(

@@ -12,7 +12,7 @@ from mooring.data.images import ImageSet, batches
 from mooring.errors import FusionError
 from mooring.fusion.base import Fusion, Images, Server
 from mooring.fusion.class_expert import ClassExpert
-from mooring.fusion.predictor import Predictor, Saved
+from mooring.fusion.predictor import Confidence, Predictor, Saved
 from mooring.trees import Tree
 from mooring.types import Upload
 from mooring.uploads import Parts
@@ -51,6 +51,7 @@ class CalibratedPredictor(Predictor):
 
     kind: ClassVar[str] = "calibrated"
     holds: ClassVar[tuple[str, ...]] = ("temperature",)
+    confidence: Confidence = "probability"
     temperature: Tensor  # ()
 
     def __init__(self, rule: Predictor, temperature: Tensor) -> None:

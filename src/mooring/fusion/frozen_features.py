@@ -6,10 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from mooring.errors import FusionError
-from mooring.fusion.predictor import Predictor, Saved, Scorer
+from mooring.fusion.predictor import Confidence, Predictor, Saved, Scorer
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint
-from mooring.models.plans import built
+from mooring.models.plans import built, checked
 from mooring.trees import Tree, by_content, to_tree
 
 MARGIN = 100.0  # how far below all others a class scores that nobody has seen
@@ -22,8 +22,17 @@ class FrozenFeatures(Predictor):
     holds: ClassVar[tuple[str, ...]] = ("seen",)
     seen: Tensor  # (C,), bool
 
-    def __init__(self, blueprint: Blueprint, map: FeatureMap, phi: nn.Module, head: Scorer, seen: Tensor) -> None:  # noqa: A002
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        map: FeatureMap,  # noqa: A002
+        phi: nn.Module,
+        head: Scorer,
+        seen: Tensor,
+        confidence: Confidence = "score",
+    ) -> None:
         super().__init__(blueprint)
+        self.confidence = confidence
         self.map = map
         self.phi = phi
         self.head = head
@@ -37,13 +46,15 @@ class FrozenFeatures(Predictor):
         return scores
 
     def tree(self) -> Tree:
-        return super().tree() | {"map": to_tree(self.map, by_content), "head": self.head.tree()}
+        told = {"confidence": self.confidence} if self.confidence == "probability" else {}  # older files say nothing
+        return super().tree() | {"map": to_tree(self.map, by_content), "head": self.head.tree()} | told
 
     @classmethod
     def restored(cls, saved: Saved) -> Self:
         feature_map = built(saved.tree.get("map"), saved.families.maps, f"{saved.path}map")
         phi = saved.filled("phi", lambda: feature_map.empty(saved.blueprint))
-        return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), saved.tensor("seen"))
+        confidence = checked(saved.tree.get("confidence", "score"), Confidence, f"{saved.path}confidence")
+        return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), saved.tensor("seen"), confidence)
 
 
 class Affine(Scorer):

@@ -13,6 +13,7 @@ from mooring.fusion.calibrated import COLDEST, HOTTEST, fitted
 from mooring.fusion.frozen_features import Affine, FrozenFeatures
 from mooring.fusion.gaussian_head import Prior
 from mooring.fusion.gaussians import Posterior
+from mooring.fusion.predictor import Confidence
 from mooring.fusion.solvers import Fit, Ridge, Solver
 from mooring.fusion.standardised import Standardised, standardised
 from mooring.models.feature_maps import FeatureMap, RandomFilters, settled_map
@@ -61,14 +62,14 @@ class LinearHead(Fusion):
         features = settled_map(self.map, server.blueprint.shape)
         phi = features.build(server.blueprint)
 
-        def predictor(temperature: float) -> FrozenFeatures:
+        def predictor(temperature: float, confidence: Confidence = "probability") -> FrozenFeatures:
             cooled = Affine(likelihood.weight / temperature, likelihood.bias / temperature)
             head = Posterior(cooled, shares.log() / temperature)
-            return FrozenFeatures(server.blueprint, features, phi, head, totals.counts > 0)
+            return FrozenFeatures(server.blueprint, features, phi, head, totals.counts > 0, confidence)
 
         if server.validation:
             return predictor(fitted(predictor(1.0), server.validation))
-        return predictor(temperature_of(moments, fit))
+        return predictor(temperature_of(moments, fit), "score" if fit.error is None else "probability")
 
 
 def gaussian_scores(moments: Standardised, fit: Fit) -> Affine:

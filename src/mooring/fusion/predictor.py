@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, Literal, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ from mooring.trees import Tree, kind_of
 
 M = TypeVar("M", bound=nn.Module)
 S = TypeVar("S", bound="Saveable")
+Confidence = Literal["probability", "score"]
 
 
 class Saveable(nn.Module, ABC):
@@ -48,6 +49,7 @@ class Predictor(Saveable):
 
     clients: tuple[int, ...] = ()
     passes: int = 1  # through an encoder, for one prediction
+    confidence: Confidence = "score"  # what the soft-max of its scores is: a probability only if somebody saw to it
 
     def __init__(self, blueprint: Blueprint) -> None:
         super().__init__()

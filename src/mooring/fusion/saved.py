@@ -5,7 +5,7 @@ It is in this room because only here is known what a predictor is made of; the b
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -53,6 +53,8 @@ SCORERS: dict[str, type[Scorer]] = {
 KEYS = {"format", "predictor", "model", "classes", "preprocessing", "provenance"}
 USUAL = Limits()
 WHOLE = "predictor"
+BESIDE = "beside/"  # before the name of a tensor that is no part of the predictor: no module has a name like it
+NOTHING: Mapping[str, Tensor] = {}
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Manifest:
 
     predictor: Tree
     blueprint: Blueprint  # class names and preprocessing: shape, mean, std
-    provenance: Mapping[str, str]  # job, method, fingerprint, sites, versions, date: whatever was told
+    provenance: Mapping[str, object]  # job, method, sites, versions: whatever was told, as JSON has it
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -75,9 +77,10 @@ class Manifest:
 class LoadedPredictor:
     predictor: Predictor
     manifest: Manifest
+    beside: Mapping[str, Tensor] = field(default_factory=dict, repr=False)  # what else its writer put into the file
 
 
-def save_predictor(predictor: Predictor, path: Path | str, provenance: Mapping[str, str]) -> Manifest:
+def save_predictor(predictor: Predictor, path: Path | str, provenance: Mapping[str, object]) -> Manifest:
     """One file, all of it or nothing."""
     path, manifest = Path(path), manifest_of(predictor, provenance)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -103,8 +106,12 @@ def load_predictor(path: Path | str, trusted: Iterable[type] = (), limits: Limit
     return decode_predictor(data, trusted, limits, str(path))
 
 
-def encode_predictor(predictor: Predictor, provenance: Mapping[str, str]) -> bytes:
-    return encode_tensors(predictor.state_dict(), manifest_of(predictor, provenance).facts())
+def encode_predictor(
+    predictor: Predictor, provenance: Mapping[str, object], beside: Mapping[str, Tensor] = NOTHING
+) -> bytes:
+    """`beside` are tensors that its writer wants to find again, such as the sums it was made of."""
+    own = {f"{BESIDE}{name}": tensor for name, tensor in beside.items()}
+    return encode_tensors(predictor.state_dict() | own, manifest_of(predictor, provenance).facts())
 
 
 def decode_predictor(
@@ -112,16 +119,17 @@ def decode_predictor(
 ) -> LoadedPredictor:
     """Every other sequence of bytes is refused in one line."""
     facts, tensors = decode_tensors(data, limits, what)
-    classes = tuple(trusted)
+    classes, beside = tuple(trusted), {name: tensors.pop(name) for name in list(tensors) if name.startswith(BESIDE)}
     try:
         manifest = read_manifest(facts, classes)
+        refuse_broken(beside)
         predictor = restored(manifest, tensors, classes)
     except ModelError as error:
         raise ModelError(f"{what}: {error.problem}", error.remedy) from None
-    return LoadedPredictor(predictor, manifest)
+    return LoadedPredictor(predictor, manifest, {name.removeprefix(BESIDE): beside[name] for name in beside})
 
 
-def manifest_of(predictor: Predictor, provenance: Mapping[str, str]) -> Manifest:
+def manifest_of(predictor: Predictor, provenance: Mapping[str, object]) -> Manifest:
     return Manifest(predictor.tree(), predictor.blueprint, dict(provenance))
 
 
@@ -130,16 +138,14 @@ def read_manifest(facts: Tree, trusted: Sequence[type]) -> Manifest:
     if facts.keys() != KEYS or not isinstance(facts["predictor"], dict):
         raise ModelError("holds no predictor", "name a file that save_predictor wrote")
     told = facts["provenance"]
-    if not isinstance(told, dict) or not all(isinstance(value, str) for value in told.values()):
-        raise ModelError("its provenance is no mapping of texts", "save it again")
+    if not isinstance(told, dict):
+        raise ModelError("its provenance is no mapping", "save it again")
     return Manifest(facts["predictor"], blueprint_of(facts, Families.of(trusted)), told)
 
 
 def restored(manifest: Manifest, tensors: Mapping[str, Tensor], trusted: Sequence[type]) -> Predictor:
     """The predictor, if these are all of its tensors, finite, and it can score an image with them."""
-    for name, tensor in tensors.items():
-        if not torch.isfinite(tensor).all():
-            raise ModelError(f"tensor {name!r} holds values that are not finite", "save it again")
+    refuse_broken(tensors)
     own, blueprint = named(trusted), manifest.blueprint
     families, tree = Families.of(trusted), {WHOLE: manifest.predictor}
     within = {f"{WHOLE}.{name}": tensor for name, tensor in tensors.items()}
@@ -155,3 +161,9 @@ def restored(manifest: Manifest, tensors: Mapping[str, Tensor], trusted: Sequenc
     if scores.shape != (1, blueprint.class_count):
         raise ModelError(f"it scores {tuple(scores.shape)}, not {(1, blueprint.class_count)}", "save it again")
     return predictor
+
+
+def refuse_broken(tensors: Mapping[str, Tensor]) -> None:
+    for name, tensor in tensors.items():
+        if not torch.isfinite(tensor).all():
+            raise ModelError(f"tensor {name!r} holds values that are not finite", "save it again")

@@ -3,7 +3,7 @@
 experiment.yaml    the full configuration        events.jsonl    what happened, in order, append only
 environment.json   versions and machine          uploads/        one file per client and round
 result.json        the answer, strict JSON       fusions/        other fusions of the same uploads
-                                                 state/          what an interrupted run goes on from
+model.mooring      the predictor, to be used     state/          what an interrupted run goes on from
                                                  imported.log    the log that an imported run was made of
                                                  error.txt       the traceback of a mistake in the user's own code
 """
@@ -20,7 +20,7 @@ from mooring.record.files import (
     write_json,
     write_record,
 )
-from mooring.record.folder import LOG, RunFolder, read_fusion, write_result
+from mooring.record.folder import LOG, MODEL, RunFolder, read_fusion, write_result
 from mooring.record.imported import Imported, write_imported
 from mooring.record.result import (
     FORMAT,
@@ -62,6 +62,7 @@ __all__ = [
     "ERROR",
     "FORMAT",
     "LOG",
+    "MODEL",
     "STUDY",
     "Absence",
     "Cell",

@@ -25,7 +25,8 @@ from mooring.types import Upload
 
 EXPERIMENT, RESULT, ENVIRONMENT = "experiment.yaml", "result.json", "environment.json"
 LOG = "imported.log"
-MADE_WITH = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG)
+MODEL = "model.mooring"
+KNOWN = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG, MODEL)  # files whose hashes the result keeps
 AGAIN = "repeat the run with --again"
 
 
@@ -137,8 +138,8 @@ class RunFolder:
 
 
 def write_result(folder: Path, result: Result) -> Result:
-    """The answer, sealed, with the hashes of the files that it was made with; as a reader finds it."""
-    there = [name for name in MADE_WITH if (folder / name).exists()]
+    """The answer, sealed, with the hashes of the files beside it; as a reader finds it."""
+    there = [name for name in KNOWN if (folder / name).exists()]
     files = {name: file_sha256(folder / name) for name in there}
     tree = sealed(replace(result, files=files))
     written: Result = from_tree(Result, tree)

@@ -160,7 +160,7 @@ class Result:
     date: str | None = None  # when it ended
     environment: Environment | None = None
     origin: Origin | None = None  # of a result that was not made here
-    files: Mapping[str, str] = field(default_factory=dict)  # SHA-256 of what it was made with: experiment, events
+    files: Mapping[str, str] = field(default_factory=dict)  # SHA-256 of the files beside it: experiment, events, model
     format: int = FORMAT
 
     @property

@@ -24,7 +24,7 @@ from mooring.record.files import (
     write_atomically,
     write_json,
 )
-from mooring.record.folder import ENVIRONMENT, EXPERIMENT, RESULT, RunFolder, write_result
+from mooring.record.folder import ENVIRONMENT, EXPERIMENT, MODEL, RESULT, RunFolder, write_result
 from mooring.record.result import Environment, Result, UploadRecord
 from mooring.types import Upload
 from mooring.user_code import explaining
@@ -72,6 +72,10 @@ class RunWriter:
         still_there(self.path)
         return write_upload(self.path, upload)
 
+    def save_model(self, data: bytes) -> None:
+        still_there(self.path)
+        write_atomically(self.path / MODEL, data, self.path)
+
     def finish(self, result: Result) -> Result:
         """Write the answer; as it was written."""
         still_there(self.path)
@@ -83,12 +87,12 @@ class RunWriter:
 def opened(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator[RunWriter]:
     """A run folder, locked for as long as the block lasts; what was in it is removed unless the run goes on."""
     with locked(path):
-        refuse_links(path, EXPERIMENT, ENVIRONMENT, EVENTS, RESULT, ERROR, "uploads", "fusions", "state")
+        refuse_links(path, EXPERIMENT, ENVIRONMENT, EVENTS, RESULT, MODEL, ERROR, "uploads", "fusions", "state")
         ours = (path / EXPERIMENT).exists()
         foreign = [file.name for file in path.iterdir() if file.name != LOCK]
         if foreign and not ours:
             raise StoreError(f"out={path}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
-        for name in (RESULT, ERROR):  # of a run in which clients failed, if it goes on
+        for name in (RESULT, MODEL, ERROR):  # of a run in which clients failed, if it goes on
             (path / name).unlink(missing_ok=True)
         sweep_drafts(path)
         if not going_on:

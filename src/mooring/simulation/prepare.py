@@ -1,14 +1,10 @@
 """From an experiment to work orders: who holds what, what everybody is asked to do, and what the server has."""
 
-import torch
-
 from mooring.client import ClientJob
-from mooring.config import Experiment
+from mooring.config import Experiment, job_of
 from mooring.data.clients import Federation, federate
 from mooring.errors import DataError, FusionError
-from mooring.fusion import FeatureEnsemble, Fusion, Server
-from mooring.models.network import Blueprint
-from mooring.uploads import expected_of
+from mooring.fusion import Fusion, Server
 
 USUAL_PUBLIC_RATIO = 0.1  # note 1
 
@@ -47,15 +43,3 @@ def equipped(fusion: Fusion, federation: Federation) -> None:
 
 def server_of(experiment: Experiment, federation: Federation, job: ClientJob) -> Server:
     return Server(job.blueprint, experiment.seed, federation.public, federation.validation)
-
-
-def job_of(experiment: Experiment, shape: tuple[int, int, int], classes: tuple[str, ...]) -> ClientJob:
-    """The work order of all clients; a model that cannot be built is refused before anybody trains."""
-    source, method = experiment.data, experiment.method
-    blueprint = Blueprint(experiment.model, method.client.head, shape, classes, source.mean, source.std)
-    network = blueprint.build(torch.Generator())
-    if method.client.align is not None and method.client.align.anchor is not None:
-        method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
-    needs = (method.fusion or FeatureEnsemble()).needs  # without a fusion: what it takes to judge a client alone
-    expected_of(needs, blueprint)  # a part that cannot be made, such as one of a missing file
-    return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)

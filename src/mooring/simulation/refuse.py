@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from mooring.client import ClientJob
-from mooring.config import HOUSE_CODE, Experiment, Trust, reload
+from mooring.config import HOUSE_CODE, Experiment, Trust, job_of, reload
 from mooring.data.clients import Federation
 from mooring.data.progress import reading_told
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
@@ -17,8 +17,17 @@ from mooring.events import Emit, Remark, silent
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory
-from mooring.record import FusionRecord, Result, RunFolder, strict_json, user_errors_kept, write_record
-from mooring.simulation.prepare import equipped, job_of, prepare, server_of
+from mooring.record import (
+    FusionRecord,
+    Result,
+    RunFolder,
+    strict_json,
+    user_errors_kept,
+    write_atomically,
+    write_record,
+)
+from mooring.simulation.model import model_bytes
+from mooring.simulation.prepare import equipped, prepare, server_of
 from mooring.trees import to_tree
 from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
@@ -134,11 +143,12 @@ class FinishedRun:
                 raise ConfigError([f"client {client}: uploaded nothing in this run; valid: {valid}"])
         return [self.folder.upload(records[client]) for client in wanted]
 
-    def fuse(self, fusion: Fusion, uploads: Sequence[Upload]) -> FusionRecord:
-        """One rule: what `fusions/` keeps of it. What the caller's `emit` raises comes out as it was raised."""
-        return as_raised(lambda: self._fuse(fusion, uploads))
+    def fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None = None) -> FusionRecord:
+        """One rule: what `fusions/` keeps of it, and its predictor in the file `out`, if there shall be one. What the
+        caller's `emit` raises comes out as it was raised."""
+        return as_raised(lambda: self._fuse(fusion, uploads, out))
 
-    def _fuse(self, fusion: Fusion, uploads: Sequence[Upload]) -> FusionRecord:
+    def _fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None) -> FusionRecord:
         with user_errors_kept(self.folder.path):
             server = self.server(fusion)
             complete = [self.completed(upload, fusion.needs) for upload in uploads]
@@ -156,10 +166,13 @@ class FinishedRun:
             validation_accuracy=found.validation_accuracy,
             upload_bytes=sum(len(encode(upload)) for upload in complete),
             server_seconds=found.server_seconds,
-            passes=found.passes,
+            passes=found.predictor.passes,
             test_images=self.examiner.images,
         )
         self.keep(row)
+        if out is not None:
+            told = (fusion, self.experiment, self.result, row.round, row.clients)
+            write_atomically(out, model_bytes(found.predictor, *told))
         return row
 
     def completed(self, upload: Upload, needs: Parts) -> Upload:

@@ -22,7 +22,7 @@ from mooring.events import (
     Remark,
     SnapshotFused,
 )
-from mooring.fusion import FeatureEnsemble, Server
+from mooring.fusion import FeatureEnsemble, Predictor, Server
 from mooring.processes import threads
 from mooring.record import (
     Absence,
@@ -56,6 +56,7 @@ class Running:
     records: dict[tuple[int, int], ClientRecord] = field(default_factory=dict)  # (round, client)
     uploads: dict[tuple[int, int], UploadRecord] = field(default_factory=dict)
     fused: dict[int, RoundRecord] = field(default_factory=dict)
+    model: Predictor | None = None  # of the last round, where something is fused
 
     def __post_init__(self) -> None:
         self.states = StateFolder(self.writer.path, self.experiment.fingerprint())
@@ -148,8 +149,10 @@ class Running:
             tuple(self.row(round_, client, found.alone.get(client)) for client in clients),
             found.validation_accuracy,
             found.server_seconds,
-            found.passes,
+            found.predictor.passes,
         )
+        if fusion is not None and round_ == max(self.fused):
+            self.model = found.predictor
         self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began))
 
     def row(self, round_: int, client: int, alone: Metrics | None) -> ClientRecord:

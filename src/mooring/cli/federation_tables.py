@@ -1,0 +1,206 @@
+"""What the verbs of a federation show in the terminal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from mooring.cli.terminal import Screen
+from mooring.federation.container import KINDS, Container, decode, load
+from mooring.federation.explain import Explained, class_counts, explained, moments_of, sentence_of, small_classes
+from mooring.federation.job_file import KIND as JOB
+from mooring.federation.job_file import Job
+from mooring.federation.keys import fingerprint, own_identity
+from mooring.federation.upload_file import KIND as UPLOAD
+from mooring.federation.upload_file import SEALED, UploadFile, read_upload
+from mooring.reports.table import size
+
+if TYPE_CHECKING:
+    from mooring.federation.coordinator import Made
+    from mooring.federation.log import Entry
+    from mooring.federation.train import Preview
+
+COLOURS = {"used": "green", "set aside": "yellow", "left out": "dim", "missing": "dim"}
+
+
+def facts(rows: Sequence[tuple[str, str]]) -> None:
+    """Two columns, what and how much."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, value)
+    Screen().print(table)
+
+
+def show_job(job: Job, why: str = "") -> None:
+    """What a job asks for."""
+    told, images = job.manifest, job.images
+    keys = sum(site.key is not None for site in told.sites)
+    facts(
+        [
+            ("job", job.sha256),
+            ("asked by", f"{job.coordinator} (fingerprint {fingerprint(job.coordinator)})"),
+            ("method", told.method + (f" ({why})" if why else "")),
+            ("classes", ", ".join(told.classes)),
+            ("sites", f"{', '.join(job.site_names)} ({keys} with a key)"),
+            ("images", f"{images.size} x {images.size} pixels, {'grey' if images.channels == 1 else 'colour'}"),
+            ("minimum", f"{told.minimum} images of a class that a site has any of"),
+            ("expires", told.expires),
+            ("upload", f"at most {size(told.most_bytes)}:"),
+            *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name) for plan in told.uploads)),
+        ]
+    )
+
+
+def show_preview(job: Job, site: str, found: "Preview") -> None:
+    """What would happen at a site."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("folder", "class"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("images", justify="right")
+    for folder in found.folders:
+        label = Text("none: left out, or say --map", "yellow") if folder.label is None else folder.label
+        table.add_row(folder.name, label, str(len(folder.files)))
+    for label in found.missing:
+        table.add_row(Text("-", "dim"), label, "0")
+    console = Screen()
+    console.print(table)
+    console.print(f"\n{site} would train on {found.images} images, in about {duration(found.seconds)}, and send")
+    console.print(f"at most {size(found.bytes)}:")
+    for sentence in found.reveals:
+        console.print(f"  - {sentence}")
+    for ending, count in found.ignored.items():
+        console.print(f"not read: {count} {ending}", style="dim")
+    for label, count in found.small.items():
+        told = f"{label}: {count} images are fewer than {job.manifest.minimum}; their sums give single images away"
+        console.print(f"warning: {told}", style="yellow")
+    if not found.images:
+        console.print("warning: no folder is of a class of this job; say --map FOLDER=CLASS", style="yellow")
+    console.print("nothing was written, and nothing was sent", style="dim")
+
+
+def duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What `mooring inspect` found in a file."""
+
+    kind: str
+    bytes: int
+    signer: str | None
+    rows: tuple[tuple[str, str], ...]
+    tensors: tuple[Explained, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+
+def inspected(path: Path) -> Inspected:
+    """A file of any kind, its signature checked, explained."""
+    data = load(path)
+    held = decode(data, None, what=str(path))
+    look = {JOB: of_job, UPLOAD: of_upload, SEALED: of_sealed}.get(held.kind, of_other)
+    return look(held, data, path)
+
+
+def of_job(held: Container, data: bytes, path: Path) -> Inspected:
+    told = held.manifest
+    names = ", ".join(str(site.get("name")) for site in told.get("sites", []) if isinstance(site, dict))
+    rows = [(key, str(told.get(key))) for key in ("method", "minimum", "created", "expires", "mooring")]
+    rows += [("classes", ", ".join(map(str, told.get("classes", [])))), ("sites", names)]
+    return Inspected(held.kind, len(data), held.signer, tuple(rows))
+
+
+def of_upload(held: Container, data: bytes, path: Path) -> Inspected:
+    return told_of(read_upload(path), len(data))
+
+
+def of_sealed(held: Container, data: bytes, path: Path) -> Inspected:
+    """The coordinator sees what is inside; everybody else, for whom it is."""
+    identity = own_identity()
+    if held.manifest.get("for") == identity.public:
+        return told_of(read_upload(path, key=identity.key), len(data))
+    rows = (("job", str(held.manifest.get("job"))), ("sealed for", str(held.manifest.get("for"))))
+    return Inspected(held.kind, len(data), held.signer, rows, warnings=("only its coordinator can open it",))
+
+
+def of_other(held: Container, data: bytes, path: Path) -> Inspected:
+    rows = tuple((key, str(value)[:2000]) for key, value in held.manifest.items())
+    return Inspected(held.kind, len(data), held.signer, rows)
+
+
+def told_of(file: UploadFile, nbytes: int) -> Inspected:
+    told, tensors = file.manifest, file.upload.tensors
+    counts = class_counts(tensors)
+    rows = [("site", told.site), ("answers", f"job {told.job}"), ("made", told.created)]
+    rows += [("images", str(told.samples))]
+    warnings = []
+    if counts is not None:
+        some = {label: count for label, count in zip(told.classes, counts, strict=False) if count}
+        rows.append(("of each class", ", ".join(f"{label} {count}" for label, count in some.items())))
+        if some:
+            smallest = min(some, key=lambda label: some[label])
+            rows.append(("smallest class", f"{smallest}, {some[smallest]} images"))
+        for label, count in small_classes(counts, told.classes, told.minimum).items():
+            warnings.append(
+                f"{label} has {count} images and the job asks for {told.minimum}: sums over so few are nearly the "
+                "features of single images"
+            )
+    second = moments_of(tensors, told.samples)
+    rows += [("second moments", second.sentence)] if second else []
+    rows += [(name, f"{value:.4g}") for name, value in told.metrics.items() if value is not None]
+    rows.append(("made with", ", ".join(f"{name} {version}" for name, version in told.versions.items())))
+    return Inspected("upload", nbytes, file.signer, tuple(rows), tuple(explained(tensors)), tuple(warnings))
+
+
+def show_file(path: Path, found: Inspected) -> None:
+    signer = "nobody" if found.signer is None else f"{found.signer} (fingerprint {fingerprint(found.signer)})"
+    facts([("file", f"{path}: {KINDS.get(found.kind, found.kind)}, {size(found.bytes)}"), ("signed by", signer)])
+    facts(found.rows)
+    console = Screen()
+    if found.tensors:
+        console.print("\nwhat leaves the site:")
+    for row in found.tensors:
+        shapes = ", ".join(dict.fromkeys(" x ".join(map(str, shape)) or "1" for shape in row.shapes))
+        how_many = f"{len(row.names)} tensors" if len(row.names) > 1 else row.names[0]
+        console.print(f"  - {row.sentence}", soft_wrap=True)
+        console.print(f"    {how_many}: {shapes[:200]} numbers, {size(row.bytes)}", style="dim", soft_wrap=True)
+    for warning in found.warnings:
+        console.print(f"warning: {warning}", style="yellow", soft_wrap=True)
+
+
+def show_log(entries: "Sequence[Entry]") -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("when", "what", "job", "file", "who", ""):
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("when", "what", "job", "file"))
+    for entry in entries:
+        who = entry.who if len(entry.who) < 64 else fingerprint(entry.who)
+        table.add_row(entry.at[:16], entry.action, entry.job[:8], entry.file[:8], who, entry.words)
+    Screen().print(table)
+
+
+def show_made(made: "Made") -> None:
+    """Who was used with which weight, who was not and why."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("site", style="bold", overflow="fold")
+    table.add_column("")
+    table.add_column("images", justify="right")
+    table.add_column("weight", justify="right")
+    table.add_column("", overflow="fold")
+    for row in made.fused.decisions:
+        weight = "" if row.weight is None else f"{row.weight:.1%}"
+        samples = "" if row.samples is None else str(row.samples)
+        remarks = "; ".join(filter(None, (row.reason, *row.notes)))
+        table.add_row(row.site, Text(row.verdict, COLOURS[row.verdict]), samples, weight, remarks)
+    console = Screen()
+    console.print(table)
+    console.print(f"\n{made.path}: {size(made.bytes)}, SHA-256 {made.sha256}", soft_wrap=True)
+    console.print(
+        f"{made.kept}: the uploads behind it, for sites that come late or leave; it stays here", soft_wrap=True
+    )

@@ -1,0 +1,92 @@
+"""The half of `mooring fuse` that is about runs: other fusions over the uploads of a finished one, in seconds."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from mooring.cli.arguments import print_json, say, trusted
+from mooring.errors import ConfigError, FusionError, Interruption
+
+if TYPE_CHECKING:
+    from mooring.record import FusionRecord
+
+ALL = "all"
+SPAN = re.compile(r"([0-9]{1,18})(?:\s*-\s*([0-9]{1,18}))?")
+
+
+@dataclass(frozen=True)
+class OfRun:
+    """What is asked of a finished run."""
+
+    run: str
+    settings: list[str]
+    fusion: str
+    clients: str | None
+    without: str | None
+    at_round: int | None
+    trust_code: bool
+    json: bool
+
+
+def refuse(asked: OfRun) -> None:
+    """Fuse the uploads of a run by other rules: nothing is trained again."""
+    from mooring.config import load_fusions
+
+    of_data = [word for word in asked.settings if word.startswith(("data.", "partition."))]
+    rules = load_fusions(asked.fusion, [word for word in asked.settings if word not in of_data])
+    from mooring.cli.progress import fusing
+    from mooring.simulation import FinishedRun
+
+    with fusing(len(rules), silent=asked.json) as emit:
+        finished = FinishedRun.open(
+            Path(asked.run), emit, of_data, trusted(asked.trust_code, [asked.fusion, *asked.settings])
+        )
+        at = finished.chosen_round(asked.at_round)
+        delivered = sorted(finished.result.delivered(at))
+        uploads = finished.uploads(at, taking_part(delivered, asked.clients, asked.without))
+        rows: list[FusionRecord] = []
+        skipped: list[str] = []
+        for rule in rules:
+            emit.begin(rule.kind)
+            try:
+                rows.append(finished.fuse(rule, uploads))
+            except FusionError as error:
+                if asked.fusion != ALL:
+                    raise
+                skipped.append(str(error))
+            except KeyboardInterrupt:
+                kept = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{asked.run}/fusions')}"
+                raise Interruption("interrupted", kept) from None
+    if asked.json:
+        print_json(rows[0] if len(rows) == 1 else rows)
+    else:
+        from mooring.cli.tables import fusions_table
+
+        fusions_table(asked.run, rows, len(delivered))
+        for reason in skipped:
+            say(f"left out: {reason}", err=True)
+
+
+def taking_part(delivered: list[int], clients: str | None, without: str | None) -> list[int]:
+    """Who is fused."""
+    chosen = delivered if clients is None else numbers("clients", clients, delivered)
+    left_out = [] if without is None else numbers("without", without, delivered)
+    return [client for client in chosen if client not in left_out]
+
+
+def numbers(option: str, text: str, delivered: list[int]) -> list[int]:
+    """`0,2-4` -> [0, 2, 3, 4]; none that did not deliver."""
+    found, known = set[int](), set(delivered)
+    for part in text.split(","):
+        span = SPAN.fullmatch(part.strip())
+        if span is None:
+            raise ConfigError([f"--{option} {text}: must be client numbers such as 0,2-4"])
+        wanted = range(int(span[1]), int(span[2] or span[1]) + 1)
+        absent = next((client for client in wanted if client not in known), None)
+        if absent is not None:
+            valid = ", ".join(map(str, delivered))
+            raise ConfigError([f"--{option} {text}: client {absent}: uploaded nothing in this run; valid: {valid}"])
+        found |= set(wanted)
+    return sorted(found)

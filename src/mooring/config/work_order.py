@@ -1,0 +1,21 @@
+"""From an experiment to the work order of its clients: once it is known what images look like and what they show."""
+
+import torch
+
+from mooring.client import ClientJob
+from mooring.config.experiment import Experiment
+from mooring.fusion import FeatureEnsemble
+from mooring.models.network import Blueprint
+from mooring.uploads import expected_of
+
+
+def job_of(experiment: Experiment, shape: tuple[int, int, int], classes: tuple[str, ...]) -> ClientJob:
+    """The work order of all clients; a model that cannot be built is refused before anybody trains."""
+    source, method = experiment.data, experiment.method
+    blueprint = Blueprint(experiment.model, method.client.head, shape, classes, source.mean, source.std)
+    network = blueprint.build(torch.Generator())
+    if method.client.align is not None and method.client.align.anchor is not None:
+        method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
+    needs = (method.fusion or FeatureEnsemble()).needs  # without a fusion: what it takes to judge a client alone
+    expected_of(needs, blueprint)  # a part that cannot be made, such as one of a missing file
+    return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)

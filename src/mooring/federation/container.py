@@ -1,0 +1,204 @@
+"""The `.mooring` file: one layout for jobs, uploads and models, signed by whoever wrote it.
+
+    8 bytes    MOORING1
+    4 bytes    length of the head, little-endian
+    head       canonical JSON: format, kind, manifest, size and SHA-256 of the payload, public key of the signer or null
+    payload    bytes of the codec of uploads, or none
+    64 bytes   Ed25519 signature of the head; 32 bytes with its SHA-256 where nobody signs
+
+The head names the payload by its SHA-256, so a signature of the head is one of the whole file. Sizes are checked before
+anything is read, the signature before anything is believed, and a head that is spelled in another way is refused: one
+content is one file.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import NoReturn
+
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
+
+from mooring.errors import FederationError
+from mooring.record.files import write_atomically
+from mooring.trees import Tree, canonical_json
+from mooring.uploads.codec import is_size, mapping, shown
+
+MAGIC = b"MOORING1"
+FORMAT = 1
+LENGTH = 4  # bytes that hold the length of the head
+SIGNATURE, DIGEST = 64, 32  # bytes at the end, signed or not
+START = len(MAGIC) + LENGTH
+DOMAIN = b"mooring file\x00"  # before what is signed, so that a signature made for another purpose says nothing here
+HEAD = {"format", "kind", "manifest", "payload", "signer"}
+KINDS = {  # what people call them
+    "job": "a job",
+    "upload": "an upload",
+    "sealed": "a sealed upload",
+    "model": "a model",
+    "uploads": "the uploads behind a model",
+}
+AGAIN = "ask for the file to be sent again"
+
+
+@dataclass(frozen=True)
+class FileLimits:
+    """How much a reader takes, before it has read anything: of all bytes, and of the head."""
+
+    bytes: int = 2**32
+    head_bytes: int = 2**24
+
+
+USUAL = FileLimits()
+
+
+@dataclass(frozen=True)
+class Container:
+    """What a file holds once its signature was checked; whether to believe its signer is another question."""
+
+    kind: str
+    manifest: Tree
+    payload: bytes
+    signer: str | None  # public key, 64 hexadecimal digits
+    sha256: str  # of the head: the name of this very file
+
+
+def encode(kind: str, manifest: Mapping[str, object], payload: bytes = b"", key: SigningKey | None = None) -> bytes:
+    """The bytes of a file; the same for the same content and key."""
+    told = {
+        "format": FORMAT,
+        "kind": kind,
+        "manifest": dict(manifest),
+        "payload": {"bytes": len(payload), "sha256": sha256(payload).hexdigest()},
+        "signer": None if key is None else bytes(key.verify_key).hex(),
+    }
+    head = canonical_json(told).encode()
+    seal = sha256(DOMAIN + head).digest() if key is None else key.sign(DOMAIN + head).signature
+    return b"".join([MAGIC, len(head).to_bytes(LENGTH, "little"), head, payload, seal])
+
+
+def decode(data: bytes, kind: str | None, limits: FileLimits = USUAL, what: str = "file") -> Container:
+    """A file of this kind (of any, if None): every other sequence of bytes is refused in one line."""
+    if len(data) > limits.bytes:
+        refuse(what, f"has {len(data)} bytes and may have {limits.bytes}")
+    if data[: len(MAGIC)] != MAGIC:
+        refuse(what, "is no .mooring file", "name a file that mooring wrote")
+    size = int.from_bytes(data[len(MAGIC) : START], "little")
+    if len(data) < START or size > len(data) - START:
+        refuse(what, f"ends after {len(data)} bytes, within its head")
+    if size > limits.head_bytes:
+        refuse(what, f"has a head of {size} bytes and may have one of {limits.head_bytes}")
+    head = data[START : START + size]
+    tree = tree_of(head, what)
+    signer = signer_of(tree, what)
+    told = payload_of(tree, what)
+    end = START + size + told
+    seal = SIGNATURE if signer is not None else DIGEST
+    if len(data) != end + seal:
+        refuse(what, f"has {len(data)} bytes, and its head says {end + seal}")
+    if not is_genuine(head, signer, data[end:]):
+        refuse(what, "was changed after it was signed" if signer else "was changed on the way")
+    payload = data[START + size : end]
+    if sha256(payload).hexdigest() != tree["payload"]["sha256"]:
+        refuse(what, "was changed on the way: the SHA-256 of its payload is another")
+    if kind is not None and tree["kind"] != kind:
+        refuse(what, f"is {called(tree['kind'])}, not {called(kind)}", f"name the file of {called(kind)}")
+    return Container(tree["kind"], tree["manifest"], payload, signer, sha256(head).hexdigest())
+
+
+def read(path: Path, kind: str | None, limits: FileLimits = USUAL) -> Container:
+    """The file at this path."""
+    return decode(load(path, limits), kind, limits, str(path))
+
+
+def load(path: Path, limits: FileLimits = USUAL) -> bytes:
+    """The bytes of the file at this path; its size is looked at first."""
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                refuse(str(path), "is no regular file", "name a file")
+            if status.st_size > limits.bytes:
+                refuse(str(path), f"has {status.st_size} bytes and may have {limits.bytes}")
+            return file.read(limits.bytes + 1)
+    except OSError as error:
+        raise FederationError(f"{path}: cannot be read ({error.strerror})", "name a file that is there") from None
+
+
+def write(path: Path, data: bytes) -> None:
+    """All of it or nothing."""
+    write_atomically(path, data)
+
+
+def file_hash(data: bytes) -> str:
+    """SHA-256 of a whole file, as `sha256sum` prints it."""
+    return sha256(data).hexdigest()
+
+
+def is_container(path: Path) -> bool:
+    """Does a file at this path begin as a .mooring file does?"""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def tree_of(head: bytes, what: str) -> Tree:
+    """What the head says, if it is spelled in the one canonical way."""
+    try:
+        tree = mapping(head.decode("ascii"))
+        canonical = canonical_json(tree).encode()
+    except (ValueError, RecursionError) as error:
+        refuse(what, f"has a head that cannot be read ({shown(str(error))})")
+    if canonical != head or tree.keys() != HEAD:
+        refuse(what, "has a head that mooring did not write")
+    if tree["format"] != FORMAT:
+        refuse(what, f"has format {shown(tree['format'])}; this version reads {FORMAT}", "update mooring")
+    if not isinstance(tree["kind"], str) or not isinstance(tree["manifest"], dict):
+        refuse(what, "has a head that mooring did not write")
+    return tree
+
+
+def payload_of(tree: Tree, what: str) -> int:
+    """Bytes of the payload."""
+    told = tree["payload"]
+    if not isinstance(told, dict) or told.keys() != {"bytes", "sha256"} or not is_size(told["bytes"]):
+        refuse(what, f"has a payload described by {shown(told)}")
+    size: int = told["bytes"]
+    return size
+
+
+def signer_of(tree: Tree, what: str) -> str | None:
+    signer = tree["signer"]
+    if signer is not None and not is_key(signer):
+        refuse(what, f"has signer {shown(signer)}, which is no key")
+    told: str | None = signer
+    return told
+
+
+def is_key(value: object) -> bool:
+    """64 lower-case hexadecimal digits."""
+    return isinstance(value, str) and len(value) == 64 and not set(value) - set("0123456789abcdef")
+
+
+def is_genuine(head: bytes, signer: str | None, seal: bytes) -> bool:
+    if signer is None:
+        return sha256(DOMAIN + head).digest() == seal
+    try:
+        VerifyKey(bytes.fromhex(signer)).verify(DOMAIN + head, seal)
+    except (BadSignatureError, ValueError, TypeError):
+        return False
+    return True
+
+
+def called(kind: str) -> str:
+    """`an upload`; somebody else's kind may be called anything."""
+    return KINDS.get(kind, f"a {shown(kind)}")
+
+
+def refuse(what: str, problem: str, remedy: str = AGAIN) -> NoReturn:
+    raise FederationError(f"{what}: {problem}", remedy)

@@ -1,0 +1,102 @@
+"""From files to a model file: fuse, write, keep what a later fusion needs, and write down what was decided."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mooring.errors import FederationError
+from mooring.federation.container import file_hash, load, write
+from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
+from mooring.federation.job_file import LIMITS, read_job
+from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
+from mooring.federation.keys import Identity
+from mooring.federation.log import Action, Log
+from mooring.federation.model_file import Provenance, SiteShare, encode_model
+from mooring.methods import track_of
+from mooring.record import environment
+
+ACTIONS: dict[str, Action] = {"used": "used", "set aside": "set aside", "left out": "left out"}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A model file, and what is behind it."""
+
+    path: Path
+    bytes: int
+    sha256: str
+    fused: Fused
+    kept: Path  # the uploads beside it
+
+
+@dataclass(frozen=True)
+class Coordinator:
+    """Who planned a job, and fuses what comes back."""
+
+    identity: Identity
+    log: Log
+    encoder: str | None = None  # where the encoder lies that a job names by its SHA-256
+    now: datetime | None = None
+
+    def fuse(self, job_path: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
+        """The first model of a job."""
+        job = read_job(job_path, self.encoder)
+        if job.coordinator != self.identity.public:
+            raise FederationError(f"{job_path}: was planned by somebody else", "fuse with the account that planned it")
+        files, aside = read_files(job, paths, self.identity.key, self._now())
+        fused = fuse_uploads(job, files, terms, aside)
+        return self._write(KeptUploads(job, load(job_path, LIMITS), fused.used), fused, out)
+
+    def fuse_into(self, model: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
+        """A model with sites that came late, without those that leave: as if it had been so from the beginning."""
+        kept = read_kept(model, self.identity.public, self.encoder)
+        if not paths and not terms.without:
+            raise FederationError(f"--into {model}: nothing is to change", "name a file, or a site with --without")
+        there = {file.manifest.site for file in kept.uploads}
+        for site in terms.without:
+            if site not in there:
+                raise FederationError(f"--without {site}: is not in this model", f"it has {', '.join(sorted(there))}")
+        new, aside = read_files(kept.job, paths, self.identity.key, self._now())
+        fused = fuse_uploads(kept.job, [*kept.uploads, *new], terms, aside)
+        made = self._write(KeptUploads(kept.job, kept.job_data, fused.used), fused, out)
+        for site in terms.without:
+            self.log.note("withdrawn", kept.job.sha256, made.sha256, site, "its upload is no longer kept")
+        return made
+
+    def _write(self, kept: KeptUploads, fused: Fused, out: Path) -> Made:
+        """The model file, its uploads beside it, and a line in the log for every decision."""
+        data = encode_model(fused.predictor, provenance_of(kept, fused), key=self.identity.key)
+        beside, digest, job = path_beside(out), file_hash(data), kept.job.sha256
+        write(beside, encode_kept(kept, data, self.identity.key))
+        write(out, data)
+        for row in fused.decisions:
+            if row.verdict in ACTIONS:
+                self.log.note(ACTIONS[row.verdict], job, row.file or "", row.site, row.reason or "in the model")
+        self.log.note("fused", job, digest, self.identity.public, f"{len(fused.used)} sites, {len(data)} bytes")
+        return Made(out, len(data), digest, fused, beside)
+
+    def _now(self) -> datetime:
+        return self.now or datetime.now(UTC)
+
+
+def provenance_of(kept: KeptUploads, fused: Fused) -> Provenance:
+    job = kept.job
+    return Provenance(
+        origin="federation",
+        method=job.manifest.method,
+        fusion=job.fusion.kind,
+        track=track_of(job.fusion),
+        job_sha256=job.work.sha256,
+        seed=job.experiment.seed,
+        sites=tuple(map(share_of, fused.decisions)),
+        images_per_class=fused.images_per_class,
+        reading=job.images.reading(),
+        versions=environment().packages,
+    )
+
+
+def share_of(decision: Decision) -> SiteShare:
+    used = decision.verdict == "used"
+    reason = "" if used else f"{decision.verdict}: {decision.reason}"
+    return SiteShare(decision.site, used, decision.samples, decision.weight, decision.file, reason)

@@ -1,0 +1,212 @@
+"""What a coordinator does with the files of sites: trust nobody, use what holds, say why the rest was set aside."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from nacl.signing import SigningKey
+
+from mooring.errors import FederationError
+from mooring.federation.checks import absurd_prototypes, suspects
+from mooring.federation.container import FileLimits, file_hash
+from mooring.federation.explain import class_counts, small_classes
+from mooring.federation.job_file import Job, moment
+from mooring.federation.keys import fingerprint
+from mooring.federation.upload_file import UploadFile, UploadLimits, read_upload
+from mooring.fusion import Predictor, Server
+from mooring.fusion.admit import Refusal, admit
+from mooring.models.network import PROTOTYPES
+from mooring.processes import threads
+from mooring.types import Upload
+from mooring.uploads import expected_of
+from mooring.uploads.codec import shown
+from mooring.uploads.moments import Moments
+
+Verdict = Literal["used", "set aside", "left out", "missing"]
+CLOCKS = timedelta(days=1)  # that the clocks of two machines may differ
+BOX = 2**12  # bytes that a seal adds, and more
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of one site, or of one file that belongs to none."""
+
+    site: str
+    verdict: Verdict
+    reason: str = ""
+    samples: int | None = None
+    weight: float | None = None  # its share of all images that were used
+    key: str | None = None  # who signed
+    file: str | None = None  # SHA-256 of the file
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fused:
+    """One predictor, what is in it, and what is not."""
+
+    predictor: Predictor = field(repr=False)
+    decisions: tuple[Decision, ...]
+    used: tuple[UploadFile, ...] = field(repr=False)
+
+    @property
+    def images_per_class(self) -> tuple[int, ...]:
+        """Of all that was used, where the uploads tell."""
+        counts = [class_counts(file.upload.tensors) for file in self.used]
+        return tuple(map(sum, zip(*(own for own in counts if own is not None), strict=True)))
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On what terms a coordinator fuses."""
+
+    need: int = 1  # sites, at least
+    strict: bool = False  # stop at the first file that is set aside
+    without: tuple[str, ...] = ()  # sites that are left out
+
+
+def read_files(
+    job: Job, paths: Iterable[Path], key: SigningKey, now: datetime
+) -> tuple[list[UploadFile], list[Decision]]:
+    """Every file that is a whole upload, and why the others are none."""
+    cap = FileLimits(job.manifest.most_bytes + BOX, job.manifest.most_bytes)
+    limits = UploadLimits(cap, job.work.limits)
+    files: list[UploadFile] = []
+    aside: list[Decision] = []
+    for path in paths:
+        try:
+            job.refuse_expired(now)
+            files.append(read_upload(path, limits, key))
+        except FederationError as error:
+            aside.append(Decision(path.name, "set aside", error.problem))
+    return files, aside
+
+
+def fuse_uploads(job: Job, files: Sequence[UploadFile], terms: Terms, aside: Sequence[Decision] = ()) -> Fused:
+    """All that holds becomes one predictor; the order of the files does not change a bit of it."""
+    for site in terms.without:
+        job.number_of(site)
+    decisions = list(aside)
+    left = [file for file in files if file.manifest.site in terms.without]
+    decisions += [decided(file, "left out", "the coordinator asked for it") for file in left]
+    sound = []
+    for file in unique(file for file in files if file.manifest.site not in terms.without):
+        problem = problem_of(job, file)
+        if problem is None:
+            sound.append(file)
+        else:
+            decisions.append(decided(file, "set aside", problem))
+    sound, doubles = single(sound)
+    decisions += doubles
+    by_client = {file.upload.client: file for file in sound}
+    admitted: tuple[Upload, ...] = ()
+    if sound:
+        admission = admit([file.upload for file in sound], job.work.needs, job.work.blueprint, job.work.sha256, False)
+        refused = (*admission.refused, *suspicious(job, admission.admitted))
+        decisions += [decided(by_client[row.client], "set aside", "; ".join(row.problems)) for row in refused]
+        out = {row.client for row in refused}
+        admitted = tuple(upload for upload in admission.admitted if upload.client not in out)
+    refuse_short(admitted, decisions, terms)
+    with threads(os.cpu_count() or 1):
+        predictor = job.fusion(admitted, Server(job.work.blueprint, job.experiment.seed))
+    used = tuple(by_client[upload.client] for upload in admitted)
+    total = sum(upload.samples for upload in admitted)
+    decisions += [
+        replace(decided(file, "used", ""), weight=file.upload.samples / total, notes=notes_on(job, file, used))
+        for file in used
+    ]
+    return Fused(predictor, in_order(job, decisions), used)
+
+
+def problem_of(job: Job, file: UploadFile) -> str | None:
+    """Why a file that is whole and signed is still not an answer to this job."""
+    told, upload = file.manifest, file.upload
+    if told.job != job.sha256:
+        return f"it answers another job ({told.job[:8]}, not {job.sha256[:8]})"
+    if told.site not in job.site_names:
+        return f"the job has no site {shown(told.site)}"
+    site = job.manifest.sites[job.number_of(told.site)]
+    if site.key is not None and site.key != file.signer:
+        return f"it is signed by {fingerprint(file.signer)}, and the key of {site.name} is {fingerprint(site.key)}"
+    if upload.client != job.number_of(told.site):
+        return f"it says it is client {upload.client}, and {told.site} is {job.number_of(told.site)}"
+    if upload.round != job.work.kept()[-1]:
+        return f"it is of round {upload.round}, and the last is {job.work.kept()[-1]}"
+    if not moment(job.manifest.created) - CLOCKS <= moment(told.created) < job.expires + CLOCKS:
+        return f"it was made on {told.created}, outside the time of the job"
+    if told.classes != job.classes:
+        return "it was made for other classes"
+    extra = sorted(upload.tensors.keys() - expected_of(job.work.needs, job.work.blueprint).keys())
+    if extra:
+        return f"it sends more than was asked for: tensor {shown(extra[0])}"
+    return None
+
+
+def suspicious(job: Job, admitted: Sequence[Upload]) -> tuple[Refusal, ...]:
+    """What no honest site would send, as far as what it sent can tell."""
+    found: list[Refusal] = []
+    for part in sorted((part for part in job.work.needs if isinstance(part, Moments)), key=repr):
+        found += suspects(part, admitted, job.work.blueprint)
+    if any(PROTOTYPES in upload.tensors for upload in admitted):
+        found += absurd_prototypes(admitted)
+    return tuple({row.client: row for row in reversed(found)}.values())
+
+
+def unique(files: Iterable[UploadFile]) -> list[UploadFile]:
+    """The same file twice is one file."""
+    return list({file.sha256: file for file in files}.values())
+
+
+def single(files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision]]:
+    """Two different answers of one site are none: nobody here can tell which one it means."""
+    times = Counter(file.manifest.site for file in files)
+    reason = "the site has sent {} different files; name the one it means"
+    doubles = [file for file in files if times[file.manifest.site] > 1]
+    return (
+        [file for file in files if times[file.manifest.site] == 1],
+        [decided(file, "set aside", reason.format(times[file.manifest.site])) for file in doubles],
+    )
+
+
+def refuse_short(admitted: Sequence[Upload], decisions: Sequence[Decision], terms: Terms) -> None:
+    """Fewer sites than are needed, or any that was set aside where that stops everything."""
+    aside = [decision for decision in decisions if decision.verdict == "set aside"]
+    told = "; ".join(f"{decision.site}: {decision.reason}" for decision in aside)
+    if terms.strict and aside:
+        raise FederationError(f"{len(aside)} of the files were set aside ({told})", "fuse without --strict to go on")
+    if len(admitted) < max(1, terms.need):
+        reason = f" ({told})" if told else ""
+        raise FederationError(
+            f"{len(admitted)} sites can be fused, and {max(1, terms.need)} are needed{reason}", "ask for their files"
+        )
+
+
+def notes_on(job: Job, file: UploadFile, used: Sequence[UploadFile]) -> tuple[str, ...]:
+    """What a coordinator should know of a site that was used."""
+    notes = []
+    counts = class_counts(file.upload.tensors)
+    small = {} if counts is None else small_classes(counts, job.classes, job.manifest.minimum)
+    if small:
+        notes.append(f"fewer than {job.manifest.minimum} images of {', '.join(small)}")
+    twins = [other.manifest.site for other in used if other.signer == file.signer and other is not file]
+    if twins:
+        notes.append(f"signed with the key of {', '.join(twins)} too")
+    if job.manifest.sites[job.number_of(file.manifest.site)].key is None:
+        notes.append(f"the job names no key for it; it signed with {fingerprint(file.signer)}")
+    return tuple(notes)
+
+
+def decided(file: UploadFile, verdict: Verdict, reason: str) -> Decision:
+    return Decision(file.manifest.site, verdict, reason, file.upload.samples, None, file.signer, file_hash(file.data))
+
+
+def in_order(job: Job, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+    """By site as the job names them; those that sent nothing are there too, files of nobody last."""
+    seen = {decision.site for decision in decisions}
+    everybody = [*decisions, *(Decision(site, "missing", "no file") for site in job.site_names if site not in seen)]
+    place = {site: number for number, site in enumerate(job.site_names)}
+    return tuple(sorted(everybody, key=lambda row: (place.get(row.site, len(place)), row.site, row.verdict)))

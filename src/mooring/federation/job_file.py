@@ -1,0 +1,237 @@
+"""The job file: what a coordinator asks of sites, signed, and all that it takes to do it anywhere but the images."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nacl.signing import SigningKey
+from torch import Tensor
+
+from mooring.client import ClientJob
+from mooring.config import HOUSE_CODE, Experiment, job_of, parse
+from mooring.data.image_folder import ImageFolder
+from mooring.errors import FederationError, MooringError, StoreError, TrustError
+from mooring.federation.container import Container, FileLimits, encode, is_key, read
+from mooring.federation.names import check_classes, check_sites
+from mooring.fusion import Fusion
+from mooring.models.feature_maps.content import SHA256, named_content
+from mooring.record import as_record, as_tree
+from mooring.trees import Tree, by_content, to_tree
+from mooring.uploads import expected_of
+from mooring.uploads.codec import shown
+
+KIND = "job"
+LIMITS = FileLimits(bytes=2**24, head_bytes=2**24)
+IMAGES = ("size", "channels", "fit", "levels")  # of a source, what every site must do alike
+PLAN_AGAIN = "ask the coordinator for a new job file"
+
+
+@dataclass(frozen=True)
+class JobSite:
+    """Who takes part: a name, and the public key that its upload must be signed with, where it is known."""
+
+    name: str
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class TensorPlan:
+    """A tensor that every site will upload."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class JobManifest:
+    """What a job file says."""
+
+    method: str  # what people call it
+    experiment: Mapping[str, object]  # method, model, images, training, seed: the tree that builds them again
+    classes: tuple[str, ...]
+    sites: tuple[JobSite, ...]
+    minimum: int  # images of a class that a site has any of
+    most_bytes: int  # of an upload file
+    created: str
+    expires: str
+    work: str  # SHA-256 of the work order that all of this builds
+    uploads: tuple[TensorPlan, ...]
+    mooring: str  # the version that wrote it
+    nonce: str  # two jobs of the same words are two jobs
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job file that was read, checked, and built again."""
+
+    manifest: JobManifest
+    experiment: Experiment = field(repr=False)
+    work: ClientJob = field(repr=False)
+    coordinator: str  # public key
+    sha256: str  # of the file's head: what uploads answer
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.manifest.classes
+
+    @property
+    def site_names(self) -> tuple[str, ...]:
+        return tuple(site.name for site in self.manifest.sites)
+
+    @property
+    def images(self) -> ImageFolder:
+        assert isinstance(self.experiment.data, ImageFolder), "checked when it was read"
+        return self.experiment.data
+
+    @property
+    def fusion(self) -> Fusion:
+        assert self.experiment.method.fusion is not None, "checked when it was read"
+        return self.experiment.method.fusion
+
+    @property
+    def expires(self) -> datetime:
+        return moment(self.manifest.expires)
+
+    def number_of(self, site: str) -> int:
+        """The number of a site, by which its randomness is drawn."""
+        if site not in self.site_names:
+            raise FederationError(
+                f"site {shown(site)}: is not in this job", f"--site is one of {', '.join(self.site_names)}"
+            )
+        return self.site_names.index(site)
+
+    def refuse_expired(self, now: datetime) -> None:
+        if now >= self.expires:
+            raise FederationError(f"the job expired on {self.manifest.expires}", PLAN_AGAIN)
+
+
+def experiment_tree(experiment: Experiment) -> Tree:
+    """What builds the experiment again at another place: files by their content, no path of this machine."""
+    data = to_tree(experiment.data)
+    return {
+        "data": {"source": ImageFolder.source, **{key: data[key] for key in IMAGES}},
+        "model": to_tree(experiment.model),
+        "training": to_tree(experiment.training),
+        "method": {"name": experiment.name, **to_tree(experiment.method, by_content)},
+        "seed": experiment.seed,
+    }
+
+
+def plans_of(work: ClientJob) -> tuple[TensorPlan, ...]:
+    expected = expected_of(work.needs, work.blueprint)
+    return tuple(TensorPlan(name, type_name(tensor), tuple(tensor.shape)) for name, tensor in expected.items())
+
+
+def type_name(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def encode_job(manifest: JobManifest, key: SigningKey) -> bytes:
+    tree = as_tree(manifest)
+    assert isinstance(tree, dict)
+    return encode(KIND, tree, key=key)
+
+
+def read_job(path: Path, encoder: str | None = None) -> Job:
+    """The job in a file; `encoder` is where the encoder lies that the job names by its SHA-256, if it does."""
+    return opened_job(read(path, KIND, LIMITS), str(path), encoder)
+
+
+def opened_job(held: Container, what: str, encoder: str | None = None) -> Job:
+    """The job that a container holds, built again: the work order must be the very one that was signed."""
+    if held.signer is None:
+        raise FederationError(f"{what}: is signed by nobody", PLAN_AGAIN)
+    try:
+        manifest = as_record(JobManifest, held.manifest, Path(what), PLAN_AGAIN)
+        experiment, work = built(manifest, encoder)
+    except FederationError as error:
+        raise FederationError(f"{what}: {error.problem}", error.remedy) from None
+    except TrustError:
+        raise FederationError(f"{what}: names code that is not part of mooring", PLAN_AGAIN) from None
+    except StoreError as error:
+        raise FederationError(error.problem, error.remedy) from None
+    except (MooringError, ValueError, RecursionError, OverflowError) as error:
+        problem = str(error).splitlines()[0]
+        raise FederationError(f"{what}: cannot be built here ({problem})", PLAN_AGAIN) from None
+    return Job(manifest, experiment, work, held.signer, held.sha256)
+
+
+def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, ClientJob]:
+    """Experiment and work order, every field of the manifest held against them."""
+    check_sites([site.name for site in manifest.sites])
+    check_classes(manifest.classes)
+    for site in manifest.sites:
+        if site.key is not None and not is_key(site.key):
+            raise FederationError(f"site {site.name}: its key {shown(site.key)} is no key", PLAN_AGAIN)
+    if manifest.minimum < 1 or manifest.most_bytes < 1:
+        raise FederationError("its limits are below 1", PLAN_AGAIN)
+    if moment(manifest.expires) <= moment(manifest.created):
+        raise FederationError("it expires before it begins", PLAN_AGAIN)
+    tree = with_encoder(dict(manifest.experiment), encoder)
+    if tree.keys() != {"data", "model", "training", "method", "seed"}:
+        raise FederationError("its experiment is not one of a job", PLAN_AGAIN)
+    experiments = parse(tree, HOUSE_CODE)
+    shape = experiments[0].data.image_shape()
+    if len(experiments) != 1 or shape is None or not isinstance(experiments[0].data, ImageFolder):
+        raise FederationError("its experiment is not one of a job", PLAN_AGAIN)
+    usable(experiments[0])
+    work = job_of(experiments[0], shape, manifest.classes)
+    if work.sha256 != manifest.work:
+        raise FederationError(
+            "builds another work order here than at the coordinator's", "use the version of mooring that planned it"
+        )
+    if plans_of(work) != manifest.uploads:
+        raise FederationError("would upload something else than it says", PLAN_AGAIN)
+    return experiments[0], work
+
+
+def usable(experiment: Experiment) -> None:
+    """Can this method be done by file? Sites have their own images and nobody else's."""
+    method = experiment.method
+    lacks = {
+        "fuses nothing": method.fusion is None,
+        "puts everybody's images in one place": method.shards == "pooled",
+        "needs public images": method.bank is not None or (method.fusion is not None and bool(method.fusion.asks)),
+    }
+    for reason in (reason for reason, found in lacks.items() if found):
+        raise FederationError(f"method {experiment.label}: {reason}", "choose another method, such as mooring")
+
+
+def with_encoder(tree: Tree, encoder: str | None) -> Tree:
+    """The tree with the path of the encoder's file where it has only its SHA-256."""
+    wanted = sorted(set(hashes_in(tree)))
+    if not wanted:
+        return tree
+    if encoder is None:
+        raise FederationError(f"its encoder is a file, {wanted[0][: len(SHA256) + 16]}...", "name it: --encoder FILE")
+    given = named_content(encoder)
+    if [given] != wanted:
+        raise FederationError(f"--encoder {encoder}: is not the file of this job", f"its SHA-256 must be {wanted[0]}")
+    located: Tree = replaced(tree, given, str(Path(encoder).absolute()))
+    return located
+
+
+def hashes_in(tree: object) -> list[str]:
+    if isinstance(tree, str):
+        return [tree] if tree.startswith(SHA256) else []
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return [found for part in parts for found in hashes_in(part)]
+
+
+def replaced(tree: object, old: str, new: str) -> object:
+    if isinstance(tree, dict):
+        return {key: replaced(part, old, new) for key, part in tree.items()}
+    if isinstance(tree, list):
+        return [replaced(part, old, new) for part in tree]
+    return new if tree == old else tree
+
+
+def moment(text: str) -> datetime:
+    """A date and a time in UTC."""
+    try:
+        told = datetime.fromisoformat(text)
+    except ValueError:
+        raise FederationError(f"{shown(text)} is no date", "write 2027-01-31") from None
+    return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)

@@ -1,0 +1,96 @@
+"""Planning: from words to a job file, without seeing an image."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from secrets import token_hex
+
+from mooring.config import Experiment, job_of
+from mooring.config.paths import with_paths
+from mooring.data.image_folder import ImageFolder
+from mooring.errors import FederationError
+from mooring.federation.container import decode, is_key
+from mooring.federation.job_file import (
+    KIND,
+    LIMITS,
+    Job,
+    JobManifest,
+    JobSite,
+    encode_job,
+    experiment_tree,
+    opened_job,
+    plans_of,
+    usable,
+)
+from mooring.federation.keys import Identity
+from mooring.federation.names import check_classes, check_sites
+from mooring.uploads.codec import shown
+from mooring.version import VERSION
+
+USUAL_MINIMUM = 5  # images: sums over fewer are nearly the features of one
+USUAL_DAYS = 90
+MANIFEST_BYTES = 2**20  # of an upload, beside its tensors
+
+
+def plan(  # noqa: PLR0913
+    experiment: Experiment,
+    classes: Sequence[str],
+    sites: Sequence[str],
+    identity: Identity,
+    *,
+    keys: Mapping[str, str] | None = None,
+    minimum: int = USUAL_MINIMUM,
+    now: datetime | None = None,
+    expires: datetime | None = None,
+) -> tuple[bytes, Job]:
+    """The bytes of a job file, and the job as every site will read it: it is read back before it is handed out."""
+    check_sites(sites)
+    check_classes(classes)
+    known = dict(keys or {})
+    for name, key in known.items():
+        if name not in sites:
+            raise FederationError(f"--key {shown(name)}: is no site of this job", f"--sites has {', '.join(sites)}")
+        if not is_key(key):
+            raise FederationError(
+                f"--key {name}={shown(key)}: is no public key", "ask the site what `mooring keys` shows there"
+            )
+    if not isinstance(experiment.data, ImageFolder):
+        raise FederationError("data.source: sites have folders of images", "leave data.source out")
+    if minimum < 1:
+        raise FederationError(f"--minimum {minimum}: is below 1", "give at least 1; small classes give images away")
+    usable(experiment)
+    shape = experiment.data.image_shape()
+    assert shape is not None, "an experiment decides the size of its images"
+    work = job_of(experiment, shape, tuple(classes))
+    began = (now or datetime.now(UTC)).replace(microsecond=0)
+    ends = (expires or began + timedelta(days=USUAL_DAYS)).replace(microsecond=0)
+    if ends <= began:
+        raise FederationError(f"--expires {ends.date()}: is over", "give a day to come")
+    manifest = JobManifest(
+        method=experiment.label,
+        experiment=experiment_tree(experiment),
+        classes=tuple(classes),
+        sites=tuple(JobSite(name, known.get(name)) for name in sites),
+        minimum=minimum,
+        most_bytes=work.limits.bytes + MANIFEST_BYTES,
+        created=began.isoformat(),
+        expires=ends.isoformat(),
+        work=work.sha256,
+        uploads=plans_of(work),
+        mooring=VERSION,
+        nonce=token_hex(16),
+    )
+    data = encode_job(manifest, identity.key)
+    held = decode(data, KIND, LIMITS, "job")
+    return data, opened_job(held, "job", encoder_of(experiment))
+
+
+def encoder_of(experiment: Experiment) -> str | None:
+    """The file that the method's encoder is, on this machine."""
+    found: list[str] = []
+
+    def note(_: str, path: str | None) -> str | None:
+        found.extend([path] if path else [])
+        return path
+
+    with_paths(experiment.method, note)
+    return next(iter(found), None)

@@ -1,0 +1,183 @@
+"""What a site does: look at a job, approve it, train once, and leave one signed file to be sent. No network."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+
+from mooring.client import ClientJob
+from mooring.data.images import ImageSet
+from mooring.data.progress import reading_told
+from mooring.data.site_folder import ClassFolder, SiteFolder
+from mooring.data.sites import InMemorySite
+from mooring.engines import Local
+from mooring.errors import DataError, FederationError, TrainingError
+from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Event, silent
+from mooring.federation.container import file_hash, write
+from mooring.federation.explain import sentence_of, small_classes
+from mooring.federation.job_file import Job
+from mooring.federation.keys import Identity, fingerprint
+from mooring.federation.log import Log
+from mooring.federation.upload_file import UploadManifest, encode_file, seal, tensor_facts
+from mooring.record import StateFolder, environment
+from mooring.types import Upload
+
+SAMPLE = 32  # images that a check looks at
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What would happen at a site, before anything does."""
+
+    folders: tuple[ClassFolder, ...]
+    missing: tuple[str, ...]  # classes without an image
+    unmatched: tuple[str, ...]  # folders of no class
+    ignored: Mapping[str, int]  # files that are no images, by ending
+    images: int
+    seconds: float  # about
+    bytes: int  # of the upload
+    reveals: tuple[str, ...]  # what leaves the site, in sentences
+    small: Mapping[str, int]  # classes below the job's minimum
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a site made."""
+
+    path: Path
+    bytes: int
+    upload: Upload
+    sha256: str
+
+
+def folder_of(job: Job, site: str, data: Path, mapping: Mapping[str, str] | None = None) -> SiteFolder:
+    """The site's images as the job wants them."""
+    number = job.number_of(site)
+    return SiteFolder(site, number, data, job.classes, replace(job.images, root=str(data)), dict(mapping or {}))
+
+
+def preview(job: Job, site: SiteFolder) -> Preview:
+    """Look at folders and at a few images; nothing is written, nothing leaves."""
+    return Preview(
+        folders=site.folders,
+        missing=tuple(label for label, count in site.counts.items() if not count),
+        unmatched=tuple(folder.name for folder in site.folders if folder.label is None),
+        ignored=dict(site.ignored),
+        images=site.size,
+        seconds=seconds_for(job.work, site) if site.size else 0.0,
+        bytes=job.work.limits.bytes,
+        reveals=tuple(dict.fromkeys(sentence_of(plan.name) for plan in job.manifest.uploads)),
+        small=small_classes(site.counts.values(), job.classes, job.manifest.minimum),
+    )
+
+
+def seconds_for(work: ClientJob, site: SiteFolder) -> float:
+    """About how long it takes, from a few images: read, and trained on for one epoch where something is trained."""
+    began = monotonic()
+    sample = site.sample(SAMPLE)
+    read = monotonic()
+    once = replace(work, training=replace(work.training, rounds=1, local_epochs=1, snapshots="last"))
+    for _ in Local(workers=1).collect(once, [InMemorySite(site.number, sample, site.name)], silent):
+        pass
+    epochs = work.training.rounds * work.training.local_epochs if work.recipe.terms else 1
+    return (read - began + (monotonic() - read) * epochs) * site.size / max(1, len(sample))
+
+
+def approve(job: Job, log: Log, now: datetime | None = None) -> None:
+    """This site does what the job asks: written down once."""
+    job.refuse_expired(now or datetime.now(UTC))
+    if not log.has("approved", job.sha256):
+        words = f"{job.manifest.method} for {len(job.classes)} classes, asked by {fingerprint(job.coordinator)}"
+        log.note("approved", job.sha256, who=job.coordinator, words=words)
+
+
+def train(  # noqa: PLR0913
+    job: Job,
+    site: SiteFolder,
+    out: Path,
+    identity: Identity,
+    log: Log,
+    *,
+    allow_small: bool = False,
+    sealed: bool = False,
+    emit: Emit = silent,
+    now: datetime | None = None,
+) -> Trained:
+    """Train once, or go on where an interrupted training was, and write the one file; all of it or nothing."""
+    today = (now or datetime.now(UTC)).replace(microsecond=0)
+    job.refuse_expired(today)
+    if not log.has("approved", job.sha256):
+        raise FederationError("this job was not approved here", "look at it with --check, then `mooring approve JOB`")
+    refuse_foreign_key(job, site.name, identity)
+    with reading_told(emit):
+        shard = site.shard()
+    small = small_classes(shard.label_counts(), job.classes, job.manifest.minimum)
+    if small and not allow_small:
+        told = ", ".join(f"{label} ({count})" for label, count in small.items())
+        raise DataError(
+            f"{site.name}: classes with fewer than {job.manifest.minimum} images: {told}",
+            "sums over so few give single images away: leave them out, or say --allow-small-classes",
+        )
+    upload, last = trained(job, site, shard, log.home, emit)
+    versions = environment()
+    manifest = UploadManifest(
+        job=job.sha256,
+        work=job.work.sha256,
+        site=site.name,
+        samples=upload.samples,
+        classes=job.classes,
+        minimum=job.manifest.minimum,
+        created=today.isoformat(),
+        tensors={name: tensor_facts(tensor) for name, tensor in upload.tensors.items()},
+        metrics={} if last is None else {"base_loss": last.base_loss, "train_accuracy": last.train_accuracy},
+        versions={"python": versions.python, **versions.packages},
+        small_classes=bool(small),
+    )
+    data = encode_file(manifest, upload, identity.key)
+    data = seal(data, job.sha256, job.coordinator) if sealed else data
+    write(out, data)
+    digest = file_hash(data)
+    log.note("trained", job.sha256, digest, site.name, f"{upload.samples} images, {len(data)} bytes")
+    shutil.rmtree(state_folder(log.home, job, site.name), ignore_errors=True)
+    return Trained(out, len(data), upload, digest)
+
+
+def trained(job: Job, site: SiteFolder, shard: ImageSet, home: Path, emit: Emit) -> tuple[Upload, ClientRecord | None]:
+    """The one upload, and what was measured last."""
+    folder = state_folder(home, job, site.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    states = StateFolder(folder, job.sha256, job.work.sha256)
+    measured: list[ClientRecord] = []
+    failed: list[tuple[str, str]] = []
+
+    def note(event: Event) -> None:
+        match event:
+            case ClientRecord() as record:
+                measured.append(record)
+            case ClientFailed(problem=problem, remedy=remedy):
+                failed.append((problem, remedy))
+            case ClientStarved(reason=reason):
+                failed.append((f"{site.name}: {reason}", "name a folder with images"))
+        emit(event)
+
+    place = InMemorySite(site.number, shard, site.name)
+    uploads = list(Local(workers=1).collect(job.work, [place], note, states))
+    for problem, remedy in failed:
+        raise TrainingError(problem, remedy)
+    return uploads[-1], measured[-1] if measured else None
+
+
+def state_folder(home: Path, job: Job, site: str) -> Path:
+    return home / "training" / f"{job.sha256[:16]}-{site}"
+
+
+def refuse_foreign_key(job: Job, site: str, identity: Identity) -> None:
+    """A file that would be refused is not made."""
+    key = next(named.key for named in job.manifest.sites if named.name == site)
+    if key is not None and key != identity.public:
+        raise FederationError(
+            f"site {site}: the job wants the key {fingerprint(key)}, and this one is {fingerprint(identity.public)}",
+            "use the account that showed its key with `mooring keys`, or ask for a new job",
+        )

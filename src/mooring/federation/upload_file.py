@@ -1,0 +1,135 @@
+"""The upload file: what one site sends, once. Tensors as every upload has them, a manifest, the site's signature.
+
+Sealed, it is a box that nobody but the coordinator can open, with the job it answers written outside.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+
+from nacl.exceptions import CryptoError
+from nacl.public import SealedBox
+from nacl.signing import SigningKey, VerifyKey
+from torch import Tensor
+
+from mooring.errors import FederationError, StoreError, UploadError
+from mooring.federation.container import AGAIN, Container, FileLimits, decode, encode, is_key, load, refuse
+from mooring.federation.job_file import moment, type_name
+from mooring.record import as_record, as_tree
+from mooring.types import Upload
+from mooring.uploads import Limits
+from mooring.uploads.codec import decode as decode_upload
+from mooring.uploads.codec import encode as encode_upload
+
+KIND, SEALED = "upload", "sealed"
+USUAL = FileLimits()
+
+
+@dataclass(frozen=True)
+class TensorFacts:
+    """A tensor as the manifest tells it."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class UploadManifest:
+    """What an upload file says of itself. Nothing of a site stands here that its tensors do not need."""
+
+    job: str  # SHA-256 of the job file
+    work: str  # SHA-256 of the work order
+    site: str
+    samples: int
+    classes: tuple[str, ...]
+    minimum: int  # images of a class that the job asks for
+    created: str
+    tensors: Mapping[str, TensorFacts]
+    metrics: Mapping[str, float | None]  # of its own training, as it measured them
+    versions: Mapping[str, str]
+    small_classes: bool = False  # the site allowed classes with fewer images than the job's minimum
+
+
+@dataclass(frozen=True)
+class UploadFile:
+    """An upload file that was read, and is what its signer wrote."""
+
+    manifest: UploadManifest
+    upload: Upload = field(repr=False)
+    signer: str  # public key
+    sha256: str  # of the file's head
+    data: bytes = field(repr=False)  # the file as it was signed, out of its seal
+    sealed: bool = False
+
+
+def tensor_facts(tensor: Tensor) -> TensorFacts:
+    data = tensor.contiguous().numpy().tobytes()
+    return TensorFacts(type_name(tensor), tuple(tensor.shape), len(data), sha256(data).hexdigest())
+
+
+def encode_file(manifest: UploadManifest, upload: Upload, key: SigningKey) -> bytes:
+    tree = as_tree(manifest)
+    assert isinstance(tree, dict)
+    return encode(KIND, tree, encode_upload(upload), key)
+
+
+def seal(data: bytes, job: str, coordinator: str) -> bytes:
+    """The file in a box for the coordinator alone."""
+    box = SealedBox(VerifyKey(bytes.fromhex(coordinator)).to_curve25519_public_key())
+    return encode(SEALED, {"job": job, "for": coordinator}, box.encrypt(data))
+
+
+@dataclass(frozen=True)
+class UploadLimits:
+    """How much a reader takes of an upload file, and of the tensors inside."""
+
+    file: FileLimits = USUAL
+    tensors: Limits = Limits()
+
+
+ANY = UploadLimits()
+
+
+def read_upload(path: Path, limits: UploadLimits = ANY, key: SigningKey | None = None) -> UploadFile:
+    """The upload in a file; one that is sealed is opened with this key."""
+    what, data = str(path), load(path, limits.file)
+    held = decode(data, None, limits.file, what)
+    if held.kind != SEALED:
+        return opened_upload(held, data, what, limits)
+    inner = unsealed(held, what, key)
+    return replace(opened_upload(decode(inner, KIND, limits.file, what), inner, what, limits), sealed=True)
+
+
+def unsealed(held: Container, what: str, key: SigningKey | None) -> bytes:
+    """What is in the box, for whom it is."""
+    if key is None or held.manifest.get("for") != bytes(key.verify_key).hex():
+        raise FederationError(f"{what}: is sealed for somebody else", "open it where the job was planned")
+    try:
+        inner: bytes = SealedBox(key.to_curve25519_private_key()).decrypt(held.payload)
+    except CryptoError:
+        raise FederationError(f"{what}: its seal cannot be opened", AGAIN) from None
+    return inner
+
+
+def opened_upload(held: Container, data: bytes, what: str, limits: UploadLimits = ANY) -> UploadFile:
+    """The upload that a container holds, manifest and tensors held against each other."""
+    if held.kind != KIND or held.signer is None:
+        refuse(what, "is no signed upload")
+    try:
+        manifest = as_record(UploadManifest, held.manifest, Path(what), AGAIN)
+        upload = decode_upload(held.payload, limits.tensors)
+    except (StoreError, UploadError) as error:
+        problem = error.problem if isinstance(error, StoreError) else f"{what}: {error.problem}"
+        raise FederationError(problem, error.remedy) from None
+    told = (manifest.site, manifest.samples, manifest.work)
+    if told != (upload.site, upload.samples, upload.job):
+        refuse(what, "says other things outside than inside")
+    if dict(manifest.tensors) != {name: tensor_facts(tensor) for name, tensor in upload.tensors.items()}:
+        refuse(what, "holds other tensors than its manifest says")
+    if not is_key(manifest.job):
+        refuse(what, "answers no job")
+    moment(manifest.created)
+    return UploadFile(manifest, upload, held.signer, held.sha256, data)
