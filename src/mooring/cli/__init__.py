@@ -11,7 +11,21 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from mooring.cli import data, doctor, federation, fetch, folders, fuse, imports, methods, run, study, sweep, watch
+from mooring.cli import (
+    data,
+    doctor,
+    federation,
+    fetch,
+    flower,
+    folders,
+    fuse,
+    imports,
+    methods,
+    run,
+    study,
+    sweep,
+    watch,
+)
 from mooring.cli.arguments import INTERRUPTED
 from mooring.errors import ConfigError, Interruption, MooringError, one_line
 from mooring.user_code import explained
@@ -69,6 +83,11 @@ sources = typer.Typer(invoke_without_command=True, help=data.data.__doc__)
 sources.callback()(data.data)
 sources.command("fetch")(fetch.fetch)
 app.add_typer(sources, name="data")
+
+network = typer.Typer(no_args_is_help=True, help=flower.about.__doc__)
+network.callback()(flower.about)
+network.command("keys")(flower.keys)
+app.add_typer(network, name="flower")
 
 
 def main() -> None:
