@@ -21,6 +21,7 @@ from mooring.cli import (
     fuse,
     imports,
     methods,
+    model,
     run,
     study,
     sweep,
@@ -62,6 +63,10 @@ app.command("watch")(watch.watch)
 app.command("verify")(folders.verify)
 app.command("clean")(folders.clean)
 app.command("fuse")(fuse.fuse)
+app.command("predict")(model.predict)
+app.command("evaluate")(model.evaluate)
+app.command("export")(model.export)
+app.command("card")(model.card)
 app.command("plan")(federation.plan)
 app.command("approve")(federation.approve)
 app.command("train")(federation.train)

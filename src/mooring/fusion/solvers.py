@@ -41,7 +41,8 @@ class Ridge(Checked):
 
     GCV = (|Y - ZW|^2 / n) / (1 - p/n)^2,  p = 1 + sum_j e_j / (e_j + strength),  e_j the eigenvalues of T
 
-    Both terms are functions of the sums. Scores of images that were fitted are too good; those of new ones are taken
+    Both terms are functions of the sums. A strength that leaves less than one image's freedom, p > n - 1, is not looked
+    at: with fewer images than features the residual is rounding there, and says nothing of new images. Scores of images that were fitted are too good; those of new ones are taken
     to be y - (y - s) / (1 - p/n), the scores with the image left out, of average leverage.
     """
 
@@ -54,13 +55,15 @@ class Ridge(Checked):
         along = vectors.T @ moments.cross  # (d, C)
         strengths = STRENGTHS if self.strength is None else torch.tensor([self.strength], dtype=values.dtype)
         errors = torch.stack([gcv(values, along.square().sum(1), moments, strength) for strength in strengths])
-        error, strength = errors.min(), strengths[errors.argmin()]
+        tellable = bool(errors.isfinite().any())
+        chosen = int(errors.argmin()) if tellable else len(strengths) - 1
+        error, strength = errors[chosen] / len(moments.shares), strengths[chosen]
         weight = vectors @ (along / (values + strength)[:, None])
         kept = left(values, strength, moments.n)
         one_hot = torch.eye(len(moments.shares), dtype=weight.dtype)
         means = one_hot - (one_hot - moments.shares - moments.means @ weight) / kept
         within = weight.T @ moments.within @ weight / kept.square()
-        return Fit(weight, moments.shares, means, within, error / len(moments.shares))
+        return Fit(weight, moments.shares, means, within, error if tellable else None)
 
 
 def freedom(values: Tensor, strength: Tensor) -> Tensor:
@@ -71,7 +74,8 @@ def freedom(values: Tensor, strength: Tensor) -> Tensor:
 def gcv(values: Tensor, along: Tensor, moments: Standardised, strength: Tensor) -> Tensor:
     total = (moments.shares * (1 - moments.shares)).sum()
     explained = (along / (values + strength) * (2 - values / (values + strength))).sum()
-    return (total - explained) / left(values, strength, moments.n).square()
+    error = (total - explained) / left(values, strength, moments.n).square()
+    return torch.where(freedom(values, strength) > moments.n - 1, torch.inf, error)
 
 
 def left(values: Tensor, strength: Tensor, n: Tensor) -> Tensor:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from mooring.config import Experiment
+from mooring.federation.model_file import Provenance, SiteShare, encode_model
 from mooring.fusion import Fusion, Predictor
 from mooring.methods import track_of
 from mooring.record import Result, environment
-from mooring.record.model_file import Provenance, SiteShare, encode_model
 
 LEFT_OUT = "left out of this fusion"
 

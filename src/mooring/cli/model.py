@@ -1,0 +1,168 @@
+"""`mooring predict`, `evaluate`, `export` and `card`: what people do with a model."""
+
+import csv
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mooring.cells import in_csv
+from mooring.cli.arguments import FAILED, AsJson, print_json, say
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Sequence
+
+    from mooring.federation.model_file import ModelFile
+    from mooring.federation.predict import Predictions, Unreadable
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or the folder of a run that left one.")]
+SHOWN = 10  # files that cannot be read, named one by one
+
+
+def predict(
+    model: Model,
+    images: Annotated[list[Path], typer.Argument(metavar="IMAGE... FOLDER...", help="Files, folders, or both.")],
+    csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Also write a table here.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Say what images show: any size, grey or in colour; every image below a folder.
+
+    Exit code 3 when some files cannot be read: they are named, and the others predicted.
+    """
+    from mooring.cli.progress import reading_lines
+    from mooring.data.progress import reading_told
+    from mooring.federation.predict import predict as ask
+
+    loaded = opened(model)
+    with reading_told(reading_lines):
+        found = ask(loaded, images)
+    if csv_file is not None:
+        from mooring.record import write_atomically
+
+        write_atomically(csv_file, csv_text(found).encode())
+    if json:
+        print_json(as_json(model, found))
+    else:
+        from mooring.cli.model_tables import predictions_table
+
+        predictions_table(found)
+    if csv_file is not None and not json:
+        say(f"{len(found.rows)} rows in {csv_file}", err=True)
+    if not json:
+        tell_ignored(found.ignored)
+    if tell_unreadable(found.unreadable, len(found.rows), json):
+        raise typer.Exit(FAILED)
+
+
+def evaluate(
+    model: Model,
+    data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="A folder per class, or per site and class.")],
+    positive: Annotated[str | None, typer.Option(help="The class whose sensitivity and specificity count.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Count how often a model is right on images that nobody trained on: by class, by site, with intervals."""
+    from mooring.cli.progress import reading_lines
+    from mooring.data.progress import reading_told
+    from mooring.federation.assessment import assess
+
+    loaded = opened(model)
+    with reading_told(reading_lines):
+        found = assess(loaded, data, positive)
+    if json:
+        from mooring.federation.assessment import as_told
+
+        print_json({"model": str(model), "data": str(data), **as_told(found)})
+    else:
+        from mooring.cli.model_tables import assessment_tables
+
+        assessment_tables(found)
+    if tell_unreadable(found.unreadable, found.right.n + len(found.unreadable), json):
+        raise typer.Exit(FAILED)
+
+
+def export(
+    model: Model,
+    onnx: Annotated[Path, typer.Option("--onnx", metavar="FILE", help="Where to write the ONNX file.")],
+) -> None:
+    """Write a model as ONNX, preprocessing included: uint8 images in, scores and their soft-max out."""
+    from mooring.federation.onnx_export import export_onnx
+
+    told = export_onnx(opened(model), onnx)
+    say(told)
+
+
+def card(
+    model: Model,
+    out: Annotated[Path | None, typer.Option(help="Write it to this file instead of printing it.")] = None,
+) -> None:
+    """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
+    from mooring.federation.card import card_of
+
+    text = card_of(opened(model))
+    if out is None:
+        say(text)
+        return
+    from mooring.record import write_atomically
+
+    write_atomically(out, (text + "\n").encode())
+    say(str(out))
+
+
+def opened(path: Path) -> "ModelFile":
+    """The model in a file or in the folder of a run."""
+    from mooring.federation.model_file import load_model
+    from mooring.record import MODEL
+
+    return load_model(path / MODEL if path.is_dir() else path)
+
+
+def csv_text(found: "Predictions") -> str:
+    """A row per file; what would be a formula in a spreadsheet is guarded."""
+    from mooring.federation.predict import Prediction
+
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("file", "class", found.confidence, "second class", f"second {found.confidence}", "problem"))
+    for row in found.rows:
+        cells: Sequence[object]
+        if isinstance(row, Prediction):
+            second = row.second
+            more = ("", "") if second is None else (second.label, f"{second.confidence:.6f}")
+            cells = (str(row.file), row.first.label, f"{row.first.confidence:.6f}", *more, "")
+        else:
+            cells = (str(row.file), "", "", "", "", row.problem)
+        writer.writerow(map(in_csv, cells))
+    return text.getvalue()
+
+
+def as_json(model: Path, found: "Predictions") -> dict[str, object]:
+    rows = [
+        {
+            "file": str(row.file),
+            "class": row.first.label,
+            found.confidence: row.first.confidence,
+            "all": {guess.label: guess.confidence for guess in row.guesses},
+        }
+        for row in found.read
+    ]
+    problems = [{"file": str(row.file), "problem": row.problem} for row in found.unreadable]
+    return {"model": str(model), "confidence": found.confidence, "predictions": rows, "unreadable": problems}
+
+
+def tell_unreadable(unreadable: "Sequence[Unreadable]", files: int, quiet: bool) -> bool:
+    """Name the files that could not be read, on standard error; were there any?"""
+    if unreadable and not quiet:
+        say(f"{len(unreadable)} of {files} files cannot be read:", err=True)
+        for row in unreadable[:SHOWN]:
+            say(f"  {row.file}: {row.problem}", err=True)
+        if len(unreadable) > SHOWN:
+            say(f"  and {len(unreadable) - SHOWN} more", err=True)
+    return bool(unreadable)
+
+
+def tell_ignored(ignored: "Counter[str]") -> None:
+    if ignored:
+        told = ", ".join(f"{count} {ending}" for ending, count in ignored.most_common(5))
+        say(f"not looked at in folders: {told}", err=True)
