@@ -1,4 +1,4 @@
-"""A real SuperLink and real SuperNodes on this machine's loopback, with TLS and authentication; all end with the test."""
+"""A real SuperLink and real SuperNodes on this machine's loopback, with TLS and keys; all of them end with the test."""
 
 import os
 import signal
@@ -28,18 +28,19 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def descendants(pid):
-    """All processes below one, by id."""
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    parents = dict(map(int, line.split()) for line in listed.splitlines())
-    found = [child for child, parent in parents.items() if parent == pid]
-    return [*found, *(below for child in found for below in descendants(child))]
+def family(process):
+    """A process, all of its session, and all below them, by id; Flower starts some in sessions of their own."""
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,sess="], capture_output=True, text=True, check=True).stdout
+    rows = [tuple(map(int, line.split())) for line in listed.splitlines()]
+    found = {process.pid, *(pid for pid, _, session in rows if session == process.pid)}
+    while more := {pid for pid, parent, _ in rows if parent in found} - found:
+        found |= more
+    return found
 
 
 def end(process):
-    """A process and all below it, by id, at once."""
-    everybody = [process.pid, *descendants(process.pid)]
-    for pid in everybody:
+    """All of them at once; whoever lost its parent before is found by its session."""
+    for pid in family(process):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     process.wait()
@@ -83,6 +84,7 @@ class Network:
             env=self.environment | environment,
             stdout=log,
             stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         log.close()
         self.running[name] = process
@@ -102,7 +104,6 @@ class Network:
             *("--ssl-ca-certfile", keys / "ca.crt", "--ssl-certfile", keys / "superlink.crt"),
             *("--ssl-keyfile", keys / "superlink.key", "--enable-supernode-auth"),
             *("--database", self.folder / "superlink.db", "--disable-runtime-dependency-installation"),
-            *("--fleet-api-address", f"127.0.0.1:{free_port()}", "--control-api-address", f"127.0.0.1:{free_port()}"),
         )
         until("the SuperLink listens", self._listens, process)
 
@@ -134,11 +135,17 @@ class Network:
         )
 
     def submit(self, **settings):
-        """Start a run; how it ends is in the SuperLink's list."""
-        words = " ".join(
-            f'{key}="{value}"' if isinstance(value, str | Path) else f"{key}={value}" for key, value in settings.items()
-        )
-        self.flwr("run", HOME, "mooring", "--run-config", words)
+        """Start a run; its log grows until it has ended."""
+        words = (f'{key}="{value}"' if isinstance(value, Path) else f"{key}={value}" for key, value in settings.items())
+        name = f"run-{len(list(self.folder.glob('run-*.log')))}"
+        self.start(name, "flwr", "run", HOME, "mooring", "--run-config", " ".join(words), "--stream")
+        return name
+
+    def ended(self, name):
+        """All that a run has said, once it has ended."""
+        until(f"{name} ends", lambda: self.running[name].poll() is not None, self.running["superlink"])
+        self.running.pop(name)
+        return self.log(name)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from mooring.weighting.sigma import Sigma
 HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
 TUTORIAL = HOME / "docs/tutorial.md"  # one story: its commands run one after the other, in one folder
+NETWORK = HOME / "docs/flower.md"  # its commands start servers: test_flower_network.py runs them
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 FEW = "data.limit=300"  # of the digits; somebody's own images are few
 SHORTENED = {"run": (*QUICK, FEW), "sweep": (*QUICK, FEW, "seed=1", "partition.alpha=0.5", "--workers=1")}
@@ -111,7 +112,7 @@ def typed(cli):
     return run
 
 
-@pytest.mark.parametrize(("document", "command"), each(lambda d: [] if d == TUTORIAL else to_run(d)))
+@pytest.mark.parametrize(("document", "command"), each(lambda d: [] if d in (TUTORIAL, NETWORK) else to_run(d)))
 def test_every_command_runs(document, command, typed, desk):
     desk(document)
     typed(command)

@@ -5,7 +5,7 @@ import logging
 from flwr.app import Context, Message
 from flwr.clientapp import ClientApp
 
-from mooring.engines.flower.messages import Answer, asked, reply
+from mooring.engines.flower.messages import Answer, asked, held, reply
 from mooring.errors import MooringError
 from mooring.events import ClientRecord, ClientResumed, Event
 from mooring.flower_app.node import job_for, node_of, upload_for
@@ -15,7 +15,6 @@ LOG = logging.getLogger("flwr")
 app = ClientApp()
 
 
-@app.train()  # type: ignore[untyped-decorator]
 def train(message: Message, context: Context) -> Message:
     """The upload of this site, or in one line why there is none."""
     keep_freed_memory()
@@ -25,13 +24,16 @@ def train(message: Message, context: Context) -> Message:
         node = node_of(context.node_config)
         if node.name in str(question["have"]).split():
             return reply(Answer(words={"site": site, "have": "yes"}), message)
-        job = job_for(node, bytes(question["job"]))
+        job = job_for(node, held(question, "job"))
         data = upload_for(node, job, tell)
         LOG.info("mooring: %s sends %d bytes for job %s", site, len(data), job.sha256[:8])
         return reply(Answer({"upload": data}, {"site": site}), message)
     except MooringError as error:
         LOG.error("mooring: %s", error)
         return reply(Answer(words={"site": site, "refused": str(error)}), message)
+
+
+app.train()(train)
 
 
 def tell(event: Event) -> None:

@@ -3,6 +3,7 @@
     ca.crt                       whom everybody trusts
     superlink.crt, .key          the SuperLink's certificate
     north/key, key.pub           a SuperNode's key (ECDSA P-384): the first stays there, the second is registered
+    coordinator.pub              the public key of whoever runs this: jobs that it signed are approved by the sites
     home/config.toml             the SuperLink's address, for `flwr` with FLWR_HOME=.../home
 
 They are for a test federation: the key that signed the certificates is thrown away.
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.errors import FederationError, needed
+from mooring.federation.keys import own_identity
 from mooring.federation.names import check_sites
 from mooring.record import write_atomically
 
@@ -51,6 +53,7 @@ def make_keys(folder: Path, sites: Sequence[str], host: str = "127.0.0.1", port:
         (folder / site).mkdir(mode=0o700)
         private(folder / site / "key", openssh(key))
         write_atomically(folder / site / "key.pub", openssh_public(key))
+    write_atomically(folder / "coordinator.pub", own_identity().public.encode())
     made = FederationKeys(folder, tuple(sites))
     made.home.mkdir()
     certificates = (folder / "ca.crt").absolute().as_posix()

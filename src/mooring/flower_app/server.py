@@ -41,7 +41,6 @@ class RunSettings:
         return Path(f"{self.out.removesuffix('.mooring')}.received")
 
 
-@app.main()  # type: ignore[untyped-decorator]
 def main(grid: Grid, context: Context) -> None:
     """One job, one upload from every site, one model."""
     settings = settings_of(context.run_config)
@@ -72,6 +71,9 @@ def main(grid: Grid, context: Context) -> None:
     for row in made.fused.decisions:
         LOG.info("mooring: %s: %s %s", row.site, row.verdict, one_line(row.reason))
     LOG.info("mooring: %s holds %d sites", made.path, len(made.fused.used))
+
+
+app.main()(main)
 
 
 def settings_of(config: Mapping[str, bool | float | int | str]) -> RunSettings:
@@ -115,7 +117,7 @@ class Received:
         """What one node says: its upload, that it was here before, or why there is none."""
         node = message.metadata.src_node_id
         if message.has_error():
-            LOG.warning("mooring: node %s: %s; asked again", node, one_line(message.error.reason)[:LONGEST])
+            LOG.warning("mooring: node %s: %s; asked again", node, one_line(str(message.error.reason))[:LONGEST])
             return
         try:
             answer = answer_of(message)

@@ -33,7 +33,7 @@ class Parcel:
     states: States
 
     def write(self, path: Path) -> None:
-        path.write_bytes(cloudpickle.dumps(self))
+        path.write_bytes(cloudpickle.dumps(self))  # type: ignore[no-untyped-call,unused-ignore]
 
 
 @cache
@@ -45,12 +45,12 @@ def opened(path: Path) -> Parcel:
 def client_app(path: Path) -> ClientApp:
     app = ClientApp()
 
-    @app.train()  # type: ignore[untyped-decorator]
     def train(message: Message, context: Context) -> Message:
         one_thread()
         keep_freed_memory()
-        return reply(trained(opened(path), int(asked(message)["client"])), message)
+        return reply(trained(opened(path), int(str(asked(message)["client"]))), message)
 
+    app.train()(train)
     return app
 
 

@@ -43,7 +43,7 @@ def simulate(
         try:
             for client, message in running.replies():
                 if message.has_error():
-                    emit(died(client, message.error.reason))
+                    emit(died(client, str(message.error.reason)))
                     continue
                 answer = answer_of(message)
                 told(answer, emit)
@@ -105,7 +105,6 @@ class Simulation:
     def _server_app(self) -> ServerApp:
         app = ServerApp()
 
-        @app.main()  # type: ignore[untyped-decorator]
         def main(grid: Grid, context: Context) -> None:
             while len(nodes := sorted(grid.get_node_ids())) < len(self.clients):
                 sleep(0.05)  # they are still registering
@@ -115,6 +114,7 @@ class Simulation:
                 if self.stopping.is_set():
                     return
 
+        app.main()(main)
         return app
 
 

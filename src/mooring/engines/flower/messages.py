@@ -34,6 +34,14 @@ def asked(message: Message) -> ConfigRecord:
     return message.content.config_records[TOLD]
 
 
+def held(told: ConfigRecord, name: str) -> bytes:
+    """Bytes that a record holds under this name."""
+    value = told[name]
+    if not isinstance(value, bytes):
+        raise TypeError(f"{name} holds no bytes")
+    return value
+
+
 def reply(answer: Answer, message: Message) -> Message:
     arrays = {name: Array("uint8", (len(data),), CODEC, data) for name, data in answer.uploads.items()}
     told = ConfigRecord({"state": answer.state, **{f"word.{name}": text for name, text in answer.words.items()}})
@@ -46,7 +54,7 @@ def answer_of(message: Message) -> Answer:
         uploads = {str(name): array.data for name, array in message.content.array_records[UPLOADS].items()}
         told = message.content.config_records[TOLD]
         words = {name.removeprefix("word."): str(text) for name, text in told.items() if name.startswith("word.")}
-        return Answer(uploads, words, bytes(told.get("state", b"")))
+        return Answer(uploads, words, held(told, "state"))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UploadError(f"node {message.metadata.src_node_id}: its reply cannot be read ({error!r})") from None
 
