@@ -3,7 +3,7 @@
 import os
 import resource
 from collections.abc import Callable
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -39,13 +39,29 @@ def _report(pipe: Any, work: Callable[..., Any], arguments: tuple[object, ...]) 
 
 
 def cpu_seconds() -> float:
-    """Processor time of this process, of its children that have ended, and of those that still run: unlike the clock,
-    it does not count the work of others on the same cores."""
-    alive = [Path(f"/proc/{child.pid}/stat").read_text("utf-8") for child in active_children()]
-    used = [line.rpartition(")")[2].split()[11:13] for line in alive]  # user and system time, in ticks
+    """Processor time of this process and of all below it, ended or not: unlike the clock, it does not count the work
+    of others on the same cores."""
     ended = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    ticks = sum(int(user) + int(system) for user, system in used)
+    ticks = sum(map(ticks_of, below(os.getpid())))
     return ticks / os.sysconf("SC_CLK_TCK") + sum(usage.ru_utime + usage.ru_stime for usage in ended)
+
+
+def below(pid: int) -> list[int]:
+    """Living processes that this one started, and that those started."""
+    try:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        own = [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    except OSError:
+        return []
+    return own + [process for child in own for process in below(child)]
+
+
+def ticks_of(pid: int) -> int:
+    """User and system time of a process, and of its children that have ended."""
+    try:
+        return sum(map(int, Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[11:15]))
+    except OSError:
+        return 0
 
 
 def peak() -> float:

@@ -1,6 +1,7 @@
 """Small real things that many tests share."""
 
 import json
+import os
 import shutil
 import sys
 from dataclasses import replace
@@ -16,6 +17,7 @@ from mooring.client import ClientJob, Training
 from mooring.client.bank import stand_in
 from mooring.data.digits import Digits
 from mooring.data.images import ImageSet
+from mooring.federation.keys import HOME
 from mooring.methods import METHODS
 from mooring.models.backbones import DigitsNet
 from mooring.models.network import Blueprint
@@ -23,6 +25,12 @@ from mooring.record import DecidedClaim, Plot, PlottedLine, PrintedTable, Quoted
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
 torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_home(tmp_path_factory):
+    """No test makes a key or a log in the home of whoever runs it."""
+    os.environ[HOME] = str(tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +68,7 @@ def shard_of(digits):
 def cli(monkeypatch, capsys, tmp_path):
     """Run the command line as a user does, in an empty folder; returns (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(HOME, str(tmp_path / ".home"))
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["mooring", *map(str, arguments)])

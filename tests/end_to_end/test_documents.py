@@ -23,8 +23,9 @@ from mooring.weighting.sigma import Sigma
 
 HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
-TUTORIAL = HOME / "docs/tutorial.md"  # one story: its commands run one after the other, in one folder
 NETWORK = HOME / "docs/flower.md"  # its commands start servers: test_flower_network.py runs them
+FEDERATION = HOME / "docs/federation.md"
+STORIES = [HOME / "docs/tutorial.md", FEDERATION]  # their commands run one after the other, in one folder
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 FEW = "data.limit=300"  # of the digits; somebody's own images are few
 SHORTENED = {"run": (*QUICK, FEW), "sweep": (*QUICK, FEW, "seed=1", "partition.alpha=0.5", "--workers=1")}
@@ -64,6 +65,8 @@ def desk(tmp_path, monkeypatch):
             folder = tmp_path / "hospitals" / ("north", "south")[i % 2] / digits.classes[digits.labels[i]]
             folder.mkdir(parents=True, exist_ok=True)
             Image.fromarray(digits.images[i, 0].numpy()).save(folder / f"{i}.png")
+        if document == FEDERATION:
+            lay_hospitals(tmp_path, digits)
         for text in blocks(document, "python"):
             if named := re.match(r"# (\w+\.py)\n", text):
                 (tmp_path / named[1]).write_text(text)
@@ -76,6 +79,17 @@ def desk(tmp_path, monkeypatch):
         monkeypatch.syspath_prepend(tmp_path)
 
     return lay
+
+
+def lay_hospitals(folder, digits):
+    """Each hospital's images, one of them with names of its own, and some that nobody trains on."""
+    names = {"south_images": ("Normal", "lung_inflammation")}
+    for place, start in {"north_images": 0, "south_images": 25, "east_images": 45, "held_out": 60}.items():
+        for digit, label in enumerate(names.get(place, ("normal", "pneumonia"))):
+            own = folder / place / label
+            own.mkdir(parents=True)
+            for i in (digits.labels == digit).nonzero().flatten().tolist()[start : start + 12 + 3 * digit]:
+                Image.fromarray(digits.images[i, 0].numpy()).resize((64, 64)).save(own / f"{i}.png")
 
 
 def words(command):
@@ -112,15 +126,16 @@ def typed(cli):
     return run
 
 
-@pytest.mark.parametrize(("document", "command"), each(lambda d: [] if d in (TUTORIAL, NETWORK) else to_run(d)))
+@pytest.mark.parametrize(("document", "command"), each(lambda d: [] if d in (NETWORK, *STORIES) else to_run(d)))
 def test_every_command_runs(document, command, typed, desk):
     desk(document)
     typed(command)
 
 
-def test_the_tutorial_runs_from_top_to_bottom(typed, desk):
-    desk(TUTORIAL)
-    for command in to_run(TUTORIAL):
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.stem)
+def test_a_story_runs_from_top_to_bottom(story, typed, desk):
+    desk(story)
+    for command in to_run(story):
         typed(command)
 
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 import pytest
 import torch
 import yaml
+from disturbance import workers_of
 
 from mooring import fuse, load, load_fusions, run
 from mooring.errors import StoreError
@@ -175,19 +176,6 @@ def test_validation_images_are_taken_before_partitioning(cli):
     assert json.loads(out)["samples"] == 500
 
 
-def children_of(pid):
-    """Processes whose parent is `pid`, from /proc."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid and fields[0] != "Z":
-            found.append(int(status.parent.name))
-    return found
-
-
 def test_workers_end_when_their_parent_is_killed(tmp_path):
     command = [
         sys.executable,
@@ -203,10 +191,10 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     deadline = time.monotonic() + 600  # only for what hangs
     while len(list((tmp_path / "here").glob("uploads/*/*"))) < 1 and time.monotonic() < deadline:
         time.sleep(0.2)
-    workers = children_of(parent.pid)
+    workers = workers_of(parent)
     parent.kill()
     parent.wait()
-    assert len(workers) >= 2
+    assert len(workers) == 2
     while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)

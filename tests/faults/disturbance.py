@@ -58,12 +58,22 @@ def wait_for_states(folder, count, process):
 
 
 def workers_of(process):
-    """Process ids of the workers, as far as they have begun."""
+    """Process ids of the workers, as far as they have begun: forked by the one child that has imported everything."""
+    return [worker for child in children_of(process.pid) if forks(child) for worker in children_of(child)]
+
+
+def children_of(pid):
     try:
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
+
+
+def forks(pid):
+    try:
+        return b"multiprocessing.forkserver" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 def torment(folder, settings, rng: random.Random, kills: int, patience: float) -> int:

@@ -15,12 +15,13 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import fuzz_data
+import fuzz_federation
 import fuzz_records
 from fuzz_target import Target
 
 from mooring.errors import MooringError
 
-TARGETS: dict[str, Target] = {**fuzz_data.TARGETS, **fuzz_records.TARGETS}
+TARGETS: dict[str, Target] = {**fuzz_data.TARGETS, **fuzz_records.TARGETS, **fuzz_federation.TARGETS}
 
 ROOM = 2**31  # bytes of address space
 SECONDS = 20

@@ -163,7 +163,7 @@ def test_classes_nobody_has_seen_never_win_and_few_images_are_enough(labels, eac
 
 
 def test_fewer_images_than_features_are_learned_from_all_the_same(shard_of, job_for, digits):
-    """With 120 images and 512 features the smallest strengths fit rounding; they used to be chosen, and all was lost."""
+    """With 120 images and 512 features the smallest strengths fit rounding: to choose one loses everything."""
     head = LinearHead(RandomFilters(64))
     predictor = fused(head, job_for(head), [shard_of([0, 1, 2], 40)])
     known = digits.labels < 3

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, TrustCode, print_json
+from mooring.cli.arguments import AsJson, TrustCode, print_json, say
 from mooring.cli.refuse import OfRun, refuse
 from mooring.errors import ConfigError
 
@@ -25,6 +25,8 @@ class OfFiles:
     strict: bool
     without: tuple[str, ...]
     encoder: str | None
+    report: Path | None
+    held_out: Path | None
     json: bool
 
 
@@ -37,7 +39,15 @@ def fuse(  # noqa: PLR0913, PLR0917
             "fusion.ridge=0.1, or data.root=... if the data has moved.",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write the model; model.mooring by default.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write the model; model.mooring by default, of a run nothing.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a page for people: who contributed, how good it is.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="FOLDER", help="Held-out images for the page: a folder per class.")
+    ] = None,
     need: Annotated[int, typer.Option(help="Refuse to fuse fewer sites.")] = 1,
     strict: Annotated[bool, typer.Option("--strict", help="Stop when a file is set aside.")] = False,
     into: Annotated[
@@ -69,11 +79,13 @@ def fuse(  # noqa: PLR0913, PLR0917
         if (fusion, clients, at_round) != (USUAL_FUSIONS, None, None):
             raise ConfigError(["--fusion, --clients, --round: are for runs; a job has one fusion and one round"])
         leaving = tuple(part.strip() for part in (without or "").split(",") if part.strip())
-        federate(OfFiles(list(map(Path, given)), into, out, need, strict, leaving, encoder, json))
+        federate(OfFiles(list(map(Path, given)), into, out, need, strict, leaving, encoder, report, data, json))
         return
-    if out is not None or strict or need != 1 or encoder is not None:
-        raise ConfigError([f"{given[0]}: is no job file; --out, --need, --strict and --encoder are for one"])
-    refuse(OfRun(given[0], given[1:], fusion, clients, without, at_round, trust_code, json))
+    if strict or need != 1 or encoder is not None:
+        raise ConfigError([f"{given[0]}: is no job file; --need, --strict and --encoder are for one"])
+    if report is not None or data is not None:
+        raise ConfigError([f"{given[0]}: is no job file; the page on a run is that of mooring report"])
+    refuse(OfRun(given[0], given[1:], fusion, clients, without, at_round, trust_code, out, json))
 
 
 def is_job(word: str) -> bool:
@@ -93,6 +105,8 @@ def federate(asked: OfFiles) -> None:
     from mooring.federation.keys import home, own_identity
     from mooring.federation.log import Log
 
+    if asked.held_out is not None and asked.report is None:
+        raise ConfigError(["--data: is for the page; name one with --report FILE"])
     coordinator = Coordinator(own_identity(), Log(home()), asked.encoder)
     terms = Terms(asked.need, asked.strict, asked.without)
     if asked.into is not None:
@@ -100,9 +114,30 @@ def federate(asked: OfFiles) -> None:
     else:
         job, *uploads = asked.paths
         made = coordinator.fuse(job, uploads, asked.out or USUAL_MODEL, terms)
+    if asked.report is not None:
+        write_page(made.path, asked.report, asked.held_out, asked.encoder)
     if asked.json:
         print_json({"path": str(made.path), "sha256": made.sha256, "sites": made.fused.decisions})
         return
     from mooring.cli.federation_tables import show_made
 
     show_made(made)
+    if asked.report is not None:
+        say(f"{asked.report}: a page for people")
+
+
+def write_page(model: Path, page: Path, held_out: Path | None, encoder: str | None) -> None:
+    """Who contributed; on held-out images how good the model is, and would be without each site."""
+    from mooring.federation.assessment import assess
+    from mooring.federation.kept_uploads import read_kept
+    from mooring.federation.keys import own_identity
+    from mooring.federation.leave_one_out import without_each
+    from mooring.federation.model_file import load_model
+    from mooring.reports.models import Findings, write_model_page
+
+    made = load_model(model)
+    if held_out is None:
+        write_model_page(made, page)
+        return
+    kept = read_kept(model, own_identity().public, encoder)
+    write_model_page(made, page, Findings(assess(made, held_out), without_each(made, kept, held_out)))

@@ -89,25 +89,33 @@ def export(
     """Write a model as ONNX, preprocessing included: uint8 images in, scores and their soft-max out."""
     from mooring.federation.onnx_export import export_onnx
 
-    told = export_onnx(opened(model), onnx)
-    say(told)
+    say(export_onnx(opened(model), onnx).words)
 
 
 def card(
     model: Model,
-    out: Annotated[Path | None, typer.Option(help="Write it to this file instead of printing it.")] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="FOLDER", help="Held-out images: how good it is goes in.")
+    ] = None,
+    positive: Annotated[str | None, typer.Option(help="The class whose sensitivity and specificity count.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write it to this file; a page if it ends in .html.")] = None,
 ) -> None:
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
-    from mooring.federation.card import card_of
+    from mooring.federation.assessment import assess
+    from mooring.reports.models import Findings, model_card, write_model_page
 
-    text = card_of(opened(model))
+    loaded = opened(model)
+    findings = Findings(None if data is None else assess(loaded, data, positive))
     if out is None:
-        say(text)
-        return
-    from mooring.record import write_atomically
+        say(model_card(loaded, findings).rstrip())
+    elif out.suffix == ".html":
+        write_model_page(loaded, out, findings)
+        say(str(out))
+    else:
+        from mooring.record import write_atomically
 
-    write_atomically(out, (text + "\n").encode())
-    say(str(out))
+        write_atomically(out, model_card(loaded, findings).encode())
+        say(str(out))
 
 
 def opened(path: Path) -> "ModelFile":

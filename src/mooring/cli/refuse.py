@@ -27,6 +27,7 @@ class OfRun:
     without: str | None
     at_round: int | None
     trust_code: bool
+    out: Path | None  # where the predictor is kept
     json: bool
 
 
@@ -36,6 +37,8 @@ def refuse(asked: OfRun) -> None:
 
     of_data = [word for word in asked.settings if word.startswith(("data.", "partition."))]
     rules = load_fusions(asked.fusion, [word for word in asked.settings if word not in of_data])
+    if asked.out is not None and len(rules) != 1:
+        raise ConfigError([f"--out {asked.out}: is the model of one rule; name it with --fusion"])
     from mooring.cli.progress import fusing
     from mooring.simulation import FinishedRun
 
@@ -51,7 +54,7 @@ def refuse(asked: OfRun) -> None:
         for rule in rules:
             emit.begin(rule.kind)
             try:
-                rows.append(finished.fuse(rule, uploads))
+                rows.append(finished.fuse(rule, uploads, asked.out))
             except FusionError as error:
                 if asked.fusion != ALL:
                     raise
@@ -65,6 +68,8 @@ def refuse(asked: OfRun) -> None:
         from mooring.cli.tables import fusions_table
 
         fusions_table(asked.run, rows, len(delivered))
+        if asked.out is not None:
+            say(f"model: {asked.out}")
         for reason in skipped:
             say(f"left out: {reason}", err=True)
 

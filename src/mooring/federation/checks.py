@@ -226,7 +226,7 @@ SCATTER: dict[Second, Callable[[Totals], Tensor]] = {  # around class means: one
 def largest_feature(feature_map: FeatureMap, blueprint: Blueprint) -> float:
     """SLACK times the largest |phi_j(x)| over images that nobody took: flat, striped, and noise of four sizes."""
     phi = feature_map.build(blueprint)
-    return SLACK * phi(probes(blueprint.shape)).abs().amax().item()
+    return SLACK * float(phi(probes(blueprint.shape)).abs().amax())
 
 
 def probes(shape: tuple[int, int, int]) -> Tensor:

@@ -93,33 +93,41 @@ def fuse_uploads(job: Job, files: Sequence[UploadFile], terms: Terms, aside: Seq
     decisions = list(aside)
     left = [file for file in files if file.manifest.site in terms.without]
     decisions += [decided(file, "left out", "the coordinator asked for it") for file in left]
-    sound = []
-    for file in unique(file for file in files if file.manifest.site not in terms.without):
-        problem = problem_of(job, file)
-        if problem is None:
-            sound.append(file)
-        else:
-            decisions.append(decided(file, "set aside", problem))
-    sound, doubles = single(sound)
-    decisions += doubles
-    by_client = {file.upload.client: file for file in sound}
-    admitted: tuple[Upload, ...] = ()
-    if sound:
-        admission = admit([file.upload for file in sound], job.work.needs, job.work.blueprint, job.work.sha256, False)
-        refused = (*admission.refused, *suspicious(job, admission.admitted))
-        decisions += [decided(by_client[row.client], "set aside", "; ".join(row.problems)) for row in refused]
-        out = {row.client for row in refused}
-        admitted = tuple(upload for upload in admission.admitted if upload.client not in out)
+    used, aside_here = sound_files(job, [file for file in files if file.manifest.site not in terms.without])
+    decisions += aside_here
+    admitted = [file.upload for file in used]
     refuse_short(admitted, decisions, terms)
     with threads(os.cpu_count() or 1):
         predictor = job.fusion(admitted, Server(job.work.blueprint, job.experiment.seed))
-    used = tuple(by_client[upload.client] for upload in admitted)
     total = sum(upload.samples for upload in admitted)
     decisions += [
         replace(decided(file, "used", ""), weight=file.upload.samples / total, notes=notes_on(job, file, used))
         for file in used
     ]
-    return Fused(predictor, in_order(job, decisions), used)
+    return Fused(predictor, in_order(job, decisions), tuple(used))
+
+
+def sound_files(job: Job, files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision]]:
+    """The answers to this job that hold, by the number of their site; and why the others do not."""
+    aside: list[Decision] = []
+    answers = []
+    for file in unique(files):
+        problem = problem_of(job, file)
+        if problem is None:
+            answers.append(file)
+        else:
+            aside.append(decided(file, "set aside", problem))
+    answers, doubles = single(answers)
+    aside += doubles
+    if not answers:
+        return [], aside
+    by_client = {file.upload.client: file for file in answers}
+    needs, blueprint = job.work.needs, job.work.blueprint
+    admission = admit([file.upload for file in answers], needs, blueprint, job.work.sha256, strict=False)
+    refused = (*admission.refused, *suspicious(job, admission.admitted))
+    aside += [decided(by_client[row.client], "set aside", "; ".join(row.problems)) for row in refused]
+    out = {row.client for row in refused}
+    return [by_client[upload.client] for upload in admission.admitted if upload.client not in out], aside
 
 
 def problem_of(job: Job, file: UploadFile) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from nacl.signing import SigningKey
 from torch import Tensor
@@ -220,7 +221,7 @@ def hashes_in(tree: object) -> list[str]:
     return [found for part in parts for found in hashes_in(part)]
 
 
-def replaced(tree: object, old: str, new: str) -> object:
+def replaced(tree: Any, old: str, new: str) -> Any:
     if isinstance(tree, dict):
         return {key: replaced(part, old, new) for key, part in tree.items()}
     if isinstance(tree, list):

@@ -41,9 +41,8 @@ class FrozenFeatures(Predictor):
 
     def forward(self, images: Tensor) -> Tensor:
         known: Tensor = self.head(self.phi(images).double()).float()  # (B, classes seen)
-        scores = (known.amin(1, keepdim=True) - MARGIN).repeat(1, len(self.seen))
-        scores[:, self.seen] = known
-        return scores
+        place = (self.seen.long().cumsum(0) - 1).clamp(min=0)  # of each class among those seen
+        return torch.where(self.seen, known[:, place], known.amin(1, keepdim=True) - MARGIN)
 
     def tree(self) -> Tree:
         told = {"confidence": self.confidence} if self.confidence == "probability" else {}  # older files say nothing

@@ -42,8 +42,9 @@ class Ridge(Checked):
     GCV = (|Y - ZW|^2 / n) / (1 - p/n)^2,  p = 1 + sum_j e_j / (e_j + strength),  e_j the eigenvalues of T
 
     Both terms are functions of the sums. A strength that leaves less than one image's freedom, p > n - 1, is not looked
-    at: with fewer images than features the residual is rounding there, and says nothing of new images. Scores of images that were fitted are too good; those of new ones are taken
-    to be y - (y - s) / (1 - p/n), the scores with the image left out, of average leverage.
+    at: with fewer images than features the residual is rounding there, and says nothing of new images. Scores of images
+    that were fitted are too good; those of new ones are taken to be y - (y - s) / (1 - p/n), the scores with the image
+    left out, of average leverage.
     """
 
     kind: ClassVar[str] = "ridge"

@@ -1,18 +1,15 @@
 """A pool of worker processes, each behind a pipe of its own: no lock is shared, so none can be left behind."""
 
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection, Pipe, wait
 from threading import Event
-from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from torch import multiprocessing
-
-from mooring.processes.interrupts import children_deaf_to_interrupts, remembered_interrupt
-from mooring.processes.worker import BEGUN, CRASHED, ENDED, HOME, MESSAGE, STOP, STOPPED, Handler, work
+from mooring.processes.interrupts import remembered_interrupt
+from mooring.processes.starting import start_process
+from mooring.processes.worker import BEGUN, CRASHED, ENDED, HOME, MESSAGE, STOP, STOPPED, Handler
 
 LIVES = 3  # workers that may die over one task
 GLANCE_SECONDS = 0.2  # between two looks at the keyboard
@@ -83,12 +80,9 @@ class WorkerPool(Generic[T]):
 
     def _start_worker(self) -> None:
         """One more worker, with the next task that waits."""
-        context = multiprocessing.get_context("spawn")
-        here, there = context.Pipe()
-        process = context.Process(target=work, args=(self.handler, there, self.started), daemon=False)
+        here, there = Pipe()
+        process = start_process(self.handler, there, self.started)
         self.started += 1
-        with without_main(), children_deaf_to_interrupts():
-            process.start()
         there.close()  # the worker's end lives in the worker alone: when it dies, the pipe says so
         worker: Worker[T] = Worker(process, here)
         self.workers.append(worker)
@@ -160,14 +154,3 @@ class WorkerPool(Generic[T]):
             elif worker.task is not None:
                 worker.task = None
                 worker.process.kill()
-
-
-@contextmanager
-def without_main() -> Iterator[None]:
-    """Start processes that do not run the caller's script again: no `if __name__ == "__main__"` is needed."""
-    script = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = script

@@ -40,7 +40,7 @@ def page(report: Report) -> str:
             style=asset("style.css"),
             script=asset("page.js"),
             figures=[plotly(figure) for figure in report.drawn],
-            plotly=needed("plotly.offline", "report").get_plotlyjs(),
+            plotly=needed("plotly.offline", "report").get_plotlyjs() if report.drawn else "",
         )
     )
 

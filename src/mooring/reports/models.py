@@ -1,0 +1,200 @@
+"""What people should know of a model: one value, written as a page for managers or as a card in Markdown."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mooring.federation.assessment import Assessment, PositiveResult, Rate
+from mooring.federation.leave_one_out import WithoutSite, change
+from mooring.federation.model_file import ModelFile, SiteShare
+from mooring.fusion.predictor import Predictor
+from mooring.record import Cell
+from mooring.reports.formats.text import markdown
+from mooring.reports.page import write_html
+from mooring.reports.section import Card, Report, Section, VerdictLine
+from mooring.reports.table import Table, size
+
+ANSWERS = {
+    "probability": "probabilities: calibrated, so that of images called with 0.9 about nine in ten should be right",
+    "score": "scores: they say which class is likeliest, and nothing about how often that is right",
+}
+CONSISTS = {  # kind of a predictor -> what it is made of
+    "frozen-features": "one head on features that nobody here trained; it holds sums over all sites, and no site's own",
+    "network": "one network in the place of all sites' networks",
+}
+ENSEMBLE = "the networks of all sites side by side: whoever has the file has what each site trained"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was measured beside the model: on held-out images, and without each site."""
+
+    held_out: Assessment | None = None
+    without: tuple[WithoutSite, ...] = ()
+
+
+NOTHING_MEASURED = Findings()
+
+
+def write_model_page(model: ModelFile, out: Path, findings: Findings = NOTHING_MEASURED) -> None:
+    """One HTML file that needs nothing else."""
+    write_html(model_report(model, findings), out)
+
+
+def model_card(model: ModelFile, findings: Findings = NOTHING_MEASURED) -> str:
+    """The same in Markdown."""
+    return markdown(model_report(model, findings))
+
+
+def model_report(model: ModelFile, findings: Findings) -> Report:
+    told = model.provenance
+    sections = (
+        sites(model),
+        results(findings.held_out),
+        without(findings),
+        knowledge(model),
+        use(model),
+        origin(model),
+    )
+    return Report(
+        title=f"A model of {len(model.classes)} classes",
+        subtitle=" · ".join(part for part in (told.method, f"{len(told.used)} sites", told.track) if part),
+        cards=tuple(cards(model, findings)),
+        verdicts=tuple(verdicts(model, findings)),
+        sections=tuple(section for section in sections if not section.empty),
+    )
+
+
+def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
+    told = model.provenance
+    images = sum(site.samples or 0 for site in told.used)
+    if findings.held_out is not None:
+        right = findings.held_out.right
+        yield Card(right.percent, "right on held-out images", f"{right.right:,} of {right.n:,}, {right.interval_words}")
+    yield Card(f"{len(told.used)} of {len(told.sites)}", "sites in the model", "")
+    if images:
+        yield Card(f"{images:,}", "training images", "at all sites together")
+    yield Card(str(len(model.classes)), "classes", "")
+
+
+def verdicts(model: ModelFile, findings: Findings) -> Iterator[VerdictLine]:
+    """What was found out, then whoever is not in the model."""
+    found = findings.held_out
+    if found is None:
+        yield VerdictLine(
+            "open", "not tested", "No held-out images were given: how good the model is, nobody knows yet"
+        )
+    else:
+        low = found.right.interval[0] if found.right.interval else 0.0
+        better = low > (found.chance.share or 0.0)
+        yield VerdictLine("good" if better else "open", "tested", found.words, found.against_chance)
+    for site in model.provenance.set_aside:
+        yield VerdictLine("bad", "not in it", site.name, site.reason)
+
+
+def sites(model: ModelFile) -> Section:
+    rows = tuple(site_row(site) for site in model.provenance.sites)
+    columns = ("site", "in the model", "images", "share in %", "why not", "upload")
+    table = Table("sites", "Sites", columns, rows, "The upload is named by the first digits of its SHA-256.")
+    lead = "Every site that was asked, how much of the model comes from its images, and why a site is not in it."
+    return Section("sites", "Who contributed", lead, tables=(table,) if rows else ())
+
+
+def site_row(site: SiteShare) -> tuple[Cell, ...]:
+    share = None if site.weight is None else f"{100 * site.weight:.1f}"
+    return site.name, "yes" if site.used else "no", site.samples, share, site.reason, (site.upload_sha256 or "")[:12]
+
+
+def results(found: Assessment | None) -> Section:
+    if found is None:
+        return Section("results", "How good it is", "")
+    by_class = tuple((row.label, *counted(row.found), *counted(row.precision)) for row in found.classes)
+    columns = ("class", "found", "in %", "interval", "said rightly", "in %", "interval")
+    tables = [Table("by-class", "By class", columns, by_class, "Of all images of a class; of all images called so.")]
+    if found.sites:
+        rows = tuple((row.site, *counted(row.right)) for row in found.sites)
+        tables.append(Table("by-site", "By site", ("site", "right", "in %", "interval"), rows))
+    if found.positive is not None:
+        tables.append(positive(found.positive))
+    names = tuple(row.label for row in found.classes)
+    taken = tuple((name, *row) for name, row in zip(names, found.confusion, strict=True))
+    tables.append(Table("confusion", "Which class was taken for which", ("true class", *names), taken))
+    lead = f"{found.words}. An interval holds the true share in 95 of 100 such tests; few images make it wide."
+    return Section("results", "How good it is", lead, tables=tuple(tables))
+
+
+def positive(found: PositiveResult) -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("sensitivity: found where it is", *counted(found.sensitivity)),
+        ("specificity: not claimed where it is not", *counted(found.specificity)),
+        ("AUC", None if found.auc is None else f"{found.auc:.3f}", None, None),
+    )
+    return Table("positive", f"{found.label} against all others", ("", "count", "in %", "interval"), rows)
+
+
+def counted(rate: Rate) -> tuple[str, str, str]:
+    return f"{rate.right:,} of {rate.n:,}", rate.percent.removesuffix(" %"), rate.interval_words
+
+
+def without(findings: Findings) -> Section:
+    found = findings.held_out
+    rows = tuple(
+        (row.site, *counted(row.found.right), f"{change(found, row):+.1f}")
+        for row in findings.without
+        if found is not None
+    )
+    columns = ("without", "right", "in %", "interval", "points that the site adds")
+    note = "Differences smaller than the intervals may be chance; the images are the same in every row."
+    table = Table("without", "The model of all other sites", columns, rows, note)
+    lead = "What the other sites would reach without each one, on the same held-out images."
+    return Section("without", "What each site adds", lead, tables=(table,) if rows else ())
+
+
+def knowledge(model: ModelFile) -> Section:
+    counts = model.provenance.images_per_class or (None,) * len(model.classes)
+    rows = tuple(zip(model.classes, counts, strict=False))
+    table = Table("classes", "Classes", ("class", "training images"), rows)
+    lead = "Every image gets one of these classes, whatever it shows: the model has no word for anything else."
+    return Section("classes", "What it knows", lead, tables=(table,))
+
+
+def use(model: ModelFile) -> Section:
+    channels, height, width = model.blueprint.shape
+    reading = model.provenance.reading
+    colours = "grey" if channels == 1 else "colour" if channels == 3 else f"{channels} channels"
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("takes", f"images of any size, brought to {height} x {width} pixels, {colours} (fit: {reading.fit})"),
+        ("answers with", ANSWERS[model.confidence]),
+        ("consists of", CONSISTS.get(innermost(model.predictor).kind, ENSEMBLE)),
+        ("size", f"{size(sum(tensor.nbytes for tensor in model.predictor.state_dict().values()))} of tensors"),
+        ("not for", "decisions about people without someone who looks at the image too"),
+    )
+    lead = "Test it on images of your own before you rely on it: another camera or another hospital is another problem."
+    table = Table("use", "In short", ("", "what it means"), rows)
+    return Section("use", "Before you use it", lead, tables=(table,))
+
+
+def innermost(predictor: Predictor) -> Predictor:
+    """The predictor inside those that only change its confidence."""
+    inner = next((part for part in predictor.children() if isinstance(part, Predictor)), None)
+    return predictor if inner is None else innermost(inner)
+
+
+def origin(model: ModelFile) -> Section:
+    told = model.provenance
+    known: tuple[tuple[str, Cell], ...] = (
+        ("made by", {"simulation": "a simulated run", "federation": "a federation by file"}.get(told.origin, "")),
+        ("method", told.method),
+        ("fusion", told.fusion),
+        ("job", told.job_sha256),
+        ("fingerprint", told.fingerprint),
+        ("seed", told.seed),
+        ("signed by", model.signer or "nobody"),
+        ("file", model.sha256),
+        ("versions", ", ".join(f"{name} {version}" for name, version in told.versions.items())),
+    )
+    rows = tuple((name, str(value)) for name, value in known if value not in (None, ""))
+    table = Table("origin", "Origin", ("", "value"), rows)
+    return Section(
+        "origin", "Where it comes from", "Enough to make it again, and to tell two files apart.", tables=(table,)
+    )
