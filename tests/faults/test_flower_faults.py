@@ -1,0 +1,139 @@
+"""Flower over a network that fails: nodes die, connections break, the SuperLink is started again; nothing is lost."""
+
+import socket
+import threading
+from contextlib import suppress
+
+import pytest
+
+pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
+
+from flower_network import network, until, write_images
+
+from mooring.client import run_client
+from mooring.config import load
+from mooring.events import silent
+from mooring.federation.job_file import read_job
+from mooring.federation.keys import own_identity
+from mooring.federation.log import Log
+from mooring.federation.model_file import load_model
+from mooring.federation.plan import plan
+from mooring.federation.train import folder_of
+from mooring.federation.upload_file import read_upload
+from mooring.uploads.codec import encode
+
+pytestmark = pytest.mark.slow
+SETTINGS = ("method=v7", "model=digits_net", "data.source=image_folder", "data.size=16", "data.channels=1")
+
+
+@pytest.fixture
+def prepared(tmp_path, monkeypatch):
+    """A SuperLink, two sites that it knows, their images, and a job; nodes are not started yet."""
+    monkeypatch.setenv("MOORING_HOME", str(tmp_path / "coordinator"))
+    write_images(tmp_path / "images" / "north", (0, 1), slice(0, 10))
+    write_images(tmp_path / "images" / "south", (1, 2), slice(40, 110))
+    with network(tmp_path, "north", "south") as net:
+        net.superlink()
+        for site in net.sites:
+            net.register(site)
+        yield net
+
+
+def planned(net, *training):
+    [experiment] = load(None, [*SETTINGS, "training.snapshots=last", *training])
+    data, _ = plan(experiment, ["0", "1", "2"], net.sites, own_identity())
+    (net.folder / "job.mooring").write_bytes(data)
+    return read_job(net.folder / "job.mooring")
+
+
+def run_of(net, **settings):
+    return net.submit(job=net.folder / "job.mooring", out=net.folder / "model.mooring", **settings)
+
+
+def equals_local(net, job, site):
+    [path] = (net.folder / "model.received").glob(f"{site}-*.mooring")
+    *_, last = run_client(job.work, folder_of(job, site, net.folder / "images" / site), silent)
+    return encode(read_upload(path).upload) == encode(last)
+
+
+def trainings(net, site):
+    return sum(entry.action == "trained" for entry in Log(net.folder / f"home-{site}").entries())
+
+
+def used(net):
+    return [site.name for site in load_model(net.folder / "model.mooring").provenance.used]
+
+
+def test_a_node_killed_in_training_is_missed_by_the_deadline_and_goes_on_from_its_state_in_the_next_run(prepared):
+    net, key = prepared, own_identity().public
+    job = planned(net, "training.rounds=40", "training.local_epochs=10")
+    for site in net.sites:
+        net.node(site, key)
+    first = run_of(net, need=1, deadline=60.0)
+    until("south trains", lambda: list((net.folder / "home-south").glob("training/*/state/*.state")))
+    net.stop("south")
+    said = net.ended(first)
+    assert "nothing from south" in said
+    assert used(net) == ["north"]
+    net.stop("superlink")
+    net.superlink()  # with its database: it knows the nodes, and they find it again
+    net.node("south", key)
+    said = net.ended(run_of(net, deadline=400.0))
+    assert used(net) == ["north", "south"]
+    assert "mooring: goes on at round" in net.log("south")
+    assert [trainings(net, site) for site in net.sites] == [1, 1]
+    assert equals_local(net, job, "north")
+    assert equals_local(net, job, "south")
+
+
+class Cutter:
+    """A proxy that breaks the first connections that carry more than so many bytes to the SuperLink."""
+
+    def __init__(self, port, most=40_000, cuts=3):
+        self.port, self.most, self.left, self.cuts = port, most, cuts, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.own = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                here, _ = self.listener.accept()
+            except OSError:
+                return
+            there = socket.create_connection(("127.0.0.1", self.port))
+            threading.Thread(target=self.carry, args=(here, there, True), daemon=True).start()
+            threading.Thread(target=self.carry, args=(there, here, False), daemon=True).start()
+
+    def carry(self, source, target, counted):
+        carried = 0
+        with suppress(OSError):
+            while data := source.recv(16_384):
+                carried += len(data)
+                if counted and carried > self.most and self.left:
+                    self.left -= 1
+                    self.cuts += 1
+                    break
+                target.sendall(data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.close()
+
+
+def test_a_connection_that_breaks_in_the_middle_of_an_upload_loses_no_training(prepared):
+    net, key = prepared, own_identity().public
+    job = planned(net, "training.rounds=1", "training.local_epochs=1")
+    proxy = Cutter(net.port)
+    net.node("north", key)
+    net.node("south", key, port=proxy.own)
+    try:
+        net.ended(run_of(net, deadline=400.0, again=30.0))
+    finally:
+        proxy.close()
+    assert proxy.cuts > 0
+    assert used(net) == ["north", "south"]
+    assert [trainings(net, site) for site in net.sites] == [1, 1]
+    assert equals_local(net, job, "south")
