@@ -1,5 +1,6 @@
 """Flower over a network that fails: nodes die, connections break, the SuperLink is started again; nothing is lost."""
 
+import random
 import socket
 import threading
 from contextlib import suppress
@@ -13,6 +14,7 @@ from flower_network import network, until, write_images
 from mooring.client import run_client
 from mooring.config import load
 from mooring.events import silent
+from mooring.federation import container
 from mooring.federation.job_file import read_job
 from mooring.federation.keys import own_identity
 from mooring.federation.log import Log
@@ -137,3 +139,15 @@ def test_a_connection_that_breaks_in_the_middle_of_an_upload_loses_no_training(p
     assert used(net) == ["north", "south"]
     assert [trainings(net, site) for site in net.sites] == [1, 1]
     assert equals_local(net, job, "south")
+
+
+def test_a_reply_of_200_mb_arrives_whole(prepared):
+    """What a node has on its disk for a job is sent, and judged by the server: this is large, and nobody signed it."""
+    net, job = prepared, planned(prepared, "training.rounds=1")
+    large = container.encode("upload", {"job": job.sha256}, random.Random(1).randbytes(200_000_000))
+    path = net.folder / "home-north" / "flower" / f"{job.sha256[:16]}-north.mooring"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(large)
+    net.node("north", own_identity().public)
+    said = net.ended(run_of(net, need=1, deadline=150.0))
+    assert f"has {len(large)} bytes and may have" in said

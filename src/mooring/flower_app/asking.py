@@ -42,9 +42,10 @@ class Asking:
         now = monotonic()
         for node in sorted(self.grid.get_node_ids()):
             if node not in self.settled and self.due.get(node, now) <= now:
-                [message] = self.grid.push_messages([question(node, self.content(), max(1.0, end - now))])
-                self.waiting[str(message)] = node
-                self.due[node] = now + self.patience
+                for message in self.grid.push_messages([question(node, self.content(), max(1.0, end - now))]):
+                    if message:  # else it went away in this moment
+                        self.waiting[message] = node
+                        self.due[node] = now + self.patience
 
     def _pull(self, message: str) -> Iterator[Message]:
         for found in self.grid.pull_messages([message]):

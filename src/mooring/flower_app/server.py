@@ -15,7 +15,7 @@ from mooring.federation.container import load, write
 from mooring.federation.coordinator import Coordinator
 from mooring.federation.fuse import Terms, problem_of, read_files
 from mooring.federation.job_file import LIMITS, Job, read_job
-from mooring.federation.keys import Identity, home, own_identity
+from mooring.federation.keys import Identity, fingerprint, home, own_identity
 from mooring.federation.log import Log
 from mooring.flower_app.asking import Asking
 
@@ -47,6 +47,12 @@ def main(grid: Grid, context: Context) -> None:
     job = read_job(Path(settings.job), settings.encoder or None)
     job.refuse_expired(datetime.now(UTC))
     identity = own_identity()
+    if job.coordinator != identity.public:
+        raise FederationError(
+            f"{settings.job}: was planned by {fingerprint(job.coordinator)}, and the key here is "
+            f"{fingerprint(identity.public)}",
+            "start the SuperLink with the account that planned it, or with its MOORING_HOME",
+        )
     received = Received(job, settings.received, identity)
     received.read()
     asking = Asking(
@@ -65,9 +71,8 @@ def main(grid: Grid, context: Context) -> None:
             f"{len(received.files)} of {need} sites have answered; missing: {', '.join(received.missing)}",
             f"what came is in {settings.received}: run again to ask the others, or with a smaller need",
         )
-    paths = sorted(settings.received.glob("*.mooring"))
     coordinator = Coordinator(identity, Log(home()), settings.encoder or None)
-    made = coordinator.fuse(Path(settings.job), paths, Path(settings.out), Terms(need=need))
+    made = coordinator.fuse(Path(settings.job), sorted(received.paths), Path(settings.out), Terms(need=need))
     for row in made.fused.decisions:
         LOG.info("mooring: %s: %s %s", row.site, row.verdict, one_line(row.reason))
     LOG.info("mooring: %s holds %d sites", made.path, len(made.fused.used))
@@ -102,6 +107,7 @@ class Received:
     folder: Path
     identity: Identity
     files: dict[str, str] = field(default_factory=dict)  # site -> SHA-256 of its file
+    paths: set[Path] = field(default_factory=set)  # two for a site for which two nodes have spoken
 
     @property
     def missing(self) -> list[str]:
@@ -146,6 +152,7 @@ class Received:
         problem = problem_of(self.job, file)
         if problem is None:
             site = file.manifest.site
-            path.replace(self.folder / f"{site}-{file.sha256[:8]}.mooring")
+            place = path.replace(self.folder / f"{site}-{file.sha256[:8]}.mooring")
+            self.paths.add(place)
             self.files[site] = file.sha256
         return problem or ""

@@ -62,6 +62,7 @@ class Simulation:
         self.parcel = parcel
         self.clients = clients
         self.workers = workers
+        self.left = len(clients)  # whose reply was not handed over yet
         self.inbox: SimpleQueue[tuple[int, Message]] = SimpleQueue()
         self.stopping = Flag()
         self.error: BaseException | None = None
@@ -72,19 +73,18 @@ class Simulation:
 
     def replies(self) -> Iterator[tuple[int, Message]]:
         """Client and message, one for each client."""
-        left = len(self.clients)
-        while left:
+        while self.left:
             try:
                 yield self.inbox.get(timeout=GLANCE_SECONDS)
-                left -= 1
+                self.left -= 1
             except Empty:
                 if not self.thread.is_alive() and self.inbox.empty():
                     raise RuntimeError("Flower's simulation ended before its clients") from self.error
 
     def stop(self) -> None:
-        """Also when the keyboard says so: processes of Ray end with it."""
+        """Also in the middle, when the keyboard says so: then processes of Ray end at once."""
         self.stopping.set()
-        if self.thread.is_alive() and not self.inbox.empty():
+        if self.left:
             ray.shutdown()
         self.thread.join(timeout=60)
 
@@ -109,10 +109,9 @@ class Simulation:
             while len(nodes := sorted(grid.get_node_ids())) < len(self.clients):
                 sleep(0.05)  # they are still registering
             client_of = dict(zip(nodes, self.clients, strict=True))
-            for message in answers(grid, (question(node, {"client": client}) for node, client in client_of.items())):
+            questions = (question(node, {"client": client}) for node, client in client_of.items())
+            for message in answers(grid, questions, self.stopping.is_set):
                 self.inbox.put((client_of[message.metadata.src_node_id], message))
-                if self.stopping.is_set():
-                    return
 
         app.main()(main)
         return app

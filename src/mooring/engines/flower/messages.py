@@ -1,8 +1,8 @@
 """What travels through Flower: one question to a node, one answer back; uploads as the one codec wrote them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from time import monotonic, sleep
+from time import sleep
 
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, MessageType, RecordDict
 from flwr.serverapp import Grid
@@ -10,6 +10,7 @@ from flwr.serverapp import Grid
 from mooring.errors import UploadError
 
 SECONDS = 12 * 3600.0  # that Flower keeps a message by itself
+PAUSE_SECONDS = 0.2  # between two looks at what has come
 UPLOADS, TOLD = "uploads", "told"
 CODEC = "mooring"  # how the bytes of an array are to be read; Flower itself never reads them
 
@@ -59,18 +60,15 @@ def answer_of(message: Message) -> Answer:
         raise UploadError(f"node {message.metadata.src_node_id}: its reply cannot be read ({error!r})") from None
 
 
-def answers(
-    grid: Grid, questions: Iterable[Message], seconds: float = SECONDS, pause: float = 0.2
-) -> Iterator[Message]:
-    """Send every question once and hand over the replies as they arrive, until all are here or time is up.
+def answers(grid: Grid, questions: Iterable[Message], ended: Callable[[], bool]) -> Iterator[Message]:
+    """Send every question once and hand over the replies as they arrive, until all are here or nobody waits any more.
 
     This is `Grid.send_and_receive`, but for one thing: no more than one reply has to be in memory at a time.
     """
     waiting = set(grid.push_messages(list(questions)))
-    end = monotonic() + seconds
-    while waiting and monotonic() < end:
+    while waiting and not ended():
         for message in sorted(waiting):
             for found in grid.pull_messages([message]):
                 waiting.discard(found.metadata.reply_to_message_id)
                 yield found
-        sleep(pause)
+        sleep(PAUSE_SECONDS)
