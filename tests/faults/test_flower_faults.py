@@ -68,7 +68,7 @@ def used(net):
 
 def test_a_node_killed_in_training_is_missed_by_the_deadline_and_goes_on_from_its_state_in_the_next_run(prepared):
     net, key = prepared, own_identity().public
-    job = planned(net, "training.rounds=40", "training.local_epochs=10")
+    job = planned(net, "training.rounds=30", "training.local_epochs=3")
     for site in net.sites:
         net.node(site, key)
     first = run_of(net, need=1, deadline=60.0)
