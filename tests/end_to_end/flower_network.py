@@ -19,7 +19,7 @@ from mooring.flower_app.keys import make_keys
 HOME = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1", "OMP_NUM_THREADS": "1"}
-PATIENCE = 240  # seconds: a loaded machine starts a process of Flower in thirty
+PATIENCE = 600  # seconds: a loaded machine starts a process of Flower in thirty
 
 
 def free_port():
