@@ -96,14 +96,15 @@ class Network:
     def log(self, name):
         return (self.folder / f"{name}.log").read_text("utf-8", errors="replace")
 
-    def superlink(self):
+    def superlink(self, database=True):
         keys = self.keys.folder
         process = self.start(
             "superlink",
             *("flower-superlink", "--host", "127.0.0.1", "--port", self.port),
             *("--ssl-ca-certfile", keys / "ca.crt", "--ssl-certfile", keys / "superlink.crt"),
             *("--ssl-keyfile", keys / "superlink.key", "--enable-supernode-auth"),
-            *("--database", self.folder / "superlink.db", "--disable-runtime-dependency-installation"),
+            "--disable-runtime-dependency-installation",
+            *(["--database", self.folder / "superlink.db"] if database else []),
         )
         until("the SuperLink listens", self._listens, process)
 

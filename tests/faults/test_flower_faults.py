@@ -30,15 +30,19 @@ SETTINGS = ("method=v7", "model=digits_net", "data.source=image_folder", "data.s
 
 @pytest.fixture
 def prepared(tmp_path, monkeypatch):
-    """A SuperLink, two sites that it knows, their images, and a job; nodes are not started yet."""
+    """Two sites, their images, and a SuperLink that knows them; nodes are not started yet."""
     monkeypatch.setenv("MOORING_HOME", str(tmp_path / "coordinator"))
     write_images(tmp_path / "images" / "north", (0, 1), slice(0, 10))
     write_images(tmp_path / "images" / "south", (1, 2), slice(40, 110))
     with network(tmp_path, "north", "south") as net:
-        net.superlink()
-        for site in net.sites:
-            net.register(site)
         yield net
+
+
+def started(net, database=True):
+    net.superlink(database)
+    for site in net.sites:
+        net.register(site)
+    return own_identity().public
 
 
 def planned(net, *training):
@@ -67,7 +71,7 @@ def used(net):
 
 
 def test_a_node_killed_in_training_is_missed_by_the_deadline_and_goes_on_from_its_state_in_the_next_run(prepared):
-    net, key = prepared, own_identity().public
+    net, key = prepared, started(prepared)
     job = planned(net, "training.rounds=30", "training.local_epochs=3")
     for site in net.sites:
         net.node(site, key)
@@ -95,17 +99,23 @@ class Cutter:
         self.port, self.most, self.left, self.cuts = port, most, cuts, 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.own = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.sockets, self.threads = [self.listener], []
+        self.start(self.accept)
+
+    def start(self, what, *arguments):
+        thread = threading.Thread(target=what, args=arguments, daemon=True)
+        self.threads.append(thread)
+        thread.start()
 
     def accept(self):
-        while True:
-            try:
+        with suppress(OSError):
+            while True:
                 here, _ = self.listener.accept()
-            except OSError:
-                return
-            there = socket.create_connection(("127.0.0.1", self.port))
-            threading.Thread(target=self.carry, args=(here, there, True), daemon=True).start()
-            threading.Thread(target=self.carry, args=(there, here, False), daemon=True).start()
+                self.sockets.append(here)
+                there = socket.create_connection(("127.0.0.1", self.port))
+                self.sockets.append(there)
+                self.start(self.carry, here, there, True)
+                self.start(self.carry, there, here, False)
 
     def carry(self, source, target, counted):
         carried = 0
@@ -117,16 +127,24 @@ class Cutter:
                     self.cuts += 1
                     break
                 target.sendall(data)
-        for end in (source, target):
-            with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+        shut(source, target)
 
     def close(self):
-        self.listener.close()
+        shut(*self.sockets)
+        for thread in self.threads:
+            thread.join()
+        for one in self.sockets:
+            one.close()
+
+
+def shut(*sockets):
+    for one in sockets:
+        with suppress(OSError):
+            one.shutdown(socket.SHUT_RDWR)
 
 
 def test_a_connection_that_breaks_in_the_middle_of_an_upload_loses_no_training(prepared):
-    net, key = prepared, own_identity().public
+    net, key = prepared, started(prepared)
     job = planned(net, "training.rounds=1", "training.local_epochs=1")
     proxy = Cutter(net.port)
     net.node("north", key)
@@ -143,11 +161,11 @@ def test_a_connection_that_breaks_in_the_middle_of_an_upload_loses_no_training(p
 
 def test_a_reply_of_200_mb_arrives_whole(prepared):
     """What a node has on its disk for a job is sent, and judged by the server: this is large, and nobody signed it."""
-    net, job = prepared, planned(prepared, "training.rounds=1")
+    net, key, job = prepared, started(prepared, database=False), planned(prepared, "training.rounds=1")
     large = container.encode("upload", {"job": job.sha256}, random.Random(1).randbytes(200_000_000))
     path = net.folder / "home-north" / "flower" / f"{job.sha256[:16]}-north.mooring"
     path.parent.mkdir(parents=True)
     path.write_bytes(large)
-    net.node("north", own_identity().public)
-    said = net.ended(run_of(net, need=1, deadline=150.0))
+    net.node("north", key)
+    said = net.ended(run_of(net, need=1, deadline=200.0))
     assert f"has {len(large)} bytes and may have" in said

@@ -9,6 +9,7 @@ from PIL import Image
 pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
 
 from flwr.app import Context, Error, Message, RecordDict
+from flwr.supercore.task_identity import TaskIdentity
 
 from mooring.config import load
 from mooring.errors import FederationError
@@ -60,6 +61,7 @@ def context(node_config=None, run_config=None, node=0):
 def federation(tmp_path, monkeypatch):
     """Three sites with images, one job; returns the configuration of each node, and a run."""
     monkeypatch.setenv("MOORING_HOME", str(tmp_path / "coordinator"))
+    TaskIdentity.run_id, TaskIdentity.task_id, TaskIdentity.node_id = 1, 1, 1  # who writes a message
     monkeypatch.setattr(asking, "PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(asking, "FIRST_PAUSE", 0.01)
     for number, site in enumerate(SITES):
