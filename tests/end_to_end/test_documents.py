@@ -25,7 +25,8 @@ HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]
 NETWORK = HOME / "docs/flower.md"  # its commands start servers: test_flower_network.py runs them
 FEDERATION = HOME / "docs/federation.md"
-STORIES = [HOME / "docs/tutorial.md", FEDERATION]  # their commands run one after the other, in one folder
+PREDICTING = HOME / "docs/predicting.md"
+STORIES = [HOME / "docs/tutorial.md", FEDERATION, PREDICTING]  # their commands run one after the other, in one folder
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 FEW = "data.limit=300"  # of the digits; somebody's own images are few
 SHORTENED = {"run": (*QUICK, FEW), "sweep": (*QUICK, FEW, "seed=1", "partition.alpha=0.5", "--workers=1")}
@@ -61,10 +62,9 @@ def desk(tmp_path, monkeypatch):
     def lay(document):
         (tmp_path / "configs").symlink_to(HOME / "configs")
         digits = Digits().train()
-        for i in range(120):
-            folder = tmp_path / "hospitals" / ("north", "south")[i % 2] / digits.classes[digits.labels[i]]
-            folder.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(digits.images[i, 0].numpy()).save(folder / f"{i}.png")
+        lay_sites(tmp_path / "hospitals", digits, range(120))
+        if document == PREDICTING:
+            lay_sites(tmp_path / "held_out", digits, range(120, 150))
         if document == FEDERATION:
             lay_hospitals(tmp_path, digits)
         for text in blocks(document, "python"):
@@ -79,6 +79,13 @@ def desk(tmp_path, monkeypatch):
         monkeypatch.syspath_prepend(tmp_path)
 
     return lay
+
+
+def lay_sites(root, digits, numbers):
+    for i in numbers:
+        folder = root / ("north", "south")[i % 2] / digits.classes[digits.labels[i]]
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(digits.images[i, 0].numpy()).save(folder / f"{i}.png")
 
 
 def lay_hospitals(folder, digits):

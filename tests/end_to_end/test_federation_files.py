@@ -122,7 +122,8 @@ def test_a_site_sees_what_it_does_before_and_after(office, tmp_path):
     assert "what leaves the site" in out
     assert json.loads(office("inspect", "north.mooring", "--json")[1])["kind"] == "upload"
     assert "a job" in office("inspect", "job.mooring")[1]
-    done = [line.split()[1] for line in office("log")[1].splitlines()[1:5]]
+    assert "approved" in office("log")[1]
+    done = [entry["action"] for entry in json.loads(office("log", "--json")[1])["entries"]]
     assert done == ["planned", "approved", "trained", "trained"]
 
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 from federated import CLASSES, IMAGES, Federated, write_sites
 from nacl.signing import SigningKey
+from safetensors.torch import save_file
 
 from mooring.client import run_client
 from mooring.config import load
@@ -26,6 +27,7 @@ from mooring.federation.keys import own_identity
 from mooring.federation.log import Log
 from mooring.federation.model_file import load_model
 from mooring.federation.plan import plan
+from mooring.federation.secure_job import summing, total_of
 from mooring.federation.train import approve, folder_of, preview, train
 from mooring.federation.upload_file import encode_file, read_upload, tensor_facts
 from mooring.fusion.admit import fuse
@@ -99,6 +101,31 @@ class TestJob:
         other = dict(held.manifest) | {"experiment": dict(held.manifest["experiment"]) | {"method": method}}
         with pytest.raises(FederationError, match="not part of mooring"):
             opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+
+    @pytest.mark.parametrize("part", ["data", "model", "method"])
+    def test_a_job_opens_no_file_of_a_site(self, made, part):
+        held = decode(made.job_path.read_bytes(), JOB)
+        tree = dict(held.manifest["experiment"])
+        named = tree | {part: tree[part] | {"map": {"kind": "onnx-file", "path": "/dev/zero"}}}
+        other = dict(held.manifest) | {"experiment": named}
+        with pytest.raises(FederationError, match="names the file '/dev/zero'"):
+            opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+
+    def test_an_encoder_in_a_file_is_known_by_its_content(self, made, tmp_path):
+        network = made.job.work.blueprint.build(torch.Generator())
+        state = {name: tensor.contiguous() for name, tensor in network.encoder.state_dict().items()}
+        save_file(state, tmp_path / "own.safetensors")
+        words = ["data.source=image_folder", *made.words[:-1], f"encoder={tmp_path}/own.safetensors"]
+        (experiment,) = load(None, words)
+        data, job = plan(experiment, CLASSES, ["north"], made.coordinator.identity)
+        assert str(tmp_path) not in data.decode("latin-1")
+        (tmp_path / "own.safetensors").rename(tmp_path / "there.safetensors")
+        again = opened_job(decode(data, JOB), "job", str(tmp_path / "there.safetensors"))
+        assert again.work.sha256 == job.work.sha256
+        with pytest.raises(FederationError, match="--encoder FILE"):
+            opened_job(decode(data, JOB), "job")
+        with pytest.raises(FederationError, match="not the file of this job"):
+            opened_job(decode(data, JOB), "job", str(made.job_path))
 
     def test_a_job_that_nobody_signed_is_refused(self, made):
         held = decode(made.job_path.read_bytes(), JOB)
@@ -383,7 +410,7 @@ class TestTrust:
         [
             (lambda name, tensor: tensor * torch.nan if tensor.is_floating_point() else tensor, "not finite"),
             (lambda name, tensor: -tensor if tensor.is_floating_point() else tensor, "negative variance"),
-            (lambda name, tensor: tensor * 10.0 ** {"sums": 6, "second": 12}.get(name, 0), "feature of size"),
+            (lambda name, tensor: tensor * 10 ** {"sums": 6, "second": 12}.get(name, 0), "feature of size"),
             (lambda name, tensor: tensor + 1 if not tensor.is_floating_point() else tensor, "does not add up"),
             (lambda name, tensor: tensor[:-1], "has shape"),
             (lambda name, tensor: tensor.half() if tensor.is_floating_point() else tensor, "holds torch.float16"),
@@ -408,6 +435,62 @@ class TestTrust:
             file.truncate(desk.job.manifest.most_bytes * 2)
         done = desk.fuse(path, *paths(desk, "south", "east"))
         assert "may have" in reasons(done)["forged.mooring"]
+
+
+class TestSecureSum:
+    """Nobody sees a site's numbers; the model is that of the open sums, as nearly as fixed point is."""
+
+    @pytest.fixture(scope="class")
+    def secret(self, made) -> Federated:
+        """The same sites, a job with a secure sum."""
+        federated = object.__new__(Federated)
+        federated.__dict__.update(made.__dict__, job_path=made.root / "secret-job.mooring")
+        federated.__dict__.pop("job", None)
+        federated.job_path.write_bytes(made.planned(secure_images=1000))
+        for site in federated.sites:
+            federated.train(site, name=f"secret-{site}.mooring")
+        return federated
+
+    def files(self, secret, *sites):
+        return [secret.root / f"secret-{site}.mooring" for site in sites or secret.sites]
+
+    def test_the_sum_is_the_open_one_and_no_file_tells_its_part(self, made, secret):
+        done = secret.fuse(*self.files(secret), out="secret.mooring")
+        assert [(row.verdict, row.samples, row.weight) for row in done.fused.decisions] == [("used", None, None)] * 3
+        assert done.fused.images_per_class == tuple(map(sum, zip(*IMAGES.values(), strict=True)))
+        total = total_of(secret.job, [read_upload(path) for path in self.files(secret)])
+        step = summing(secret.job).step
+        for name, tensor in total.tensors.items():
+            apart = sum(read_upload(path).upload.tensors[name].double() for path in paths(made))
+            assert (tensor - apart).abs().max() <= step[name]
+            for path in self.files(secret):
+                assert (read_upload(path).upload.tensors[name].double().abs() > 2.0**50).float().mean() > 0.9
+        assert read_upload(self.files(secret)[0]).manifest.samples == 0
+
+    def test_it_takes_all_sites_and_no_other_numbers(self, secret, tmp_path):
+        with pytest.raises(FederationError, match="east missing"):
+            secret.fuse(*self.files(secret, "north", "south"), out="x.mooring")
+        file = read_upload(self.files(secret)[0])
+        tensors = {name: tensor + 2**61 for name, tensor in file.upload.tensors.items()}
+        (tmp_path / "forged.mooring").write_bytes(forged(file, secret.identity("north"), tensors=tensors))
+        with pytest.raises(FederationError, match="secure sum"):
+            secret.fuse(tmp_path / "forged.mooring", *self.files(secret, "south", "east"), out="x.mooring")
+        done = secret.fuse(*self.files(secret), out="secret.mooring")
+        with pytest.raises(FederationError, match="cannot be added to or taken apart"):
+            secret.into(done.path, terms=Terms(without=("north",)))
+
+    def test_numbers_are_masked_once(self, secret):
+        with pytest.raises(FederationError, match="masked only once"):
+            secret.train("north", name="secret-again.mooring")
+        assert not (secret.root / "secret-again.mooring").exists()
+
+    def test_it_takes_keys_and_a_method_of_sums(self, made):
+        with pytest.raises(FederationError, match="0 of 3 sites have a key"):
+            made.planned(secure_images=1000, keys={})
+        (experiment,) = load(None, ["data.source=image_folder", "method=v4"])
+        keys = {site: made.identity(site).public for site in made.sites}
+        with pytest.raises(FederationError, match="more than sums"):
+            plan(experiment, CLASSES, made.sites, made.coordinator.identity, keys=keys, secure_images=1000)
 
 
 class TestResuming:

@@ -10,7 +10,7 @@ from mooring.errors import ConfigError
 from mooring.study.evidence import Evidence, StudyRun
 from mooring.study.plan import load_study, plan
 from mooring.study.run import findings
-from mooring.study.summary import Number, alternatives, measured, plain
+from mooring.study.summary import Number, alternatives, counted, measured, plain
 
 NUMBERS = ("1", "2", "3", "4", "5")
 
@@ -42,6 +42,12 @@ def exploded():
 def shown(told, capsys):
     summary(told)
     return capsys.readouterr().out.splitlines()
+
+
+def test_one_epoch_is_an_epoch():
+    words = ["{} clients", "{} epochs each", "label skew alpha {}"]
+    assert [counted(phrase, "1") for phrase in words] == ["1 client", "1 epoch each", "label skew alpha 1"]
+    assert counted("{} clients", "5 or 20") == "5 or 20 clients"
 
 
 def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, capsys):

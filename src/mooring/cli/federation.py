@@ -32,6 +32,12 @@ def plan(  # noqa: PLR0913, PLR0917
     key: Annotated[
         list[str] | None, typer.Option(help="SITE=KEY: the site's public key, from mooring keys there.")
     ] = None,
+    secure_sum: Annotated[
+        bool, typer.Option("--secure-sum", help="Nobody sees a site's numbers, only the sum; every site needs a key.")
+    ] = False,
+    images: Annotated[int, typer.Option(help="Of all sites together, at most; a secure sum has room for so many.")] = (
+        10**6
+    ),
     minimum: Annotated[int, typer.Option(help="Images that a site has at least of a class it has any of.")] = 5,
     expires: Annotated[str | None, typer.Option(help="The first day on which it counts no more; else in 90 days.")] = (
         None
@@ -59,6 +65,7 @@ def plan(  # noqa: PLR0913, PLR0917
         keys=pairs("key", key, "SITE=KEY"),
         minimum=minimum,
         expires=None if expires is None else moment(expires),
+        secure_images=images if secure_sum else None,
     )
     write(out, data)
     Log(home()).note("planned", job.sha256, who=identity.public, words=job.manifest.method)
@@ -142,11 +149,11 @@ def train(  # noqa: PLR0913, PLR0917
             opened, place, path, own_identity(), log, allow_small=allow_small_classes, sealed=seal, emit=emit
         )
     if json:
-        print_json({"path": str(done.path), "bytes": done.bytes, "sha256": done.sha256, "samples": done.upload.samples})
+        print_json({"path": str(done.path), "bytes": done.bytes, "sha256": done.sha256, "samples": done.samples})
         return
     from mooring.reports.table import size
 
-    say(f"{done.path}: {size(done.bytes)} from {done.upload.samples} images; mooring inspect says what is in it")
+    say(f"{done.path}: {size(done.bytes)} from {done.samples} images; mooring inspect says what is in it")
     say(f"SHA-256 {done.sha256}")
 
 

@@ -48,6 +48,7 @@ def show_job(job: Job, why: str = "") -> None:
             ("classes", ", ".join(told.classes)),
             ("sites", f"{', '.join(job.site_names)} ({keys} with a key)"),
             ("images", f"{images.size} x {images.size} pixels, {'grey' if images.channels == 1 else 'colour'}"),
+            *([("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] if told.secure else []),
             ("minimum", f"{told.minimum} images of a class that a site has any of"),
             ("expires", told.expires),
             ("upload", f"at most {size(told.most_bytes)}:"),
@@ -137,6 +138,8 @@ def of_other(held: Container, data: bytes, path: Path) -> Inspected:
 
 def told_of(file: UploadFile, nbytes: int) -> Inspected:
     told, tensors = file.manifest, file.upload.tensors
+    if told.masked:
+        return of_masked(file, nbytes)
     counts = class_counts(tensors)
     rows = [("site", told.site), ("answers", f"job {told.job}"), ("made", told.created)]
     rows += [("images", str(told.samples))]
@@ -157,6 +160,15 @@ def told_of(file: UploadFile, nbytes: int) -> Inspected:
     rows += [(name, f"{value:.4g}") for name, value in told.metrics.items() if value is not None]
     rows.append(("made with", ", ".join(f"{name} {version}" for name, version in told.versions.items())))
     return Inspected("upload", nbytes, file.signer, tuple(rows), tuple(explained(tensors)), tuple(warnings))
+
+
+def of_masked(file: UploadFile, nbytes: int) -> Inspected:
+    """Random words: there is nothing to see but how many."""
+    told = file.manifest
+    words = sum(tensor.numel() for tensor in file.upload.tensors.values())
+    said = f"{words} masked words: random numbers to everybody; only the sum over all sites of the job can be read"
+    rows = (("site", told.site), ("answers", f"job {told.job}"), ("made", told.created), ("what leaves the site", said))
+    return Inspected("upload", nbytes, file.signer, rows)
 
 
 def show_file(path: Path, found: Inspected) -> None:

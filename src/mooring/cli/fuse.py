@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mooring.cli.arguments import AsJson, TrustCode, print_json, say
 from mooring.cli.refuse import OfRun, refuse
 from mooring.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mooring.federation.encoder_inside import EncoderKept
 
 USUAL_FUSIONS = "feature-ensemble,count-weighted,class-expert"
 USUAL_MODEL = Path("model.mooring")
@@ -25,6 +28,7 @@ class OfFiles:
     strict: bool
     without: tuple[str, ...]
     encoder: str | None
+    in_model: "EncoderKept"
     report: Path | None
     held_out: Path | None
     json: bool
@@ -56,6 +60,9 @@ def fuse(  # noqa: PLR0913, PLR0917
     encoder: Annotated[
         str | None, typer.Option(help="Where the encoder's file lies, if the job names one by its SHA-256.")
     ] = None,
+    include_encoder: Annotated[
+        bool, typer.Option("--include-encoder", help="Put an encoder of the house into the model, 12 MB.")
+    ] = False,
     without: Annotated[str | None, typer.Option(help="All but these sites, or clients of a run, e.g. 1.")] = None,
     fusion: Annotated[
         str, typer.Option("--fusion", "-f", help="Of a run: a rule, several with commas, or all.")
@@ -79,10 +86,11 @@ def fuse(  # noqa: PLR0913, PLR0917
         if (fusion, clients, at_round) != (USUAL_FUSIONS, None, None):
             raise ConfigError(["--fusion, --clients, --round: are for runs; a job has one fusion and one round"])
         leaving = tuple(part.strip() for part in (without or "").split(",") if part.strip())
-        federate(OfFiles(list(map(Path, given)), into, out, need, strict, leaving, encoder, report, data, json))
+        kept: EncoderKept = "included" if include_encoder else "named"
+        federate(OfFiles(list(map(Path, given)), into, out, need, strict, leaving, encoder, kept, report, data, json))
         return
-    if strict or need != 1 or encoder is not None:
-        raise ConfigError([f"{given[0]}: is no job file; --need, --strict and --encoder are for one"])
+    if strict or need != 1 or encoder is not None or include_encoder:
+        raise ConfigError([f"{given[0]}: is no job file; --need, --strict and those on encoders are for one"])
     if report is not None or data is not None:
         raise ConfigError([f"{given[0]}: is no job file; the page on a run is that of mooring report"])
     refuse(OfRun(given[0], given[1:], fusion, clients, without, at_round, trust_code, out, json))
@@ -107,7 +115,7 @@ def federate(asked: OfFiles) -> None:
 
     if asked.held_out is not None and asked.report is None:
         raise ConfigError(["--data: is for the page; name one with --report FILE"])
-    coordinator = Coordinator(own_identity(), Log(home()), asked.encoder)
+    coordinator = Coordinator(own_identity(), Log(home()), asked.encoder, asked.in_model)
     terms = Terms(asked.need, asked.strict, asked.without)
     if asked.into is not None:
         made = coordinator.fuse_into(asked.into, asked.paths, asked.out or asked.into, terms)

@@ -25,10 +25,17 @@ def predictions_table(found: "Predictions") -> None:
     table.add_column("", justify="right", style="dim", no_wrap=True)
     for row in found.read:
         second = row.second
-        more = ("", "") if second is None else (second.label, f"{second.confidence:.3f}")
-        table.add_row(str(row.file), row.first.label, f"{row.first.confidence:.3f}", *more)
+        more = ("", "") if second is None else (second.label, share(second.confidence))
+        table.add_row(str(row.file), row.first.label, share(row.first.confidence), *more)
     if found.read:
         Screen().print(table)
+
+
+def share(value: float) -> str:
+    """Three decimals; nothing is rounded to certainty."""
+    if value < 0.0005:
+        return "<0.001"
+    return ">0.999" if value >= 0.9995 else f"{value:.3f}"
 
 
 def assessment_tables(found: "Assessment") -> None:

@@ -33,6 +33,7 @@ from mooring.methods import METHODS, RETIRED, Method
 from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
 from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models.heads import HEADS, Head
+from mooring.uploads.privacy import PRIVACIES, Privacy
 from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertainty, Weighting
 from mooring.weighting.guards import GUARDS, Guard
 from mooring.weighting.sigma import STARTS, Start
@@ -53,6 +54,7 @@ SLOTS: dict[type, Slot] = {
     Solver: Slot("kind", SOLVERS),
     Supply: Slot("kind", SUPPLIES),
     Engine: Slot("kind", ENGINES),
+    Privacy: Slot("kind", PRIVACIES),
 }
 DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
 CUSTOM = "custom"  # the name of a method that is written out as a tree

@@ -10,14 +10,13 @@ from dataclasses import astuple, dataclass, replace
 from statistics import median
 
 import torch
-import torch.nn.functional as F
 from scipy.stats import chi2
 from torch import Tensor
 
 from mooring.fusion.admit import Refusal
 from mooring.models.feature_maps import FeatureMap
+from mooring.models.feature_maps.synthetic import simple_images
 from mooring.models.network import PROTOTYPES, Blueprint
-from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads.moments import Moments, Second, Totals
 
@@ -27,7 +26,6 @@ MOST_TIMES = 1000  # the median of the sites: more images than that are not beli
 COPIED = 1e-9  # chance that two sites with different images are as near to each other
 LEAST_SLOPE = 0.25  # of a site's class means along those of the others: 1 if they agree, 0 if its labels are shuffled
 PLAIN_SLOPE = 0.75  # what three standard errors must not reach, for a site to be set aside
-PROBES = 8  # images of each kind
 
 Check = Callable[[Moments, Sequence[Upload]], Iterator[Refusal]]
 
@@ -226,22 +224,4 @@ SCATTER: dict[Second, Callable[[Totals], Tensor]] = {  # around class means: one
 def largest_feature(feature_map: FeatureMap, blueprint: Blueprint) -> float:
     """SLACK times the largest |phi_j(x)| over images that nobody took: flat, striped, and noise of four sizes."""
     phi = feature_map.build(blueprint)
-    return SLACK * float(phi(probes(blueprint.shape)).abs().amax())
-
-
-def probes(shape: tuple[int, int, int]) -> Tensor:
-    """Images (N, C, H, W), uint8."""
-    channels, height, width = shape
-    rng = generator(0, "probes")
-    flat = torch.linspace(0, 1, PROBES).view(-1, 1, 1, 1).expand(PROBES, *shape)
-    stripes = [
-        ((torch.arange(length).view(side) // step) % 2).expand(1, *shape).float()
-        for length, side in ((height, (-1, 1)), (width, (1, -1)))
-        for step in (1, 2, 4)
-    ]
-    noise = [
-        F.interpolate(torch.rand(PROBES, channels, size, size, generator=rng), (height, width), mode="nearest")
-        for size in (2, 4, 8)
-    ]
-    fine = torch.rand(PROBES, *shape, generator=rng)
-    return (255 * torch.cat([flat, *stripes, *noise, fine])).round().to(torch.uint8)
+    return SLACK * float(phi(simple_images(blueprint.shape)).abs().amax())

@@ -123,7 +123,7 @@ def load(path: Path, limits: FileLimits = USUAL) -> bytes:
                 refuse(str(path), "is no regular file", "name a file")
             if status.st_size > limits.bytes:
                 refuse(str(path), f"has {status.st_size} bytes and may have {limits.bytes}")
-            return file.read(limits.bytes + 1)
+            return file.read(status.st_size + 1)  # not the limit: so much would be asked of the memory at once
     except OSError as error:
         raise FederationError(f"{path}: cannot be read ({error.strerror})", "name a file that is there") from None
 

@@ -7,15 +7,18 @@ from pathlib import Path
 
 from mooring.errors import FederationError
 from mooring.federation.container import file_hash, load, write
+from mooring.federation.encoder_inside import EncoderKept, with_encoder
 from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
-from mooring.federation.job_file import LIMITS, read_job
+from mooring.federation.job_file import LIMITS, Job, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
 from mooring.federation.keys import Identity
 from mooring.federation.log import Action, Log
 from mooring.federation.model_file import Provenance, SiteShare, encode_model
 from mooring.methods import track_of
 from mooring.record import environment
+from mooring.uploads.noised import NoisedMoments
 
+SECURE = "secure sum: the coordinator saw the sum of all sites' numbers, and no site's own"
 ACTIONS: dict[str, Action] = {"used": "used", "set aside": "set aside", "left out": "left out"}
 
 
@@ -37,6 +40,7 @@ class Coordinator:
     identity: Identity
     log: Log
     encoder: str | None = None  # where the encoder lies that a job names by its SHA-256
+    in_model: EncoderKept = "named"  # an encoder of the house
     now: datetime | None = None
 
     def fuse(self, job_path: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
@@ -51,6 +55,8 @@ class Coordinator:
     def fuse_into(self, model: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
         """A model with sites that came late, without those that leave: as if it had been so from the beginning."""
         kept = read_kept(model, self.identity.public, self.encoder)
+        if kept.job.manifest.secure is not None:
+            raise FederationError(f"--into {model}: a secure sum cannot be added to or taken apart", "plan a new job")
         if not paths and not terms.without:
             raise FederationError(f"--into {model}: nothing is to change", "name a file, or a site with --without")
         there = {file.manifest.site for file in kept.uploads}
@@ -66,7 +72,8 @@ class Coordinator:
 
     def _write(self, kept: KeptUploads, fused: Fused, out: Path) -> Made:
         """The model file, its uploads beside it, and a line in the log for every decision."""
-        data = encode_model(fused.predictor, provenance_of(kept, fused), key=self.identity.key)
+        predictor = with_encoder(fused.predictor) if self.in_model == "included" else fused.predictor
+        data = encode_model(predictor, provenance_of(kept, fused), key=self.identity.key)
         beside, digest, job = path_beside(out), file_hash(data), kept.job.sha256
         write(beside, encode_kept(kept, data, self.identity.key))
         write(out, data)
@@ -91,9 +98,17 @@ def provenance_of(kept: KeptUploads, fused: Fused) -> Provenance:
         seed=job.experiment.seed,
         sites=tuple(map(share_of, fused.decisions)),
         images_per_class=fused.images_per_class,
+        protections=protections(job),
         reading=job.images.reading(),
         versions=environment().packages,
     )
+
+
+def protections(job: Job) -> tuple[str, ...]:
+    """What was done to hide a site's numbers, in words."""
+    noise = [part.privacy.sentence for part in job.work.needs if isinstance(part, NoisedMoments)]
+    secure = [] if job.manifest.secure is None else [SECURE]
+    return (*noise, *secure)
 
 
 def share_of(decision: Decision) -> SiteShare:

@@ -16,13 +16,13 @@ from mooring.federation.container import FileLimits, file_hash
 from mooring.federation.explain import class_counts, small_classes
 from mooring.federation.job_file import Job, moment
 from mooring.federation.keys import fingerprint
+from mooring.federation.secure_job import misshapen, total_of
 from mooring.federation.upload_file import UploadFile, UploadLimits, read_upload
 from mooring.fusion import Predictor, Server
 from mooring.fusion.admit import Refusal, admit
 from mooring.models.network import PROTOTYPES
 from mooring.processes import threads
 from mooring.types import Upload
-from mooring.uploads import expected_of
 from mooring.uploads.codec import shown
 from mooring.uploads.moments import Moments
 
@@ -52,12 +52,7 @@ class Fused:
     predictor: Predictor = field(repr=False)
     decisions: tuple[Decision, ...]
     used: tuple[UploadFile, ...] = field(repr=False)
-
-    @property
-    def images_per_class(self) -> tuple[int, ...]:
-        """Of all that was used, where the uploads tell."""
-        counts = [class_counts(file.upload.tensors) for file in self.used]
-        return tuple(map(sum, zip(*(own for own in counts if own is not None), strict=True)))
+    images_per_class: tuple[int, ...] = ()  # of all that was used, where the uploads tell
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,7 @@ def read_files(
 ) -> tuple[list[UploadFile], list[Decision]]:
     """Every file that is a whole upload, and why the others are none."""
     cap = FileLimits(job.manifest.most_bytes + BOX, job.manifest.most_bytes)
-    limits = UploadLimits(cap, job.work.limits)
+    limits = UploadLimits(cap, job.limits)
     files: list[UploadFile] = []
     aside: list[Decision] = []
     for path in paths:
@@ -95,16 +90,22 @@ def fuse_uploads(job: Job, files: Sequence[UploadFile], terms: Terms, aside: Seq
     decisions += [decided(file, "left out", "the coordinator asked for it") for file in left]
     used, aside_here = sound_files(job, [file for file in files if file.manifest.site not in terms.without])
     decisions += aside_here
-    admitted = [file.upload for file in used]
-    refuse_short(admitted, decisions, terms)
+    refuse_short(used, decisions, terms)
+    uploads = [file.upload for file in used] if job.manifest.secure is None else [total_of(job, used)]
     with threads(os.cpu_count() or 1):
-        predictor = job.fusion(admitted, Server(job.work.blueprint, job.experiment.seed))
-    total = sum(upload.samples for upload in admitted)
+        predictor = job.fusion(uploads, Server(job.work.blueprint, job.experiment.seed))
+    total = sum(file.upload.samples for file in used)
     decisions += [
-        replace(decided(file, "used", ""), weight=file.upload.samples / total, notes=notes_on(job, file, used))
+        replace(
+            decided(file, "used", ""),
+            weight=file.upload.samples / total if total else None,
+            notes=notes_on(job, file, used),
+        )
         for file in used
     ]
-    return Fused(predictor, in_order(job, decisions), tuple(used))
+    counts = [class_counts(upload.tensors) for upload in uploads]
+    images = tuple(map(sum, zip(*(own for own in counts if own is not None), strict=True)))
+    return Fused(predictor, in_order(job, decisions), tuple(used), images)
 
 
 def sound_files(job: Job, files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision]]:
@@ -122,6 +123,8 @@ def sound_files(job: Job, files: Sequence[UploadFile]) -> tuple[list[UploadFile]
     if not answers:
         return [], aside
     by_client = {file.upload.client: file for file in answers}
+    if job.manifest.secure is not None:  # nothing but the sum can be looked at
+        return [by_client[client] for client in sorted(by_client)], aside
     needs, blueprint = job.work.needs, job.work.blueprint
     admission = admit([file.upload for file in answers], needs, blueprint, job.work.sha256, strict=False)
     refused = (*admission.refused, *suspicious(job, admission.admitted))
@@ -148,10 +151,12 @@ def problem_of(job: Job, file: UploadFile) -> str | None:
         return f"it was made on {told.created}, outside the time of the job"
     if told.classes != job.classes:
         return "it was made for other classes"
-    extra = sorted(upload.tensors.keys() - expected_of(job.work.needs, job.work.blueprint).keys())
+    extra = sorted(upload.tensors.keys() - job.wire.keys())
     if extra:
         return f"it sends more than was asked for: tensor {shown(extra[0])}"
-    return None
+    if told.masked != (job.manifest.secure is not None):
+        return "its numbers are masked, and should not be" if told.masked else "its numbers are not masked"
+    return misshapen(job, upload.tensors) if told.masked else None
 
 
 def suspicious(job: Job, admitted: Sequence[Upload]) -> tuple[Refusal, ...]:
@@ -180,23 +185,23 @@ def single(files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision
     )
 
 
-def refuse_short(admitted: Sequence[Upload], decisions: Sequence[Decision], terms: Terms) -> None:
+def refuse_short(used: Sequence[UploadFile], decisions: Sequence[Decision], terms: Terms) -> None:
     """Fewer sites than are needed, or any that was set aside where that stops everything."""
     aside = [decision for decision in decisions if decision.verdict == "set aside"]
     told = "; ".join(f"{decision.site}: {decision.reason}" for decision in aside)
     if terms.strict and aside:
         raise FederationError(f"{len(aside)} of the files were set aside ({told})", "fuse without --strict to go on")
-    if len(admitted) < max(1, terms.need):
+    if len(used) < max(1, terms.need):
         reason = f" ({told})" if told else ""
         raise FederationError(
-            f"{len(admitted)} sites can be fused, and {max(1, terms.need)} are needed{reason}", "ask for their files"
+            f"{len(used)} sites can be fused, and {max(1, terms.need)} are needed{reason}", "ask for their files"
         )
 
 
 def notes_on(job: Job, file: UploadFile, used: Sequence[UploadFile]) -> tuple[str, ...]:
     """What a coordinator should know of a site that was used."""
     notes = []
-    counts = class_counts(file.upload.tensors)
+    counts = None if file.manifest.masked else class_counts(file.upload.tensors)
     small = {} if counts is None else small_classes(counts, job.classes, job.manifest.minimum)
     if small:
         notes.append(f"fewer than {job.manifest.minimum} images of {', '.join(small)}")

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +18,17 @@ from mooring.errors import FederationError, MooringError, StoreError, TrustError
 from mooring.federation.container import Container, FileLimits, encode, is_key, read
 from mooring.federation.names import check_classes, check_sites
 from mooring.fusion import Fusion
-from mooring.models.feature_maps.content import SHA256, named_content
+from mooring.models.feature_maps.content import SHA256, content_of
 from mooring.record import as_record, as_tree
 from mooring.trees import Tree, by_content, to_tree
-from mooring.uploads import expected_of
+from mooring.uploads import Limits, expected_of, limits_for
 from mooring.uploads.codec import shown
 
 KIND = "job"
 LIMITS = FileLimits(bytes=2**24, head_bytes=2**24)
 IMAGES = ("size", "channels", "fit", "levels")  # of a source, what every site must do alike
+TREE = {"data", "model", "training", "method", "seed"}  # of an experiment, what a job says
+PATHS = ("path", "root")  # keys that name files
 PLAN_AGAIN = "ask the coordinator for a new job file"
 
 
@@ -46,6 +50,14 @@ class TensorPlan:
 
 
 @dataclass(frozen=True)
+class SecurePlan:
+    """Sites send what can only be added up: how many images all have at most, and how large a feature may be."""
+
+    images: int
+    bound: float
+
+
+@dataclass(frozen=True)
 class JobManifest:
     """What a job file says."""
 
@@ -61,6 +73,7 @@ class JobManifest:
     uploads: tuple[TensorPlan, ...]
     mooring: str  # the version that wrote it
     nonce: str  # two jobs of the same words are two jobs
+    secure: SecurePlan | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +89,16 @@ class Job:
     @property
     def classes(self) -> tuple[str, ...]:
         return self.manifest.classes
+
+    @cached_property
+    def wire(self) -> dict[str, Tensor]:
+        """The tensors of an upload file, shapes and types only."""
+        return wire_of(self.work, self.manifest.secure)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """What the tensors of an upload file can measure at most."""
+        return limits_for(self.wire)
 
     @property
     def site_names(self) -> tuple[str, ...]:
@@ -120,9 +143,14 @@ def experiment_tree(experiment: Experiment) -> Tree:
     }
 
 
-def plans_of(work: ClientJob) -> tuple[TensorPlan, ...]:
+def wire_of(work: ClientJob, secure: SecurePlan | None) -> dict[str, Tensor]:
+    """What a site sends: the tensors of its parts, or a masked word for each of their numbers."""
     expected = expected_of(work.needs, work.blueprint)
-    return tuple(TensorPlan(name, type_name(tensor), tuple(tensor.shape)) for name, tensor in expected.items())
+    return expected if secure is None else {name: tensor.long() for name, tensor in expected.items()}
+
+
+def plans_of(wire: Mapping[str, Tensor]) -> tuple[TensorPlan, ...]:
+    return tuple(TensorPlan(name, type_name(tensor), tuple(tensor.shape)) for name, tensor in wire.items())
 
 
 def type_name(tensor: Tensor) -> str:
@@ -170,8 +198,11 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
         raise FederationError("its limits are below 1", PLAN_AGAIN)
     if moment(manifest.expires) <= moment(manifest.created):
         raise FederationError("it expires before it begins", PLAN_AGAIN)
+    if manifest.secure is not None and not all(site.key for site in manifest.sites):
+        raise FederationError("its sum is secure, and not every site has a key", PLAN_AGAIN)
     tree = with_encoder(dict(manifest.experiment), encoder)
-    if tree.keys() != {"data", "model", "training", "method", "seed"}:
+    data = tree.get("data")
+    if tree.keys() != TREE or not isinstance(data, dict) or data.keys() != {"source", *IMAGES}:
         raise FederationError("its experiment is not one of a job", PLAN_AGAIN)
     experiments = parse(tree, HOUSE_CODE)
     shape = experiments[0].data.image_shape()
@@ -183,7 +214,7 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
         raise FederationError(
             "builds another work order here than at the coordinator's", "use the version of mooring that planned it"
         )
-    if plans_of(work) != manifest.uploads:
+    if plans_of(wire_of(work, manifest.secure)) != manifest.uploads:
         raise FederationError("would upload something else than it says", PLAN_AGAIN)
     return experiments[0], work
 
@@ -201,24 +232,27 @@ def usable(experiment: Experiment) -> None:
 
 
 def with_encoder(tree: Tree, encoder: str | None) -> Tree:
-    """The tree with the path of the encoder's file where it has only its SHA-256."""
-    wanted = sorted(set(hashes_in(tree)))
-    if not wanted:
+    """The tree with the path of the encoder's file where it has only its SHA-256; a path in a job is never followed."""
+    named = sorted(set(paths_in(tree)))
+    if not named:
         return tree
+    if len(named) > 1 or not named[0].startswith(SHA256):
+        raise FederationError(f"it names the file {shown(named[0])}", PLAN_AGAIN)
     if encoder is None:
-        raise FederationError(f"its encoder is a file, {wanted[0][: len(SHA256) + 16]}...", "name it: --encoder FILE")
-    given = named_content(encoder)
-    if [given] != wanted:
-        raise FederationError(f"--encoder {encoder}: is not the file of this job", f"its SHA-256 must be {wanted[0]}")
-    located: Tree = replaced(tree, given, str(Path(encoder).absolute()))
+        raise FederationError(f"its encoder is a file, {named[0][: len(SHA256) + 16]}...", "name it: --encoder FILE")
+    digest = named[0].split(":")[1]
+    if sha256(content_of(encoder)).hexdigest() != digest:
+        raise FederationError(f"--encoder {encoder}: is not the file of this job", f"its SHA-256 must be {digest}")
+    located: Tree = replaced(tree, named[0], str(Path(encoder).absolute()))
     return located
 
 
-def hashes_in(tree: object) -> list[str]:
-    if isinstance(tree, str):
-        return [tree] if tree.startswith(SHA256) else []
-    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    return [found for part in parts for found in hashes_in(part)]
+def paths_in(tree: object) -> list[str]:
+    """Every file that a tree names, whatever it says it is."""
+    if isinstance(tree, dict):
+        own = [str(value) for key, value in tree.items() if key in PATHS and value is not None]
+        return own + [found for part in tree.values() for found in paths_in(part)]
+    return [found for part in tree for found in paths_in(part)] if isinstance(tree, list) else []
 
 
 def replaced(tree: Any, old: str, new: str) -> Any:

@@ -21,8 +21,9 @@ class WithoutSite:
 
 
 def without_each(model: ModelFile, kept: KeptUploads, held_out: Path) -> tuple[WithoutSite, ...]:
-    """One fusion and one test for every site; nothing if there is only one."""
-    return tuple(_without_each(model, kept, held_out)) if len(kept.uploads) > 1 else ()
+    """One fusion and one test for every site; nothing if there is only one, or if nobody can take a sum apart."""
+    apart = len(kept.uploads) > 1 and kept.job.manifest.secure is None
+    return tuple(_without_each(model, kept, held_out)) if apart else ()
 
 
 def _without_each(model: ModelFile, kept: KeptUploads, held_out: Path) -> Iterator[WithoutSite]:

@@ -52,6 +52,7 @@ class Provenance:
     seed: int | None = None
     sites: tuple[SiteShare, ...] = ()
     images_per_class: tuple[int, ...] = ()  # that it was trained on, where the uploads tell
+    protections: tuple[str, ...] = ()  # of the sites' images, beyond that they stay there; in words
     reading: Reading = Reading()
     versions: Mapping[str, str] = field(default_factory=dict)
 

@@ -113,7 +113,8 @@ def around(predictor: Predictor, encoder: OnnxFeatures, model: ModelFile) -> Any
         del part.opset_import[:]
         part.opset_import.extend(graph.opset_import)
     joined = merge(before, graph, io_map=[(f"before/{PREPARED}", f"encoder/{given}")])
-    joined = merge(joined, after, io_map=[(f"encoder/{name}", f"after/{name}") for name in names])
+    through = [(f"encoder/{name}", f"after/{name}") for name in names]
+    joined = merge(joined, after, io_map=through, outputs=[output.name for output in after.graph.output])
     return plainly_named(joined, {f"before/{IMAGES}": IMAGES, f"after/{SCORES}": SCORES}, SHARES[model.confidence])
 
 

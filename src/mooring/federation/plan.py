@@ -20,9 +20,12 @@ from mooring.federation.job_file import (
     opened_job,
     plans_of,
     usable,
+    wire_of,
 )
 from mooring.federation.keys import Identity
 from mooring.federation.names import check_classes, check_sites
+from mooring.federation.secure_job import plan_of
+from mooring.uploads import limits_for
 from mooring.uploads.codec import shown
 from mooring.version import VERSION
 
@@ -41,8 +44,12 @@ def plan(  # noqa: PLR0913
     minimum: int = USUAL_MINIMUM,
     now: datetime | None = None,
     expires: datetime | None = None,
+    secure_images: int | None = None,
 ) -> tuple[bytes, Job]:
-    """The bytes of a job file, and the job as every site will read it: it is read back before it is handed out."""
+    """The bytes of a job file, and the job as every site will read it: it is read back before it is handed out.
+
+    `secure_images`: nobody sees a site's numbers, and all sites together have at most so many images.
+    """
     check_sites(sites)
     check_classes(classes)
     known = dict(keys or {})
@@ -61,6 +68,8 @@ def plan(  # noqa: PLR0913
     shape = experiment.data.image_shape()
     assert shape is not None, "an experiment decides the size of its images"
     work = job_of(experiment, shape, tuple(classes))
+    secure = None if secure_images is None else plan_of(work, secure_images, len(known), len(sites))
+    wire = wire_of(work, secure)
     began = (now or datetime.now(UTC)).replace(microsecond=0)
     ends = (expires or began + timedelta(days=USUAL_DAYS)).replace(microsecond=0)
     if ends <= began:
@@ -71,13 +80,14 @@ def plan(  # noqa: PLR0913
         classes=tuple(classes),
         sites=tuple(JobSite(name, known.get(name)) for name in sites),
         minimum=minimum,
-        most_bytes=work.limits.bytes + MANIFEST_BYTES,
+        most_bytes=limits_for(wire).bytes + MANIFEST_BYTES,
         created=began.isoformat(),
         expires=ends.isoformat(),
         work=work.sha256,
-        uploads=plans_of(work),
+        uploads=plans_of(wire),
         mooring=VERSION,
         nonce=token_hex(16),
+        secure=secure,
     )
     data = encode_job(manifest, identity.key)
     held = decode(data, KIND, LIMITS, "job")

@@ -20,6 +20,7 @@ from mooring.federation.explain import sentence_of, small_classes
 from mooring.federation.job_file import Job
 from mooring.federation.keys import Identity, fingerprint
 from mooring.federation.log import Log
+from mooring.federation.secure_job import masked
 from mooring.federation.upload_file import UploadManifest, encode_file, seal, tensor_facts
 from mooring.record import StateFolder, environment
 from mooring.types import Upload
@@ -48,7 +49,7 @@ class Trained:
 
     path: Path
     bytes: int
-    upload: Upload
+    samples: int
     sha256: str
 
 
@@ -67,7 +68,7 @@ def preview(job: Job, site: SiteFolder) -> Preview:
         ignored=dict(site.ignored),
         images=site.size,
         seconds=seconds_for(job.work, site) if site.size else 0.0,
-        bytes=job.work.limits.bytes,
+        bytes=job.limits.bytes,
         reveals=tuple(dict.fromkeys(sentence_of(plan.name) for plan in job.manifest.uploads)),
         small=small_classes(site.counts.values(), job.classes, job.manifest.minimum),
     )
@@ -120,7 +121,9 @@ def train(  # noqa: PLR0913
             f"{site.name}: classes with fewer than {job.manifest.minimum} images: {told}",
             "sums over so few give single images away: leave them out, or say --allow-small-classes",
         )
+    refuse_second_mask(job, site.name, log)
     upload, last = trained(job, site, shard, log.home, emit)
+    upload = upload if job.manifest.secure is None else masked(job, upload, site.name, identity.key)
     versions = environment()
     manifest = UploadManifest(
         job=job.sha256,
@@ -134,14 +137,15 @@ def train(  # noqa: PLR0913
         metrics={} if last is None else {"base_loss": last.base_loss, "train_accuracy": last.train_accuracy},
         versions={"python": versions.python, **versions.packages},
         small_classes=bool(small),
+        masked=job.manifest.secure is not None,
     )
     data = encode_file(manifest, upload, identity.key)
     data = seal(data, job.sha256, job.coordinator) if sealed else data
     write(out, data)
     digest = file_hash(data)
-    log.note("trained", job.sha256, digest, site.name, f"{upload.samples} images, {len(data)} bytes")
+    log.note("trained", job.sha256, digest, site.name, f"{len(shard)} images, {len(data)} bytes")
     shutil.rmtree(state_folder(log.home, job, site.name), ignore_errors=True)
-    return Trained(out, len(data), upload, digest)
+    return Trained(out, len(data), len(shard), digest)
 
 
 def trained(job: Job, site: SiteFolder, shard: ImageSet, home: Path, emit: Emit) -> tuple[Upload, ClientRecord | None]:
@@ -175,6 +179,15 @@ def trained(job: Job, site: SiteFolder, shard: ImageSet, home: Path, emit: Emit)
 
 def state_folder(home: Path, job: Job, site: str) -> Path:
     return home / "training" / f"{job.sha256[:16]}-{site}"
+
+
+def refuse_second_mask(job: Job, site: str, log: Log) -> None:
+    """Two files under one mask would tell the difference of what they hold."""
+    made = any((entry.action, entry.job, entry.who) == ("trained", job.sha256, site) for entry in log.entries())
+    if job.manifest.secure is not None and made:
+        raise FederationError(
+            f"site {site}: has trained for this job, and its numbers may be masked only once", "ask for a new job"
+        )
 
 
 def refuse_foreign_key(job: Job, site: str, identity: Identity) -> None:

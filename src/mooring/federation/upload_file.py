@@ -51,6 +51,7 @@ class UploadManifest:
     metrics: Mapping[str, float | None]  # of its own training, as it measured them
     versions: Mapping[str, str]
     small_classes: bool = False  # the site allowed classes with fewer images than the job's minimum
+    masked: bool = False  # numbers that can only be added up, over all sites of the job
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from mooring.errors import FusionError
 from mooring.fusion.predictor import Confidence, Predictor, Saved, Scorer
 from mooring.models.feature_maps import FeatureMap
+from mooring.models.feature_maps.reduction import reduced
 from mooring.models.network import Blueprint
 from mooring.models.plans import built, checked
 from mooring.trees import Tree, by_content, to_tree
@@ -70,6 +71,31 @@ class Affine(Scorer):
 
     def forward(self, x: Tensor) -> Tensor:
         return x @ self.weight + self.bias
+
+
+class Reduced(Scorer):
+    """head(u), u = z / |z|, z = (x - m) P"""
+
+    kind: ClassVar[str] = "reduced"
+    holds: ClassVar[tuple[str, ...]] = ("centre", "projection")
+    centre: Tensor  # m, (d,), float64
+    projection: Tensor  # P, (d, size)
+
+    def __init__(self, centre: Tensor, projection: Tensor, head: Scorer) -> None:
+        super().__init__()
+        self.hold(centre=centre, projection=projection)
+        self.head = head
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores: Tensor = self.head(reduced(x, self.centre, self.projection))
+        return scores
+
+    def tree(self) -> Tree:
+        return super().tree() | {"head": self.head.tree()}
+
+    @classmethod
+    def restored(cls, saved: Saved) -> Self:
+        return cls(saved.tensor("centre"), saved.tensor("projection"), saved.scorer("head"))
 
 
 def cholesky(matrix: Tensor) -> Tensor:

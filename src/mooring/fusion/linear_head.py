@@ -10,17 +10,22 @@ from torch import Tensor
 
 from mooring.fusion.base import Fusion, Server
 from mooring.fusion.calibrated import COLDEST, HOTTEST, fitted
-from mooring.fusion.frozen_features import Affine, FrozenFeatures
+from mooring.fusion.frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion.gaussian_head import Prior
 from mooring.fusion.gaussians import Posterior
-from mooring.fusion.predictor import Confidence
+from mooring.fusion.predictor import Confidence, Scorer
 from mooring.fusion.solvers import Fit, Ridge, Solver
 from mooring.fusion.standardised import Standardised, standardised
 from mooring.models.feature_maps import FeatureMap, RandomFilters, settled_map
+from mooring.models.feature_maps.reduction import reduction
+from mooring.models.network import Blueprint
 from mooring.seeds import generator
+from mooring.trees import LATER
 from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.moments import Moments, Precision
+from mooring.uploads.noised import NoisedMoments
+from mooring.uploads.privacy import Privacy
 
 DRAWS, HALVINGS = 4000, 40
 LEAST = 1e-9  # share of the largest variance of scores, below which a direction is none
@@ -37,6 +42,8 @@ class LinearHead(Fusion):
 
     and T the temperature fitted on validation images, if the server has any, else that of `temperature_of`: confidence
     means something without an image at the server. Standardising is a linear change and happens after adding up.
+
+    With `privacy` all of it is done on features that were reduced, and on sums that are under noise.
     """
 
     kind: ClassVar[str] = "linear-head"
@@ -44,13 +51,16 @@ class LinearHead(Fusion):
     solver: Solver = field(default_factory=Ridge)
     prior: Prior = "counts"
     precision: Precision = "float32"
+    privacy: Privacy | None = field(default=None, metadata={LATER: True})
 
     @property
     def needs(self) -> Parts:
         return frozenset({self._moments})
 
     @property
-    def _moments(self) -> Moments:
+    def _moments(self) -> Moments | NoisedMoments:
+        if self.privacy is not None:
+            return NoisedMoments(self.map, self.privacy)
         return Moments(self.map, "shared", self.precision)
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> FrozenFeatures:
@@ -64,12 +74,17 @@ class LinearHead(Fusion):
 
         def predictor(temperature: float, confidence: Confidence = "probability") -> FrozenFeatures:
             cooled = Affine(likelihood.weight / temperature, likelihood.bias / temperature)
-            head = Posterior(cooled, shares.log() / temperature)
+            head = self._before(Posterior(cooled, shares.log() / temperature), server.blueprint)
             return FrozenFeatures(server.blueprint, features, phi, head, totals.counts > 0, confidence)
 
         if server.validation:
             return predictor(fitted(predictor(1.0), server.validation))
-        return predictor(temperature_of(moments, fit), "score" if fit.error is None else "probability")
+        known = fit.error is not None and self.privacy is None  # under noise the sums do not tell how sure to be
+        return predictor(temperature_of(moments, fit), "probability" if known else "score")
+
+    def _before(self, head: Scorer, blueprint: Blueprint) -> Scorer:
+        """What the features become before the head sees them."""
+        return head if self.privacy is None else Reduced(*reduction(self.map, blueprint, self.privacy.size), head)
 
 
 def gaussian_scores(moments: Standardised, fit: Fit) -> Affine:

@@ -17,7 +17,7 @@ from mooring.fusion.class_expert import ClassExpertPredictor
 from mooring.fusion.count_weighted import CountWeightedPredictor
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.feature_ensemble import FeatureEnsemblePredictor
-from mooring.fusion.frozen_features import Affine, FrozenFeatures
+from mooring.fusion.frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion.gaussians import DiagonalGaussians, Gaussians, Posterior
 from mooring.fusion.iffi import IffiPredictor
 from mooring.fusion.merged import Merged
@@ -49,6 +49,7 @@ SCORERS: dict[str, type[Scorer]] = {
     "diagonal-gaussians": DiagonalGaussians,
     "gaussians": Gaussians,
     "posterior": Posterior,
+    "reduced": Reduced,
 }
 KEYS = {"format", "predictor", "model", "classes", "preprocessing", "provenance"}
 USUAL = Limits()

@@ -12,6 +12,7 @@ from mooring.losses import LossTerm, MeanSquared
 from mooring.models.feature_maps import LARGE, PRETRAINED, SIZED, FeatureMap
 from mooring.uploads.mixtures import Mixtures
 from mooring.uploads.moments import Moments
+from mooring.uploads.noised import NoisedMoments
 from mooring.weighting import Weighting
 
 Track = Literal["trained from scratch", "frozen encoder", "statistics only"]
@@ -61,4 +62,4 @@ def track_of(fusion: Fusion) -> Track:
 
 
 def maps_of(fusion: Fusion) -> list[FeatureMap]:
-    return [part.map for part in fusion.needs if isinstance(part, Moments | Mixtures)]
+    return [part.map for part in fusion.needs if isinstance(part, Moments | Mixtures | NoisedMoments)]

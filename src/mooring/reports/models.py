@@ -166,6 +166,7 @@ def use(model: ModelFile) -> Section:
         ("takes", f"images of any size, brought to {height} x {width} pixels, {colours} (fit: {reading.fit})"),
         ("answers with", ANSWERS[model.confidence]),
         ("consists of", CONSISTS.get(innermost(model.predictor).kind, ENSEMBLE)),
+        *(("protected by", words) for words in model.provenance.protections),
         ("size", f"{size(sum(tensor.nbytes for tensor in model.predictor.state_dict().values()))} of tensors"),
         ("not for", "decisions about people without someone who looks at the image too"),
     )

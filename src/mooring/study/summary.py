@@ -78,7 +78,13 @@ def ran(experiments: Iterable[Experiment]) -> str:
         "{} epochs each": [run.training.local_epochs for run in runs],
     }
     told = {phrase: alternatives(values) for phrase, values in facts.items()}
-    return ", ".join(phrase.format(values) for phrase, values in told.items() if values)
+    return ", ".join(counted(phrase, values) for phrase, values in told.items() if values)
+
+
+def counted(phrase: str, values: str) -> str:
+    """`5 clients`, `1 epoch each`"""
+    one = values == "1" and phrase.startswith("{} ")
+    return (phrase.replace("s", "", 1) if one else phrase).format(values)
 
 
 def amount(limit: int | None) -> str:

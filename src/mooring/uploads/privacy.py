@@ -1,0 +1,73 @@
+"""Differential privacy: how much noise hides any single image, and what the figures mean."""
+
+from dataclasses import dataclass
+from functools import cache
+from math import exp, log, sqrt
+from typing import Annotated, ClassVar
+
+from annotated_types import Gt, Le, Lt
+from scipy.special import log_ndtr, ndtr
+
+from mooring.bounds import Checked
+
+COUNTS, SUMS, SECOND = 0.2, 0.6, 0.2  # shares of the budget: what is told of how many, of where, of how they vary
+SMALLEST, LARGEST, HALVINGS = 1e-3, 1e7, 100
+
+
+@dataclass(frozen=True)
+class Privacy(Checked):
+    """(epsilon, delta)-differential privacy of one upload for every single image of the site, by Gaussian noise.
+
+    With one image more or less, no set of uploads becomes more than e^epsilon times as probable, but for delta.
+    Features are reduced to `size` numbers of length 1: fewer numbers, less noise, and less to tell classes by.
+    """
+
+    kind: ClassVar[str] = "gaussian-noise"
+    epsilon: Annotated[float, Gt(0), Le(100)]
+    delta: Annotated[float, Gt(0), Lt(0.1)] = 1e-5
+    size: Annotated[int, Gt(0), Le(1024)] = 64
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise for each unit by which one image can change what is told."""
+        return gaussian_sigma(self.epsilon, self.delta)
+
+    @property
+    def noise(self) -> tuple[float, float, float]:
+        """Standard deviations for counts, sums and second moments, released together.
+
+        One image changes counts by 1, sums by a vector of length 1, and second moments u u' by a matrix of Frobenius
+        norm 1: with deviations s_b = sigma / sqrt(share_b), sum_b 1 / s_b^2 = 1 / sigma^2, as for a single change of 1.
+        """
+        counts, sums, second = (self.sigma / sqrt(share) for share in (COUNTS, SUMS, SECOND))
+        return counts, sums, second
+
+    @property
+    def sentence(self) -> str:
+        """The figures, for people."""
+        return (
+            f"differential privacy for every single image: epsilon {self.epsilon:g}, delta {self.delta:g} for one "
+            f"upload; counts are off by about {self.noise[0]:.0f} images"
+        )
+
+
+PRIVACIES: dict[str, type[Privacy]] = {"gaussian-noise": Privacy}
+
+
+def gaussian_delta(sigma: float, epsilon: float) -> float:
+    """delta = Phi(1/(2 sigma) - epsilon sigma) - e^epsilon Phi(-1/(2 sigma) - epsilon sigma): Balle and Wang 2018.
+
+    The smallest delta that noise of this deviation grants to what one image changes by at most 1: theorem 8.
+    """
+    near, far = 1 / (2 * sigma) - epsilon * sigma, -1 / (2 * sigma) - epsilon * sigma
+    return float(ndtr(near) - exp(epsilon + log_ndtr(far)))
+
+
+@cache
+def gaussian_sigma(epsilon: float, delta: float) -> float:
+    """The smallest deviation that grants (epsilon, delta), from above: delta falls as sigma grows."""
+    low, high = log(SMALLEST), log(LARGEST)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if gaussian_delta(exp(middle), epsilon) <= delta else (middle, high)
+    return exp(high)

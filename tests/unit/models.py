@@ -1,0 +1,64 @@
+"""A small model of the digits, without training, and image files to ask it about."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from PIL import Image
+from untrained import PLAN, upload_of
+
+from mooring.data.digits import Digits
+from mooring.data.pixels import Reading
+from mooring.federation.model_file import ModelFile, Provenance, SiteShare
+from mooring.fusion import LinearHead, fuse
+from mooring.fusion.base import Server
+from mooring.models.feature_maps import RandomFilters
+
+HEAD = LinearHead(RandomFilters(16))
+BLUEPRINT = replace(PLAN, classes=("one", "seven", "zero"))
+DIGIT = {"one": 1, "seven": 7, "zero": 0}
+TOLD = Provenance(
+    origin="federation",
+    method="mooring",
+    fusion="linear-head",
+    track="statistics only",
+    job_sha256="ab" * 32,
+    seed=1,
+    sites=(
+        SiteShare("Nord | <b>", True, 60, 0.6, "cd" * 32),
+        SiteShare("south", True, 40, 0.4, "ef" * 32),
+        SiteShare("east", False, 30, reason="set aside: its moments are those of no images"),
+    ),
+    images_per_class=(40, 30, 30),
+    protections=("differential privacy: epsilon 3",),
+    reading=Reading("pad", (0.0, 4095.0)),
+    versions={"mooring": "0.2.0"},
+)
+
+
+def three_digits(first=0, each=30):
+    """Images of three digits, labelled 0 to 2 in the order of the classes."""
+    digits = Digits().train()
+    chosen = [(digits.labels == DIGIT[name]).nonzero()[first : first + each, 0] for name in BLUEPRINT.classes]
+    labels = torch.arange(3).repeat_interleave(each)
+    return replace(digits.select(torch.cat(chosen)), labels=labels, classes=BLUEPRINT.classes)
+
+
+def predictor_of(rule=HEAD, blueprint=BLUEPRINT, shards=None, **server):
+    shards = shards or [three_digits(), three_digits(30)]
+    uploads = [upload_of(blueprint, shard, k, rule.needs) for k, shard in enumerate(shards)]
+    return fuse(rule, uploads, Server(blueprint, **server))
+
+
+def model(provenance=Provenance(), **kept) -> ModelFile:
+    return ModelFile(predictor_of(), provenance, **kept)
+
+
+def write_held_out(root: Path, sites=("north", "south"), each=5) -> Path:
+    """root/<site>/<class>/*.png, of images that the model has not seen."""
+    shard = three_digits(80, each * len(sites))
+    for i, label in enumerate(shard.labels.tolist()):
+        folder = root / sites[i % len(sites)] / BLUEPRINT.classes[label]
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(shard.images[i, 0].numpy()).save(folder / f"{i}.png")
+    return root

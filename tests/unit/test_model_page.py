@@ -1,0 +1,75 @@
+"""The card and the page on a model: who contributed, how good it is, and nothing of a name executed."""
+
+import re
+
+import pytest
+from federated import Federated, write_sites
+from models import TOLD, model, write_held_out
+
+from mooring.federation.assessment import assess
+from mooring.federation.kept_uploads import read_kept
+from mooring.federation.leave_one_out import change, without_each
+from mooring.federation.model_file import load_model, save_model
+from mooring.reports.models import Findings, model_card, model_report, write_model_page
+
+
+@pytest.fixture(scope="module")
+def told():
+    return model(TOLD)
+
+
+def test_the_card_names_every_site_and_why_one_is_not_in_it(told):
+    card = model_card(told)
+    assert r"| Nord \| \<b\> | yes | 60 | 60.0 |" in card
+    assert "- **not in it**: east (set aside: its moments are those of no images)" in card
+    assert "| one | 40 |" in card
+    assert "No held-out images were given" in card
+    assert "probabilities: calibrated" in card
+    assert "| protected by | differential privacy: epsilon 3 |" in card
+    assert "brought to 8 x 8 pixels, grey (fit: pad)" in card
+
+
+def test_the_page_says_how_good_it_is_and_escapes_names(told, tmp_path):
+    found = assess(told, write_held_out(tmp_path / "held"))
+    write_model_page(told, tmp_path / "page.html", Findings(found))
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert found.words in page
+    assert "Nord | &lt;b&gt;" in page
+    assert "<b>" not in re.sub(r"<b>\d+( of \d+| %|,\d+)?</b>", "", page)  # but for the page's own numbers
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert len(page) < 100_000  # nothing is drawn, so no library is inside: it can be mailed
+
+
+def test_the_command_prints_the_card_and_writes_the_page(cli, told, tmp_path):
+    save_model(tmp_path / "m.mooring", told.predictor, told.provenance)
+    write_held_out(tmp_path / "held")
+    code, out, _ = cli("card", "m.mooring")
+    assert (code, out.strip()) == (0, model_card(load_model(tmp_path / "m.mooring")).strip())
+    code, out, _ = cli("card", "m.mooring", "--data", "held", "--out", "card.html")
+    assert (code, out) == (0, "card.html\n")
+    assert "How good it is" in (tmp_path / "card.html").read_text("utf-8")
+
+
+def test_a_fusion_of_files_tells_what_each_site_adds(cli, tmp_path, monkeypatch):
+    write_sites(tmp_path / "images")
+    federation = Federated(tmp_path)
+    files = [federation.train(site) for site in ("north", "south", "east")]
+    held = write_sites(tmp_path / "held", {"elsewhere": (4, 4, 4, 4)})
+    monkeypatch.setenv("MOORING_HOME", str(tmp_path / "home"))
+    code, out, err = cli("fuse", "job.mooring", *files, "--report", "page.html", "--data", "held")
+    assert (code, err) == (0, "")
+    assert "page.html: a page for people" in out
+    made = load_model(tmp_path / "model.mooring")
+    found = assess(made, held)
+    rows = without_each(made, read_kept(tmp_path / "model.mooring", federation.coordinator.identity.public), held)
+    assert [row.site for row in rows] == ["north", "south", "east"]
+    alone = federation.fuse(files[0], files[1], out="two.mooring")
+    assert rows[2].found.right == assess(load_model(alone.path), held).right
+    report = model_report(made, Findings(found, rows))
+    (table,) = next(section.tables for section in report.sections if section.slug == "without")
+    assert [row[-1] for row in table.rows] == [f"{change(found, row):+.1f}" for row in rows]
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "What each site adds" in page
+    assert found.words in page
+    code, _, err = cli("fuse", "job.mooring", *files, "--data", "held")
+    assert (code, "name one with --report" in err) == (2, True)
