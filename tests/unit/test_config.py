@@ -158,7 +158,7 @@ def test_all_problems_are_told_at_once_with_field_value_and_remedy():
         ("seed=null", "seed=null: must be a valid integer"),
         ("data.limit=0", "data.limit=0: must be greater than or equal to 1"),
         ("data.validation=1", "data.validation=1: must be less than 1"),
-        ("engine=cloud", "engine.kind=cloud: unknown; valid: local"),
+        ("engine=cloud", "engine.kind=cloud: unknown; valid: flower, local"),
         ("seed=-1", "seed=-1: must be greater than or equal to 0"),
         ("seed=1e30", "seed=1e+30: must be a valid integer"),
         ("seed=99999999999999999999", "seed=99999999999999999999: must be less than 4294967296"),

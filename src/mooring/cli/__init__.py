@@ -16,6 +16,7 @@ from mooring.cli import (
     doctor,
     federation,
     fetch,
+    flower,
     folders,
     fuse,
     imports,
@@ -88,6 +89,11 @@ sources = typer.Typer(invoke_without_command=True, help=data.data.__doc__)
 sources.callback()(data.data)
 sources.command("fetch")(fetch.fetch)
 app.add_typer(sources, name="data")
+
+network = typer.Typer(no_args_is_help=True, help=flower.about.__doc__)
+network.callback()(flower.about)
+network.command("keys")(flower.keys)
+app.add_typer(network, name="flower")
 
 
 def main() -> None:

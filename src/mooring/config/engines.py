@@ -6,7 +6,7 @@ from mooring.client import Engine
 from mooring.config.own import imported
 from mooring.config.trust import HOUSE_CODE
 
-PLACES = {"local": "mooring.engines:Local"}
+PLACES = {"local": "mooring.engines:Local", "flower": "mooring.engines.flower:Flower"}
 
 
 class Engines(Mapping[str, type[Engine]]):

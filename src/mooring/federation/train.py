@@ -172,10 +172,14 @@ def trained(job: Job, site: SiteFolder, shard: ImageSet, home: Path, emit: Emit)
         emit(event)
 
     place = InMemorySite(site.number, shard, site.name)
-    uploads = list(Local(workers=1).collect(job.work, [place], note, states))
+    last = job.work.kept()[-1]
+    uploads = Local(workers=1).collect(job.work, [place], note, states)
+    # not a step further: the next state would say that nothing is left to do, and no file is written yet
+    upload = next((upload for upload in uploads if upload.round == last), None)
     for problem, remedy in failed:
         raise TrainingError(problem, remedy)
-    return uploads[-1], measured[-1] if measured else None
+    assert upload is not None, "who did not fail has uploaded"
+    return upload, measured[-1] if measured else None
 
 
 def state_folder(home: Path, job: Job, site: str) -> Path:

@@ -8,7 +8,7 @@ encoder.safetensors  what the server sent        imported.log    the log that an
                                                  error.txt       the traceback of a mistake in the user's own code
 """
 
-from mooring.record._events import TimedEvent
+from mooring.record._events import TimedEvent, events_in, events_text
 from mooring.record._json import as_tree, strict_json
 from mooring.record.files import (
     as_record,
@@ -100,6 +100,8 @@ __all__ = [
     "as_tree",
     "discard_states",
     "environment",
+    "events_in",
+    "events_text",
     "in_use",
     "locked",
     "opened",

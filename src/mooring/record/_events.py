@@ -1,6 +1,7 @@
 """`events.jsonl`: one line per event, append only; a line that a crash cut off is passed over."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from time import time
@@ -35,12 +36,22 @@ def line_of(event: Event, when: float | None) -> str:
     return strict_json({"time": when, "event": event.word, **fields}) + "\n"
 
 
+def events_text(events: Iterable[Event]) -> str:
+    """Events as the text of a file, for those who send them elsewhere."""
+    return header() + "".join(line_of(event, None) for event in events)
+
+
 def read_events(path: Path) -> tuple[TimedEvent, ...]:
-    """What happened, in order. Words of other versions are passed over; a known one that is malformed is refused."""
+    """What happened, in order."""
     try:
         text = read_bytes(path).decode("utf-8", errors="replace")
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror})", "name the folder of a run") from None
+    return events_in(text, str(path))
+
+
+def events_in(text: str, path: str) -> tuple[TimedEvent, ...]:
+    """Words of other versions are passed over; a known one that is malformed is refused. `path` names the text."""
     found: list[TimedEvent] = []
     current = False  # is the format this version's? A file without a header is of format 1
     for number, line in enumerate(text.split("\n"), 1):

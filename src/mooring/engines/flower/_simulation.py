@@ -1,0 +1,149 @@
+"""The server's side of Flower's simulation: a ServerApp that asks every node once and hands over what it is told."""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Event as Flag
+from threading import Thread
+from time import sleep
+
+import ray
+from flwr.app import Context, Message
+from flwr.serverapp import Grid, ServerApp
+from flwr.simulation import run_simulation
+
+from mooring.client import ClientJob
+from mooring.client.checkpoint import States
+from mooring.data.sites import Site
+from mooring.engines.flower._clients import Parcel, client_app
+from mooring.engines.flower.messages import Answer, answer_of, answers, question
+from mooring.errors import TrainingError, UserCodeError
+from mooring.events import ClientFailed, Emit
+from mooring.record import events_in
+from mooring.types import Upload
+from mooring.uploads.codec import decode, decode_tensors
+
+GLANCE_SECONDS = 0.2  # between two looks at the keyboard
+CRASHED = "ClientAppException"  # an exception that our own code raised, against a process that died
+
+
+def simulate(
+    folder: Path, job: ClientJob, sites: Sequence[Site], emit: Emit, states: States, workers: int
+) -> Iterator[Upload]:
+    """The largest clients begin first; uploads are handed over as clients end."""
+    parcel = folder / "parcel"
+    Parcel(job, {site.number: site for site in sites}, states).write(parcel)
+    clients = [site.number for site in sorted(sites, key=lambda site: -(site.size or 0))]
+    running = Simulation(parcel, clients, workers)
+    with environment_restored():
+        running.start()
+        try:
+            for client, message in running.replies():
+                if message.has_error():
+                    emit(died(client, str(message.error.reason)))
+                    continue
+                answer = answer_of(message)
+                told(answer, emit)
+                for data in answer.uploads.values():
+                    yield decode(data, job.limits)
+                if answer.state:
+                    states.keep(client, decode_tensors(answer.state, what="state")[1])
+        finally:
+            running.stop()
+
+
+class Simulation:
+    """Flower's simulation in a thread of its own, so that this one can hand over what has arrived."""
+
+    def __init__(self, parcel: Path, clients: Sequence[int], workers: int) -> None:
+        self.parcel = parcel
+        self.clients = clients
+        self.workers = workers
+        self.left = len(clients)  # whose reply was not handed over yet
+        self.inbox: SimpleQueue[tuple[int, Message]] = SimpleQueue()
+        self.stopping = Flag()
+        self.error: BaseException | None = None
+        self.thread = Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def replies(self) -> Iterator[tuple[int, Message]]:
+        """Client and message, one for each client."""
+        while self.left:
+            try:
+                yield self.inbox.get(timeout=GLANCE_SECONDS)
+                self.left -= 1
+            except Empty:
+                if not self.thread.is_alive() and self.inbox.empty():
+                    raise RuntimeError("Flower's simulation ended before its clients") from self.error
+
+    def stop(self) -> None:
+        """Also in the middle, when the keyboard says so: then processes of Ray end at once."""
+        self.stopping.set()
+        if self.left:
+            ray.shutdown()
+        self.thread.join(timeout=60)
+
+    def _run(self) -> None:
+        try:
+            run_simulation(
+                server_app=self._server_app(),
+                client_app=client_app(self.parcel),
+                num_supernodes=len(self.clients),
+                backend_config={
+                    "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
+                    "init_args": {"num_cpus": self.workers, "logging_level": logging.ERROR, "log_to_driver": False},
+                },
+            )
+        except BaseException as error:  # told by whoever waits for the replies
+            self.error = error
+
+    def _server_app(self) -> ServerApp:
+        app = ServerApp()
+
+        def main(grid: Grid, context: Context) -> None:
+            while len(nodes := sorted(grid.get_node_ids())) < len(self.clients):
+                sleep(0.05)  # they are still registering
+            client_of = dict(zip(nodes, self.clients, strict=True))
+            questions = (question(node, {"client": client}) for node, client in client_of.items())
+            for message in answers(grid, questions, self.stopping.is_set):
+                self.inbox.put((client_of[message.metadata.src_node_id], message))
+
+        app.main()(main)
+        return app
+
+
+def told(answer: Answer, emit: Emit) -> None:
+    """What happened at a client; a mistake in the user's own code stops the run, because every client would meet it."""
+    for timed in events_in(answer.words["events"], "events of a client"):
+        emit(timed.event)
+    if "problem" in answer.words:
+        raise UserCodeError(answer.words["problem"], answer.words["remedy"], answer.words["trace"])
+
+
+def died(client: int, reason: str) -> ClientFailed:
+    """A process of Ray that died; an exception of our own code is a bug and keeps its words."""
+    if CRASHED in reason:
+        raise RuntimeError(f"in a client of Flower's simulation: {reason}")
+    error = TrainingError(
+        f"client {client}: its process died in Flower's simulation",
+        "lower engine.workers, and look into the system's log for a lack of memory",
+    )
+    return ClientFailed(client, error.problem, error.remedy)
+
+
+@contextmanager
+def environment_restored() -> Iterator[None]:
+    """Flower writes its search path into the environment, for Ray's processes."""
+    before = os.environ.get("PYTHONPATH")
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("PYTHONPATH", None)
+        else:
+            os.environ["PYTHONPATH"] = before

@@ -1,0 +1,37 @@
+"""Clients in Flower's simulation, on the processes of Ray; uploads are those of the local engine, byte for byte."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from mooring.bounds import Checked
+from mooring.client import ClientJob
+from mooring.client.checkpoint import NO_STATES, States
+from mooring.data.sites import Site
+from mooring.engines.flower.settings import ready
+from mooring.events import Emit
+from mooring.types import Count, Upload
+
+
+@dataclass(frozen=True)
+class Flower(Checked):
+    """`workers` processes of Ray (default: one per core, never more than clients), one torch thread each, on the CPU.
+
+    What happens at a client is told when it has ended; an interrupted run goes on with the clients that had not.
+    """
+
+    kind: ClassVar[str] = "flower"
+    workers: Count | None = None
+
+    def collect(
+        self, job: ClientJob, sites: Sequence[Site], emit: Emit, states: States = NO_STATES
+    ) -> Iterator[Upload]:
+        ready()
+        from mooring.engines.flower._simulation import simulate
+
+        workers = min(self.workers or os.cpu_count() or 1, len(sites))
+        with tempfile.TemporaryDirectory(prefix="mooring-flower-", ignore_cleanup_errors=True) as folder:
+            yield from simulate(Path(folder), job, sites, emit, states, workers)

@@ -1,0 +1,5 @@
+"""A federation over Flower: the same signed job and the same signed uploads as by file, carried by its SuperLink.
+
+`pyproject.toml` names `server:app` and `client:app`. The bundle that `flwr run` sends holds no code: every machine runs
+the mooring that is installed there.
+"""

@@ -1,0 +1,53 @@
+"""Flower's simulation runs the same clients: what it brings home is what the local engine brings, byte for byte."""
+
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from mooring import load, run
+from mooring.events import ClientRecord, ClientStarted, EpochRecord
+from mooring.record import RunFolder, events_in, events_text
+
+SMALL = ("method=v7", "data.limit=150", "partition.clients=3", "training.rounds=2", "training.local_epochs=1")
+MAIN = "import sys; from mooring.cli import main; sys.exit(main())"
+
+
+def told(folder):
+    """What clients told, in whatever order they ended, without what a clock measured."""
+    events = [timed.event for timed in RunFolder(folder).events]
+    timeless = (replace(event, seconds=None) if isinstance(event, ClientRecord) else event for event in events)
+    return Counter(repr(event) for event in timeless if isinstance(event, ClientStarted | EpochRecord | ClientRecord))
+
+
+def uploads(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in (folder / "uploads").rglob("*.safetensors")}
+
+
+def test_uploads_events_and_result_of_the_simulation_are_those_of_the_local_engine(tmp_path):
+    pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
+    there, here = tmp_path / "flower", tmp_path / "local"
+    command = [sys.executable, "-c", MAIN, "run", *SMALL, "engine=flower", "engine.workers=2", f"out={there}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    [experiment] = load(overrides=[*SMALL, "engine.workers=1", f"out={here}"])
+    result = run(experiment)
+    assert len(uploads(there)) == 6
+    assert uploads(there) == uploads(here)
+    assert told(there) == told(here)
+    assert RunFolder(there).result.accuracy == result.accuracy
+    assert RunFolder(there).result.complete
+
+
+def test_without_the_extra_one_line_says_what_to_install(cli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "flwr", None)
+    code, _, err = cli("run", *SMALL, "engine=flower", "out=a")
+    assert code == 2
+    assert "error: engine=flower: Flower is not installed; pip install 'mooring[flower]'" in err
+
+
+def test_events_survive_a_journey_as_text():
+    events = (ClientStarted(2, 40, 8, 64, None), EpochRecord(2, 0, 1, {"cross-entropy": 0.1 + 0.2}, None))
+    assert tuple(timed.event for timed in events_in(events_text(events), "a journey")) == events

@@ -1,0 +1,151 @@
+"""Server and nodes of a federation over Flower, with Flower's network left out: its grid is a dictionary here."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
+
+from flwr.app import Context, Error, Message, RecordDict
+from flwr.supercore.task_identity import TaskIdentity
+
+from mooring.config import load
+from mooring.errors import FederationError
+from mooring.federation.keys import own_identity
+from mooring.federation.log import Log
+from mooring.federation.model_file import load_model
+from mooring.federation.plan import plan
+from mooring.flower_app import asking, client, server
+
+SETTINGS = ("method=afl", "encoder=none", "data.source=image_folder", "data.size=8", "data.channels=1")
+SITES = ("north", "south", "east")
+
+
+@dataclass
+class Grid:
+    """Nodes answer at once; the first replies of some of them are lost on the way."""
+
+    nodes: dict[int, dict[str, str]]
+    lost: dict[int, int] = field(default_factory=dict)
+    replies: dict[str, object] = field(default_factory=dict)
+    asked: list[int] = field(default_factory=list)
+
+    def get_node_ids(self):
+        return list(self.nodes)
+
+    def push_messages(self, messages):
+        return [self.push(message) for message in messages]
+
+    def push(self, message):
+        node, name = message.metadata.dst_node_id, f"message {len(self.asked)}"
+        self.asked.append(node)
+        message.metadata.__dict__["_message_id"] = name
+        answer = client.train(message, context(node_config=self.nodes[node], node=node))
+        if self.lost.get(node):
+            self.lost[node] -= 1
+            answer = Message(Error(1, "the connection broke"), reply_to=message)
+        self.replies[name] = answer
+        return name
+
+    def pull_messages(self, names):
+        return [self.replies.pop(name) for name in names if name in self.replies]
+
+
+def context(node_config=None, run_config=None, node=0):
+    return Context(1, node, node_config or {}, RecordDict(), run_config or {})
+
+
+@pytest.fixture
+def federation(tmp_path, monkeypatch):
+    """Three sites with images, one job; returns the configuration of each node, and a run."""
+    monkeypatch.setenv("MOORING_HOME", str(tmp_path / "coordinator"))
+    TaskIdentity.run_id, TaskIdentity.task_id, TaskIdentity.node_id = 1, 1, 1  # who writes a message
+    monkeypatch.setattr(asking, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.01)
+    for number, site in enumerate(SITES):
+        for label, grey in (("a", 40), ("b", 200)):
+            folder = tmp_path / "images" / site / label
+            folder.mkdir(parents=True)
+            for image in range(6):
+                drawn = np.random.default_rng([number, image]).integers(grey - 30, grey + 30, (8, 8))
+                Image.fromarray(drawn.astype(np.uint8)).save(folder / f"{image}.png")
+    [experiment] = load(None, list(SETTINGS))
+    identity = own_identity()
+    (tmp_path / "job.mooring").write_bytes(plan(experiment, ["a", "b"], SITES, identity)[0])
+    nodes = {
+        number: {
+            "name": site,
+            "data": str(tmp_path / "images" / site),
+            "home": str(tmp_path / site),
+            "coordinator": identity.public,
+        }
+        for number, site in enumerate(SITES, 1)
+    }
+
+    def run(grid, need=0, deadline=60.0):
+        paths = {"job": str(tmp_path / "job.mooring"), "out": str(tmp_path / "model.mooring"), "encoder": ""}
+        server.main(grid, context(run_config={**paths, "need": need, "deadline": deadline, "again": 60.0}))
+        return [site.name for site in load_model(tmp_path / "model.mooring").provenance.used]
+
+    return nodes, run
+
+
+def trainings(node):
+    return [entry.action for entry in Log(client.node_of(node).place).entries()].count("trained")
+
+
+def test_every_node_is_asked_once(federation):
+    nodes, run = federation
+    grid = Grid(nodes)
+    assert run(grid) == list(SITES)
+    assert sorted(grid.asked) == [1, 2, 3]
+
+
+def test_a_node_whose_answer_was_lost_is_asked_again_and_trains_once(federation):
+    nodes, run = federation
+    grid = Grid(nodes, lost={2: 2})
+    assert run(grid) == list(SITES)
+    assert grid.asked.count(2) == 3
+    assert [trainings(node) for node in nodes.values()] == [1, 1, 1]
+
+
+def test_at_the_deadline_what_is_there_is_fused_and_the_next_run_asks_only_for_the_rest(federation, caplog):
+    nodes, run = federation
+    assert run(Grid({1: nodes[1], 3: nodes[3]}), need=2, deadline=1.0) == ["north", "east"]
+    assert "nothing from south" in caplog.text
+    sent = Grid(nodes)
+    assert run(sent) == list(SITES)
+    assert [trainings(node) for node in nodes.values()] == [1, 1, 1]
+
+
+def test_fewer_sites_than_needed_is_an_error_that_names_the_missing(federation):
+    nodes, run = federation
+    with pytest.raises(FederationError, match="1 of 3 sites have answered; missing: south, east"):
+        run(Grid({1: nodes[1]}), deadline=0.5)
+
+
+def test_a_node_that_obeys_another_coordinator_says_so_and_the_others_go_on(federation, tmp_path, caplog):
+    nodes, run = federation
+    stranger = own_identity(tmp_path / "stranger").public
+    grid = Grid(nodes | {2: nodes[2] | {"coordinator": stranger}})
+    assert run(grid, need=2, deadline=1.0) == ["north", "east"]
+    assert "south): the job is signed by" in caplog.text
+    assert grid.asked.count(2) == 1
+    assert not (tmp_path / "south" / "flower").exists()
+
+
+def test_two_nodes_that_speak_for_one_site_are_both_set_aside(federation, tmp_path):
+    nodes, run = federation
+    twin = nodes[3] | {"name": "north", "home": str(tmp_path / "twin")}
+    assert run(Grid({0: twin, 1: nodes[1], 2: nodes[2], 3: nodes[3]}), need=2) == ["south", "east"]
+
+
+def test_a_job_of_another_account_is_not_sent_to_anybody(federation, tmp_path, monkeypatch):
+    nodes, run = federation
+    monkeypatch.setenv("MOORING_HOME", str(tmp_path / "another"))
+    grid = Grid(nodes)
+    with pytest.raises(FederationError, match="and the key here is"):
+        run(grid)
+    assert grid.asked == []
