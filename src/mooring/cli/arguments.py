@@ -1,5 +1,6 @@
 """What several verbs share: their arguments, and how a command ends."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -28,6 +29,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON a
 # Exit codes when a command is neither well nor a user's mistake (2, as every `MooringError` says).
 FAILED = 3  # ended with less than all clients or runs
 INTERRUPTED = 130  # by Ctrl-C
+
+
+def begin_workers(module: str) -> None:
+    """The process that forks workers imports `module`, and torch with it, while this one does."""
+    if (os.cpu_count() or 1) > 1:
+        from mooring.processes import start_early
+
+        start_early(module)
 
 
 def experiments(settings: list[str] | None) -> "list[Experiment]":

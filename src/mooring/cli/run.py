@@ -10,6 +10,7 @@ from mooring.cli.arguments import (
     Settings,
     TrustCode,
     as_object,
+    begin_workers,
     command,
     experiments,
     print_json,
@@ -33,6 +34,8 @@ def run(
 
     Several methods run one after the other on the same partition: mooring run method=v4,v7
     """
+    if "engine.workers=1" not in (settings or ()):
+        begin_workers("mooring.engines._worker")
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
     run_all(apart(chosen), again, quiet, json)
 
@@ -44,6 +47,7 @@ def resume(
     json: AsJson = False,
 ) -> None:
     """Go on with a run that was interrupted: it ends as if nothing had happened, to the byte."""
+    begin_workers("mooring.engines._worker")
     from dataclasses import replace
     from pathlib import Path
 
