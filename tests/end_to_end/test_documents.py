@@ -66,11 +66,8 @@ def each(what):
 @pytest.fixture(scope="session")
 def hospitals(tmp_path_factory):
     """Images at two sites, a folder for each class; read them, do not write into them."""
-    home, digits = tmp_path_factory.mktemp("images"), Digits().train()
-    for i in range(120):
-        folder = home / ("north", "south")[i % 2] / digits.classes[digits.labels[i]]
-        folder.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(digits.images[i, 0].numpy()).save(folder / f"{i}.png")
+    home = tmp_path_factory.mktemp("images")
+    lay_sites(home, Digits().train(), range(120))
     return home
 
 
@@ -80,17 +77,12 @@ def desk(tmp_path, monkeypatch, hospitals):
 
     def lay(document):
         (tmp_path / "configs").symlink_to(HOME / "configs")
-<<<<<<< HEAD
-        digits = Digits().train()
-        lay_sites(tmp_path / "hospitals", digits, range(120))
-        if document == PREDICTING:
-            lay_sites(tmp_path / "held_out", digits, range(120, 150))
-        if document in (FEDERATION, THREATS):
-            lay_hospitals(tmp_path, digits)
-=======
         if "hospitals" in document.read_text("utf-8"):
             shutil.copytree(hospitals, tmp_path / "hospitals", copy_function=os.link)
->>>>>>> speed
+        if document == PREDICTING:
+            lay_sites(tmp_path / "held_out", Digits().train(), range(120, 150))
+        if document in (FEDERATION, THREATS):
+            lay_hospitals(tmp_path, Digits().train())
         for text in blocks(document, "python"):
             if named := re.match(r"# (\w+\.py)\n", text):
                 (tmp_path / named[1]).write_text(text)
