@@ -8,8 +8,9 @@ result.json        the answer, strict JSON       fusions/        other fusions o
                                                  error.txt       the traceback of a mistake in the user's own code
 """
 
-from mooring.record._events import TimedEvent
+from mooring.record._events import TimedEvent, event_line
 from mooring.record._json import as_tree, strict_json
+from mooring.record._uploads import write_upload
 from mooring.record.files import (
     as_record,
     in_use,
@@ -20,7 +21,7 @@ from mooring.record.files import (
     write_json,
     write_record,
 )
-from mooring.record.folder import LOG, RunFolder, read_fusion, write_result
+from mooring.record.folder import LOG, RunFolder, StoredUploads, read_fusion, write_result
 from mooring.record.imported import Imported, write_imported
 from mooring.record.result import (
     FORMAT,
@@ -35,6 +36,7 @@ from mooring.record.result import (
     RoundRecord,
     Seeds,
     SiteRecord,
+    TimeSpent,
     UploadRecord,
 )
 from mooring.record.run import ClientHistory, RunRecord
@@ -89,8 +91,10 @@ __all__ = [
     "SiteRecord",
     "Spread",
     "StateFolder",
+    "StoredUploads",
     "StudyRecord",
     "StudyRunRecord",
+    "TimeSpent",
     "TimedEvent",
     "UploadRecord",
     "Verified",
@@ -98,6 +102,7 @@ __all__ = [
     "as_tree",
     "discard_states",
     "environment",
+    "event_line",
     "in_use",
     "locked",
     "opened",
@@ -114,4 +119,5 @@ __all__ = [
     "write_record",
     "write_result",
     "write_study",
+    "write_upload",
 ]

@@ -29,7 +29,7 @@ def header() -> str:
     return strict_json({"time": time(), "event": HEADER, "format": FORMAT}) + "\n"
 
 
-def line_of(event: Event, when: float | None) -> str:
+def event_line(event: Event, when: float | None) -> str:
     fields = as_tree(event)
     assert isinstance(fields, dict)
     return strict_json({"time": when, "event": event.word, **fields}) + "\n"
