@@ -115,10 +115,10 @@ def clients_alone(uploads: Sequence[Upload], server: Server, examiner: Examiner,
     """Every client by itself, one after the other in the same network: memory does not grow with their number."""
     network = server.blueprint.build(Generator()).requires_grad_(False).eval()
     names, own = list(network.state_dict()), {}
-    for upload in sorted(uploads, key=lambda upload: upload.client):
+    for upload in uploads:
         network.load_state_dict({name: upload.tensors[name] for name in names})
         own[upload.client] = examiner.examine(lambda images: network(images).logits, most)
-    return own
+    return dict(sorted(own.items()))
 
 
 def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> float:
