@@ -12,7 +12,6 @@ from mooring import load, run
 from mooring.events import FusionBegan, PartitionDrawn
 from mooring.processes import NO_MEMORY, Died, Message, WorkerPool, threads
 
-
 pytestmark = pytest.mark.usefixtures("forking")
 
 
