@@ -16,7 +16,7 @@ from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
-from mooring.processes import keep_freed_memory
+from mooring.processes import keep_freed_memory, threads
 from mooring.record import FusionRecord, Result, RunFolder, strict_json, user_errors_kept, write_record
 from mooring.simulation.prepare import equipped, job_of, prepare, server_of
 from mooring.trees import to_tree
@@ -139,7 +139,7 @@ class FinishedRun:
         return as_raised(lambda: self._fuse(fusion, uploads))
 
     def _fuse(self, fusion: Fusion, uploads: Sequence[Upload]) -> FusionRecord:
-        with user_errors_kept(self.folder.path):
+        with user_errors_kept(self.folder.path), threads(self.examiner.threads(torch.get_num_threads())):
             server = self.server(fusion)
             complete = [self.completed(upload, fusion.needs) for upload in uploads]
             found = evaluate(fusion, complete, server, self.examiner)

@@ -42,8 +42,8 @@ def run(
 ) -> Result:
     """Run an experiment and return its result; a finished one is returned at once unless `again`.
 
-    `threads_of_server`: of this process while it fuses and evaluates; without it, one per core. What `emit` raises
-    stops the run, as Ctrl-C does, and comes out as it was raised.
+    `threads_of_server`: of this process while it fuses and evaluates; without it, one per core, where the test
+    images are worth more than one. What `emit` raises stops the run, as Ctrl-C does, and comes out as it was raised.
     """
     listener = listening(emit)
     return as_raised(lambda: run_to_its_end(experiment, listener, again, threads_of_server, command))

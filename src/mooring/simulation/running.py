@@ -145,7 +145,7 @@ class Running:
         uploads = StoredUploads(self.writer.folder, tuple(self.uploads[round_, client] for client in clients))
         fusion = self.experiment.method.fusion
         most = self.experiment.evaluate.images_at(round_, self.job.kept()[-1])
-        with self.clock.during("evaluate"), threads(self.threads):  # by now at most the last clients are still training
+        with self.clock.during("evaluate"), threads(self.examiner.threads(self.threads)):
             found = evaluate_with_clients(
                 fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256, most
             )
