@@ -58,7 +58,7 @@ def each(what):
 def hospitals(tmp_path_factory):
     """Images at two sites, a folder for each class; read them, do not write into them."""
     home, digits = tmp_path_factory.mktemp("images"), Digits().train()
-    for i in range(120):
+    for i in range(60):
         folder = home / ("north", "south")[i % 2] / digits.classes[digits.labels[i]]
         folder.mkdir(parents=True, exist_ok=True)
         Image.fromarray(digits.images[i, 0].numpy()).save(folder / f"{i}.png")

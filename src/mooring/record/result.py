@@ -140,11 +140,11 @@ class TimeSpent:
     Clients train beside each other and beside the rest: `train` is what the server waited for them, states included.
     """
 
-    prepare: float = 0.0  # reading and dividing images
-    train: float = 0.0
-    fuse: float = 0.0  # from uploads to predictors
-    evaluate: float = 0.0
-    write: float = 0.0  # uploads, events and the result
+    prepare: float  # reading and dividing images
+    train: float
+    fuse: float  # from uploads to predictors
+    evaluate: float
+    write: float  # uploads, events and the result
 
     def __str__(self) -> str:
         return ", ".join(f"{f.name} {getattr(self, f.name):.1f} s" for f in fields(self))
