@@ -67,7 +67,7 @@ def each(what):
 def hospitals(tmp_path_factory):
     """Images at two sites, a folder for each class; read them, do not write into them."""
     home = tmp_path_factory.mktemp("images")
-    lay_sites(home, Digits().train(), range(120))
+    lay_sites(home, Digits().train(), range(60))
     return home
 
 

@@ -17,7 +17,7 @@ from disturbance import workers_of
 from mooring import fuse, load, load_fusions, run
 from mooring.errors import StoreError
 
-SHORT = ("training.rounds=2", "training.local_epochs=2", "data.limit=400")
+SHORT = ("training.rounds=2", "training.local_epochs=2", "data.limit=500")
 
 
 def hashes(result):
@@ -92,7 +92,7 @@ def test_every_kind_of_method_ends_with_a_number(method, run_json):
     assert 0.1 < result["accuracy"] <= 1
     if method == "centralised":
         assert result["partition"]["clients"] == 1
-        assert result["partition"]["sizes"] == [400]
+        assert result["partition"]["sizes"] == [500]
     if method == "local-only":
         own = [client["accuracy"] for client in result["rounds"][-1]["clients"]]
         assert result["accuracy"] == pytest.approx(sum(own) / len(own))
@@ -108,7 +108,7 @@ def test_several_methods_share_the_partition_and_get_a_folder_each(cli, tmp_path
 
 
 def test_the_label_histogram_of_every_client_is_its_plan(run_json, cli):
-    _, out, _ = cli("partition", "data.limit=400", "--json")
+    _, out, _ = cli("partition", "data.limit=500", "--json")
     plan = json.loads(out)
     result = run_json(*SHORT, "method=v7", "out=here", "engine.workers=1", "fusion=count-weighted")
     assert result["partition"] == plan

@@ -26,6 +26,10 @@ TrustCode = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 
+Events = Annotated[
+    bool, typer.Option("--events", help="Progress for programs: one line of JSON per event on standard error.")
+]
+
 # Exit codes when a command is neither well nor a user's mistake (2, as every `MooringError` says).
 FAILED = 3  # ended with less than all clients or runs
 INTERRUPTED = 130  # by Ctrl-C
