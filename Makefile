@@ -33,7 +33,8 @@ demo: $(READY)   ## note 5 run again on the embedded digits: lambda explodes, an
 	$(BIN)/mooring study 5 scale=quick
 
 test: lint       ## lint, then the whole suite; what this machine lacks is skipped and named at the end
-	$(BIN)/python -m pytest -n 2
+	@# compiled files are kept: without them each of some hundred processes would compile the package again
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2
 
 lint: $(COMPLETE)  ## ruff, mypy --strict, and the layers of the house
 	$(BIN)/ruff check .

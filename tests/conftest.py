@@ -21,6 +21,7 @@ from mooring.federation.keys import HOME
 from mooring.methods import METHODS
 from mooring.models.backbones import DigitsNet
 from mooring.models.network import Blueprint
+from mooring.processes import start_early
 from mooring.record import DecidedClaim, Plot, PlottedLine, PrintedTable, Quoted, Spread, StudyRecord, write_study
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
@@ -64,8 +65,14 @@ def shard_of(digits):
     return shard
 
 
+@pytest.fixture(scope="session")
+def forking():
+    """The process that forks the workers of all tests here, with everything imported that any of them needs."""
+    start_early("mooring.sweep.worker")
+
+
 @pytest.fixture
-def cli(monkeypatch, capsys, tmp_path):
+def cli(monkeypatch, capsys, tmp_path, forking):
     """Run the command line as a user does, in an empty folder; returns (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(HOME, str(tmp_path / ".home"))

@@ -1,5 +1,7 @@
 """Which clients are evaluated by themselves, when, and on what."""
 
+from dataclasses import dataclass, replace
+
 import pytest
 import torch
 
@@ -56,3 +58,17 @@ def test_some_test_images_are_a_stratified_choice_that_never_changes(most):
     assert sum(counts) == min(most, 360)
     assert max(counts) - min(counts) <= 2
     assert torch.equal(shown[0], shown[1])
+
+
+@dataclass(frozen=True)
+class Large(Digits):
+    """Test images of as many values as natural ones have."""
+
+    def test(self):
+        few = super().test()
+        return replace(few, images=few.images.repeat(1, 1, 12, 12))
+
+
+def test_small_test_images_are_not_worth_a_second_thread():
+    assert Examiner(Digits()).threads(8) == 1
+    assert Examiner(Large()).threads(8) == 8

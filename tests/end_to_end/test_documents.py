@@ -1,8 +1,10 @@
 """The documents keep their word: commands and code run, links lead somewhere, every configuration key is named."""
 
+import os
 import re
 import runpy
 import shlex
+import shutil
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 
@@ -34,7 +36,7 @@ STORIES = [
     THREATS,
 ]  # commands run one after the other
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
-FEW = "data.limit=300"  # of the digits; somebody's own images are few
+FEW = "data.limit=150"  # of the digits; somebody's own images are few
 SHORTENED = {"run": (*QUICK, FEW), "sweep": (*QUICK, FEW, "seed=1", "partition.alpha=0.5", "--workers=1")}
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
 
@@ -61,18 +63,26 @@ def each(what):
     return [pytest.param(document, thing, id=f"{document.name}-{i}") for i, (document, thing) in enumerate(found)]
 
 
+@pytest.fixture(scope="session")
+def hospitals(tmp_path_factory):
+    """Images at two sites, a folder for each class; read them, do not write into them."""
+    home = tmp_path_factory.mktemp("images")
+    lay_sites(home, Digits().train(), range(60))
+    return home
+
+
 @pytest.fixture
-def desk(tmp_path, monkeypatch):
+def desk(tmp_path, monkeypatch, hospitals):
     """A reader's folder: the configurations, images at two sites, and the files and methods that the text tells of."""
 
     def lay(document):
         (tmp_path / "configs").symlink_to(HOME / "configs")
-        digits = Digits().train()
-        lay_sites(tmp_path / "hospitals", digits, range(120))
+        if "hospitals" in document.read_text("utf-8"):
+            shutil.copytree(hospitals, tmp_path / "hospitals", copy_function=os.link)
         if document == PREDICTING:
-            lay_sites(tmp_path / "held_out", digits, range(120, 150))
+            lay_sites(tmp_path / "held_out", Digits().train(), range(120, 150))
         if document in (FEDERATION, THREATS):
-            lay_hospitals(tmp_path, digits)
+            lay_hospitals(tmp_path, Digits().train())
         for text in blocks(document, "python"):
             if named := re.match(r"# (\w+\.py)\n", text):
                 (tmp_path / named[1]).write_text(text)

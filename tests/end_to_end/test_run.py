@@ -17,7 +17,7 @@ from disturbance import workers_of
 from mooring import fuse, load, load_fusions, run
 from mooring.errors import StoreError
 
-SHORT = ("training.rounds=2", "training.local_epochs=2")
+SHORT = ("training.rounds=2", "training.local_epochs=2", "data.limit=500")
 
 
 def hashes(result):
@@ -64,7 +64,7 @@ def test_a_run_leaves_a_folder_that_says_everything(run_json, tmp_path):
 
 
 def test_same_seeds_same_bytes_for_any_number_of_workers_and_another_seed_differs(run_json):
-    few = (*SHORT, "data.limit=400", "method=v7")
+    few = (*SHORT, "method=v7")
     one = run_json(*few, "out=one", "engine.workers=1")
     three = run_json(*few, "out=three", "engine.workers=3")
     other = run_json(*few, "out=other", "engine.workers=1", "seed=2", "partition.seed=1")
@@ -75,7 +75,7 @@ def test_same_seeds_same_bytes_for_any_number_of_workers_and_another_seed_differ
 
 
 def test_a_finished_run_is_returned_as_it_is_and_repeated_on_request(run_json, tmp_path):
-    few = (*SHORT, "data.limit=400", "method=v7", "out=here")
+    few = (*SHORT, "method=v7", "out=here")
     first = run_json(*few, "engine.workers=1")
     upload = next((tmp_path / "here/uploads").rglob("*.safetensors"))
     upload.unlink()
@@ -92,7 +92,7 @@ def test_every_kind_of_method_ends_with_a_number(method, run_json):
     assert 0.1 < result["accuracy"] <= 1
     if method == "centralised":
         assert result["partition"]["clients"] == 1
-        assert result["partition"]["sizes"] == [1437]
+        assert result["partition"]["sizes"] == [500]
     if method == "local-only":
         own = [client["accuracy"] for client in result["rounds"][-1]["clients"]]
         assert result["accuracy"] == pytest.approx(sum(own) / len(own))
@@ -108,7 +108,7 @@ def test_several_methods_share_the_partition_and_get_a_folder_each(cli, tmp_path
 
 
 def test_the_label_histogram_of_every_client_is_its_plan(run_json, cli):
-    _, out, _ = cli("partition", "--json")
+    _, out, _ = cli("partition", "data.limit=500", "--json")
     plan = json.loads(out)
     result = run_json(*SHORT, "method=v7", "out=here", "engine.workers=1", "fusion=count-weighted")
     assert result["partition"] == plan
@@ -126,7 +126,7 @@ def test_empty_and_tiny_clients_run_and_are_reported(run_json, tmp_path):
     ones, twos = (labels == 1).nonzero()[:, 0].tolist(), (labels == 2).nonzero()[:, 0].tolist()
     clients = [[], ones[:1], ones[1:8], twos[:40]]  # none, one image, seven images, one class
     (tmp_path / "plan.json").write_text(json.dumps({"format": 1, "samples": 1437, "clients": clients}))
-    result = run_json(*SHORT, "method=v7", "partition.kind=file", "partition.path=plan.json", "out=here")
+    result = run_json(*SHORT[:2], "method=v7", "partition.kind=file", "partition.path=plan.json", "out=here")
     assert result["partition"]["sizes"] == [0, 1, 7, 40]
     assert [row["client"] for row in result["rounds"][-1]["clients"]] == [1, 2, 3]
     assert result["absent"] == [{"client": 0, "reason": "starved"}]

@@ -16,12 +16,12 @@ def test_a_study_decides_every_claim_and_is_not_run_twice(cli, monkeypatch, tmp_
     assert code == 0, err
     assert out.splitlines()[-1].endswith(" s/report.html")
     told = json.loads((tmp_path / "s" / "study.json").read_text("utf-8"))
-    assert told["sweeps"] == ["explosion", "as-run", "features", "free"]
+    assert told["sweeps"] == ["explosion", "as-run", "features", "free", "sums"]
     verdicts = {row["id"]: row["verdict"] for row in told["verdicts"]}
     assert set(verdicts.values()) <= WORDS
     assert list(verdicts) == [claim.id for claim in load_study(plan("5")).claims]
     assert verdicts["runaway"] == "not confirmed"  # not in two rounds of one epoch
-    assert len(told["runs"]) == 9
+    assert len(told["runs"]) == 10
     assert len(told["sentences"]) == len(load_study(plan("5")).sentences)
     assert out.count("├") == len(verdicts) - 1  # the table has a row per claim
     assert "study.md" in out
@@ -42,7 +42,7 @@ def without_the_extra(cli, monkeypatch, tmp_path):
     code, out, err = cli("study", "5", *TINY, "out=s", "--quiet")
     assert code == 0, err
     assert out.splitlines()[-1].endswith(" s/study.md")
-    assert len(out.splitlines()) <= 15  # without --table, plain lines
+    assert len(out.splitlines()) <= 16  # without --table, plain lines
     assert max(map(len, out.splitlines())) <= 80
     assert err == "no report page: plotly: is not installed; pip install 'mooring[report]', then mooring report s\n"
     assert not (tmp_path / "s" / "report.html").exists()

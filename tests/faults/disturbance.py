@@ -121,7 +121,14 @@ def same(one, other):
     assert uploads(one) == uploads(other)
     first, second = (json.loads((folder / "result.json").read_text()) for folder in (one, other))
     for result in (first, second):
-        for name in ("seconds", "date", "command", "files", "sha256"):  # events tell times, and so do their hashes
+        for name in (
+            "seconds",
+            "spent",
+            "date",
+            "command",
+            "files",
+            "sha256",
+        ):  # events tell times, and so do their hashes
             result.pop(name)
         for snapshot in result["rounds"]:
             snapshot.pop("server_seconds")

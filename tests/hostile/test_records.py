@@ -82,7 +82,7 @@ def test_verify_says_that_all_is_as_written_and_what_is_not(folder, cli):
     assert cli("fuse", folder, "--fusion", "class-expert")[0] == 0
     code, out, _ = cli("verify", folder)
     assert code == 0
-    assert out.strip().endswith("of 9 files as written")
+    assert out.strip().endswith("of 10 files as written")
     upload = next((folder / "uploads").rglob("*.safetensors"))
     upload.write_bytes(upload.read_bytes()[:-1] + b"x")
     next((folder / "fusions").iterdir()).write_text('{"format": 2}')

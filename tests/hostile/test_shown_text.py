@@ -14,7 +14,7 @@ from rich.text import Text
 from mooring.cli.terminal import Screen
 from mooring.events import ClientFailed, Remark
 from mooring.record import Absence, RunFolder, write_record, write_result
-from mooring.record._events import line_of
+from mooring.record._events import event_line
 
 EVIL = "[red]ward\x1b]0;owned\x1b\\\x1b[2J\x9b31m\u202e[/red]:cat:"
 SPELLED = r"[red]ward\x1b]0;owned\x1b\\x1b[2J\x9b31m\u202e[/red]:cat:"
@@ -32,7 +32,7 @@ def hostile(v12_run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile") / "run"
     shutil.copytree(v12_run, folder)
     with (folder / "events.jsonl").open("a") as file:
-        file.writelines(line_of(event, 0.0) for event in (Remark(EVIL), ClientFailed(0, EVIL, EVIL)))
+        file.writelines(event_line(event, 0.0) for event in (Remark(EVIL), ClientFailed(0, EVIL, EVIL)))
     told = RunFolder(v12_run).result
     write_result(
         folder,

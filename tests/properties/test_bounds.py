@@ -27,11 +27,13 @@ from mooring.methods import Method
 from mooring.models.feature_maps import EncoderFile, OnnxFile, Pixels, ResNetFile
 from mooring.uploads.mixtures import Mixtures
 from mooring.uploads.moments import Moments
+from mooring.uploads.privacy import Privacy
 from mooring.weighting import Annealed, ByEntropy, Fixed, Uncertainty
 from mooring.weighting.sigma import Sigma, Values
 
 REQUIRED = {  # what has no default
     EncoderFile: {"path": "encoder.safetensors"},
+    Privacy: {"epsilon": 3.0},
     OnnxFile: {"path": "encoder.onnx"},
     ResNetFile: {"path": "resnet.safetensors"},
     FromFile: {"path": "split.json"},

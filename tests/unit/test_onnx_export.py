@@ -23,7 +23,7 @@ from mooring.fusion import (
     StandardisedSum,
 )
 from mooring.fusion.ensemble import Ensemble
-from mooring.models.feature_maps import OnnxFile, Pixels, RandomEncoder
+from mooring.models.feature_maps import OnnxFile, Pixels, RandomEncoder, WhitenedFilters
 
 RULES = {
     "network": ParameterAverage(),
@@ -34,6 +34,7 @@ RULES = {
     "standardised": StandardisedSum(),
     "calibrated": Calibrated(OutputEnsemble()),
     "filters": LinearHead(),
+    "whitened filters": LinearHead(WhitenedFilters(channels=16, filters=32, views="mirrored")),
     "own covariances": GaussianHead(Pixels(), "own"),
     "diagonal": GaussianHead(RandomEncoder(), "diagonal"),
 }

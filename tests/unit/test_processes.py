@@ -1,5 +1,7 @@
 """Worker processes are supervised: the dead are replaced, crashes are told, nobody is left behind."""
 
+import subprocess
+import sys
 from multiprocessing import active_children
 
 import pytest
@@ -9,6 +11,8 @@ from handlers import Trying, waiting
 from mooring import load, run
 from mooring.events import FusionBegan, PartitionDrawn
 from mooring.processes import NO_MEMORY, Died, Message, WorkerPool, threads
+
+pytestmark = pytest.mark.usefixtures("forking")
 
 
 class Enough(BaseException):
@@ -79,3 +83,9 @@ def test_a_run_gives_back_the_callers_threads_however_it_ends(stop, two_threads,
     except Enough:
         assert torch.get_num_threads() == 2
     assert torch.get_num_threads() == 2
+
+
+def test_the_process_that_forks_can_be_started_before_torch_is_imported():
+    asked = "import sys; from mooring.processes import start_early; print('torch' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert said.stdout == "False\n"

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from studies import bench
 
+from bench_tables import runs as bench
 from mooring.record import PrintedTable, RunFolder, read_study
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -18,7 +18,7 @@ def test_the_bench_tells_a_runs_own_fusion_as_mooring_fuse_would(v12_run):
     assert (row.fusion, row.accuracy, row.passes) == ("feature-ensemble", result.accuracy, result.last.passes)
     assert row.clients == tuple(client.client for client in result.last.clients)
     assert bench.upload_of(row) * len(row.clients) == result.upload_bytes
-    assert bench.seconds_of(v12_run) == sum(row.seconds for fused in result.rounds for row in fused.clients)
+    assert bench.client_seconds(v12_run) == sum(row.seconds for fused in result.rounds for row in fused.clients)
     assert bench.rows_of(v12_run / "nowhere") == {}
 
 

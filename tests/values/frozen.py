@@ -17,7 +17,7 @@ def losses_of(local, align):
     )
 
 
-def settle(weighting, local, align, progress=lambda step: Progress(0, 1), steps=3000, lr=0.05, momentum=0.9):
+def settle(weighting, local, align, progress=lambda step: Progress(0, 1), steps=1500, lr=0.05, momentum=0.9):
     """Run momentum SGD on the balancer alone; the last `Balanced` and the trace of raw lambda."""
     balancer = weighting.start(FACTS, generator(0, "weighting"))
     parameters = list(balancer.parameters())

@@ -56,7 +56,7 @@ def test_parameter_average_is_the_mean_by_data_shares_of_everything():
     other.weight.data += 4
     other.num_batches_tracked += 7
     samples = [torch.tensor(30.0), torch.tensor(10.0)]
-    state = averaged([norm.state_dict(), other.state_dict()], samples)
+    state = averaged(zip([norm.state_dict(), other.state_dict()], samples, strict=True))
     assert state["running_mean"].tolist() == [3.0, 6.0]
     assert state["weight"].tolist() == [2.0, 2.0]
     assert state["running_var"].tolist() == [1.0, 1.0]

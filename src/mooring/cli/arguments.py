@@ -1,5 +1,6 @@
 """What several verbs share: their arguments, and how a command ends."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -25,9 +26,21 @@ TrustCode = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 
+Events = Annotated[
+    bool, typer.Option("--events", help="Progress for programs: one line of JSON per event on standard error.")
+]
+
 # Exit codes when a command is neither well nor a user's mistake (2, as every `MooringError` says).
 FAILED = 3  # ended with less than all clients or runs
 INTERRUPTED = 130  # by Ctrl-C
+
+
+def begin_workers(module: str) -> None:
+    """The process that forks workers imports `module`, and torch with it, while this one does."""
+    if (os.cpu_count() or 1) > 1:
+        from mooring.processes import start_early
+
+        start_early(module)
 
 
 def experiments(settings: list[str] | None) -> "list[Experiment]":

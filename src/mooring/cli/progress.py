@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from time import time
+from typing import TYPE_CHECKING, Literal
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -31,16 +32,29 @@ if TYPE_CHECKING:
 MANY = 16  # clients beyond which one bar stands for all
 
 
+Telling = Literal["nothing", "events", "people"]  # to whom progress is told: `events` for programs, as JSON
+
+
 @contextmanager
-def watching(experiment: "Experiment", silent: bool) -> Iterator[Emit]:
+def watching(experiment: "Experiment", telling: Telling) -> Iterator[Emit]:
     """An emitter that shows what happens for as long as the block lasts."""
-    if silent:
+    if telling == "nothing":
         yield lambda _: None
+    elif telling == "events":
+        yield tell_program
     elif sys.stderr.isatty():
         with ClientBars(experiment) as bars:
             yield bars.show
     else:
         yield RunLines(experiment).show
+
+
+def tell_program(event: Event) -> None:
+    """One line of JSON on standard error, as `events.jsonl` has it; events that only tell how far something is too."""
+    from mooring.record import event_line
+
+    sys.stderr.write(event_line(event, time()))
+    sys.stderr.flush()
 
 
 @contextmanager

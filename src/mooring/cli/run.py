@@ -7,9 +7,11 @@ import typer
 from mooring.cli.arguments import (
     FAILED,
     AsJson,
+    Events,
     Settings,
     TrustCode,
     as_object,
+    begin_workers,
     command,
     experiments,
     print_json,
@@ -28,13 +30,16 @@ def run(
     again: Annotated[bool, typer.Option("--again", help="Repeat an experiment that is already finished.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
     json: AsJson = False,
+    events: Events = False,
 ) -> None:
     """Train the clients, collect their one upload, fuse, and evaluate on the official test set.
 
     Several methods run one after the other on the same partition: mooring run method=v4,v7
     """
+    if "engine.workers=1" not in (settings or ()):
+        begin_workers("mooring.engines._worker")
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
-    run_all(apart(chosen), again, quiet, json)
+    run_all(apart(chosen), again, quiet, json, events)
 
 
 def resume(
@@ -42,8 +47,10 @@ def resume(
     trust_code: TrustCode = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
     json: AsJson = False,
+    events: Events = False,
 ) -> None:
     """Go on with a run that was interrupted: it ends as if nothing had happened, to the byte."""
+    begin_workers("mooring.engines._worker")
     from dataclasses import replace
     from pathlib import Path
 
@@ -53,10 +60,10 @@ def resume(
     folder = RunFolder(Path(run))
     folder.refuse_imported()
     experiment = load_recorded(folder.experiment_file, trusted(trust_code))
-    run_all([replace(experiment, out=run)], False, quiet, json)
+    run_all([replace(experiment, out=run)], False, quiet, json, events)
 
 
-def run_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) -> None:
+def run_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool, events: bool) -> None:
     from mooring.cli.progress import watching
     from mooring.record import Result, RunFolder
     from mooring.simulation import folder_of
@@ -68,8 +75,9 @@ def run_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool) ->
         earlier = None if again else RunFolder(folder).finished(experiment.fingerprint())
         if earlier is not None and not (quiet or json):
             say(f"{experiment.label}: finished earlier, nothing was run; --again repeats it", err=True)
+        silent = quiet or json or earlier is not None
         try:
-            with watching(experiment, silent=quiet or json or earlier is not None) as emit:
+            with watching(experiment, "events" if events else "nothing" if silent else "people") as emit:
                 outcomes.append((str(folder), run_experiment(experiment, emit, again, command=command())))
         except KeyboardInterrupt:
             begun = (folder / "state").is_dir()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from mooring.cli.arguments import FAILED, AsJson, as_object, command, print_json, say, trusted
+from mooring.cli.arguments import FAILED, AsJson, as_object, begin_workers, command, print_json, say, trusted
 from mooring.errors import ConfigError, ExtraError, Interruption, nearest
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def study(
 
     Interrupted, the same command goes on where it was.
     """
+    if number is not None and workers != 1:
+        begin_workers("mooring.sweep.worker")
     from mooring.study.plan import load_study, plan, plans
 
     if number is None:

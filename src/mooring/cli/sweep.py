@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import FAILED, AsJson, command, print_json
+from mooring.cli.arguments import FAILED, AsJson, begin_workers, command, print_json
 from mooring.errors import Interruption
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def sweep(
 
     Runs that differ only in `fusion` share their training. Interrupted, the same command goes on.
     """
+    if workers != 1:
+        begin_workers("mooring.sweep.worker")
     plan, out = read(words, baseline)
     from mooring.cli.overview import overview
     from mooring.cli.tables import summary_table

@@ -43,6 +43,8 @@ def results_table(outcomes: "list[tuple[str, Result]]") -> None:
     told = "".join(f"; alone: on {images}" for images in fewer)
     console.print(f"\n{first.dataset}: test set, last round, n = 1, {seeds}{told}", style="dim")
     for folder, result in outcomes:
+        if result.spent is not None:
+            console.print(f"{result.method}: {result.spent}", style="dim", soft_wrap=True)
         absent = "".join(f"  client {row.client}: {row.reason}" for row in result.absent)
         console.print(f"run folder: {folder}{absent}", soft_wrap=True)
 

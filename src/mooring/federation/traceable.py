@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from mooring.fusion.gaussians import Gaussians
 from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.layers import outputs
-from mooring.models.encoders.preparation import NORMALISATIONS, Preparation, Views
+from mooring.models.encoders.preparation import NORMALISATIONS, VIEWS, Preparation, Views
 from mooring.models.encoders.session import OnnxFeatures, Plan
 from mooring.models.feature_maps.random_filters import CONTRAST, GRID, PatchFilters
+from mooring.models.feature_maps.whitened_filters import Responses, patches_of, regions
 
 
 def exportable(predictor: Predictor) -> Predictor:
@@ -104,6 +105,25 @@ class Patches(nn.Module):
         return torch.cat([pooled(F.relu(sign * u - self.threshold), GRID) for sign in (1, -1)], 1)
 
 
+class AllResponses(nn.Module):
+    """`Responses` for any number of images at once."""
+
+    def __init__(self, own: Responses) -> None:
+        super().__init__()
+        self.filters, self.offset = own.filters, own.offset
+        self.side, self.threshold, self.grid, self.views = own.side, own.threshold, own.grid, own.views
+
+    def forward(self, images: Tensor) -> Tensor:
+        rows, columns = (regions(int(length) - self.side + 1, self.grid) for length in images.shape[2:])
+        pool = torch.einsum("ay,bx->abyx", rows, columns).flatten(2).flatten(0, 1)
+        views = [self._pooled(view, pool) for view in VIEWS[self.views](images)]
+        return torch.stack(views).mean(0).sqrt()
+
+    def _pooled(self, images: Tensor, pool: Tensor) -> Tensor:
+        u = patches_of(images, self.side) @ self.filters.T + self.offset  # (B, positions, F)
+        return torch.cat([pool @ F.relu(sign * u - self.threshold) for sign in (1, -1)], 2)
+
+
 class Densities(nn.Module):
     """`Gaussians` with their determinants as numbers."""
 
@@ -117,7 +137,11 @@ class Densities(nn.Module):
         return torch.stack([log_c - 0.5 * ((x - m) @ inverse.T).square().sum(1) for m, inverse, log_c in by_class], 1)
 
 
-TRACEABLE: dict[type[nn.Module], Callable[[Any], nn.Module]] = {PatchFilters: Patches, Gaussians: Densities}
+TRACEABLE: dict[type[nn.Module], Callable[[Any], nn.Module]] = {
+    PatchFilters: Patches,
+    Responses: AllResponses,
+    Gaussians: Densities,
+}
 
 
 def pooled(maps: Tensor, grid: int) -> Tensor:

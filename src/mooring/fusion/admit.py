@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import overload
 
 import torch
 from torch import Tensor
@@ -31,8 +32,30 @@ class Refusal:
 class Admission:
     """Uploads that a rule may see, by client number and with nothing but what it needs; and those it may not."""
 
-    admitted: tuple[Upload, ...]
+    admitted: Sequence[Upload]
     refused: tuple[Refusal, ...]
+
+
+@dataclass(frozen=True)
+class Narrowed(Sequence[Upload]):
+    """Some of these uploads, in this order, with these tensors alone; each is taken up when it is asked for."""
+
+    uploads: Sequence[Upload]
+    places: tuple[int, ...]
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> Upload: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Upload]: ...
+    def __getitem__(self, index: int | slice) -> Upload | Sequence[Upload]:
+        if isinstance(index, slice):
+            return replace(self, places=self.places[index])
+        upload = self.uploads[self.places[index]]
+        return replace(upload, tensors={name: upload.tensors[name] for name in self.names})
 
 
 @dataclass(frozen=True)
@@ -49,6 +72,19 @@ class Wanted:
     job: str | None
 
 
+@dataclass(frozen=True)
+class Looked:
+    """What is remembered of an upload that was looked at."""
+
+    client: int
+    site: str
+    place: int  # among those given
+    problems: tuple[Problem, ...]
+
+
+TWICE = Problem("uploaded twice", "fuse one upload of each client")
+
+
 def fuse(
     fusion: Fusion, uploads: Sequence[Upload], server: Server, job: str | None = None, strict: bool = True
 ) -> Predictor:
@@ -56,7 +92,7 @@ def fuse(
     admitted = admit(uploads, fusion.needs, server.blueprint, job, strict).admitted
     if not admitted:
         raise FusionError("there is nothing to fuse: no upload was admitted", "ask the clients to upload again")
-    return fusion(admitted, server)
+    return fusion(admitted if fusion.streams else tuple(admitted), server)
 
 
 def admit(
@@ -64,31 +100,33 @@ def admit(
 ) -> Admission:
     """Uploads by client number, each checked against the parts that are needed, and against the SHA-256 of its job.
 
-    `strict` stops at the first problem; otherwise bad uploads are set aside, with all that is wrong with them.
+    `strict` stops at the first problem; otherwise bad uploads are set aside, with all that is wrong with them. One
+    upload is looked at after the other: those that lie on disk need not be in memory together.
     """
     if not uploads:
         raise FusionError("there is nothing to fuse: no client has uploaded", "check partition.clients and the data")
     parts = tuple(sorted(((part, part.expected(blueprint)) for part in needs), key=lambda pair: list(pair[1])))
-    wanted, names = Wanted(parts, job), list(together(parts))
-    times = Counter(upload.client for upload in uploads)
+    wanted, names = Wanted(parts, job), tuple(together(parts))
+    looked = [looked_at(upload, place, wanted) for place, upload in enumerate(uploads)]
+    times = Counter(each.client for each in looked)
     admitted, refused = [], []
-    for upload in sorted(uploads, key=lambda upload: upload.client):
-        found = problems_of(upload, wanted, times[upload.client])
-        if strict:
-            for problem in found:
-                raise FusionError(f"client {upload.client}: {problem.text}", problem.remedy)
-        problems = tuple(problem.text for problem in found)
-        if problems:
-            refused.append(Refusal(upload.client, upload.site, problems))
+    for each in sorted(looked, key=lambda each: each.client):
+        found = (*([TWICE] if times[each.client] > 1 else []), *each.problems)
+        if strict and found:
+            raise FusionError(f"client {each.client}: {found[0].text}", found[0].remedy)
+        if found:
+            refused.append(Refusal(each.client, each.site, tuple(problem.text for problem in found)))
         else:
-            admitted.append(replace(upload, tensors={name: upload.tensors[name] for name in names}))
-    return Admission(tuple(admitted), tuple(refused))
+            admitted.append(each.place)
+    return Admission(Narrowed(uploads, tuple(admitted), names), tuple(refused))
 
 
-def problems_of(upload: Upload, wanted: Wanted, times: int) -> Iterator[Problem]:
-    """All that is wrong with one upload."""
-    if times > 1:
-        yield Problem("uploaded twice", "fuse one upload of each client")
+def looked_at(upload: Upload, place: int, wanted: Wanted) -> Looked:
+    return Looked(upload.client, upload.site, place, tuple(problems_of(upload, wanted)))
+
+
+def problems_of(upload: Upload, wanted: Wanted) -> Iterator[Problem]:
+    """All that is wrong with one upload, taken by itself."""
     if upload.samples < 1:
         yield Problem(f"claims {upload.samples} samples", "leave this client out")
     if wanted.job is not None and upload.job != wanted.job:

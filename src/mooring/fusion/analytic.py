@@ -26,6 +26,7 @@ class Analytic(Fusion):
     """
 
     kind: ClassVar[str] = "analytic"
+    streams: ClassVar[bool] = True
     map: FeatureMap = field(default_factory=RandomFilters)
     ridge: Positive = 1e-3
 

@@ -42,6 +42,7 @@ class Fusion(Checked, Protocol):
     """
 
     kind: ClassVar[str]
+    streams: ClassVar[bool] = False  # does it read the uploads once, one after the other? Then they stay on disk
 
     @property
     def needs(self) -> Parts: ...

@@ -31,7 +31,7 @@ class Fisher(Fusion):
         names = list(FisherDiagonal().expected(server.blueprint))
         damping = self.damping * data_shares(uploads).double() * mean_information(uploads, names)  # (K,)
         states = states_of(uploads, server.blueprint)
-        state = averaged(states, samples_of(uploads))
+        state = averaged(zip(states, samples_of(uploads), strict=True))
         for name in names:
             weights = (upload.tensors[name].double() + d for upload, d in zip(uploads, damping, strict=True))
             parameter = name.removeprefix(FISHER)

@@ -39,6 +39,7 @@ class GaussianHead(Fusion):
     """
 
     kind: ClassVar[str] = "gaussian-head"
+    streams: ClassVar[bool] = True
     map: FeatureMap = field(default_factory=RandomFilters)
     covariance: Covariance = "shared"
     prior: Prior = "counts"

@@ -47,6 +47,7 @@ class LinearHead(Fusion):
     """
 
     kind: ClassVar[str] = "linear-head"
+    streams: ClassVar[bool] = True
     map: FeatureMap = field(default_factory=RandomFilters)
     solver: Solver = field(default_factory=Ridge)
     prior: Prior = "counts"

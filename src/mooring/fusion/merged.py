@@ -43,20 +43,42 @@ def samples_of(uploads: Sequence[Upload]) -> list[Tensor]:
     return [torch.tensor(upload.samples, dtype=torch.float64) for upload in uploads]
 
 
-def averaged(states: Sequence[State], samples: Sequence[Tensor]) -> State:
-    """theta = sum_k n_k/n theta_k, batch-norm statistics included; a counter of batches keeps its largest value."""
+def averaged(weighed: Iterable[tuple[State, Tensor]]) -> State:
+    """theta = sum_k n_k/n theta_k, batch-norm statistics included; a counter of batches keeps its largest value.
 
-    def mean(tensors: Sequence[Tensor]) -> Tensor:
-        if tensors[0].is_floating_point():
-            return weighted_mean(tensors, samples)
-        return torch.stack(list(tensors)).amax(0)
+    One state and its n_k after the other: memory does not grow with their number.
+    """
+    names: tuple[str, ...] = ()
+    means: dict[str, Mean] = {}
+    most: State = {}
+    for state, samples in weighed:
+        names = names or tuple(state)
+        for name, theta in state.items():
+            if theta.is_floating_point():
+                means.setdefault(name, Mean()).add(theta, samples)
+            else:
+                most[name] = torch.maximum(most.get(name, theta), theta)
+    return {name: means[name].value() if name in means else most[name] for name in names}
 
-    return {name: mean([state[name] for state in states]) for name in states[0]}
 
-
-def weighted_mean(tensors: Sequence[Tensor], weights: Iterable[Tensor]) -> Tensor:
+class Mean:
     """sum_k w_k theta_k / sum_k w_k, entry by entry, in double precision."""
-    total, weight = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
-    for w, theta in zip(weights, tensors, strict=True):
-        total, weight = total + w * theta.double(), weight + w
-    return (total / weight).to(tensors[0].dtype)
+
+    def __init__(self) -> None:
+        self.total = self.weight = torch.zeros((), dtype=torch.float64)
+        self.dtype = torch.float64
+
+    def add(self, theta: Tensor, weight: Tensor) -> None:
+        self.total, self.weight = self.total + weight * theta.double(), self.weight + weight
+        self.dtype = theta.dtype
+
+    def value(self) -> Tensor:
+        return (self.total / self.weight).to(self.dtype)
+
+
+def weighted_mean(tensors: Iterable[Tensor], weights: Iterable[Tensor]) -> Tensor:
+    """The mean of these tensors with these weights."""
+    mean = Mean()
+    for theta, weight in zip(tensors, weights, strict=True):
+        mean.add(theta, weight)
+    return mean.value()

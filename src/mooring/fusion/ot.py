@@ -36,7 +36,7 @@ class OptimalTransport(Fusion):
         largest = max(upload.samples for upload in uploads)
         reference = next(state for state, upload in zip(states, uploads, strict=True) if upload.samples == largest)
         moved = [aligned(state, reference, channels) for state in states]
-        return Merged(averaged(moved, samples_of(uploads)), server.blueprint)
+        return Merged(averaged(zip(moved, samples_of(uploads), strict=True)), server.blueprint)
 
 
 def aligned(state: State, reference: State, channels: Sequence[Channels]) -> State:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mooring.fusion.base import Fusion, Server
-from mooring.fusion.merged import Merged, averaged, samples_of, states_of
+from mooring.fusion.merged import Merged, averaged, samples_of
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
+from mooring.uploads.model import state_of
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,9 @@ class ParameterAverage(Fusion):
 
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "parameter-average"
+    streams: ClassVar[bool] = True
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
-        return Merged(averaged(states_of(uploads, server.blueprint), samples_of(uploads)), server.blueprint)
+        names = state_of(server.blueprint)
+        weighed = (({name: own.tensors[name] for name in names}, samples_of([own])[0]) for own in uploads)
+        return Merged(averaged(weighed), server.blueprint)

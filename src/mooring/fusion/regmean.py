@@ -31,7 +31,7 @@ class RegMean(Fusion):
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         states = states_of(uploads, server.blueprint)
-        state, shares = averaged(states, samples_of(uploads)), data_shares(uploads).double()
+        state, shares = averaged(zip(states, samples_of(uploads), strict=True)), data_shares(uploads).double()
         for name in [name.removeprefix(GRAM) for name in Grams().expected(server.blueprint)]:
             weights = (theta[name].flatten(1).T.double() for theta in states)  # (inputs, outputs)
             grams = (shrunk(gram_of(upload, name), self.shrink) for upload in uploads)

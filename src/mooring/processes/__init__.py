@@ -3,6 +3,7 @@
 from mooring.processes.interrupts import remembered_interrupt
 from mooring.processes.memory import keep_freed_memory, lacks_memory, one_thread, threads
 from mooring.processes.pool import Died, Message, Waiting, WorkerPool
+from mooring.processes.starting import start_early
 from mooring.processes.worker import NO_MEMORY, Link, Stopped
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "lacks_memory",
     "one_thread",
     "remembered_interrupt",
+    "start_early",
     "threads",
 ]

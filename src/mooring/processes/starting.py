@@ -1,9 +1,11 @@
 """How worker processes begin: forked from one process that has imported everything and runs no thread of ours.
 
 Importing torch takes seconds. The process that forks imports it once for all workers of a program, however many pools
-they belong to; it ends with the program. Where there is no fork (Windows), every worker imports for itself.
+they belong to; it ends with the program. Started early, it does so while the program itself still imports. Where there
+is no fork (Windows), every worker imports for itself.
 """
 
+import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,19 +13,29 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from torch import multiprocessing
-
 from mooring.processes.interrupts import children_deaf_to_interrupts
 from mooring.processes.worker import Handler, work
 
 FORKED = "forkserver" in multiprocessing.get_all_start_methods()
 
 
+def start_early(module: str) -> None:
+    """Start the process that forks workers, with the module of their handler; nothing happens where it runs already."""
+    if not FORKED:
+        return
+    from multiprocessing import forkserver
+
+    forkserver.set_forkserver_preload(["torch", __name__, module])
+    with without_main(), children_deaf_to_interrupts():
+        forkserver.ensure_running()
+
+
 def start_process(handler: Handler, pipe: Any, worker: int) -> Any:
     """A process that carries out the tasks that come through the pipe."""
+    import torch.multiprocessing  # noqa: F401  # teaches pickle to hand tensors over in shared memory
+
+    start_early(handler.__module__)
     context: Any = multiprocessing.get_context("forkserver" if FORKED else "spawn")
-    if FORKED:
-        context.set_forkserver_preload([__name__, handler.__module__])  # counts for the first pool of a program
     process = context.Process(target=work_here, args=(dict(os.environ), handler, pipe, worker), daemon=False)
     with without_main(), children_deaf_to_interrupts():
         process.start()

@@ -8,8 +8,9 @@ encoder.safetensors  what the server sent        imported.log    the log that an
                                                  error.txt       the traceback of a mistake in the user's own code
 """
 
-from mooring.record._events import TimedEvent, events_in, events_text
+from mooring.record._events import TimedEvent, event_line, events_in, events_text
 from mooring.record._json import as_tree, strict_json
+from mooring.record._uploads import write_upload
 from mooring.record.files import (
     as_record,
     in_use,
@@ -20,7 +21,7 @@ from mooring.record.files import (
     write_json,
     write_record,
 )
-from mooring.record.folder import ENCODER, LOG, MODEL, RunFolder, read_fusion, write_result
+from mooring.record.folder import ENCODER, LOG, MODEL, RunFolder, StoredUploads, read_fusion, write_result
 from mooring.record.imported import Imported, write_imported
 from mooring.record.result import (
     FORMAT,
@@ -35,6 +36,7 @@ from mooring.record.result import (
     RoundRecord,
     Seeds,
     SiteRecord,
+    TimeSpent,
     UploadRecord,
 )
 from mooring.record.run import ClientHistory, RunRecord
@@ -91,8 +93,10 @@ __all__ = [
     "SiteRecord",
     "Spread",
     "StateFolder",
+    "StoredUploads",
     "StudyRecord",
     "StudyRunRecord",
+    "TimeSpent",
     "TimedEvent",
     "UploadRecord",
     "Verified",
@@ -100,6 +104,7 @@ __all__ = [
     "as_tree",
     "discard_states",
     "environment",
+    "event_line",
     "events_in",
     "events_text",
     "in_use",
@@ -118,4 +123,5 @@ __all__ = [
     "write_record",
     "write_result",
     "write_study",
+    "write_upload",
 ]

@@ -30,7 +30,7 @@ def header() -> str:
     return strict_json({"time": time(), "event": HEADER, "format": FORMAT}) + "\n"
 
 
-def line_of(event: Event, when: float | None) -> str:
+def event_line(event: Event, when: float | None) -> str:
     fields = as_tree(event)
     assert isinstance(fields, dict)
     return strict_json({"time": when, "event": event.word, **fields}) + "\n"
@@ -38,7 +38,7 @@ def line_of(event: Event, when: float | None) -> str:
 
 def events_text(events: Iterable[Event]) -> str:
     """Events as the text of a file, for those who send them elsewhere."""
-    return header() + "".join(line_of(event, None) for event in events)
+    return header() + "".join(event_line(event, None) for event in events)
 
 
 def read_events(path: Path) -> tuple[TimedEvent, ...]:

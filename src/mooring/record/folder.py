@@ -1,9 +1,10 @@
 """A run folder, as everybody reads it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import overload
 
 from mooring.errors import StoreError
 from mooring.record import _format1, _uploads
@@ -136,6 +137,26 @@ class RunFolder:
 
     def uploads_on_disk(self) -> Iterator[UploadRecord]:
         return _uploads.found_uploads(self.path)
+
+
+@dataclass(frozen=True)
+class StoredUploads(Sequence[Upload]):
+    """Uploads of a run that stay on disk: each is read, and checked against its hash, when it is asked for."""
+
+    folder: RunFolder
+    records: tuple[UploadRecord, ...]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @overload
+    def __getitem__(self, index: int) -> Upload: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Upload]: ...
+    def __getitem__(self, index: int | slice) -> Upload | Sequence[Upload]:
+        if isinstance(index, slice):
+            return replace(self, records=self.records[index])
+        return self.folder.upload(self.records[index])
 
 
 def write_result(folder: Path, result: Result) -> Result:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mooring.errors import StoreError
 from mooring.events import Event
-from mooring.record._events import EVENTS, TimedEvent, header, line_of
+from mooring.record._events import EVENTS, TimedEvent, event_line, header
 from mooring.record.files import LOCK, locked, write_atomically
 from mooring.record.folder import EXPERIMENT, LOG, RunFolder, write_result
 from mooring.record.result import Origin, Result, Settings
@@ -37,7 +37,7 @@ def write_imported(folder: Path, imported: Imported) -> Result:
         refuse_foreign(folder, imported.origin)
         write_atomically(folder / LOG, imported.log.encode())
         write_atomically(folder / EXPERIMENT, imported.experiment_yaml.encode())
-        lines = [header(), *(line_of(event, None) for event in imported.events)]
+        lines = [header(), *(event_line(event, None) for event in imported.events)]
         write_atomically(folder / EVENTS, "".join(lines).encode())
         return write_result(folder, imported.result)
 

@@ -1,7 +1,7 @@
 """What came out of a run: the types behind `result.json` and `fusions/*.json`. Nothing here is computed by readers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from statistics import fmean
 from typing import Literal
 
@@ -134,6 +134,23 @@ class Environment:
 
 
 @dataclass(frozen=True)
+class TimeSpent:
+    """Where the time of a run went, in seconds of the clock, as the process of the server saw it.
+
+    Clients train beside each other and beside the rest: `train` is what the server waited for them, states included.
+    """
+
+    prepare: float  # reading and dividing images
+    train: float
+    fuse: float  # from uploads to predictors
+    evaluate: float
+    write: float  # uploads, events and the result
+
+    def __str__(self) -> str:
+        return ", ".join(f"{f.name} {getattr(self, f.name):.1f} s" for f in fields(self))
+
+
+@dataclass(frozen=True)
 class Result:
     """What `result.json` says."""
 
@@ -157,6 +174,7 @@ class Result:
     download_bytes: int | None = None  # to each client, once, before it trains
     uploads: tuple[UploadRecord, ...] = ()
     seconds: float | None = None
+    spent: TimeSpent | None = None
     command: str | None = None  # that made it
     date: str | None = None  # when it ended
     environment: Environment | None = None

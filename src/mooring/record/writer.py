@@ -13,7 +13,7 @@ from time import time
 
 from mooring.errors import StoreError, UserCodeError
 from mooring.events import Event
-from mooring.record._events import EVENTS, header, line_of
+from mooring.record._events import EVENTS, event_line, header
 from mooring.record._uploads import write_upload
 from mooring.record.files import (
     LOCK,
@@ -66,7 +66,7 @@ class RunWriter:
 
     def record(self, event: Event) -> None:
         still_there(self.path)
-        append(self.events, line_of(event, time()), self.path)
+        append(self.events, event_line(event, time()), self.path)
 
     def save_upload(self, upload: Upload) -> UploadRecord:
         still_there(self.path)

@@ -16,7 +16,7 @@ from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
-from mooring.processes import keep_freed_memory
+from mooring.processes import keep_freed_memory, threads
 from mooring.record import (
     ENCODER,
     FusionRecord,
@@ -151,7 +151,7 @@ class FinishedRun:
         return as_raised(lambda: self._fuse(fusion, uploads, out))
 
     def _fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None) -> FusionRecord:
-        with user_errors_kept(self.folder.path):
+        with user_errors_kept(self.folder.path), threads(self.examiner.threads(torch.get_num_threads())):
             ready = with_encoder(fusion, self.folder.path / ENCODER)
             server = self.server(ready)
             complete = [self.completed(upload, ready.needs) for upload in uploads]

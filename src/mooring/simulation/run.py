@@ -4,7 +4,6 @@ import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic
 
 from mooring.config import Experiment, as_yaml, code_of, load_recorded
 from mooring.data.progress import reading_told
@@ -24,6 +23,7 @@ from mooring.record import (
     opened,
     user_errors_kept,
 )
+from mooring.simulation.clock import Clock
 from mooring.simulation.forecast import all_facts, foresee
 from mooring.simulation.model import model_bytes
 from mooring.simulation.prepare import prepare, server_of
@@ -43,8 +43,8 @@ def run(
 ) -> Result:
     """Run an experiment and return its result; a finished one is returned at once unless `again`.
 
-    `threads_of_server`: of this process while it fuses and evaluates; without it, one per core. What `emit` raises
-    stops the run, as Ctrl-C does, and comes out as it was raised.
+    `threads_of_server`: of this process while it fuses and evaluates; without it, one per core, where the test
+    images are worth more than one. What `emit` raises stops the run, as Ctrl-C does, and comes out as it was raised.
     """
     listener = listening(emit)
     return as_raised(lambda: run_to_its_end(experiment, listener, again, threads_of_server, command))
@@ -58,7 +58,7 @@ def run_to_its_end(
         result = folder.finished(experiment.fingerprint())
         if result is not None:
             return unchanged(result, experiment, folder)
-    began = monotonic()
+    clock = Clock()
     keep_freed_memory()  # evaluation is twice as fast
     with user_errors_kept(folder.path), threads(1):  # one thread: beside the workers, not against them
         with reading_told(emit):
@@ -67,7 +67,7 @@ def run_to_its_end(
         server = server_of(experiment, federation, job)
         going_on = not again and interrupted(folder, experiment)
         with opened(folder.path, as_yaml(experiment.tree()), going_on) as writer:
-            running = Running(experiment, job, federation.sites(), server, examiner, writer, emit)
+            running = Running(experiment, job, federation.sites(), server, examiner, writer, emit, clock=clock)
             running.threads = threads_of_server or os.cpu_count() or 1
             running.complete_job()
             if going_on:
@@ -82,7 +82,8 @@ def run_to_its_end(
                 running.result(),
                 data_sha256=federation.digest(),
                 partition=federation.summary(),
-                seconds=monotonic() - began,
+                seconds=clock.total(),
+                spent=clock.spent(),
                 command=command,
                 date=datetime.now(UTC).isoformat(timespec="seconds"),
                 environment=environment(),

@@ -34,8 +34,10 @@ from mooring.record import (
     Seeds,
     SiteRecord,
     StateFolder,
+    StoredUploads,
     UploadRecord,
 )
+from mooring.simulation.clock import Clock
 from mooring.simulation.sent_encoder import trained, untrained, with_encoder
 from mooring.types import PartitionSummary
 
@@ -59,6 +61,7 @@ class Running:
     uploads: dict[tuple[int, int], UploadRecord] = field(default_factory=dict)
     fused: dict[int, RoundRecord] = field(default_factory=dict)
     model: Predictor | None = None  # of the last round, where something is fused
+    clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
         self.states = StateFolder(self.writer.path, self.experiment.fingerprint())
@@ -107,12 +110,14 @@ class Running:
             self.note(Remark(f"events.jsonl had lost {lost} rounds of clients; they were written again"))
 
     def collect(self) -> None:
-        for upload in self.experiment.engine.collect(self.job, self.sites, self.note, self.states):
-            record = self.writer.save_upload(upload)
-            self.uploads[upload.round, upload.client] = record
-            self.states.delivered(record)
+        with self.clock.during("train"):
+            for upload in self.experiment.engine.collect(self.job, self.sites, self.note, self.states):
+                with self.clock.during("write"):
+                    record = self.writer.save_upload(upload)
+                self.uploads[upload.round, upload.client] = record
+                self.states.delivered(record)
+                self.fuse_ready()
             self.fuse_ready()
-        self.fuse_ready()
 
     def note(self, event: Event) -> None:
         """Every event goes to the listener; those that are kept go to the record."""
@@ -125,7 +130,8 @@ class Running:
                 self.absent[client] = "failed"
                 self.failures.append(failed)
         if event.kept:
-            self.writer.record(event)
+            with self.clock.during("write"):
+                self.writer.record(event)
         self.emit(event)
 
     def keep_record(self, record: ClientRecord) -> None:
@@ -146,13 +152,14 @@ class Running:
         """One snapshot: the fused predictor, and every client by itself where that is asked for, on test images."""
         began = monotonic()
         self.emit(FusionBegan(round_))
-        uploads = [self.writer.folder.upload(self.uploads[round_, client]) for client in clients]
+        uploads = StoredUploads(self.writer.folder, tuple(self.uploads[round_, client] for client in clients))
         fusion = self.fusion
         most = self.experiment.evaluate.images_at(round_, self.job.kept()[-1])
-        with threads(self.threads):  # by now at most the last clients are still training
+        with self.clock.during("evaluate"), threads(self.examiner.threads(self.threads)):
             found = evaluate_with_clients(
                 fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256, most
             )
+        self.clock.move("evaluate", "fuse", found.server_seconds)
         self.fused[round_] = RoundRecord(
             round_,
             found.metrics if fusion else mean_of(list(found.alone.values())),

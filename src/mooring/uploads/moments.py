@@ -1,6 +1,6 @@
 """Sufficient statistics of features that nobody trains: what clients send adds up to what one client would send."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar, Literal
@@ -90,8 +90,8 @@ class Moments(Checked):
     def total(self, uploads: Sequence[Upload]) -> Totals:
         """The sum over clients, in the order given."""
         names = self._names()
-        own: list[Tensors] = [{name: upload.tensors[name].double() for name in names} for upload in uploads]
-        counts, sums, second = reduce(self.add, own).values()
+        own: Iterator[Tensors] = ({name: upload.tensors[name].double() for name in names} for upload in uploads)
+        counts, sums, second = reduce(self.add, own).values()  # one at a time: memory does not grow with the clients
         return Totals(counts, sums, second if self.second == "diagonal" else unpack(second, sums.shape[1]))
 
     def _names(self) -> tuple[str, str, str]:

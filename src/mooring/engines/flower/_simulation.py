@@ -20,13 +20,14 @@ from mooring.client.checkpoint import States
 from mooring.data.sites import Site
 from mooring.engines.flower._clients import Parcel, client_app
 from mooring.engines.flower.messages import Answer, answer_of, answers, question
-from mooring.errors import TrainingError, UserCodeError
+from mooring.errors import TrainingError, UserCodeError, one_line
 from mooring.events import ClientFailed, Emit
 from mooring.record import events_in
 from mooring.types import Upload
 from mooring.uploads.codec import decode, decode_tensors
 
 GLANCE_SECONDS = 0.2  # between two looks at the keyboard
+LONGEST = 200  # letters of what Ray says
 CRASHED = "ClientAppException"  # an exception that our own code raised, against a process that died
 
 
@@ -130,7 +131,7 @@ def died(client: int, reason: str) -> ClientFailed:
     if CRASHED in reason:
         raise RuntimeError(f"in a client of Flower's simulation: {reason}")
     error = TrainingError(
-        f"client {client}: its process died in Flower's simulation",
+        f"client {client}: its process died in Flower's simulation ({one_line(reason)[:LONGEST]})",
         "lower engine.workers, and look into the system's log for a lack of memory",
     )
     return ClientFailed(client, error.problem, error.remedy)

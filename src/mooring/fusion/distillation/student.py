@@ -75,7 +75,7 @@ def first_student(uploads: Sequence[Upload], server: Server) -> Network:
     blueprint = server.blueprint
     network = blueprint.build(generator(server.seed, "student"))
     if network.state_dict().keys() <= uploads[0].tensors.keys():
-        network.load_state_dict(averaged(states_of(uploads, blueprint), samples_of(uploads)))
+        network.load_state_dict(averaged(zip(states_of(uploads, blueprint), samples_of(uploads), strict=True)))
     return network
 
 

@@ -1,0 +1,45 @@
+"""Where the time of a run goes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Literal, get_args
+
+from mooring.record import TimeSpent
+
+Phase = Literal["prepare", "train", "fuse", "evaluate", "write"]
+
+
+class Clock:
+    """Every moment belongs to one phase, to the innermost that has begun: the phases add up to the whole."""
+
+    def __init__(self) -> None:
+        self._spent: dict[Phase, float] = dict.fromkeys(get_args(Phase), 0.0)
+        self._phase: Phase = "prepare"
+        self._since = monotonic()
+
+    @contextmanager
+    def during(self, phase: Phase) -> Iterator[None]:
+        before = self._switch(phase)
+        try:
+            yield
+        finally:
+            self._switch(before)
+
+    def move(self, source: Phase, to: Phase, seconds: float) -> None:
+        """Time of one phase turns out to belong to another."""
+        self._spent[source] -= seconds
+        self._spent[to] += seconds
+
+    def total(self) -> float:
+        self._switch(self._phase)
+        return sum(self._spent.values())
+
+    def spent(self) -> TimeSpent:
+        return TimeSpent(**self._spent)
+
+    def _switch(self, phase: Phase) -> Phase:
+        now, before = monotonic(), self._phase
+        self._spent[before] += now - self._since
+        self._phase, self._since = phase, now
+        return before
