@@ -77,7 +77,7 @@ def computed(folder: Path, part: str, images: Tensor, features: FeatureMap, blue
     """The files of one part, each made when its turn comes, unless it is there."""
     phi = None
     for number, chunk in enumerate(images.split(CHUNK)):
-        path = folder / f"{part}-{number:03d}.npy"
+        path = folder / f"{part}-{number * CHUNK:06d}-{len(chunk)}.npy"  # which images: no other division is mistaken
         if not path.exists():
             phi = phi or features.build(blueprint)
             with torch.inference_mode():
