@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
-from benchmarks import clients, encoder, folders, fusions, naive, roofline, scaling, startup
+from benchmarks import clients, encoder, folders, fusions, load, naive, roofline, scale, scaling, startup
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring.record import environment
@@ -21,6 +21,8 @@ BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "clients": clients.measure,
     "encoder": encoder.measure,
     "folders": folders.measure,
+    "load": load.measure,
+    "scale": scale.measure,
 }
 PAGE = Path(__file__).parents[1] / "docs/performance.md"
 INTRODUCTION = """# Performance
@@ -37,9 +39,9 @@ def main(arguments: list[str]) -> None:
     began = monotonic()
     for name in names:
         print(f"{name} ...", flush=True)
-        load = os.getloadavg()[0]
+        busy = os.getloadavg()[0]
         table: Table = apart(measured, name).value  # no benchmark inherits the memory or threads of another
-        text = f"{table.markdown()}\n\nLoad of the machine before and after: {load:.1f} and {os.getloadavg()[0]:.1f}."
+        text = f"{table.markdown()}\n\nLoad of the machine before and after: {busy:.1f} and {os.getloadavg()[0]:.1f}."
         print(text, end="\n\n", flush=True)
         if "--write" in arguments:
             write(name, text)
