@@ -12,6 +12,7 @@ from mooring.data.clients import stratified
 from mooring.data.images import ImageSet, Source, batches
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
+from mooring.processes import threads
 from mooring.record import Metrics
 from mooring.seeds import numpy_generator
 from mooring.types import Upload
@@ -99,11 +100,17 @@ def evaluate(
     """One fusion of these uploads, on the official test set; each client alone only where that costs nothing: where it
     takes part in every prediction. Uploads that answer another `job` are refused."""
     began = monotonic()
-    predictor = fuse(fusion, uploads, server, job)
+    with threads(threads_of(fusion)):
+        predictor = fuse(fusion, uploads, server, job)
     seconds = monotonic() - began
     validation = None if server.validation is None else accuracy_on(predictor, server.validation)
     fused, own = examiner.examine_with_members(predictor)
     return Evaluation(fused, own, seconds, predictor, validation, examiner.images if own else None)
+
+
+def threads_of(fusion: Fusion) -> int:
+    """One for sums, so that their solution is the same to the bit on every machine; else what is usual here."""
+    return torch.get_num_threads() if any(part.trained for part in fusion.needs) else 1
 
 
 def evaluate_with_clients(
