@@ -1,12 +1,14 @@
 """What the command line shows."""
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 import yaml
 
+from mooring.cli import app
 from mooring.data.catalogue import SOURCES
 from mooring.methods import METHODS
 
@@ -19,6 +21,21 @@ def test_help_imports_nothing_heavy():
     shown = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
     assert "partition" in shown.stdout
     assert shown.stderr == "[]\n"
+
+
+def test_help_shows_every_verb_in_its_group_on_one_screen(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = cli("--help")
+    lines = out.splitlines()
+    assert code == 0
+    assert len(lines) <= 23  # a prompt below
+    assert max(map(len, lines)) <= 80
+    left, right = "\n".join(line[:40] for line in lines), "\n".join(line[40:] for line in lines)
+    shown = re.findall(r"^  ([a-z]+) +\S", f"{left}\n{right}", re.MULTILINE)
+    named = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
+    assert set(shown) == named
+    monkeypatch.setenv("COLUMNS", "50")
+    assert max(map(len, cli("--help")[1].splitlines()[1:-1])) <= 50
 
 
 def test_importing_the_package_imports_nothing_heavy():
