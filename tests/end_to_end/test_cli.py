@@ -53,6 +53,22 @@ def test_methods_lists_every_method_with_a_line_about_it(cli):
     assert "v7" in cli("methods")[1]
 
 
+def test_methods_and_fusions_are_grouped_and_found_by_a_word(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = cli("methods", "lambda")
+    assert code == 0
+    assert {"v7", "v12", "closed-form"} < {line.split()[0] for line in out.splitlines() if line[:1].strip()}
+    assert "fedavg-1" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    shown = cli("fusions", "soft-max")[1]
+    assert "average of the clients' soft-max outputs" in shown
+    assert "Guha et al. 2019; uploads model; server: under a second" in " ".join(shown.split())
+    [row] = json.loads(cli("fusions", "AISTATS 2024", "--json")[1])
+    assert (row["fusion"], row["uploads"], row["server"]) == ("fisher", "model, fisher diagonal", "")
+    assert "fedpft" in cli("methods", "2024")[1]
+    assert cli("methods", "lambada")[0] == 2
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_show_prints_a_tree_that_can_be_run_again(cli, name, tmp_path):
     code, out, _ = cli("show", name)
