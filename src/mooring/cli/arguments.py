@@ -83,6 +83,11 @@ def round_of(round_: int, rounds: int) -> str:
     return f"round {round_} (last: {rounds - 1})"
 
 
+def named(client: int, site: str) -> str:
+    """A client in a column of its own: its number, or the name of its site."""
+    return str(client) if site in ("", f"client {client}") else site
+
+
 def counted(number: int, noun: str) -> str:
     """`1 run`, `8 runs`"""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
