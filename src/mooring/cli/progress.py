@@ -1,7 +1,7 @@
 """Live progress: a bar per running client in a terminal, a line per fused round elsewhere."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic, time
 from typing import TYPE_CHECKING, Literal
@@ -65,14 +65,15 @@ class RunLines:
         self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
         self.clients = 0
+        self.sites: tuple[str, ...] = ()
         self.done: dict[int, float] = {}
         self.begun = self.told = monotonic()
 
     def show(self, event: Event) -> None:
-        line = warning(event)
+        line = warning(event, self.sites)
         match event:
-            case PartitionDrawn(summary=summary):
-                self.clients = sum(1 for size in summary.sizes if size)
+            case PartitionDrawn(sites=sites, summary=summary):
+                self.clients, self.sites = sum(1 for size in summary.sizes if size), sites
                 line = f"{self.name}: {counted(self.clients, 'client')} with {counted(sum(summary.sizes), 'image')}"
                 self.begun = self.told = monotonic()
             case ClientProgress(client=client, step=step, steps=steps):
@@ -111,6 +112,7 @@ class ClientBars:
         self.tasks: dict[int, TaskID] = {}
         self.done: dict[int, float] = {}
         self.clients = 0
+        self.sites: tuple[str, ...] = ()
         self.accuracy = ""
 
     def __enter__(self) -> "ClientBars":
@@ -124,8 +126,8 @@ class ClientBars:
 
     def show(self, event: Event) -> None:
         match event:
-            case PartitionDrawn(summary=summary):
-                self.clients = sum(1 for size in summary.sizes if size)
+            case PartitionDrawn(sites=sites, summary=summary):
+                self.clients, self.sites = sum(1 for size in summary.sizes if size), sites
                 self.progress.update(self.whole, total=self.clients)
             case ClientProgress():
                 self._advance(event)
@@ -138,7 +140,7 @@ class ClientBars:
             case SnapshotFused(round=at, accuracy=accuracy):
                 self.accuracy = f"accuracy {accuracy:.3f} after {round_of(at, self.rounds)}"
                 self._refresh()
-        if line := warning(event):
+        if line := warning(event, self.sites):
             self.progress.console.print(line, style="yellow")
 
     def _advance(self, event: ClientProgress) -> None:
@@ -148,7 +150,7 @@ class ClientBars:
         if self.clients > MANY:
             return
         if client not in self.tasks:
-            self.tasks[client] = self.progress.add_task(f"  client {client}", total=event.steps, facts="")
+            self.tasks[client] = self.progress.add_task(f"  {site_of(client, self.sites)}", total=event.steps, facts="")
         facts = round_of(event.round, self.rounds)
         facts += "" if event.base_loss is None else f"  loss {event.base_loss:.2f}"
         facts += "" if event.lambda_felt is None else f"  lambda {event.lambda_felt:.3g}"
@@ -173,11 +175,16 @@ def reading(event: ImagesRead) -> str:
     return f"reading images: {event.done:,} of {event.files:,}"
 
 
-def warning(event: Event) -> str | None:
+def site_of(client: int, sites: Sequence[str]) -> str:
+    """The name of its site, where that is known."""
+    return sites[client] if client < len(sites) else f"client {client}"
+
+
+def warning(event: Event, sites: Sequence[str] = ()) -> str | None:
     """One line about a client that cannot take part, or about what the doctor sees coming."""
     match event:
         case Forecast(text=text, client=client, remedy=remedy):
-            where = "" if client is None else f"client {client} "
+            where = "" if client is None else f"{site_of(client, sites)} "
             return f"warning: {where}{text}" + (f" (try {remedy})" if remedy else "")
         case Remark(text=text):
             return f"warning: {text}"
@@ -186,5 +193,5 @@ def warning(event: Event) -> str | None:
         case ClientFailed(problem=problem, remedy=remedy):
             return f"warning: {problem}; {remedy}"
         case ClientStarved(client=client, reason=reason):
-            return f"warning: client {client}: {reason}"
+            return f"warning: {site_of(client, sites)}: {reason}"
     return None
