@@ -46,7 +46,13 @@ class ClientEvaluation(Checked):
 
 @dataclass(frozen=True)
 class Experiment(Checked):
-    """What is learned from, by whom, how, and with which seeds. `engine` and `out` never change a result."""
+    """What is learned from, by whom, how, and with which seeds. `engine` and `out` never change a result.
+
+    >>> from mooring import load
+    >>> [experiment] = load(overrides=["method=v7", "seed=3"])
+    >>> experiment.name, experiment.seed, experiment.training.rounds
+    ('v7', 3, 10)
+    """
 
     data: Source = field(default_factory=Digits)
     partition: Partitioner = field(default_factory=Dirichlet)

@@ -112,7 +112,12 @@ def save_model(
 
 
 def load_model(path: Path | str, trusted: Iterable[type] = (), limits: FileLimits = USUAL) -> ModelFile:
-    """The model in a file, if it is one; of your own classes those that you hand over as `trusted`."""
+    """The model in a file, if it is one; of your own classes those that you hand over as `trusted`.
+
+    >>> from mooring import load_model
+    >>> load_model("runs/v12/model.mooring").classes[:3]
+    ('0', '1', '2')
+    """
     return opened(container.read(Path(path), KIND, limits), str(path), trusted, limits)
 
 

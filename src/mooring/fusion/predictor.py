@@ -45,6 +45,12 @@ class Predictor(Saveable):
 
     A server must never adapt its batch norm to test batches. `clients` are those whose own networks take part in every
     prediction, one pass each.
+
+    >>> import torch
+    >>> from mooring import load_model
+    >>> predictor = load_model("runs/v12/model.mooring").predictor
+    >>> predictor(torch.zeros(2, 1, 8, 8, dtype=torch.uint8)).shape
+    torch.Size([2, 10])
     """
 
     clients: tuple[int, ...] = ()

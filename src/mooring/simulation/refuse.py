@@ -52,6 +52,10 @@ def fuse(
     Uploads and test images are read, nothing else; what a rule needs and the run did not upload is computed once more
     by the client that trained (this is a simulation: its network and its images are at hand). Bytes are those of an
     upload made for this rule alone. `overrides` say where the data lies now: data.root=...
+
+    >>> from mooring import fuse, load_fusions
+    >>> [row.fusion for row in fuse("runs/v12", load_fusions("class-expert,iffi"))]
+    ['class-expert', 'iffi']
     """
     finished = FinishedRun.open(Path(folder), emit, overrides, trust)
     uploads = finished.uploads(finished.chosen_round(round_), clients)

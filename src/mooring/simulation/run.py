@@ -45,6 +45,11 @@ def run(
 
     `threads_of_server`: of this process while it fuses and evaluates; without it, one per core, where the test
     images are worth more than one. What `emit` raises stops the run, as Ctrl-C does, and comes out as it was raised.
+
+    >>> from mooring import load, run
+    >>> [experiment] = load(overrides=["method=afl", "data.limit=100", "engine.workers=1", "out=runs/afl"])
+    >>> run(experiment).method
+    'afl'
     """
     listener = listening(emit)
     return as_raised(lambda: run_to_its_end(experiment, listener, again, threads_of_server, command))
