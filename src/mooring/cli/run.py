@@ -36,7 +36,7 @@ def run(
 
     Several methods run one after the other on the same partition: mooring run method=v4,v7
     """
-    if "engine.workers=1" not in (settings or ()):
+    if not {"engine.workers=1", "engine=flower"} & set(settings or ()):
         begin_workers("mooring.engines._worker")
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
     run_all(apart(chosen), again, quiet, json, events)
