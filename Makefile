@@ -34,7 +34,7 @@ demo: $(READY)   ## note 5 run again on the embedded digits: lambda explodes, an
 
 test: lint       ## lint, then the whole suite; what this machine lacks is skipped and named at the end
 	@# compiled files are kept: without them each of some hundred processes would compile the package again
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(COMPLETE)  ## ruff, mypy --strict, and the layers of the house
 	$(BIN)/ruff check .

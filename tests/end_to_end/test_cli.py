@@ -1,12 +1,14 @@
 """What the command line shows."""
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 import yaml
 
+from mooring.cli import app
 from mooring.data.catalogue import SOURCES
 from mooring.methods import METHODS
 
@@ -19,6 +21,21 @@ def test_help_imports_nothing_heavy():
     shown = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
     assert "partition" in shown.stdout
     assert shown.stderr == "[]\n"
+
+
+def test_help_shows_every_verb_in_its_group_on_one_screen(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = cli("--help")
+    lines = out.splitlines()
+    assert code == 0
+    assert len(lines) <= 23  # a prompt below
+    assert max(map(len, lines)) <= 80
+    left, right = "\n".join(line[:40] for line in lines), "\n".join(line[40:] for line in lines)
+    shown = re.findall(r"^  ([a-z]+) +\S", f"{left}\n{right}", re.MULTILINE)
+    named = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
+    assert set(shown) == named
+    monkeypatch.setenv("COLUMNS", "50")
+    assert max(map(len, cli("--help")[1].splitlines()[1:-1])) <= 50
 
 
 def test_importing_the_package_imports_nothing_heavy():
@@ -34,6 +51,22 @@ def test_methods_lists_every_method_with_a_line_about_it(cli):
     assert [row["method"] for row in listed] == list(METHODS)
     assert all(row["about"] for row in listed)
     assert "v7" in cli("methods")[1]
+
+
+def test_methods_and_fusions_are_grouped_and_found_by_a_word(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = cli("methods", "lambda")
+    assert code == 0
+    assert {"v7", "v12", "closed-form"} < {line.split()[0] for line in out.splitlines() if line[:1].strip()}
+    assert "fedavg-1" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    shown = cli("fusions", "soft-max")[1]
+    assert "average of the clients' soft-max outputs" in shown
+    assert "Guha et al. 2019; uploads model; server: under a second" in " ".join(shown.split())
+    [row] = json.loads(cli("fusions", "AISTATS 2024", "--json")[1])
+    assert (row["fusion"], row["uploads"], row["server"]) == ("fisher", "model, fisher diagonal", "")
+    assert "fedpft" in cli("methods", "2024")[1]
+    assert cli("methods", "lambada")[0] == 2
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -7,6 +7,7 @@ import pytest
 
 from mooring import load
 from mooring.fusion import FUSIONS
+from mooring.fusion.cards import FUSION_CARDS
 from mooring.simulation import prepare
 
 PAGE = (Path(__file__).parents[2] / "docs/fusions.md").read_text("utf-8")
@@ -35,3 +36,16 @@ def test_the_table_tells_bytes_and_images_truly(kind, blueprint):
     tensors = [tensor for part in fusion.needs for tensor in part.expected(blueprint).values()]
     assert row(kind)[2] == f"{sum(tensor.nbytes for tensor in tensors):,}"
     assert row(kind)[3] == (", ".join(sorted(fusion.asks)) or "-")
+
+
+def test_every_rule_has_a_line_for_the_terminal():
+    assert list(FUSION_CARDS) == list(FUSIONS)
+
+
+@every_fusion
+def test_the_table_names_the_source_that_the_terminal_names(kind):
+    source = FUSION_CARDS[kind].source
+    assert row(kind)[-1].split()[0] == {"Mooring": "ours"}.get(
+        re.split("[:, ]", source)[0], re.split("[:, ]", source)[0]
+    )
+    assert re.search(r"\d{4}", source)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mooring import METHODS, load
-from mooring.methods import alignment, baselines, notes
+from mooring.methods import GROUPS, METHOD_SOURCES, alignment, baselines, notes
 from mooring.simulation import prepare
 
 HOME = Path(__file__).parents[2]
@@ -52,6 +52,22 @@ def test_no_card_or_picture_without_a_method():
 def test_a_card_has_a_title_and_an_equation(name):
     assert card(name).startswith(f"# {name}\n")
     assert "$$" in card(name)
+
+
+def test_every_method_says_whose_it_is_and_in_which_group():
+    assert list(METHOD_SOURCES) == list(METHODS)
+    assert [name for group in GROUPS.values() for name in group] == list(METHODS)
+
+
+@every_baseline
+def test_author_and_year_in_the_terminal_are_those_of_the_card(name):
+    paper = paragraph(name, "Paper")
+    author, year = (
+        re.split(r"[ ,(]", paper.removeprefix("The sums are those of "))[0],
+        re.findall(r"\((\d{4})\)", paper)[0],
+    )
+    assert author in METHOD_SOURCES[name]
+    assert year in METHOD_SOURCES[name]
 
 
 @every_method

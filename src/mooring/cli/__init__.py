@@ -24,11 +24,14 @@ from mooring.cli import (
     methods,
     model,
     run,
+    settings,
     study,
     sweep,
     watch,
 )
 from mooring.cli.arguments import INTERRUPTED
+from mooring.cli.spelling import TakesSettings
+from mooring.cli.verbs import Verbs
 from mooring.errors import ConfigError, Interruption, MooringError, one_line
 from mooring.user_code import explained
 from mooring.version import VERSION
@@ -40,6 +43,7 @@ NO_MEMORY = "not enough memory; close other programs, or take fewer workers, a s
 
 app = typer.Typer(
     name="mooring",
+    cls=Verbs,
     help="One-shot federated learning that holds: train once, upload once, fuse into one predictor.",
     no_args_is_help=True,
     invoke_without_command=True,
@@ -58,34 +62,35 @@ def about(
         raise typer.Exit
 
 
-app.command("run")(run.run)
+app.command("run", cls=TakesSettings)(run.run)
 app.command("resume")(run.resume)
 app.command("watch")(watch.watch)
 app.command("verify")(folders.verify)
 app.command("clean")(folders.clean)
-app.command("fuse")(fuse.fuse)
+app.command("fuse", cls=TakesSettings)(fuse.fuse)
 app.command("predict")(model.predict)
 app.command("evaluate")(model.evaluate)
 app.command("export")(model.export)
 app.command("card")(model.card)
-app.command("plan")(federation.plan)
+app.command("plan", cls=TakesSettings)(federation.plan)
 app.command("approve")(federation.approve)
 app.command("train")(federation.train)
 app.command("inspect")(federation.inspect)
 app.command("recover")(federation.recover)
 app.command("keys")(federation.keys)
 app.command("log")(federation.log)
-app.command("sweep")(sweep.sweep)
-app.command("study")(study.study)
+app.command("sweep", cls=TakesSettings)(sweep.sweep)
+app.command("study", cls=TakesSettings)(study.study)
 app.command("import")(imports.import_)
 app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
 app.command("config")(config.config)
-app.command("doctor")(doctor.doctor)
+app.command("settings")(settings.settings)
+app.command("doctor", cls=TakesSettings)(doctor.doctor)
 app.command("report")(folders.report)
 app.command("track")(folders.track)
-app.command("partition")(data.partition)
+app.command("partition", cls=TakesSettings)(data.partition)
 
 sources = typer.Typer(invoke_without_command=True, help=data.data.__doc__)
 sources.callback()(data.data)

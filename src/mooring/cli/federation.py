@@ -198,10 +198,15 @@ def recover(
 
 
 def keys(
+    part: Annotated[str | None, typer.Argument(hidden=True)] = None,
     out: Annotated[Path | None, typer.Option(help="Also write the public key into this file.")] = None,
     json: AsJson = False,
 ) -> None:
     """Show this account's public key, which others may know; it is made when it is first asked for."""
+    if part is not None:
+        raise ConfigError(
+            [f"keys {part}: shows the key of this account; settings are listed by mooring settings {part}"]
+        )
     from mooring.federation.container import write
     from mooring.federation.keys import fingerprint, own_identity
 

@@ -12,15 +12,18 @@ from mooring.errors import ConfigError, nearest
 def report(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A run, a sweep or a study.")],
     format_: Annotated[
-        str, typer.Option("--format", "-f", help="html, csv, markdown, latex, excel or figures.")
+        str,
+        typer.Option("--format", "-f", help="html, csv, markdown, latex, excel or figures; or an ending such as xlsx."),
     ] = "html",
     out: Annotated[Path | None, typer.Option(help="Where to write; by default into the folder.")] = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet."""
     from mooring.reports import report as write
+    from mooring.reports.formats import FORMATS
 
-    say(str(write(Path(folder), format_, out, trusted(trust_code))))
+    endings = {Path(one.name).suffix.removeprefix("."): name for name, one in FORMATS.items()}
+    say(str(write(Path(folder), endings.get(format_, format_), out, trusted(trust_code))))
 
 
 def track(

@@ -1,71 +1,167 @@
 """`mooring methods`, `mooring fusions` and `mooring show`: what there is, and what it is made of."""
 
-from re import sub
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mooring.cli.arguments import AsJson, print_json
+from mooring.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from mooring.fusion import Fusion
+
+Word = Annotated[
+    str, typer.Argument(metavar="[WORD]", help="Only those with this in their name, group, sentence or source.")
+]
+NAME = 20  # letters of the first column; a longer name has a line of its own
+WIDEST = 100
+MARK = "\0"  # where the bracket behind a sentence opens
+MODEL = {"encoder", "prototypes"}  # parts that together are a client's model
 
 
-def methods(json: AsJson = False) -> None:
-    """List every method with one line about it."""
-    from rich.table import Table
+@dataclass(frozen=True)
+class Listed:
+    """A method or a rule, for whoever must choose."""
+
+    group: str
+    name: str
+    about: str
+    source: str
+    uploads: str
+    cost: str
+
+    @property
+    def facts(self) -> str:
+        return f"uploads {self.uploads}; {self.cost}"
+
+    def has(self, word: str) -> bool:
+        texts = (self.group, self.name, self.about, self.source, self.uploads)
+        return any(word.lower() in text.lower() for text in texts)
+
+
+def methods(word: Word = "", json: AsJson = False) -> None:
+    """List methods: what each does, whose it is, what a client uploads, what it costs.
+
+    Filter by a word: mooring methods lambda, mooring methods 2024
+    """
+    from mooring.methods import GROUPS, METHOD_SOURCES, METHODS
+
+    rows = [
+        Listed(group, name, method.about, METHOD_SOURCES[name], uploads_of(method.fusion), cost_of_method(name))
+        for group, members in GROUPS.items()
+        for name, method in members.items()
+    ]
+    found = chosen(rows, word, "method")
+    if json:
+        print_json(
+            [
+                {"method": row.name, "track": METHODS[row.name].track, "fusion": kind_of(row.name)} | as_tree(row)
+                for row in found
+            ]
+        )
+        return
+    show_list(found)
+
+
+def fusions(word: Word = "", json: AsJson = False) -> None:
+    """List fusions: how each makes one predictor of the uploads, whose it is, what a client uploads, what it costs.
+
+    Filter by a word: mooring fusions average, mooring fusions moments
+    """
+    from mooring.fusion import FUSIONS
+    from mooring.fusion.cards import FUSION_CARDS
+
+    rows = [
+        Listed(card.group, kind, card.about, card.source, uploads_of(FUSIONS[kind]()), cost_of_fusion(kind))
+        for kind, card in FUSION_CARDS.items()
+    ]
+    found = chosen(rows, word, "fusion")
+    if json:
+        asked = {row.name: " and ".join(f"{images} images" for images in asks(row.name)) for row in found}
+        print_json([{"fusion": row.name, "server": asked[row.name]} | as_tree(row) for row in found])
+        return
+    show_list(found)
+
+
+def chosen(rows: Sequence[Listed], word: str, what: str) -> list[Listed]:
+    found = [row for row in rows if row.has(word)]
+    if not found:
+        raise ConfigError([f"{word}: no {what} has this word; {nearest(word, [row.name for row in rows])}"])
+    return found
+
+
+def as_tree(row: Listed) -> dict[str, str]:
+    return {"group": row.group, "about": row.about, "source": row.source, "uploads": row.uploads, "cost": row.cost}
+
+
+def uploads_of(fusion: "Fusion | None") -> str:
+    """`model, label counts`; a model is encoder and prototypes."""
+    if fusion is None:
+        return "nothing"
+    kinds = {part.kind for part in fusion.needs}
+    rest = kinds - MODEL if kinds >= MODEL else kinds
+    return ", ".join([*(["model"] if kinds >= MODEL else []), *sorted(kind.replace("-", " ") for kind in rest)])
+
+
+def asks(kind: str) -> list[str]:
+    """Images that the server must hold for this rule."""
+    from mooring.fusion import FUSIONS
+
+    return sorted(FUSIONS[kind]().asks)
+
+
+def kind_of(name: str) -> str | None:
+    from mooring.methods import METHODS
+
+    fusion = METHODS[name].fusion
+    return None if fusion is None else fusion.kind
+
+
+def cost_of_fusion(kind: str) -> str:
+    """Beside what its group says of a prediction."""
+    from mooring.fusion.cards import FUSION_CARDS
+
+    needs = "".join(f"; needs {images} images" for images in asks(kind))
+    return f"server: {FUSION_CARDS[kind].work}{needs}"
+
+
+def cost_of_method(name: str) -> str:
+    from mooring.methods import METHODS
+
+    method = METHODS[name]
+    clients = "clients train" if method.client.terms else "clients look at their images once"
+    bank = "; needs public images" if method.bank is not None else ""
+    return f"{clients}{bank}; {'nothing is fused' if method.fusion is None else f'fusion {method.fusion.kind}'}"
+
+
+def show_list(rows: Sequence[Listed]) -> None:
+    """A name, its sentence and whose it is; what a whole group uploads and costs is told once."""
+    from textwrap import wrap
+
     from rich.text import Text
 
     from mooring.cli.terminal import Screen
-    from mooring.methods import METHODS
 
-    if json:
-        rows = [{"method": name, "track": method.track, "about": method.about} for name, method in METHODS.items()]
-        print_json(rows)
-        return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("method", style="bold", no_wrap=True)
-    table.add_column("fusion", no_wrap=True)
-    table.add_column("about")
-    track = None
-    for name, method in METHODS.items():
-        if track not in (None, method.track):
-            table.add_row()
-            table.add_row(Text(method.track, "dim"))
-        track = method.track
-        table.add_row(name, method.fusion.kind if method.fusion else "-", method.about)
-    Screen(highlight=True).print(table)
-
-
-def fusions(json: AsJson = False) -> None:
-    """List every fusion: what a client uploads for it, and what the server must hold."""
-    from inspect import getmodule
-
-    from rich.table import Table
-
-    from mooring.cli.terminal import Screen
-    from mooring.fusion import FUSIONS
-
-    rows = []
-    for kind, rule in FUSIONS.items():
-        uploads = ", ".join(sorted(words(type(part).__name__) for part in rule().needs))
-        asks = "".join(f" and {images} images" for images in sorted(rule().asks))
-        about = (getmodule(rule).__doc__ or "").strip()
-        rows.append({"fusion": kind, "uploads": uploads, "server": asks.removeprefix(" and "), "about": about})
-    if json:
-        print_json(rows)
-        return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("fusion", style="bold", no_wrap=True)
-    table.add_column("a client uploads")
-    table.add_column("about")
-    for row in rows:
-        table.add_row(
-            row["fusion"], row["uploads"], row["about"] + (f" Needs {row['server']}." if row["server"] else "")
-        )
-    Screen(highlight=True).print(table)
-
-
-def words(name: str) -> str:
-    """LabelCounts -> label counts"""
-    return sub("(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    screen = Screen(soft_wrap=True)
+    width = min(screen.width, WIDEST)
+    for at, (group, grouped) in enumerate(groupby(rows, lambda row: row.group)):
+        members = list(grouped)
+        common = len({row.facts for row in members}) == 1 and len(members) > 1
+        screen.print(Text(f"{'' if at == 0 else chr(10)}{group}", "bold cyan"))
+        if common:
+            screen.print(Text("\n".join(wrap(f"each {members[0].facts}", width)), "dim"))
+        for row in members:
+            told = row.source if common else f"{row.source}; {row.facts}"
+            lines = wrap(f"{row.about} {MARK}{told})", width - NAME - 1, break_on_hyphens=False)
+            lines = [*([""] if len(row.name) > NAME else []), *lines]
+            block = f"\n{' ' * (NAME + 1)}".join([f"{row.name:<{NAME}} {lines[0]}".rstrip(), *lines[1:]])
+            text = Text(block.replace(MARK, "("))
+            text.stylize("bold", 0, len(row.name))
+            text.stylize("dim", block.index(MARK))
+            screen.print(text)
 
 
 def show(

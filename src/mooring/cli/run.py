@@ -32,11 +32,24 @@ def run(
     json: AsJson = False,
     events: Events = False,
 ) -> None:
-    """Train the clients, collect their one upload, fuse, and evaluate on the official test set.
+    """Train the clients, collect their one upload, fuse, and evaluate on images that nobody trained on.
 
     Several methods run one after the other on the same partition: mooring run method=v4,v7
+
+    \b
+    Ten settings with their defaults; mooring settings lists all of them.
+      method=mooring           what clients do; mooring methods lists them
+      fusion=(the method's)    how uploads become one; mooring fusions
+      data=digits              what is learned from; mooring data
+      data.root=null           where the images are
+      partition.clients=5      how many clients
+      partition.alpha=0.05     skew: the smaller, the fewer labels a client has
+      training.rounds=10       points where the server could fuse
+      training.local_epochs=5  epochs in a round
+      seed=1                   of training, and of the split
+      out=null                 the run folder; null is one named by what is run
     """
-    if "engine.workers=1" not in (settings or ()):
+    if not {"engine.workers=1", "engine=flower"} & set(settings or ()):
         begin_workers("mooring.engines._worker")
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
     run_all(apart(chosen), again, quiet, json, events)

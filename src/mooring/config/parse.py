@@ -6,59 +6,31 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from mooring.anchors import ANCHORS, Anchor
-from mooring.client import Engine, Training
-from mooring.client.recipe import WHENS, ClientRecipe, When
+from mooring.client import Training
+from mooring.client.recipe import ClientRecipe
 from mooring.config.build import Builder, Problem, shorten
-from mooring.config.engines import ENGINES
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
+from mooring.config.families import SLOTS
 from mooring.config.features import GIVEN, chosen, same_features
 from mooring.config.keys import BROAD, SHORT, full, lay, once, ours, read_overrides, settled
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS, belongs
 from mooring.config.own import strangers
 from mooring.config.paths import absolute, with_paths
-from mooring.config.slots import NOTHING, Slot, type_hints
+from mooring.config.settings import keys_ending
+from mooring.config.slots import NOTHING, type_hints
 from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
 from mooring.config.trust import ALL_CODE, HOUSE_CODE, Trust
-from mooring.data.catalogue import SOURCES
-from mooring.data.images import Source
-from mooring.data.partition import PARTITIONERS, Partitioner
 from mooring.errors import MOST_PROBLEMS, ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
-from mooring.fusion.distillation.supplies import SUPPLIES, Supply
-from mooring.fusion.solvers import SOLVERS, Solver
-from mooring.losses import LOSSES, LossTerm
 from mooring.losses.feature_bank import wants
 from mooring.methods import METHODS, RETIRED, Method
-from mooring.models.backbones import BACKBONES, Backbone, DigitsNet, ResNet8
-from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
-from mooring.models.heads import HEADS, Head
-from mooring.uploads.privacy import PRIVACIES, Privacy
-from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertainty, Weighting
-from mooring.weighting.guards import GUARDS, Guard
-from mooring.weighting.sigma import STARTS, Start
+from mooring.models.backbones import Backbone, DigitsNet, ResNet8
+from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertainty
 
-SLOTS: dict[type, Slot] = {
-    Source: Slot("source", SOURCES),
-    Partitioner: Slot("kind", PARTITIONERS),
-    Backbone: Slot("kind", BACKBONES),
-    Head: Slot("kind", HEADS),
-    LossTerm: Slot("kind", LOSSES),
-    Anchor: Slot("kind", ANCHORS),
-    Weighting: Slot("kind", WEIGHTINGS),
-    Guard: Slot("kind", GUARDS),
-    Start: Slot("kind", STARTS),
-    When: Slot("kind", WHENS),
-    FeatureMap: Slot("kind", FEATURE_MAPS),
-    Fusion: Slot("kind", FUSIONS),
-    Solver: Slot("kind", SOLVERS),
-    Supply: Slot("kind", SUPPLIES),
-    Engine: Slot("kind", ENGINES),
-    Privacy: Slot("kind", PRIVACIES),
-}
 DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
 CUSTOM = "custom"  # the name of a method that is written out as a tree
 MOST_METHODS = 100  # of one command
+MOST_MEANT = 3  # keys that are proposed
 DEFAULTS = Experiment()
 
 
@@ -144,8 +116,9 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
     builder = Builder(SLOTS, trust)
     known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *NOTE_WORDS]
     for i, key in enumerate(key for key in rest if key not in known):
-        reason = f"unknown key; {nearest(str(key), known)}" if i < MOST_PROBLEMS else "unknown key"
-        builder.note(str(key), rest[key], reason)
+        builder.note(
+            str(key), rest[key], f"unknown key; {meant(str(key), known)}" if i < MOST_PROBLEMS else "unknown key"
+        )
     for key in BROAD:
         if key in rest:
             method = merge(method, nested(SHORT[key], rest[key]))
@@ -178,6 +151,12 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
     if builder.failed():
         return DEFAULTS, builder.problems
     return Experiment(**built, name=name).located(), builder.problems
+
+
+def meant(key: str, known: Iterable[str]) -> str:
+    """A remedy for a key that there is not at the top: those that end so, or the nearest one."""
+    found = keys_ending(key)[:MOST_MEANT]
+    return f"did you mean {' or '.join(found)}?" if found else nearest(key, known)
 
 
 def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree:

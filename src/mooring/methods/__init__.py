@@ -5,8 +5,17 @@ from mooring.methods.alignment import ALIGNMENT
 from mooring.methods.baselines import BASELINES, MOORING, STATISTICS
 from mooring.methods.method import Method, track_of
 from mooring.methods.notes import PLAIN, PUBLIC_BANK
+from mooring.methods.sources import METHOD_SOURCES
 
-METHODS: dict[str, Method] = {**MOORING, **PLAIN, **PUBLIC_BANK, **ALIGNMENT, **BASELINES, **STATISTICS}
+GROUPS: dict[str, dict[str, Method]] = {
+    "the default": MOORING,
+    "FAFI, and controls": PLAIN,
+    "contrast with a public feature bank (lab note 1)": PUBLIC_BANK,
+    "lambda: FAFI with prototypes pulled to a simplex (lab notes 2 to 5, and after)": ALIGNMENT,
+    "baselines of the field": BASELINES,
+    "statistics: clients train nothing": STATISTICS,
+}
+METHODS: dict[str, Method] = {name: method for group in GROUPS.values() for name, method in group.items()}
 RETIRED: dict[str, str] = {"moored": "mooring, or v7 with fusion=class-expert"}  # once a method -> what took its place
 
-__all__ = ["FAFI", "METHODS", "RETIRED", "Method", "track_of"]
+__all__ = ["FAFI", "GROUPS", "METHODS", "METHOD_SOURCES", "RETIRED", "Method", "track_of"]

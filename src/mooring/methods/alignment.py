@@ -44,12 +44,14 @@ ALIGNMENT: dict[str, Method] = {
         "V11 as it ran: V10's joint loss times 2 sigma_local^2",
     ),
     "v11-rescaled-cosine": V4.aligned(
-        Uncertainty(data="cosine-by-round", gradients="rescaled"), "the same, annealed by a cosine"
+        Uncertainty(data="cosine-by-round", gradients="rescaled"), "V11 as it ran, annealed by a cosine"
     ),
     "v11-detached-linear": V4.aligned(
         Uncertainty(ratio="linear-by-round"), "note 3's remedy by round: sigma sees the raw alignment loss"
     ),
-    "v11-detached-cosine": V4.aligned(Uncertainty(ratio="cosine-by-round"), "the same, annealed by a cosine"),
+    "v11-detached-cosine": V4.aligned(
+        Uncertainty(ratio="cosine-by-round"), "note 3's remedy by round, annealed by a cosine"
+    ),
     "decoupled": V4.aligned(Uncertainty(ratio="linear"), "sigma sees the raw alignment loss, weights the annealed one"),
     "v12-design": V4.aligned(Uncertainty(data="linear"), "note 4: sigma's view of alignment fades; diverges"),
     "v12": V4.aligned(Uncertainty(ratio="linear", data="linear"), "note 5: truly effective = raw * s; runs away"),
@@ -65,7 +67,7 @@ ALIGNMENT: dict[str, Method] = {
     ),
     "v13-gamma-local": V4.aligned(
         Uncertainty(data="cosine-by-epoch", guard=Together((InverseVariance(1e-3), LocalLog(1e-3))), sigma=as_run),
-        "the second public V13: and gamma log(sigma_local^2)^2",
+        "the second public V13: the first, and gamma log(sigma_local^2)^2",
     ),
     "v13": V4.aligned(
         Uncertainty(prior="cosine-by-epoch", guard=SquaredHinge(1e-5, 50.0), sigma=as_run),
@@ -89,10 +91,12 @@ ALIGNMENT: dict[str, Method] = {
         Uncertainty(prior="linear", guard=SquaredHinge()), "log-prior, squared hinge"
     ),
     "log-prior-bound": V4.aligned(Uncertainty(prior="linear", guard=Bound()), "log-prior, felt lambda capped"),
-    "closed-form": V4.aligned(ClosedForm(), "the equilibrium itself, clipped to [0, 50]: no scalars to run away"),
+    "closed-form": V4.aligned(
+        ClosedForm(), "lambda = s L_b / L_a from moving averages, clipped to [0, 50]; nothing is learned"
+    ),
     "hypergradient": V4.aligned(Hypergradient(), "one-step bilevel descent on lambda, bounded"),
     "hypergradient-held-out": V4.holding_out(0.1).aligned(
-        Hypergradient(outer="held-out"), "the same on images that the client keeps out of its training"
+        Hypergradient(outer="held-out"), "one-step bilevel descent on lambda, on images kept out of training"
     ),
     "uw-so": V4.aligned(SoftOptimalUncertainty(), "shares by soft-max of inverse losses"),
     "dwa": V4.aligned(DynamicAverage(), "shares by how fast each loss falls"),

@@ -30,7 +30,7 @@ _regular = ClientRecipe(
 
 BASELINES: dict[str, Method] = {
     "fedavg-1": Method(_classifier, ParameterAverage(), about="one round of FedAvg: parameters and buffers averaged"),
-    "ensemble": Method(_classifier, OutputEnsemble(), about="all classifiers vote with their soft-max outputs"),
+    "ensemble": Method(_classifier, OutputEnsemble(), about="average of the clients' soft-max outputs"),
     "fedproto": Method(_classifier, NearestPrototype(), about="FedProto: nearest class mean, means shared once"),
     "fedetf": Method(_simplex, ParameterAverage(), about="FedETF: a classifier frozen to a simplex, averaged encoders"),
     "fedsra": Method(
@@ -56,7 +56,7 @@ MOORING: dict[str, Method] = {
     "mooring": Method(
         nothing,
         LinearHead(ByImages()),
-        about="sums of moments of an encoder's features, one linear head: any partition, one answer; the default",
+        about="sums of features and of their products, by an encoder that nobody trains; one linear head from them",
     ),
 }
 
@@ -66,7 +66,13 @@ STATISTICS: dict[str, Method] = {
         LinearHead(PublicEncoder()),
         about="the server trains an encoder on public images and sends it; clients send moments of its features",
     ),
-    "afl": Method(nothing, Analytic(), about="sums of X'X and X'Y, one ridge regression: any partition, one answer"),
-    "fedcgs": Method(nothing, GaussianHead(), about="class means and a shared covariance that add up: a Bayes head"),
+    "afl": Method(
+        nothing,
+        Analytic(),
+        about="sums of features and of their products (X'X, X'Y); one ridge regression solved from them",
+    ),
+    "fedcgs": Method(
+        nothing, GaussianHead(), about="sums that give class means and one covariance; a Gaussian for each class"
+    ),
     "fedpft": Method(nothing, Mixture(), about="a Gaussian mixture per class; the server trains a head on its draws"),
 }

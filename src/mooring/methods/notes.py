@@ -56,7 +56,9 @@ PUBLIC_BANK: dict[str, Method] = {
     "two-stage-aligned": staged(aligned, Stage(Before(0.1), (BankAttraction(0.5),))),
     "curriculum": contrasting(BankContrast(0.5), Ramp(0.1, 1.0), "bank contrast weighed 0.1 to 1 over the training"),
     "curriculum-by-round": contrasting(
-        BankContrast(0.5), Ramp(0.1, 1.0, "round"), "the same within each round, as the note prints it"
+        BankContrast(0.5),
+        Ramp(0.1, 1.0, "round"),
+        "bank contrast weighed 0.1 to 1 within each round, as the note prints it",
     ),
     "adaptive-classification": contrasting(
         BankContrast(0.5), ByConfidence(watches="cross-entropy"), "bank contrast grows as the classification loss falls"

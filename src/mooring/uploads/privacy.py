@@ -6,7 +6,6 @@ from math import exp, log, sqrt
 from typing import Annotated, ClassVar
 
 from annotated_types import Gt, Le, Lt
-from scipy.special import log_ndtr, ndtr
 
 from mooring.bounds import Checked
 
@@ -59,6 +58,8 @@ def gaussian_delta(sigma: float, epsilon: float) -> float:
 
     The smallest delta that noise of this deviation grants to what one image changes by at most 1: theorem 8.
     """
+    from scipy.special import log_ndtr, ndtr  # here: every start would pay for it
+
     near, far = 1 / (2 * sigma) - epsilon * sigma, -1 / (2 * sigma) - epsilon * sigma
     return float(ndtr(near) - exp(epsilon + log_ndtr(far)))
 

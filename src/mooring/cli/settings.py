@@ -1,0 +1,114 @@
+"""`mooring settings`: every key of a configuration, with its default, its range and one sentence."""
+
+from itertools import groupby
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mooring.cli.arguments import AsJson, print_json
+from mooring.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.text import Text
+
+    from mooring.config.settings import Setting
+
+KEY, DEFAULT = 26, 12  # letters of the first two columns
+WIDEST = 100  # letters of a line; longer ones are hard to read
+
+
+def settings(
+    part: Annotated[str, typer.Argument(metavar="[PART]", help="Only keys and kinds with this in their name.")] = "",
+    json: AsJson = False,
+) -> None:
+    """List every key that can stand behind a verb as key=value: default, range and one sentence.
+
+    Search by a part of the name: mooring settings weight, mooring settings sigma
+    """
+    from mooring.config.settings import choices, matching, note_words
+
+    found, said, kinds = matching(part), note_words(part), choices(part)
+    if not (found or said or kinds):
+        raise ConfigError([f"{part}: is part of no key and no sentence; mooring settings lists all of them"])
+    if json:
+        print_json([as_tree(setting) for setting in found])
+        return
+    show(found, kinds, said)
+
+
+def as_tree(setting: "Setting") -> dict[str, object]:
+    return {
+        "keys": setting.keys,
+        "kinds": setting.kinds,
+        "default": setting.default,
+        "range": setting.range,
+        "meaning": setting.sentence,
+    }
+
+
+def show(
+    found: "Sequence[Setting]", kinds: "dict[str, tuple[str, ...]]", said: "dict[str, tuple[tuple[str, ...], str]]"
+) -> None:
+    """Key, default and range, the sentence below; keys that come with a choice under the word that makes it."""
+    from rich.text import Text
+
+    from mooring.cli.terminal import Screen
+    from mooring.config.keys import ours
+
+    screen = Screen(soft_wrap=True)
+    width = min(screen.width, WIDEST)
+    if found:
+        screen.print(Text(f"{'key':<{KEY}} {'default':<{DEFAULT}} range", "dim"))
+    for prefix, section in groupby(found, lambda setting: setting.prefix):
+        if prefix in kinds:
+            screen.print(listed(prefix, kinds[prefix], width))
+        for heading, group in groupby(section, choice):
+            if heading:
+                screen.print(Text(heading, "italic dim"))
+            for setting in group:
+                screen.print(entry(setting.keys, setting.default, setting.range, setting.sentence, width))
+    for prefix in kinds.keys() - {setting.prefix for setting in found}:
+        screen.print(listed(prefix, kinds[prefix], width))
+    for word, (keys, about) in said.items():
+        told = f"word of the lab notes for {', '.join(map(ours, keys))}: {about}"
+        screen.print(entry((word,), "", "", told, width))
+
+
+def listed(place: str, kinds: "Sequence[str]", width: int) -> "Text":
+    """`weight = fixed, annealed, ...`"""
+    from rich.text import Text
+
+    lines = wrap(f"{place} = {', '.join(kinds)}", width, subsequent_indent="    ", break_on_hyphens=False)
+    return Text("\n".join(lines), "cyan")
+
+
+def choice(setting: "Setting") -> str:
+    """What must be chosen for a key to be there: `weight=fixed`; nothing where it always is."""
+    from mooring.config.settings import choices
+
+    if setting.kinds:
+        return "" if "KIND" in setting.prefix else f"with {setting.prefix}={' or '.join(setting.kinds)}"
+    return f"with every {setting.prefix}" if setting.prefix in choices() else ""
+
+
+def entry(keys: "Sequence[str]", default: str, range_: str, sentence: str, width: int) -> "Text":
+    """Three columns; what is too long for its own moves the next one to another line."""
+    from rich.text import Text
+
+    *others, key = keys
+    lines = [Text(other, "bold") for other in others]
+    head = Text(f"{key:<{KEY}} ", "bold")
+    if len(key) > KEY:
+        lines, head = [*lines, Text(key, "bold")], Text(" " * (KEY + 1))
+    head += Text(f"{default:<{DEFAULT}} ", "cyan")
+    if len(default) > DEFAULT:
+        lines, head = [*lines, head], Text(" " * (KEY + DEFAULT + 2))
+    first, *rest = wrap(range_, max(width - KEY - DEFAULT - 2, 20), break_on_hyphens=False) or [""]
+    lines += [head + Text(first), *(Text(" " * (KEY + DEFAULT + 2) + line) for line in rest)]
+    lines += [Text(f"    {line}") for line in wrap(sentence, max(width - 4, 20), break_on_hyphens=False)]
+    for line in lines:
+        line.rstrip()
+    return Text("\n").join(lines)

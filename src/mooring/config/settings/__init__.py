@@ -1,0 +1,14 @@
+"""Every setting there is, in one place: for the terminal, for the page, and for whoever misspells one."""
+
+from mooring.config.settings.index import (
+    SECTIONS,
+    Setting,
+    all_settings,
+    choices,
+    keys_ending,
+    matching,
+    note_words,
+    spelled,
+)
+
+__all__ = ["SECTIONS", "Setting", "all_settings", "choices", "keys_ending", "matching", "note_words", "spelled"]

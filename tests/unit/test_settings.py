@@ -1,0 +1,115 @@
+"""Every setting is described once: for the terminal, for the page, and for whoever misspells one."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from mooring.cli.run import run
+from mooring.cli.spelling import as_setting
+from mooring.config import Experiment
+from mooring.config.families import SLOTS
+from mooring.config.keys import SHORT
+from mooring.config.settings import SECTIONS, all_settings, keys_ending, matching, spelled
+from mooring.config.settings.page import MARKED, with_tables
+from mooring.config.settings.ranges import range_of
+from mooring.config.settings.section import EVERY, OfKinds, OfRecord
+from mooring.types import Count, Fraction, OpenFraction, Positive, Seed
+
+PAGE = (Path(__file__).parents[2] / "docs/configuration.md").read_text("utf-8")
+
+
+def test_the_page_has_the_tables_of_the_terminal():
+    """python -m mooring.config.settings.page docs/configuration.md writes them anew."""
+    assert with_tables(PAGE) == PAGE
+    shown = {name for found in MARKED.finditer(PAGE) for name in found["names"].split(", ")}
+    assert shown == {section.name for section in SECTIONS}
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
+def test_every_field_has_a_sentence(section):
+    match section:
+        case OfRecord(record=record, sentences=sentences, given=given):
+            told = {*sentences, *(one.key for one in given)}
+            internal = {"name"} if record is Experiment else set()
+            assert {f.name for f in fields(record)} - internal <= told
+        case OfKinds(family=family, sentences=sentences):
+            for kind, cls in SLOTS[family].kinds.items():
+                told = {key for kinds, rows in sentences.items() if kind in (*kinds.split(", "), EVERY) for key in rows}
+                every = set(sentences.get(EVERY, ()))
+                assert {f.name for f in fields(cls)} <= told | every, kind
+
+
+def test_every_family_has_its_section():
+    described = {section.family for section in SECTIONS if isinstance(section, OfKinds)}
+    keyless = {family for family, slot in SLOTS.items() if not any(fields(cls) for cls in slot.kinds.values())}
+    assert described | keyless == set(SLOTS)
+    assert set(SHORT) < {key for setting in all_settings() for key in setting.keys}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "told"),
+    [
+        (Count, "1 or more"),
+        (Positive, "above 0"),
+        (Fraction, "0 to 1"),
+        (OpenFraction, "from 0, below 1"),
+        (Seed | None, "0 to 4294967295, or null"),
+        (bool, "true, false"),
+    ],
+)
+def test_a_range_is_told_in_words(annotation, told):
+    assert range_of(annotation) == told
+
+
+def test_a_part_of_a_name_finds_its_keys_and_a_word_its_sentences():
+    assert {key for one in matching("sigma.l") for key in one.keys} == {"sigma.lr", "sigma.lr_scale"}
+    assert {key for one in matching("Dirichlet_equal") for key in one.keys} == {"partition.clients", "partition.alpha"}
+    assert [one.keys for one in matching("experiment's `seed`".replace("`", ""))] == [("partition.seed",)]
+
+
+def test_the_terminal_lists_settings(cli):
+    code, out, _ = cli("settings", "engine.dev")
+    assert code == 0
+    assert "engine.device              auto         auto, cpu, cuda" in out
+    assert max(map(len, out.splitlines())) <= 80
+    [row] = json.loads(cli("settings", "engine.dev", "--json")[1])
+    assert (row["keys"], row["default"]) == (["engine.device"], "auto")
+    assert cli("settings", "no such thing")[0] == 2
+
+
+def test_a_key_is_known_by_its_last_segment():
+    assert keys_ending("device") == ["engine.device"]
+    assert spelled("batch-size") == ["training.batch_size"]
+    assert spelled("training-lr") == ["training.lr"]
+    assert spelled("lr")[0] == "training.lr"
+    assert spelled("agian") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--seed", "3"], "--seed 3: is a setting, not an option; write seed=3"),
+        (["--device=cuda"], "--device cuda: is a setting, not an option; write engine.device=cuda"),
+        (["--alpha", "method=v7"], "--alpha: is a setting, not an option; write alpha=..."),
+    ],
+)
+def test_a_setting_written_as_an_option_is_answered_with_what_to_write(words, told):
+    assert as_setting(words[0].partition("=")[0], words) == told
+
+
+def test_wrong_spelling_is_met_half_way(cli):
+    assert cli("run", "--seed", "3")[1:] == ("", "error: --seed 3: is a setting, not an option; write seed=3\n")
+    assert cli("run", "device=cuda")[2] == "error: device=cuda: unknown key; did you mean engine.device?\n"
+    assert "mooring settings weight" in cli("keys", "weight")[2]
+
+
+def test_help_of_run_shows_settings_with_their_defaults():
+    lines = [line.split()[0] for line in (run.__doc__ or "").splitlines() if line.startswith("      ")]
+    shown = dict(line.split("=", 1) for line in lines)
+    defaults = {key: setting.default for setting in all_settings() for key in setting.keys}
+    assert len(shown) == 10
+    assert {key: default for key, default in shown.items() if key != "fusion"} == {
+        key: defaults[key] for key in shown if key != "fusion"
+    }
