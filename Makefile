@@ -61,6 +61,7 @@ bench: $(COMPLETE)  ## speed against its goals, into docs/performance.md (about 
 	$(BIN)/python -m benchmarks --write
 
 docs: $(COMPLETE)  ## the documentation site, into site/ (python -m http.server -d site shows it)
+	$(BIN)/python docs/make_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 pictures: $(COMPLETE)  ## draw the pictures of the method cards again (about 20 minutes)

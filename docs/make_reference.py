@@ -91,7 +91,7 @@ def grouped(sent_by: dict[str, tuple[str, str]]) -> Rows:
     names: dict[tuple[str, str], list[str]] = {}
     for name, upload in sent_by.items():
         names.setdefault(upload, []).append(f"`{name}`")
-    return [(", ".join(same), *upload) for upload, same in names.items()]
+    return [(*upload, ", ".join(same)) for upload, same in names.items()]
 
 
 def uploads() -> str:
@@ -101,10 +101,10 @@ def uploads() -> str:
     return "\n\n".join(
         [
             "## Method by method",
-            table(("method", "what leaves a client (bytes)", "bytes"), methods),
+            table(("what leaves a client (bytes)", "bytes", "methods"), methods),
             "## Fusion by fusion",
             "What `mooring fuse RUN --fusion NAME` would have asked of the clients of `v7`, by itself:",
-            table(("fusion", "what leaves a client (bytes)", "bytes"), fusions),
+            table(("what leaves a client (bytes)", "bytes", "fusions"), fusions),
         ]
     )
 
