@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, replace
 from statistics import median
 
 import torch
-from scipy.stats import chi2
+from scipy.special import chdtr
 from torch import Tensor
 
 from mooring.fusion.admit import Refusal
@@ -122,7 +122,7 @@ def chance(a: Totals, b: Totals, within: Tensor) -> float:
     apart = (class_means(a) - class_means(b))[both].square().sum(1)
     distance = (apart / (1 / a.counts[both] + 1 / b.counts[both])).sum()
     r = trace.square() / squared
-    return float(chi2.cdf((distance / trace * r).item(), (r * both.sum()).item()))
+    return float(chdtr((r * both.sum()).item(), (distance / trace * r).item()))
 
 
 def disagreeing(part: Moments, uploads: Sequence[Upload]) -> Iterator[Refusal]:
