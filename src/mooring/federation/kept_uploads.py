@@ -46,8 +46,8 @@ def path_beside(model: Path) -> Path:
     return model.with_name(f"{model.name.removesuffix('.mooring')}{ENDING}")
 
 
-def encode_kept(kept: KeptUploads, model: bytes, key: SigningKey) -> bytes:
-    index = Index(file_hash(model), len(kept.job_data), tuple(len(file.data) for file in kept.uploads))
+def encode_kept(kept: KeptUploads, model: str, key: SigningKey) -> bytes:
+    index = Index(model, len(kept.job_data), tuple(len(file.data) for file in kept.uploads))
     tree = as_tree(index)
     assert isinstance(tree, dict)
     return encode(KIND, tree, b"".join([kept.job_data, *(file.data for file in kept.uploads)]), key)
@@ -70,7 +70,7 @@ def read_kept(model: Path, key: str, encoder: str | None = None) -> KeptUploads:
         raise FederationError(f"{path}: has {len(held.payload)} bytes of files, and says {sum(sizes)}", RESTORE)
     pieces, start = [], 0
     for size in sizes:
-        pieces.append(held.payload[start : start + size])
+        pieces.append(bytes(held.payload[start : start + size]))
         start += size
     job = opened_job(decode(pieces[0], JOB, what=str(path)), str(path), encoder)
     files = tuple(opened_upload(decode(piece, UPLOAD, what=str(path)), piece, str(path)) for piece in pieces[1:])

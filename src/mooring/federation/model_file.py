@@ -17,10 +17,10 @@ from mooring.data.pixels import Reading
 from mooring.federation import container
 from mooring.federation.container import Container, FileLimits
 from mooring.fusion.predictor import Confidence, Predictor
-from mooring.fusion.saved import NOTHING, decode_predictor, encode_predictor
+from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
 from mooring.models.network import Blueprint
 from mooring.record import as_record, as_tree
-from mooring.uploads import Limits
+from mooring.uploads import Limits, Pieces
 
 KIND = "model"
 USUAL = FileLimits()
@@ -95,9 +95,19 @@ def encode_model(
     key: SigningKey | None = None,
 ) -> bytes:
     """The same bytes for the same content and key; signed if there is a key."""
+    return model_in_pieces(predictor, provenance, beside, key).joined()
+
+
+def model_in_pieces(
+    predictor: Predictor,
+    provenance: Provenance,
+    beside: Mapping[str, Tensor] = NOTHING,
+    key: SigningKey | None = None,
+) -> Pieces:
+    """The same bytes, made while they are written: beside a thousand networks there is room for no second thousand."""
     tree = as_tree(provenance)
     assert isinstance(tree, dict)
-    return container.encode(KIND, tree, encode_predictor(predictor, {}, beside), key)
+    return container.encode_in_pieces(KIND, tree, predictor_in_pieces(predictor, {}, beside), key)
 
 
 def save_model(
@@ -108,7 +118,7 @@ def save_model(
     key: SigningKey | None = None,
 ) -> None:
     """One file, all of it or nothing."""
-    container.write(Path(path), encode_model(predictor, provenance, beside, key))
+    container.write(Path(path), model_in_pieces(predictor, provenance, beside, key))
 
 
 def load_model(path: Path | str, trusted: Iterable[type] = (), limits: FileLimits = USUAL) -> ModelFile:

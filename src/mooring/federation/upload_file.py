@@ -110,7 +110,7 @@ def unsealed(held: Container, what: str, key: SigningKey | None) -> bytes:
     if key is None or held.manifest.get("for") != bytes(key.verify_key).hex():
         raise FederationError(f"{what}: is sealed for somebody else", "open it where the job was planned")
     try:
-        inner: bytes = SealedBox(key.to_curve25519_private_key()).decrypt(held.payload)
+        inner: bytes = SealedBox(key.to_curve25519_private_key()).decrypt(bytes(held.payload))
     except CryptoError:
         raise FederationError(f"{what}: its seal cannot be opened", AGAIN) from None
     return inner
