@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, print_json, say
-from mooring.errors import ConfigError, FederationError
+from mooring.cli.arguments import AsJson, command, print_json, say
+from mooring.errors import ConfigError, FederationError, Interruption
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
@@ -151,10 +151,13 @@ def train(  # noqa: PLR0913, PLR0917
     log = Log(home())
     if yes:
         write_down(opened, log)
-    with training(site, silent=json) as emit:
-        done = train_site(
-            opened, place, path, own_identity(), log, allow_small=allow_small_classes, sealed=seal, emit=emit
-        )
+    try:
+        with training(site, silent=json) as emit:
+            done = train_site(
+                opened, place, path, own_identity(), log, allow_small=allow_small_classes, sealed=seal, emit=emit
+            )
+    except KeyboardInterrupt:
+        raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:
         print_json({"path": str(done.path), "bytes": done.bytes, "sha256": done.sha256, "samples": done.samples})
         return
