@@ -38,18 +38,21 @@ def doctor(
     if log is None and not (settings and Path(settings[0]).is_dir()):
         before(settings, json)
         return
-    from mooring.doctor import case_of_log, examine, read_case
-    from mooring.importing import read_imports
+    from mooring.cli.waiting import working
 
-    if log is not None:
-        if settings:
-            raise StoreError("--log takes no further settings", "examine one thing at a time")
-        imports = read_imports(log)
-        names = [log.name if len(imports) == 1 else f"{log.name} #{i}" for i in range(1, len(imports) + 1)]
-        cases = [case_of_log(one.record, one.settings, name) for one, name in zip(imports, names, strict=True)]
-    else:
-        cases = [read_case(Path(folder), trusted(trust_code)) for folder in settings or []]
-    diagnoses = [examine(case) for case in cases]
+    if log is not None and settings:
+        raise StoreError("--log takes no further settings", "examine one thing at a time")
+    with working(f"examining {', '.join(settings or [str(log)])}", silent=json):
+        from mooring.doctor import case_of_log, examine, read_case
+        from mooring.importing import read_imports
+
+        if log is not None:
+            imports = read_imports(log)
+            names = [log.name if len(imports) == 1 else f"{log.name} #{i}" for i in range(1, len(imports) + 1)]
+            cases = [case_of_log(one.record, one.settings, name) for one, name in zip(imports, names, strict=True)]
+        else:
+            cases = [read_case(Path(folder), trusted(trust_code)) for folder in settings or []]
+        diagnoses = [examine(case) for case in cases]
     if json:
         told = [as_tree(diagnosis) for diagnosis in diagnoses]
         print_json(told[0] if len(told) == 1 else told)
@@ -65,9 +68,8 @@ def before(settings: list[str] | None, json: bool) -> None:
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported
     from dataclasses import asdict, replace
 
-    from rich.console import Console
-
     from mooring.cli.progress import reading_lines
+    from mooring.cli.waiting import working
     from mooring.client.bank import stand_in
     from mooring.data.progress import reading_told
     from mooring.simulation import prepare
@@ -75,9 +77,9 @@ def before(settings: list[str] | None, json: bool) -> None:
 
     told: list[dict[str, Any]] = []
     for experiment in chosen:
-        with reading_told(reading_lines):
+        with working("reading the images and drawing the partition", silent=json), reading_told(reading_lines):
             federation, job = prepare(experiment)
-        with Console(stderr=True).status("timing a few steps of the largest client"):
+        with working("timing a few steps of the largest client", silent=json):
             if experiment.method.bank is not None and federation.public is not None:
                 job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
             found = forecast(job, federation)

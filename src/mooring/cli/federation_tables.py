@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from mooring.cli.arguments import duration
 from mooring.cli.terminal import Screen
 from mooring.federation.container import KINDS, Container, decode, load
 from mooring.federation.explain import Explained, class_counts, explained, moments_of, sentence_of, small_classes
@@ -84,12 +85,6 @@ def show_preview(job: Job, site: str, found: "Preview") -> None:
     if not found.images:
         console.print("warning: no folder is of a class of this job; say --map FOLDER=CLASS", style="yellow")
     console.print("nothing was written, and nothing was sent", style="dim")
-
-
-def duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} seconds"
-    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING, Literal
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from mooring.cli.arguments import round_of, say
+from mooring.cli.arguments import counted, duration, round_of, say
 from mooring.cli.terminal import Screen
 from mooring.events import (
     ClientFailed,
@@ -29,6 +29,7 @@ from mooring.events import (
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
+PATIENCE = 10.0  # seconds between two lines, where there is no bar
 MANY = 16  # clients beyond which one bar stands for all
 
 
@@ -57,63 +58,39 @@ def tell_program(event: Event) -> None:
     sys.stderr.flush()
 
 
-@contextmanager
-def fusing(rules: int, silent: bool) -> Iterator["Fusing"]:
-    """How far `mooring fuse` is: a bar in a terminal, nothing elsewhere."""
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        TextColumn("{task.completed:.0f}/{task.total:.0f} rules"),
-        TextColumn("{task.fields[facts]}", markup=False),
-        console=Screen(stderr=True),
-        transient=True,
-        disable=silent or not sys.stderr.isatty(),
-    )
-    with bar:
-        yield Fusing(bar, bar.add_task("fusing", total=rules, facts=""))
-
-
-class Fusing:
-    """An emitter that moves the bar of `mooring fuse`."""
-
-    def __init__(self, bar: Progress, task: TaskID) -> None:
-        self.bar = bar
-        self.task = task
-        self.begun = -1
-        self.rule = ""
-
-    def begin(self, rule: str) -> None:
-        self.begun += 1
-        self.rule = rule
-        self.bar.update(self.task, completed=self.begun, facts=rule)
-
-    def __call__(self, event: Event) -> None:
-        match event:
-            case ServerProgress(step=step, steps=steps):
-                share = step / steps
-                self.bar.update(self.task, completed=self.begun + share, facts=f"{self.rule} {share:.0%}")
-            case ImagesRead():
-                self.bar.update(self.task, facts=reading(event))
-            case Remark(text=text) if not self.bar.disable:
-                self.bar.console.print(text, style="dim")
-
-
 class RunLines:
-    """For logs and pipes: plain lines on standard error."""
+    """For logs and pipes: plain lines on standard error, one in ten seconds while clients train."""
 
     def __init__(self, experiment: "Experiment") -> None:
         self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
+        self.clients = 0
+        self.done: dict[int, float] = {}
+        self.begun = self.told = monotonic()
 
     def show(self, event: Event) -> None:
         line = warning(event)
         match event:
+            case PartitionDrawn(summary=summary):
+                self.clients = sum(1 for size in summary.sizes if size)
+                line = f"{self.name}: {counted(self.clients, 'client')} with {counted(sum(summary.sizes), 'image')}"
+                self.begun = self.told = monotonic()
+            case ClientProgress(client=client, step=step, steps=steps):
+                self.done[client] = step / steps
+                line = self._far()
             case SnapshotFused():
                 line = f"{self.name}: {round_of(event.round, self.rounds)}, accuracy {event.accuracy:.3f}"
             case ImagesRead():
                 line = reading(event)
         if line:
             say(line, err=True)
+
+    def _far(self) -> str | None:
+        now, share = monotonic(), sum(self.done.values()) / max(self.clients, 1)
+        if now - self.told < PATIENCE or not 0 < share < 1:
+            return None
+        self.told = now
+        return f"{self.name}: training {share:.0%}, about {duration((now - self.begun) * (1 - share) / share)} left"
 
 
 class ClientBars:
