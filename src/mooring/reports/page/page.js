@@ -4,12 +4,14 @@
   const figures = JSON.parse(document.getElementById("figures").textContent);
   const places = [...document.querySelectorAll(".chart")];
   const PRINTED_ROWS = 40; // a longer table stays folded on paper
-  const PRINT_WIDTH = 640;
+  const PRINT_WIDTH = { third: 322, half: 322, wide: 660 }; // of a column, or of the page
   let printing = false;
 
+  const onPaper = (figure) => PRINT_WIDTH[figure.matches(".picture > *") || shownIn(figure.parentElement) === 1 ? "wide" : figure.className];
+  const shownIn = (place) => place.querySelectorAll(":scope > figure:not([hidden])").length;
   const draw = (chart) => {
     if (chart.closest("[hidden]")) return;
-    const wide = printing ? Math.min(PRINT_WIDTH, chart.clientWidth || PRINT_WIDTH) : chart.clientWidth;
+    const wide = printing ? onPaper(chart.closest("figure")) : chart.clientWidth;
     if (!wide || chart.dataset.width === String(wide)) return;
     chart.dataset.width = wide;
     charts.draw(figures[chart.dataset.figure], chart, wide);
@@ -98,7 +100,8 @@
   let folded = [];
   addEventListener("beforeprint", () => {
     printing = true;
-    folded = [...document.querySelectorAll("details:not([open])")].filter((part) => part.querySelectorAll("tr").length <= PRINTED_ROWS);
+    folded = [...document.querySelectorAll(".claim:not([open]), .table details:not([open]):not(.repeats)")].filter((part) => part.querySelectorAll("tr").length <= PRINTED_ROWS);
+    document.querySelectorAll(".figures").forEach((place) => place.classList.toggle("alone", shownIn(place) === 1));
     folded.forEach((part) => (part.open = true));
     drawAll();
   });
