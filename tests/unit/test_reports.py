@@ -13,6 +13,7 @@ from mooring.errors import MooringError
 from mooring.events import ClientRecord
 from mooring.record import Quoted, RunFolder, Spread, write_record
 from mooring.record.files import sealed
+from mooring.reports.claims import main_figure
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.reading import gather
@@ -435,3 +436,19 @@ def test_trials_of_a_search_are_compared_trial_by_trial(v12_run, tmp_path):
     (tmp_path / "sweep.yaml").write_text(json.dumps(plan))
     found = {row["experiment"]: row["difference"].mean for row in table(compose(gather(tmp_path)), "baseline")}
     assert found == {"v12 · lr=0.01235": pytest.approx(0.1), "v12 · lr=0.07": pytest.approx(0.3)}
+
+
+@pytest.mark.parametrize(
+    ("measured", "figure"),
+    [
+        (
+            "fused accuracy: 0.42 ± 0.03 (n = 3) against 0.57; difference -0.15 ± 0.07 (n = 3)",
+            "difference -0.15 ± 0.07",
+        ),
+        ("gradient_cosine (mean over rounds): 0.357 ± 0.054 (n = 3), from 0.311 to 0.416", "0.357 ± 0.054"),
+        ("difference in fused accuracy by partition.alpha: 0.5: -0.056 ± 0.044; 0.3: -0.063 ± 0.062", ""),
+        ("", ""),
+    ],
+)
+def test_a_claim_in_one_line_shows_its_one_figure_or_none(measured, figure):
+    assert main_figure(measured) == figure

@@ -23,15 +23,15 @@ def judged(claim: DecidedClaim) -> VerdictLine:
         detail,
         claim.phrase,
         claim.remark,
-        one_number(claim.measured),
+        main_figure(claim.measured),
         claim.reason,
     )
 
 
-def one_number(measured: str) -> str:
-    """Of `fused accuracy: 0.42 ± 0.03 against 0.57; difference -0.15 ± 0.07` the difference, else the first."""
+def main_figure(measured: str) -> str:
+    """Of `fused accuracy: 0.42 ± 0.03 against 0.57; difference -0.15 ± 0.07` the difference, else the only one."""
     told = DIFFERENCE.search(measured)
     if told:
         return f"difference {told[1]}"
-    first = MEASURED.search(measured)
-    return first[1].rstrip(".,") if first else ""
+    found = MEASURED.findall(measured)
+    return found[0].rstrip(".,") if len(found) == 1 else ""
