@@ -139,7 +139,7 @@ def train(  # noqa: PLR0913, PLR0917
     opened = read_job(job, encoder)
     place = folder_of(opened, site, data, pairs("map", rename, "FOLDER=CLASS"))
     if check:
-        found = preview(opened, place)
+        found = preview(opened, place, Log(home()).entries())
         if json:
             print_json(found)
         else:
@@ -229,18 +229,21 @@ def log(
     json: AsJson = False,
 ) -> None:
     """Show what was decided here: planned, approved, trained, used, set aside, fused, withdrawn."""
+    from mooring.federation.budget import spent
     from mooring.federation.keys import home
     from mooring.federation.log import Log
 
     kept = Log(home())
     entries = kept.entries()  # a broken chain is an error, whatever is asked for
     if json:
-        print_json({"entries": entries, "last": kept.last})
+        print_json({"entries": entries, "last": kept.last, "privacy": spent(entries)})
         return
     if not verify:
         from mooring.cli.federation_tables import show_log
 
         show_log(entries)
+        if spent(entries).uploads:
+            say(f"privacy of any single image, if it was behind all of them: {spent(entries).sentence}")
     say(f"{len(entries)} lines, every one in place; the last has the hash {kept.last}")
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
-from mooring.errors import FederationError, StoreError
+from mooring.errors import FederationError
 from mooring.federation.container import decode, encode, file_hash, load
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import Job, opened_job
+from mooring.federation.manifests import manifest_as
 from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import UploadFile, opened_upload
-from mooring.record import as_record, as_tree
+from mooring.record import as_tree
 
 KIND = "uploads"
 ENDING = ".uploads.mooring"
@@ -59,10 +60,7 @@ def read_kept(model: Path, key: str, encoder: str | None = None) -> KeptUploads:
     held = decode(load(path), KIND, what=str(path))
     if held.signer != key:
         raise FederationError(f"{path}: is signed by somebody else", "use the account that fused the model")
-    try:
-        index = as_record(Index, held.manifest, path, RESTORE)
-    except StoreError as error:
-        raise FederationError(error.problem, error.remedy) from None
+    index = manifest_as(Index, held.manifest, str(path), RESTORE)
     if index.model != file_hash(load(model)):
         raise FederationError(f"{path}: belongs to another model than {model}", RESTORE)
     sizes = [index.job_bytes, *index.upload_bytes]

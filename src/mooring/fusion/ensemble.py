@@ -73,4 +73,4 @@ class Ensemble(Predictor):
             refuse(f"{saved.path}clients", clients, "must be the numbers of the members")
         networks = saved.networks("members", len(clients))
         members = Members(saved.blueprint, tuple(clients), networks, saved.tensor("shares"))
-        return cls(members, **{name: saved.tensor(name) for name in cls.holds})
+        return cls(members, **saved.held(cls))

@@ -25,6 +25,8 @@ class Saveable(nn.Module, ABC):
 
     kind: ClassVar[str]
     holds: ClassVar[tuple[str, ...]] = ()  # the names of its own tensors
+    sides: ClassVar[tuple[int, ...]] = ()  # how many each of them has; a user's own class may leave it open
+    dtype: ClassVar[torch.dtype | None] = None  # of all of them, where it is one
 
     def hold(self, **tensors: Tensor) -> None:
         """Copies, laid out as a file lays them out: the layout of a matrix can decide the last bit of a product."""
@@ -80,9 +82,11 @@ class Predictor(Saveable):
 class Scorer(Saveable):
     """Features (B, d) -> scores of the classes that somebody has seen."""
 
+    dtype: ClassVar[torch.dtype | None] = torch.float64
+
     @classmethod
     def restored(cls, saved: "Saved") -> Self:
-        return cls(**{name: saved.tensor(name) for name in cls.holds})
+        return cls(**saved.held(cls))
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,16 @@ class Saved:
         if name not in self.tensors:
             raise ModelError(f"tensor {self.path + name!r} is missing", "save it again")
         return self.tensors[name]
+
+    def held(self, cls: type[Saveable]) -> dict[str, Tensor]:
+        """What a module of this class holds, with as many sides and of the type that it has."""
+        tensors = {name: self.tensor(name) for name in cls.holds}
+        for name, sides in zip(cls.holds, cls.sides, strict=False):
+            if tensors[name].dim() != sides or cls.dtype not in (None, tensors[name].dtype):
+                kind = "" if cls.dtype is None else f" of {cls.dtype}"
+                told = f"tensor '{self.path}{name}' is {shape_of(tensors[name])}, and must have {sides} sides{kind}"
+                raise ModelError(told, "save it again")
+        return tensors
 
     def below(self, name: str) -> dict[str, Tensor]:
         start = f"{name}."
