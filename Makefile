@@ -34,7 +34,7 @@ demo: $(READY)   ## note 5 run again on the embedded digits: lambda explodes, an
 
 test: lint       ## lint, then the whole suite; what this machine lacks is skipped and named at the end
 	@# compiled files are kept: without them each of some hundred processes would compile the package again
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(COMPLETE)  ## ruff, mypy --strict, and the layers of the house
 	$(BIN)/ruff check .
@@ -54,13 +54,15 @@ studies: $(COMPLETE)  ## the studies on the digits, and their pages (about an ho
 chaos: $(COMPLETE)  ## sixty kills at random moments, each resumed, byte for byte the same (about 15 minutes)
 	$(BIN)/python -m pytest -m chaos -s tests/faults
 
-fuzz: $(COMPLETE)  ## ten thousand damaged files, each refused in one line or read (about 2 minutes)
+fuzz: $(COMPLETE)  ## twenty thousand damaged files, each refused in one line or read (about 10 minutes)
 	$(BIN)/python tests/hostile/fuzz.py --count 10000 --seed 1
+	$(BIN)/python tests/hostile/fuzz.py --count 10000 --seed 1 --of federation
 
 bench: $(COMPLETE)  ## speed against its goals, into docs/performance.md (about 12 minutes)
 	$(BIN)/python -m benchmarks --write
 
 docs: $(COMPLETE)  ## the documentation site, into site/ (python -m http.server -d site shows it)
+	$(BIN)/python docs/make_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 pictures: $(COMPLETE)  ## draw the pictures of the method cards again (about 20 minutes)

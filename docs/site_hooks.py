@@ -24,6 +24,36 @@ LINK = re.compile(r"(?P<mark>!?)\[(?P<text>[^\]]*)\]\((?P<path>[^)#\s:]+)(?P<anc
 MATHS = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Examples in docstrings (`>>> ...`) are shown as code; Markdown alone would take them for quotations."""
+    from markdown import Extension, Markdown
+    from markdown.preprocessors import Preprocessor
+
+    class AsCode(Preprocessor):
+        def run(self, lines: list[str]) -> list[str]:
+            return with_examples_as_code(lines)
+
+    class Examples(Extension):
+        def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+            md.preprocessors.register(AsCode(md), "examples", 40)  # before fenced code is looked for
+
+    config.markdown_extensions.append(Examples())  # type: ignore[arg-type]
+    return config
+
+
+def with_examples_as_code(lines: list[str]) -> list[str]:
+    """From a line that begins with `>>> ` to the next empty one: a fenced block."""
+    told: list[str] = []
+    inside = False
+    for line in [*lines, ""]:
+        if line.startswith(">>> ") and not inside:
+            told, inside = [*told, "```python"], True
+        if inside and not line.strip():
+            told, inside = [*told, "```"], False
+        told.append(line)
+    return told[:-1]
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     from mkdocs.structure.files import File
 

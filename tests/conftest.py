@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +27,16 @@ from mooring.record import DecidedClaim, Plot, PlottedLine, PrintedTable, Quoted
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
 torch.set_num_threads(1)
+
+IN_MEMORY = Path("/dev/shm")
+ROOM = 2**31  # bytes that must be free there
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure():
+    """Temporary folders lie in memory where there is room: every write of a run waits for its disk, by design."""
+    if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 
 
 @pytest.fixture(scope="session", autouse=True)

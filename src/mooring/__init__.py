@@ -1,7 +1,16 @@
 """Mooring: one-shot federated learning that holds.
 
-from mooring import load, run
-result = run(load(overrides=["method=v7", "seed=3"])[0])
+An experiment is loaded, run, and answers with a record; `METHODS` are the methods that an experiment can name:
+
+>>> from mooring import METHODS, load, run
+>>> [experiment] = load(overrides=["data.limit=200", "encoder=none", "engine.workers=1", "out=runs/first"])
+>>> result = run(experiment)
+>>> result.method, result.accuracy > 0.9
+('mooring', True)
+>>> METHODS["v7"].about
+'lambda = 5, faded out linearly'
+
+Names here and in `mooring.sweep` and `mooring.federation` are public; everything else may move.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -9,23 +18,51 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mooring.client import Alignment, ClientRecipe, Training
     from mooring.config import Experiment, load, load_fusions, parse
+    from mooring.data.images import ImageSet, Source
     from mooring.errors import MooringError
+    from mooring.federation import load_model
+    from mooring.fusion import Fusion, Predictor
+    from mooring.losses import LossTerm
     from mooring.methods import METHODS, Method
+    from mooring.record import FusionRecord, Result, RunFolder
     from mooring.reports import report
     from mooring.simulation import fuse, run
+    from mooring.types import Balanced, Progress, Step, Upload, View
+    from mooring.uploads import Part
+    from mooring.weighting import Balancer, Outlook, Stationary, Weighting, pull
 
 _ROOMS = {
     "METHODS": "mooring.methods",
     "Alignment": "mooring.client",
+    "Balanced": "mooring.types",
+    "Balancer": "mooring.weighting",
     "ClientRecipe": "mooring.client",
     "Experiment": "mooring.config",
+    "Fusion": "mooring.fusion",
+    "FusionRecord": "mooring.record",
+    "ImageSet": "mooring.data.images",
+    "LossTerm": "mooring.losses",
     "Method": "mooring.methods",
     "MooringError": "mooring.errors",
+    "Outlook": "mooring.weighting",
+    "Part": "mooring.uploads",
+    "Predictor": "mooring.fusion",
+    "Progress": "mooring.types",
+    "Result": "mooring.record",
+    "RunFolder": "mooring.record",
+    "Source": "mooring.data.images",
+    "Stationary": "mooring.weighting",
+    "Step": "mooring.types",
     "Training": "mooring.client",
+    "Upload": "mooring.types",
+    "View": "mooring.types",
+    "Weighting": "mooring.weighting",
     "fuse": "mooring.simulation",
     "load": "mooring.config",
     "load_fusions": "mooring.config",
+    "load_model": "mooring.federation",
     "parse": "mooring.config",
+    "pull": "mooring.weighting",
     "report": "mooring.reports",
     "run": "mooring.simulation",
 }
@@ -33,15 +70,35 @@ _ROOMS = {
 __all__ = [
     "METHODS",
     "Alignment",
+    "Balanced",
+    "Balancer",
     "ClientRecipe",
     "Experiment",
+    "Fusion",
+    "FusionRecord",
+    "ImageSet",
+    "LossTerm",
     "Method",
     "MooringError",
+    "Outlook",
+    "Part",
+    "Predictor",
+    "Progress",
+    "Result",
+    "RunFolder",
+    "Source",
+    "Stationary",
+    "Step",
     "Training",
+    "Upload",
+    "View",
+    "Weighting",
     "fuse",
     "load",
     "load_fusions",
+    "load_model",
     "parse",
+    "pull",
     "report",
     "run",
 ]
@@ -54,3 +111,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_ROOMS[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -12,7 +12,15 @@ MOST_PROBLEMS = 20  # of a configuration that are told
 
 
 class MooringError(Exception):
-    """A user's mistake: what is wrong, and what to do about it."""
+    """A user's mistake: what is wrong, and what to do about it.
+
+    >>> from mooring import MooringError, load
+    >>> try:
+    ...     load(overrides=["method=v7", "training.rounds=0"])
+    ... except MooringError as error:
+    ...     print(error.exit_code)
+    2
+    """
 
     exit_code = 2
 

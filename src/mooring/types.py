@@ -33,7 +33,12 @@ ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a client stands in its whole local training; computed in one place, by the training loop."""
+    """Where a client stands in its whole local training; computed in one place, by the training loop.
+
+    >>> from mooring import Progress
+    >>> Progress(step=30, steps=120).overall
+    0.25
+    """
 
     step: int = 0
     steps: int = 1
@@ -60,7 +65,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class View:
-    """One augmented view of a batch, seen through the client's network."""
+    """One augmented view of a batch, seen through the client's network.
+
+    >>> import torch
+    >>> from mooring import View
+    >>> View(logits=torch.tensor([[0.1, 2.0]]), features=torch.eye(1, 8)).logits.argmax(1).tolist()
+    [1]
+    """
 
     logits: Tensor  # (B, C)
     features: Tensor  # (B, d), unit norm
@@ -90,7 +101,15 @@ class FeatureBank:
 
 @dataclass(frozen=True)
 class Step:
-    """All that a loss term may look at."""
+    """All that a loss term may look at.
+
+    >>> import torch
+    >>> from mooring import Progress, Step, View
+    >>> view = View(torch.zeros(4, 3), features=torch.eye(4, 8))
+    >>> step = Step(torch.tensor([0, 0, 1, 2]), (view,), torch.zeros(3, 8), None, Progress())
+    >>> torch.nn.functional.cross_entropy(step.views[0].logits, step.labels).exp().round().item()
+    3.0
+    """
 
     labels: Tensor  # (B,)
     views: tuple[View, ...]
@@ -121,6 +140,12 @@ class Balanced:
     Weights that carry a gradient teach the weighting's own parameters with the very loss of the model. `lambda_raw` is
     what the rule says, `schedule_factor` what a schedule made of it, `lambda_felt` = w_align / w_local what the model
     really feels, all of them as they are logged.
+
+    >>> import torch
+    >>> from mooring import pull
+    >>> balanced = pull(lambda_raw=torch.tensor(4.0), lambda_felt=torch.tensor(2.0), schedule_factor=0.5)
+    >>> balanced.loss(local=torch.tensor(1.0), align=torch.tensor(0.25)).item()
+    1.5
     """
 
     w_local: Tensor
@@ -156,7 +181,13 @@ class ClientFacts:
 
 @dataclass(frozen=True)
 class Upload:
-    """One upload: how many samples stand behind it, and exactly the tensors that the fusion needs."""
+    """One upload: how many samples stand behind it, and exactly the tensors that the fusion needs.
+
+    >>> import torch
+    >>> from mooring import Upload
+    >>> Upload(client=0, round=9, samples=12, tensors={"label_counts": torch.tensor([5, 7])}).nbytes
+    16
+    """
 
     client: int
     round: int

@@ -19,6 +19,7 @@ from mooring.flower_app.keys import make_keys
 HOME = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1", "OMP_NUM_THREADS": "1"}
+QUIET |= {"FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.3"}  # seconds
 PATIENCE = 600  # seconds: a loaded machine starts a process of Flower in thirty
 
 
@@ -28,21 +29,25 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def family(process):
+def family(root):
     """A process, all of its session, and all below them, by id; Flower starts some in sessions of their own."""
     listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,sess="], capture_output=True, text=True, check=True).stdout
     rows = [tuple(map(int, line.split())) for line in listed.splitlines()]
-    found = {process.pid, *(pid for pid, _, session in rows if session == process.pid)}
+    found = {root, *(pid for pid, _, session in rows if session == root)}
     while more := {pid for pid, parent, _ in rows if parent in found} - found:
         found |= more
     return found
 
 
-def end(process):
+def end_family(root):
     """All of them at once; whoever lost its parent before is found by its session."""
-    for pid in family(process):
+    for pid in family(root):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+
+
+def end(process):
+    end_family(process.pid)
     process.wait()
 
 

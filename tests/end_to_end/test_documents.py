@@ -19,15 +19,13 @@ DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md"
 NETWORK = HOME / "docs/flower.md"  # its commands start servers: test_flower_network.py runs them
 FEDERATION = HOME / "docs/federation.md"
 PREDICTING = HOME / "docs/predicting.md"
+SITES = HOME / "docs/sites.md"
 THREATS = HOME / "docs/threats.md"
-STORIES = [
-    HOME / "docs/tutorial.md",
-    FEDERATION,
-    PREDICTING,
-    THREATS,
-]  # commands run one after the other
+README = HOME / "README.md"
+STORIES = [README, HOME / "docs/compare.md", SITES, FEDERATION, PREDICTING, THREATS]  # commands one after the other
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 FEW = "data.limit=150"  # of the digits; somebody's own images are few
+PLAIN_FEATURES = "encoder=none"  # for them: a large encoder has tests of its own
 SHORTENED = {"run": (*QUICK, FEW), "sweep": (*QUICK, FEW, "seed=1", "partition.alpha=0.5", "--workers=1")}
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
 
@@ -68,7 +66,9 @@ def desk(tmp_path, monkeypatch, hospitals):
 
     def lay(document):
         (tmp_path / "configs").symlink_to(HOME / "configs")
-        if "hospitals" in document.read_text("utf-8"):
+        if document == SITES:
+            lay_hospitals(tmp_path, Digits().train(), ("hospitals/north", "hospitals/south", "hospitals/east"))
+        elif "hospitals" in document.read_text("utf-8"):
             shutil.copytree(hospitals, tmp_path / "hospitals", copy_function=os.link)
         if document == PREDICTING:
             lay_sites(tmp_path / "held_out", Digits().train(), range(120, 150))
@@ -95,10 +95,10 @@ def lay_sites(root, digits, numbers):
         Image.fromarray(digits.images[i, 0].numpy()).save(folder / f"{i}.png")
 
 
-def lay_hospitals(folder, digits):
+def lay_hospitals(folder, digits, places=("north_images", "south_images", "east_images")):
     """Each hospital's images, one of them with names of its own, and some that nobody trains on."""
     names = {"south_images": ("Normal", "lung_inflammation")}
-    for place, start in {"north_images": 0, "south_images": 25, "east_images": 45, "held_out": 60}.items():
+    for place, start in zip((*places, "held_out"), (0, 25, 45, 60), strict=True):
         for digit, label in enumerate(names.get(place, ("normal", "pneumonia"))):
             own = folder / place / label
             own.mkdir(parents=True)
@@ -122,20 +122,25 @@ def shortened(arguments):
     unfit = ["engine."] if any(word.startswith("engine=") for word in arguments) else []
     unfit += [FEW] if any(word.startswith(("data=", "data.source=", "data.root=")) for word in arguments) else []
     ours = [word for word in SHORTENED.get(arguments[0], ()) if not word.startswith(tuple(unfit))]
+    if arguments[0] == "run" and "data.root=hospitals" in arguments:
+        ours.append(PLAIN_FEATURES)
     keys = {word.partition("=")[0] for word in ours}
     return [*(word for word in arguments if word.partition("=")[0] not in keys), *ours]
 
 
 @pytest.fixture
-def typed(cli):
-    """A command as the reader types it, shortened."""
+def typed(cli, tmp_path):
+    """A command as the reader types it, shortened; what it prints goes into a file behind `>`."""
 
     def run(command):
         arguments = words(command)
-        code, out, err = cli(*shortened(arguments))
+        file = tmp_path / arguments[-1] if ">" in arguments else None
+        code, out, err = cli(*shortened(arguments[: arguments.index(">")] if file else arguments))
         healthy = (0, 1) if arguments[0] == "doctor" else (0,)  # shortened runs may well be ill
         assert code in healthy, f"{command}: {err}"
         assert out
+        if file:
+            file.write_text(out, "utf-8")
 
     return run
 
@@ -162,11 +167,16 @@ def test_every_printed_answer_is_what_is_printed(document, example, cli):
 
 
 @pytest.mark.parametrize(("document", "text"), each(lambda d: blocks(d, "python")))
-def test_every_python_block_runs(document, text, tmp_path, monkeypatch):
+def test_every_python_block_runs(document, text, tmp_path, monkeypatch, desk):
+    """Beside the named files of its page; what is a test in it holds."""
+    desk(document)
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "block.py"
     script.write_text(text)
-    runpy.run_path(str(script), run_name="__main__")  # as a reader's script: worker processes import it again
+    found = runpy.run_path(str(script), run_name="__main__")  # as a reader's script: worker processes import it again
+    for name, thing in found.items():
+        if name.startswith("test_"):
+            thing()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
@@ -201,7 +211,24 @@ def test_the_page_names_every_kind(family):
     assert [kind for kind in SLOTS[family].kinds if f"`{kind}`" not in text] == []
 
 
-def test_the_picture_needs_nothing_from_elsewhere():
-    picture = (HOME / "docs/mooring.svg").read_text("utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
+@pytest.mark.parametrize("name", ["mooring.svg", "result.svg"])
+def test_a_picture_needs_nothing_from_elsewhere(name):
+    picture = (HOME / "docs" / name).read_text("utf-8").replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert "http" not in picture
     assert len(picture) < 20_000
+
+
+def test_the_first_picture_is_drawn_from_the_table_and_the_partition():
+    draw = runpy.run_path(str(HOME / "docs/make_result.py"))
+    rows = draw["bars"](draw["TABLE"].read_text("utf-8"))
+    assert len(rows) == 6
+    drawn = draw["picture"](draw["label_counts"](), rows)
+    assert draw["PICTURE"].read_text("utf-8") == drawn, "run: python docs/make_result.py"
+    said = draw["summary"](rows)
+    assert all(said in (HOME / name).read_text("utf-8") for name in ("README.md", "docs/index.md"))
+
+
+def test_the_readme_is_short_and_has_three_doors():
+    text = README.read_text("utf-8")
+    assert len(text.splitlines()) <= 120
+    assert all(f"**[docs/{door}.md](docs/{door}.md)**" in text for door in ("compare", "sites", "extend"))

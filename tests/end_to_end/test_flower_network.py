@@ -9,15 +9,16 @@ import pytest
 
 pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
 
-from flower_network import BIN, HOME, QUIET, end, free_port
+from flower_network import HOME, QUIET, end, free_port
+from warm_commands import warm_commands
 
 from mooring.client import run_client
 from mooring.events import silent
 from mooring.federation.job_file import read_job
-from mooring.federation.log import Log
 from mooring.federation.model_file import load_model
 from mooring.federation.train import folder_of
 from mooring.federation.upload_file import read_upload
+from mooring.flower_app.keys import make_keys
 from mooring.uploads.codec import encode
 
 PAGE = HOME / "docs/flower.md"
@@ -39,10 +40,6 @@ def received(folder, site):
     return encode(read_upload(path).upload)
 
 
-def trainings(home):
-    return sum(entry.action == "trained" for entry in Log(home).entries())
-
-
 def used(model):
     return [site.name for site in load_model(model).provenance.used]
 
@@ -55,10 +52,18 @@ def shell(lines, environment, folder):
     )
 
 
-def test_the_ten_commands_of_the_page_make_one_model_of_what_the_sites_would_upload_by_file(tmp_path, monkeypatch):
+def told_in(log, word):
+    """A shell waits until a command in the background has said something."""
+    return f"until grep -q '{word}' federation/{log}.log; do sleep 0.1; done"
+
+
+def test_the_ten_commands_of_the_page_make_one_model_of_what_the_sites_would_upload_by_file(
+    tmp_path, monkeypatch, forking
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "images.py").write_text(blocks("python")[0])
     runpy.run_path("images.py")
+    make_keys(tmp_path / "stranger", ["north"])
     *_, commands = blocks("sh")
     lines = commands.splitlines()
     assert len(lines) == 10
@@ -66,22 +71,22 @@ def test_the_ten_commands_of_the_page_make_one_model_of_what_the_sites_would_upl
     lines[0] += f" --port {ports['8000']}"
     for old, new in ports.items():
         lines[1:] = [line.replace(old, new) for line in lines[1:]]
-    listening = "until grep -q 'Uvicorn running' federation/superlink.log; do sleep 0.2; done"
-    environment = {**os.environ, **QUIET, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "MOORING": str(HOME)}
-    environment["MOORING_HOME"] = str(tmp_path / "coordinator")
     stranger = lines[5].replace("federation/north/key", "stranger/north/key").replace("north.log", "stranger.log")
     stranger = stranger.replace(ports["8001"], str(free_port()))
     keyless = lines[5].replace("--auth-supernode-private-key federation/north/key", "").replace("north.log", "no.log")
     keyless = keyless.replace(ports["8001"], str(free_port()))
-    refused = ["mooring flower keys north --out stranger", stranger, keyless]
-    waiting = [f"until grep -q 'Exit Code' federation/{name}.log; do sleep 0.2; done" for name in ("no", "stranger")]
-    process = shell(
-        [*lines[:4], listening, *lines[4:5], *refused, *lines[5:9], *waiting, lines[9]], environment, tmp_path
-    )
-    try:
-        out, _ = process.communicate(timeout=400)
-    finally:
-        end(process)
+    refused = [told_in(log, "Exit Code") for log in ("no", "stranger")]
+    with warm_commands() as launchers:
+        environment = {**os.environ, **QUIET, "PATH": f"{launchers}{os.pathsep}{os.environ['PATH']}"}
+        environment |= {"MOORING": str(HOME), "MOORING_HOME": str(tmp_path / "coordinator")}
+        listening = told_in("superlink", "Uvicorn running")
+        process = shell(
+            [*lines[:4], listening, lines[4], stranger, keyless, *lines[5:9], *refused, lines[9]], environment, tmp_path
+        )
+        try:
+            out, _ = process.communicate(timeout=400)
+        finally:
+            end(process)
     told = "\n".join(path.read_text() for path in sorted((tmp_path / "federation").glob("*.log")))
     assert process.returncode == 0, out + told
     job = read_job(tmp_path / "job.mooring")

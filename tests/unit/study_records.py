@@ -1,10 +1,17 @@
-"""What clients record, by hand."""
+"""What clients record, by hand; and the five studies, each read once."""
 
 from dataclasses import fields
+from functools import cache
 
 from mooring.events import ClientRecord
+from mooring.study.plan import load_study, plan
 
 KNOWN = {field.name for field in fields(ClientRecord)}
+
+
+@cache
+def study_of(number):
+    return load_study(plan(number))
 
 
 def records(**values):

@@ -32,9 +32,11 @@ def test_a_pattern_takes_what_nobody_names_in_natural_order_and_vanishes_without
     assert HOOKS["expanded"](nav, pages) == told
 
 
-@pytest.mark.parametrize("page", ["studies/README.md", "report.md", "methods/README.md", "sweeps.md", "tutorial.md"])
+@pytest.mark.parametrize("page", sorted(page for page in PAGES if page.count("/") == 0 or page.endswith("README.md")))
 def test_the_first_page_leads_there(page):
-    assert f"]({page})" in (HOME / "docs/index.md").read_text("utf-8")
+    elsewhere = {"index.md", "changelog.md", "performance.md"}  # reached from pages that it leads to
+    told = {"contributing.md": "../CONTRIBUTING.md"}.get(page, page)
+    assert page in elsewhere or f"]({told})" in (HOME / "docs/index.md").read_text("utf-8")
 
 
 def test_pages_outside_the_folder_exist():

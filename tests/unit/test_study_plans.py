@@ -5,6 +5,7 @@ import re
 from dataclasses import fields, replace
 
 import pytest
+from study_records import study_of
 
 from mooring.config.plan import check
 from mooring.errors import ConfigError
@@ -34,7 +35,7 @@ def test_a_number_that_is_none_names_the_valid_ones():
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("scale", ["quick", "cpu", "full"])
 def test_every_run_of_every_scale_can_be_built(number, scale):
-    study = load_study(plan(number))
+    study = study_of(number)
     planned = dict(plans(study, getattr(study.scales, scale), ()))
     assert planned
     for each in planned.values():
@@ -43,7 +44,7 @@ def test_every_run_of_every_scale_can_be_built(number, scale):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_nothing_is_decided_without_data(number, tmp_path):
-    study = load_study(plan(number))
+    study = study_of(number)
     nothing = Evidence({sweep.name: () for sweep in study.sweeps})
     told = findings(study, "quick", [], nothing)
     assert {row.verdict for row in told.verdicts} == {"cannot be seen at this scale"}
@@ -58,7 +59,7 @@ def test_nothing_is_decided_without_data(number, tmp_path):
 @pytest.mark.parametrize("number", NUMBERS)
 def test_what_is_measured_is_what_clients_record(number):
     """A name that nobody records would only ever say that it cannot be seen."""
-    study = load_study(plan(number))
+    study = study_of(number)
     named = re.findall(r"\b(?:field|by|trigger|part|whole): ([\w-]+)", plan(number).read_text("utf-8"))
     columns = [name for table in study.tables if isinstance(table, ByClient) for name in table.measured.values()]
     assert named
@@ -67,13 +68,13 @@ def test_what_is_measured_is_what_clients_record(number):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_claims_quote_the_note_or_say_that_they_are_ours(number):
-    for claim in load_study(plan(number)).claims:
+    for claim in study_of(number).claims:
         assert bool(claim.phrase) != (claim.where == "not in the note"), claim.id
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_sentence_that_asserts_something_is_on_the_page(number):
-    study = load_study(plan(number))
+    study = study_of(number)
     text = page(findings(study, "quick", [], Evidence({sweep.name: () for sweep in study.sweeps})))
     assert len(study.sentences) > 20
     for sentence in study.sentences:
@@ -103,7 +104,7 @@ def test_a_sentence_without_its_claim_is_an_error(found, instead, problem, tmp_p
 
 
 def test_a_page_shows_every_scale_that_lies_beside_it(tmp_path):
-    study = load_study(plan("5"))
+    study = study_of("5")
     nothing = Evidence({sweep.name: () for sweep in study.sweeps})
     quick, cpu = (findings(study, scale, [], nothing) for scale in ("quick", "cpu"))
     old = replace(cpu, verdicts=tuple(row for row in cpu.verdicts if row.id != "dominated"))  # of an older study file
@@ -124,7 +125,7 @@ def test_a_page_shows_every_scale_that_lies_beside_it(tmp_path):
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("scale", ["quick", "cpu", "full"])
 def test_what_a_table_prints_by_round_is_fused_in_that_round(number, scale):
-    study = load_study(plan(number))
+    study = study_of(number)
     settings = dict(word.split("=", 1) for word in getattr(study.scales, scale).settings)
     if "training.snapshots" not in settings:
         return
@@ -136,7 +137,7 @@ def test_what_a_table_prints_by_round_is_fused_in_that_round(number, scale):
 
 
 def test_settings_that_a_study_varies_itself_are_refused():
-    study = load_study(plan("1"))
+    study = study_of("1")
     with pytest.raises(ConfigError) as error:
         refuse_what_it_varies(study, ["partition.alpha=0.3", "seed=9", "training.rounds=2"])
     assert len(error.value.problems) == 2

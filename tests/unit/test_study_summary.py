@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from study_records import records
+from study_records import records, study_of
 
 from mooring.cli.study_tables import WIDTH, summary
 from mooring.errors import ConfigError
@@ -54,7 +54,7 @@ def test_one_epoch_is_an_epoch():
 
 
 def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, capsys):
-    told = findings(load_study(plan("5")), "quick", [], exploded)
+    told = findings(study_of("5"), "quick", [], exploded)
     lines = shown(replace(told, seeds=(1, 2)), capsys)
     assert len(lines) <= 16
     assert lines[0] == "Lab note 5 run again, scale quick: Explosions"
@@ -73,7 +73,7 @@ def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, caps
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("scale", ["quick", "cpu", "full"])
 def test_it_fits_a_terminal_in_every_study(number, scale, capsys):
-    study = load_study(plan(number))
+    study = study_of(number)
     told = findings(study, scale, [], Evidence({sweep.name: () for sweep in study.sweeps}))
     lines = shown(told, capsys)
     assert max(map(len, lines)) <= WIDTH
@@ -83,7 +83,7 @@ def test_it_fits_a_terminal_in_every_study(number, scale, capsys):
 
 def test_n_stands_with_each_number_where_they_differ_in_it(exploded):
     of = {"v12": "explosion method=v12", "one": "explosion method=v12 seed=1"}
-    measure = load_study(plan("5")).highlights[1].numbers[1].measure
+    measure = study_of("5").highlights[1].numbers[1].measure
     numbers = [Number("of both", of["v12"], measure), Number("of one", of["one"], measure)]
     assert measured(numbers, exploded) == "0.250 ± 0.071 of both (n = 2), 0.200 of one (n = 1)"
 

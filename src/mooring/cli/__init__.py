@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mooring.cli import (
+    config,
     data,
     doctor,
     federation,
@@ -84,6 +85,7 @@ app.command("import")(imports.import_)
 app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
+app.command("config")(config.config)
 app.command("settings")(settings.settings)
 app.command("doctor", cls=TakesSettings)(doctor.doctor)
 app.command("report")(folders.report)

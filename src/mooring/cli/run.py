@@ -49,7 +49,7 @@ def run(
       seed=1                   of training, and of the split
       out=null                 the run folder; null is one named by what is run
     """
-    if "engine.workers=1" not in (settings or ()):
+    if not {"engine.workers=1", "engine=flower"} & set(settings or ()):
         begin_workers("mooring.engines._worker")
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
     run_all(apart(chosen), again, quiet, json, events)

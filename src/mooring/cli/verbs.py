@@ -9,6 +9,7 @@ CHOOSE = Group(
         "fusions": "how uploads become one",
         "show": "a method, all its parts",
         "settings": "every key: default, range",
+        "config": "a file to begin with",
         "data": "image sources; data fetch",
         "partition": "who would hold which images",
     },

@@ -22,7 +22,12 @@ FORMAT = 1  # of the canonical text
 
 @dataclass(frozen=True)
 class Training(Checked):
-    """How long and how fast a client trains. A round is `local_epochs` epochs after which a snapshot may be taken."""
+    """How long and how fast a client trains. A round is `local_epochs` epochs after which a snapshot may be taken.
+
+    >>> from mooring import Training
+    >>> Training(rounds=3, snapshots="last").kept()
+    (2,)
+    """
 
     rounds: Count = 10
     local_epochs: Count = 5

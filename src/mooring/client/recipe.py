@@ -76,7 +76,13 @@ class Views(Checked):
 
 @dataclass(frozen=True)
 class Alignment(Checked):
-    """L_a, the anchors it pulls to (none where it pulls to a bank of features), and how hard."""
+    """L_a, the anchors it pulls to (none where it pulls to a bank of features), and how hard.
+
+    >>> from mooring import Alignment
+    >>> from mooring.weighting import Fixed
+    >>> Alignment(weight=Fixed(3.0)).anchor.kind
+    'simplex-etf'
+    """
 
     anchor: Anchor | None = field(default_factory=SimplexEtf)
     weight: Weighting = field(default_factory=Annealed)
@@ -89,6 +95,10 @@ class ClientRecipe(Checked):
 
     `joint` clipping takes one norm over encoder, prototypes and weighting together (as published); `per-group` takes
     one for each, so that a large pull on the prototypes cannot silence the encoder; `none` clips nothing.
+
+    >>> from mooring import METHODS
+    >>> [term.kind for term in METHODS["v4"].client.terms]
+    ['cross-entropy', 'supcon', 'feature-to-prototype', 'prototype-spread']
     """
 
     terms: tuple[LossTerm, ...]

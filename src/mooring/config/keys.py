@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import cache, lru_cache
 from typing import Any
 
 from mooring.config.bounded_yaml import DEEPEST
@@ -23,13 +24,13 @@ ENCODER, FEATURE_MAP = "encoder", "fusion.map"  # the first is the second, and m
 BROAD = [  # those that lie within no other one: each place of a method has one spelling with them
     name for name, path in SHORT.items() if not any(path[:depth] in SHORT.values() for depth in range(len(path)))
 ]
-
-
 PATH = re.compile(
     r"out|data(\.public)*\.root|partition\.path|method\.fusion(\.\w+)*\.map(\.\w+)*\.path"
 )  # keys that name a file
+REMEMBERED = 4096  # keys whose full names are not worked out again: every layer of a configuration asks for them
 
 
+@lru_cache(REMEMBERED)
 def full(key: str) -> str:
     """`weight.base.value` -> `method.client.align.weight.base.value`"""
     first, *rest = plain(RENAMED.get(key, key)).split(".")
@@ -52,16 +53,24 @@ def plain(key: str) -> str:
     return f"{FEATURE_MAP}{dot}{rest}" if first == ENCODER else key
 
 
-def spellings(key: str, names: Iterable[str]) -> list[str]:
-    """The key as these short names say it."""
+@lru_cache(REMEMBERED)
+def spellings(key: str) -> dict[str, str]:
+    """The key as each short name says it that can."""
     path = full(key).split(".")
-    beginnings = [(name, ["method", *SHORT[name]]) for name in names]
-    return [".".join([name, *path[len(begin) :]]) for name, begin in beginnings if path[: len(begin)] == begin]
+    beginnings = {name: ["method", *place] for name, place in SHORT.items()}
+    return {
+        name: ".".join([name, *path[len(begin) :]]) for name, begin in beginnings.items() if path[: len(begin)] == begin
+    }
+
+
+def names_of(key: str) -> tuple[str, ...]:
+    """Its full name, and every shorter one."""
+    return (full(key), *spellings(key).values())
 
 
 def ours(key: str) -> str:
     """`method.client.align.weight.base.value` -> `weight.base.value`"""
-    return min([full(key), *spellings(key, SHORT)], key=len)
+    return min(names_of(key), key=len)
 
 
 def shortest(key: str) -> str:
@@ -72,7 +81,7 @@ def shortest(key: str) -> str:
 
 def broad(key: str) -> str:
     """`sigma.lr`, `weight.sigma.lr` and `method.client.align.weight.sigma.lr` -> `align.weight.sigma.lr`"""
-    return next(iter(spellings(key, BROAD)), full(key))
+    return next((spelled for name, spelled in spellings(key).items() if name in BROAD), full(key))
 
 
 def settled(tree: Tree) -> Tree:
@@ -102,7 +111,7 @@ def encoder_layer(value: Any) -> Tree:
 
 def given(tree: Tree, key: str) -> bool:
     """Does a layer say this key, in whatever spelling?"""
-    return any(reached(tree, name.split(".")) for name in (full(key), *spellings(key, SHORT)))
+    return any(reached(tree, name.split(".")) for name in names_of(key))
 
 
 def reached(tree: Any, path: list[str]) -> bool:
@@ -120,14 +129,19 @@ def without(tree: Any, path: list[str]) -> Any:
 def lay(under: Tree, over: Tree) -> Tree:
     """One settled layer on top of another: the upper one counts, whether it has the words of the notes or ours."""
     for word in OF_METHODS:
-        keys = [name for key in meanings(word) for name in (key, *spellings(key, SHORT))]
         if word in over:
-            for name in keys:
+            for name in every_name(word):
                 under = without(under, name.split("."))
         elif any(given(over, key) for key in meanings(word)):
             under = without(under, [word])
     merged: Tree = merge(under, over)
     return merged
+
+
+@cache
+def every_name(word: str) -> tuple[str, ...]:
+    """How else a word of the notes can be said."""
+    return tuple(name for key in meanings(word) for name in names_of(key))
 
 
 def read_overrides(words: Iterable[str]) -> Tree:

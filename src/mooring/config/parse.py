@@ -38,12 +38,22 @@ def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust =
     """The experiments of a file and `key=value` overrides on top of it: one for each method they name.
 
     `trust`: whose code they may name; `HOUSE_CODE` for a file that somebody else may have made.
+
+    >>> from mooring import load
+    >>> [experiment.name for experiment in load(overrides=["method=v4,v7", "seed=3"])]
+    ['v4', 'v7']
     """
     return parse(lay(settled(read_file(file)) if file else {}, read_overrides(once(overrides))), trust)
 
 
 def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
-    """One experiment per method; a key is idle only if no method reads it. All problems at once."""
+    """One experiment per method; a key is idle only if no method reads it. All problems at once.
+
+    >>> from mooring import parse
+    >>> [experiment] = parse({"method": "v7", "training": {"rounds": 3}})
+    >>> experiment.training.rounds
+    3
+    """
     tree = settled(tree)
     rest = {key: value for key, value in tree.items() if key != "method"}
     methods = _methods(tree.get("method", DEFAULT_METHOD))
@@ -67,7 +77,12 @@ def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
 
 
 def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_CODE) -> list[Fusion]:
-    """The rules called `names` (`all`, or names with commas), each with the `fusion.` settings given for it."""
+    """The rules called `names` (`all`, or names with commas), each with the `fusion.` settings given for it.
+
+    >>> from mooring import load_fusions
+    >>> [rule.kind for rule in load_fusions("class-expert,iffi")]
+    ['class-expert', 'iffi']
+    """
     chosen = sorted(FUSIONS) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
     settings = read_overrides(overrides)
     builder = Builder(SLOTS, trust)

@@ -24,7 +24,14 @@ class DataWarning(UserWarning):
 @dataclass(frozen=True)
 class ImageSet:
     """Images as uint8 (N, C, H, W) and their labels; `sites` names the natural owner of each image, if there is one,
-    `groups` what it must not be parted from, such as the other images of a patient."""
+    `groups` what it must not be parted from, such as the other images of a patient.
+
+    >>> import torch
+    >>> from mooring import ImageSet
+    >>> images = ImageSet(torch.zeros(3, 1, 8, 8, dtype=torch.uint8), torch.tensor([0, 1, 1]), ("cat", "dog"))
+    >>> len(images), images.shape, images.label_counts()
+    (3, (1, 8, 8), (1, 2))
+    """
 
     images: Tensor = field(repr=False)  # (N, C, H, W), uint8
     labels: Tensor = field(repr=False)  # (N,), int64
@@ -62,6 +69,11 @@ class Source(Checked, ABC):
 
     `mean` and `std` are the one normalisation of training and testing; `mirror` says whether a flipped image is
     still an image of its class.
+
+    >>> from mooring.data.digits import Digits
+    >>> digits = Digits()
+    >>> len(digits.train()), len(digits.test())
+    (1437, 360)
     """
 
     source: ClassVar[str]

@@ -14,13 +14,15 @@ from nacl.signing import SigningKey
 from torch import Tensor
 
 from mooring.data.pixels import Reading
+from mooring.errors import FederationError
 from mooring.federation import container
 from mooring.federation.container import Container, FileLimits
+from mooring.federation.manifests import is_hex, manifest_as
 from mooring.fusion.predictor import Confidence, Predictor
-from mooring.fusion.saved import NOTHING, decode_predictor, encode_predictor
+from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
 from mooring.models.network import Blueprint
-from mooring.record import as_record, as_tree
-from mooring.uploads import Limits
+from mooring.record import as_tree
+from mooring.uploads import Limits, Pieces
 
 KIND = "model"
 USUAL = FileLimits()
@@ -95,9 +97,19 @@ def encode_model(
     key: SigningKey | None = None,
 ) -> bytes:
     """The same bytes for the same content and key; signed if there is a key."""
+    return model_in_pieces(predictor, provenance, beside, key).joined()
+
+
+def model_in_pieces(
+    predictor: Predictor,
+    provenance: Provenance,
+    beside: Mapping[str, Tensor] = NOTHING,
+    key: SigningKey | None = None,
+) -> Pieces:
+    """The same bytes, made while they are written: beside a thousand networks there is room for no second thousand."""
     tree = as_tree(provenance)
     assert isinstance(tree, dict)
-    return container.encode(KIND, tree, encode_predictor(predictor, {}, beside), key)
+    return container.encode_in_pieces(KIND, tree, predictor_in_pieces(predictor, {}, beside), key)
 
 
 def save_model(
@@ -108,11 +120,16 @@ def save_model(
     key: SigningKey | None = None,
 ) -> None:
     """One file, all of it or nothing."""
-    container.write(Path(path), encode_model(predictor, provenance, beside, key))
+    container.write(Path(path), model_in_pieces(predictor, provenance, beside, key))
 
 
 def load_model(path: Path | str, trusted: Iterable[type] = (), limits: FileLimits = USUAL) -> ModelFile:
-    """The model in a file, if it is one; of your own classes those that you hand over as `trusted`."""
+    """The model in a file, if it is one; of your own classes those that you hand over as `trusted`.
+
+    >>> from mooring import load_model
+    >>> load_model("runs/v12/model.mooring").classes[:3]
+    ('0', '1', '2')
+    """
     return opened(container.read(Path(path), KIND, limits), str(path), trusted, limits)
 
 
@@ -124,6 +141,23 @@ def decode_model(
 
 
 def opened(file: Container, what: str, trusted: Iterable[type], limits: FileLimits) -> ModelFile:
-    provenance = as_record(Provenance, file.manifest, Path(what), AGAIN)
+    provenance = manifest_as(Provenance, file.manifest, what, AGAIN)
     loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what)
+    if not believable(provenance, len(loaded.manifest.classes)):
+        raise FederationError(f"{what}: tells a provenance that no model has", AGAIN)
     return ModelFile(loaded.predictor, provenance, loaded.beside, file.sha256, file.signer)
+
+
+def believable(told: Provenance, classes: int) -> bool:
+    """Hashes that are hashes, shares that are shares, counts of these classes, and every site once."""
+    hashes = [told.job_sha256, told.fingerprint, *(site.upload_sha256 for site in told.sites)]
+    numbers = [*told.images_per_class, *(site.samples for site in told.sites if site.samples is not None)]
+    shares = [site.weight for site in told.sites if site.weight is not None]
+    return (
+        all(value is None or is_hex(value, 64) for value in hashes)
+        and all(number >= 0 for number in numbers)
+        and all(0 <= share <= 1 for share in shares)
+        and sum(shares) < 1 + 1e-6
+        and len(told.images_per_class) in (0, classes)
+        and (told.origin != "federation" or len({site.name for site in told.sites}) == len(told.sites))
+    )

@@ -39,6 +39,10 @@ class Fusion(Checked, Protocol):
     """A rule, what it wants uploaded, and which images the server must have.
 
     Called through `fuse`, it sees exactly what it needs: at least one upload, by client number, every one checked.
+
+    >>> from mooring.fusion import FUSIONS
+    >>> sorted(part.kind for part in FUSIONS["class-expert"]().needs)
+    ['encoder', 'label-counts', 'prototypes']
     """
 
     kind: ClassVar[str]

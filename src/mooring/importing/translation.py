@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mooring.cells import printable
-from mooring.config.keys import SHORT, spellings
+from mooring.config.keys import spellings
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS
 from mooring.methods import Method
 
@@ -154,7 +154,7 @@ def method_keys(word: str, method: Method) -> list[tuple[str, ...]]:
 
 def in_short(key: str) -> str:
     """`method.client.align.weight.sigma.lr` -> `sigma.lr`, and never a word of the notes"""
-    return min([key, *spellings(key, SHORT)], key=len)
+    return min([key, *spellings(key).values()], key=len)
 
 
 def leaves(tree: Mapping[Any, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -14,6 +14,12 @@ class LossTerm(Protocol):
 
     A term of prototypes and anchors alone says `looks_at_views: ClassVar[bool] = False`: it has a value before there
     are any images.
+
+    >>> import torch
+    >>> from mooring import Progress, Step
+    >>> from mooring.losses import MeanSquared
+    >>> MeanSquared()(Step(torch.tensor([]), (), torch.ones(3, 8), torch.zeros(3, 8), Progress())).item()
+    1.0
     """
 
     kind: ClassVar[str]

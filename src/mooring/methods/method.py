@@ -24,6 +24,10 @@ class Method(Checked):
 
     Without a fusion nothing is fused, and the result is the mean over the clients (the control `local-only`);
     `pooled` shards put everybody's data in one place (the control `centralised`).
+
+    >>> from mooring import METHODS
+    >>> METHODS["v7"].fusion.kind, METHODS["v7"].track
+    ('feature-ensemble', 'trained from scratch')
     """
 
     client: ClientRecipe

@@ -34,7 +34,14 @@ AGAIN = "repeat the run with --again"
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A folder that a run was written to, or is being written to."""
+    """A folder that a run was written to, or is being written to.
+
+    >>> from pathlib import Path
+    >>> from mooring import RunFolder
+    >>> folder = RunFolder(Path("runs/v12"))
+    >>> folder.ended, folder.result.method
+    (True, 'v12')
+    """
 
     path: Path
 

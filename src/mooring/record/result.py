@@ -152,7 +152,14 @@ class TimeSpent:
 
 @dataclass(frozen=True)
 class Result:
-    """What `result.json` says."""
+    """What `result.json` says.
+
+    >>> from pathlib import Path
+    >>> from mooring import RunFolder
+    >>> result = RunFolder(Path("runs/v12")).result
+    >>> result.method, result.accuracy == result.last.metrics.accuracy
+    ('v12', True)
+    """
 
     method: str
     accuracy: float  # fused, after the last round
@@ -212,7 +219,13 @@ class Result:
 
 @dataclass(frozen=True)
 class FusionRecord:
-    """What another rule made of the uploads of a run: one file in `fusions/`."""
+    """What another rule made of the uploads of a run: one file in `fusions/`.
+
+    >>> from mooring import fuse, load_fusions
+    >>> [record] = fuse("runs/v12", load_fusions("class-expert"))
+    >>> record.fusion, 0 <= record.accuracy <= 1
+    ('class-expert', True)
+    """
 
     fusion: str
     track: str

@@ -15,6 +15,10 @@ def report(
     """Write the report on a folder and return where it is; by default inside the folder.
 
     `trust`: whose code may be imported because the folder names it; `ALL_CODE` for a folder of one's own.
+
+    >>> from mooring import report
+    >>> report("runs/v12", format="markdown").name
+    'report.md'
     """
     from mooring.reports.compose import compose
     from mooring.reports.formats import FORMATS

@@ -27,7 +27,7 @@ from mooring.record import (
     write_atomically,
     write_record,
 )
-from mooring.simulation.model import model_bytes
+from mooring.simulation.model import model_of
 from mooring.simulation.prepare import equipped, prepare, server_of
 from mooring.simulation.sent_encoder import with_encoder
 from mooring.trees import to_tree
@@ -52,6 +52,10 @@ def fuse(
     Uploads and test images are read, nothing else; what a rule needs and the run did not upload is computed once more
     by the client that trained (this is a simulation: its network and its images are at hand). Bytes are those of an
     upload made for this rule alone. `overrides` say where the data lies now: data.root=...
+
+    >>> from mooring import fuse, load_fusions
+    >>> [row.fusion for row in fuse("runs/v12", load_fusions("class-expert,iffi"))]
+    ['class-expert', 'iffi']
     """
     finished = FinishedRun.open(Path(folder), emit, overrides, trust)
     uploads = finished.uploads(finished.chosen_round(round_), clients)
@@ -175,7 +179,7 @@ class FinishedRun:
         self.keep(row)
         if out is not None:
             told = (fusion, self.experiment, self.result, row.round, row.clients)
-            write_atomically(out, model_bytes(found.predictor, *told))
+            write_atomically(out, model_of(found.predictor, *told))
         return row
 
     def completed(self, upload: Upload, needs: Parts) -> Upload:

@@ -25,7 +25,7 @@ from mooring.record import (
 )
 from mooring.simulation.clock import Clock
 from mooring.simulation.forecast import all_facts, foresee
-from mooring.simulation.model import model_bytes
+from mooring.simulation.model import model_of
 from mooring.simulation.prepare import prepare, server_of
 from mooring.simulation.running import Running
 from mooring.trees import to_tree
@@ -45,6 +45,11 @@ def run(
 
     `threads_of_server`: of this process while it fuses and evaluates; without it, one per core, where the test
     images are worth more than one. What `emit` raises stops the run, as Ctrl-C does, and comes out as it was raised.
+
+    >>> from mooring import load, run
+    >>> [experiment] = load(overrides=["method=afl", "data.limit=100", "engine.workers=1", "out=runs/afl"])
+    >>> run(experiment).method
+    'afl'
     """
     listener = listening(emit)
     return as_raised(lambda: run_to_its_end(experiment, listener, again, threads_of_server, command))
@@ -91,7 +96,7 @@ def run_to_its_end(
             fusion, last = experiment.method.fusion, result.last.round
             if running.model is not None and fusion is not None:
                 clients = sorted(result.delivered(last))
-                writer.save_model(model_bytes(running.model, fusion, experiment, result, last, clients))
+                writer.save_model(model_of(running.model, fusion, experiment, result, last, clients))
             result = writer.finish(result)
     return result
 

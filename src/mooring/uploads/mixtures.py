@@ -52,7 +52,7 @@ class Mixtures(Checked):
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         phi = self.map.build(network.blueprint)
-        tensors = {name: torch.zeros_like(t, device="cpu") for name, t in self.expected(network.blueprint).items()}
+        tensors = {name: torch.zeros(t.shape, dtype=t.dtype) for name, t in self.expected(network.blueprint).items()}
         counts, weights, means, variances = tensors.values()
         counts += torch.tensor(shard.label_counts())
         for c in counts.nonzero().flatten().tolist():

@@ -51,7 +51,7 @@ class Moments(Checked):
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         phi = self.map.build(network.blueprint)
         shapes = replace(self, precision="float64").expected(network.blueprint).values()
-        totals = [torch.zeros_like(tensor, device="cpu") for tensor in shapes]
+        totals = [torch.zeros(shape.shape, dtype=shape.dtype) for shape in shapes]  # zeros_like would import sympy
         counts, sums, second = totals
         parts = batches(shard.images, BATCH)
         for images, labels in zip(parts, shard.labels.split([len(part) for part in parts]), strict=True):

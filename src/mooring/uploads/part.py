@@ -26,6 +26,11 @@ class Part(Protocol):
 
     `kind` is its name on the wire, for ever: a part that computes something else, or whose defaults change, is another
     kind.
+
+    >>> from mooring.data.digits import Digits
+    >>> from mooring.uploads import LabelCounts
+    >>> LabelCounts()(None, Digits().test())["label_counts"].sum().item()
+    360
     """
 
     kind: ClassVar[str]

@@ -6,7 +6,6 @@ from math import exp, log, sqrt
 from typing import Annotated, ClassVar
 
 from annotated_types import Gt, Le, Lt
-from scipy.special import log_ndtr, ndtr
 
 from mooring.bounds import Checked
 
@@ -59,8 +58,21 @@ def gaussian_delta(sigma: float, epsilon: float) -> float:
 
     The smallest delta that noise of this deviation grants to what one image changes by at most 1: theorem 8.
     """
+    from scipy.special import log_ndtr, ndtr  # here: every start would pay for it
+
     near, far = 1 / (2 * sigma) - epsilon * sigma, -1 / (2 * sigma) - epsilon * sigma
     return float(ndtr(near) - exp(epsilon + log_ndtr(far)))
+
+
+def gaussian_epsilon(sigma: float, delta: float) -> float:
+    """The smallest epsilon that noise of this deviation grants with this delta, from above."""
+    low, high = 0.0, 1.0
+    while gaussian_delta(sigma, high) > delta:
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if gaussian_delta(sigma, middle) <= delta else (middle, high)
+    return high
 
 
 @cache

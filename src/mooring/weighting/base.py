@@ -13,7 +13,14 @@ from mooring.types import Balanced, ClientFacts, Losses, Progress
 
 @dataclass(frozen=True)
 class Stationary:
-    """Where a weighting would come to rest if both losses stood still: its raw lambda and what the weights feel."""
+    """Where a weighting would come to rest if both losses stood still: its raw lambda and what the weights feel.
+
+    >>> from mooring import Progress
+    >>> from mooring.types import ClientFacts
+    >>> from mooring.weighting import Annealed, Fixed
+    >>> Annealed(Fixed(4.0), "linear").stationary(1.0, 0.1, Progress(step=50, steps=100), ClientFacts(0, (60, 40)))
+    Stationary(raw=4.0, felt=2.0)
+    """
 
     raw: float
     felt: float
@@ -31,6 +38,11 @@ class Outlook:
     `largest` bounds the felt lambda; `bounded` says that the rule itself keeps it there. `cap` is the felt lambda at
     which a guard binds, given L_b and how far the training is. `local_weight` is what L_b itself is multiplied by,
     given the felt lambda and sigma_local^2: the step of SGD on the alignment goes by local_weight * lambda.
+
+    >>> from mooring.types import ClientFacts
+    >>> from mooring.weighting import Fixed
+    >>> Fixed(5.0).outlook(ClientFacts(0, (60, 40)), lr=0.05, momentum=0.9, largest_local=2.0).bounded
+    True
     """
 
     largest: float
@@ -44,7 +56,15 @@ class Outlook:
 
 
 class Balancer(nn.Module, ABC):
-    """The state of a weighting at one client. Its parameters have their own optimizer group and are never uploaded."""
+    """The state of a weighting at one client. Its parameters have their own optimizer group and are never uploaded.
+
+    >>> import torch
+    >>> from mooring.types import ClientFacts
+    >>> from mooring.weighting import Uncertainty
+    >>> balancer = Uncertainty().start(ClientFacts(0, (60, 40)), torch.Generator())
+    >>> len(list(balancer.parameters()))  # u and v
+    2
+    """
 
     def rate(self, model_lr: float) -> float:
         """The learning rate of its own parameters."""
@@ -62,13 +82,24 @@ def pull(
     own_loss: Tensor | None = None,
     measured: Mapping[str, Tensor] | None = None,
 ) -> Balanced:
-    """The base loss as it is, and the alignment loss beside it: w_local = 1, w_align = lambda."""
+    """The base loss as it is, and the alignment loss beside it: w_local = 1, w_align = lambda.
+
+    >>> import torch
+    >>> from mooring import pull
+    >>> pull(lambda_raw=torch.tensor(5.0), lambda_felt=torch.tensor(5.0)).w_align.item()
+    5.0
+    """
     one = lambda_felt.new_ones(())
     return Balanced(one, lambda_felt, own_loss, lambda_raw, lambda_felt, schedule_factor, measured or {})
 
 
 class Weighting(Protocol):
-    """How hard the anchor pulls."""
+    """How hard the anchor pulls.
+
+    >>> from mooring.weighting import WEIGHTINGS
+    >>> WEIGHTINGS["fixed"](3.0).kind
+    'fixed'
+    """
 
     kind: ClassVar[str]
 

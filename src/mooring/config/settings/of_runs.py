@@ -135,6 +135,7 @@ EVALUATE = OfRecord(
         "clients": "after which rounds every client is evaluated by itself: `none`, the `last`, or `all` that are kept",
         "images": "on at most so many test images, every class in proportion; the same ones for all clients, runs and "
         "seeds",
+        "passes": "images of all clients together: with 50 clients each is shown 200, and never fewer than 100",
     },
 )
 ENGINE = OfKinds(

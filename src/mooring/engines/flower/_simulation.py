@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,14 +92,12 @@ class Simulation:
 
     def _run(self) -> None:
         try:
+            begin_ray(self.workers)
             run_simulation(
                 server_app=self._server_app(),
                 client_app=client_app(self.parcel),
                 num_supernodes=len(self.clients),
-                backend_config={
-                    "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
-                    "init_args": {"num_cpus": self.workers, "logging_level": logging.ERROR, "log_to_driver": False},
-                },
+                backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0}},
             )
         except BaseException as error:  # told by whoever waits for the replies
             self.error = error
@@ -116,6 +115,12 @@ class Simulation:
 
         app.main()(main)
         return app
+
+
+def begin_ray(workers: int) -> None:
+    """Ray's processes find their modules by the environment: told by Ray's own way, each would be started twice."""
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    ray.init(num_cpus=workers, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
 
 
 def told(answer: Answer, emit: Emit) -> None:
@@ -139,7 +144,7 @@ def died(client: int, reason: str) -> ClientFailed:
 
 @contextmanager
 def environment_restored() -> Iterator[None]:
-    """Flower writes its search path into the environment, for Ray's processes."""
+    """The search path is written into the environment, for Ray's processes."""
     before = os.environ.get("PYTHONPATH")
     try:
         yield

@@ -14,7 +14,7 @@ COMPLETE = {True: "yes", False: "no", None: "unknown"}
 
 
 def setup(book: Book) -> Section:
-    tables = (*unfinished(book), *runs(book), *settings(book), *environment(book))
+    tables = (*unfinished(book), *settings(book), *environment(book), *runs(book))
     texts = tuple((f"experiment.yaml of {run.title}", as_yaml(run.tree)) for run in book.shown)
     lead = (
         "The fingerprint is a hash of everything that can change a result; `mooring run` takes each experiment.yaml "
@@ -45,7 +45,7 @@ def runs(book: Book) -> tuple[Table, ...]:
         for run in book.runs
     )
     columns = ("run", "experiment", "seed", "split seed", "accuracy", "fingerprint", "partition", "data", "complete")
-    return (Table("runs", "Runs", columns, rows),) if rows else ()
+    return (Table("runs", "Runs and fingerprints", columns, rows, folded=True),) if rows else ()
 
 
 def settings(book: Book) -> tuple[Table, ...]:
@@ -59,7 +59,9 @@ def settings(book: Book) -> tuple[Table, ...]:
     if apart:
         tables.append(Table("settings-apart", "Settings that differ", ("key", *leaves), apart))
     if same:
-        tables.append(Table("settings", "Settings that all share" if apart else "Settings", ("key", "value"), same))
+        tables.append(
+            Table("settings", "Settings that all share" if apart else "Settings", ("key", "value"), same, folded=True)
+        )
     return tuple(tables)
 
 
@@ -88,4 +90,4 @@ def environment(book: Book) -> tuple[Table, ...]:
     keys = list(dict.fromkeys(key for told in kept for key in told))
     rows = tuple((key.removeprefix("packages."), *(told.get(key) for told in kept)) for key in keys)
     names = ("value",) if len(kept) == 1 else tuple(f"environment {i + 1}" for i in range(len(kept)))
-    return (Table("environment", "Environment", ("what", *names), rows),)
+    return (Table("environment", "Environment", ("what", *names), rows, folded=True),)

@@ -1,0 +1,124 @@
+"""Write what the pages can take from the code: `python docs/make_reference.py`.
+
+docs/commands.md gets every verb with its arguments and options, docs/privacy.md what a client uploads for every method
+and fusion, in the words of `mooring inspect`. Both between marks (`BEGIN`, `END`); the rest of a page is written by
+hand. A test compares; nothing is trained.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import typer
+from click import Command, Context, Group, Parameter
+
+from mooring import METHODS, load
+from mooring.cli import app
+from mooring.federation.explain import explained
+from mooring.fusion import FUSIONS
+from mooring.models.network import Blueprint
+from mooring.uploads import Parts, expected_of
+
+HERE = Path(__file__).parent
+BEGIN, END = "<!-- made by docs/make_reference.py -->\n", "<!-- end -->\n"
+DIGITS = (1, 8, 8), tuple(map(str, range(10)))  # the embedded digits: shape of an image, classes
+Rows = list[tuple[str, ...]]
+
+
+def table(headings: tuple[str, ...], rows: Rows) -> str:
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in (headings, *rows)]
+    first, *others = [f"| {' | '.join(row)} |" for row in cells]
+    return "\n".join([first, "|---" * len(headings) + "|", *others])
+
+
+def verbs(group: Group, before: str) -> Iterator[tuple[str, Command]]:
+    """Every command that can be typed, groups before what they hold."""
+    for name, command in group.commands.items():
+        if command.hidden:
+            continue
+        yield f"{before} {name}", command
+        if isinstance(command, Group):
+            yield from verbs(command, f"{before} {name}")
+
+
+def about(parameter: Parameter) -> tuple[str, str]:
+    """An argument or option, and its help."""
+    name = parameter.human_readable_name if parameter.param_type_name == "argument" else ", ".join(parameter.opts)
+    said = getattr(parameter, "help", None) or ""
+    return f"`{name}`", " ".join(said.split())
+
+
+def paragraphs(command: Command) -> list[str]:
+    return [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+
+
+def card(name: str, command: Command) -> str:
+    """A heading, what the verb does, and its words."""
+    context = Context(command, info_name=name)
+    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    rows = [about(parameter) for parameter in command.params if parameter.name != "help"]
+    parts = [f"## {name}", *paragraphs(command), f"```text\n{usage}\n```"]
+    return "\n\n".join([*parts, table(("word", "what"), [*rows])] if rows else parts)
+
+
+def commands() -> str:
+    group = typer.main.get_command(app)
+    assert isinstance(group, Group)
+    found = [*verbs(group, "mooring")]
+    index = [(f"[`{name}`](#{name.replace(' ', '-')})", paragraphs(command)[0]) for name, command in found]
+    return "\n\n".join([table(("command", "what"), [*index]), *(card(name, command) for name, command in found)])
+
+
+def sent(overrides: list[str], needs: Parts | None = None) -> tuple[str, str]:
+    """What one client uploads on the digits, sentence by sentence with bytes, and all of it."""
+    [experiment] = load(overrides=overrides)
+    source, method = experiment.data, experiment.method
+    assert method.fusion is not None
+    blueprint = Blueprint(experiment.model, method.client.head, *DIGITS, source.mean, source.std)
+    return told(method.fusion.needs if needs is None else needs, blueprint)
+
+
+@cache
+def told(needs: Parts, blueprint: Blueprint) -> tuple[str, str]:
+    blocks = explained(expected_of(needs, blueprint))
+    words = "; ".join(f"{block.sentence} ({block.bytes:,})" for block in blocks)
+    return words, f"{sum(block.bytes for block in blocks):,}"
+
+
+def grouped(sent_by: dict[str, tuple[str, str]]) -> Rows:
+    """A row for all that send the same."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for name, upload in sent_by.items():
+        names.setdefault(upload, []).append(f"`{name}`")
+    return [(*upload, ", ".join(same)) for upload, same in names.items()]
+
+
+def uploads() -> str:
+    federated = [name for name, method in METHODS.items() if method.fusion is not None and method.shards != "pooled"]
+    methods = grouped({name: sent([f"method={name}"]) for name in federated})
+    fusions = grouped({name: sent(["method=v7"], rule().needs) for name, rule in FUSIONS.items()})
+    return "\n\n".join(
+        [
+            "## Method by method",
+            table(("what leaves a client (bytes)", "bytes", "methods"), methods),
+            "## Fusion by fusion",
+            "What `mooring fuse RUN --fusion NAME` would have asked of the clients of `v7`, by itself:",
+            table(("what leaves a client (bytes)", "bytes", "fusions"), fusions),
+        ]
+    )
+
+
+PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "privacy.md": uploads}
+
+
+def renewed(page: str, made: str) -> str:
+    """The page with what is between its marks replaced."""
+    return re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n{made}\n\n{END}", page, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    for name, make in PAGES.items():
+        path = HERE / name
+        path.write_text(renewed(path.read_text("utf-8"), make()), "utf-8")
+        print(path)
