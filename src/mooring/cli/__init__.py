@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mooring.cli import (
+    compare,
     data,
     doctor,
     federation,
@@ -82,6 +83,7 @@ app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
 app.command("doctor")(doctor.doctor)
 app.command("report")(folders.report)
+app.command("compare")(compare.compare)
 app.command("track")(folders.track)
 app.command("partition")(data.partition)
 
