@@ -28,6 +28,7 @@ COMPARE = Group(
     "Compare",
     {
         "sweep": "every combination, one table",
+        "compare": "runs that are there, one page",
         "study": "the lab notes, run again",
         "import": "logs of the published code",
     },
