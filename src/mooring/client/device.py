@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,12 @@ class Device:
 
     def take(self, tensor: Tensor) -> Tensor:
         return tensor.to(self.name, non_blocking=True)
+
+    def hold(self, module: nn.Module) -> None:
+        """Move a module here; where it is here already, none of its tensors is visited."""
+        first = next(module.parameters(), None)
+        if first is None or first.device != torch.device(self.name):
+            module.to(self.name)
 
     def autocast(self) -> AbstractContextManager[None]:
         return torch.autocast(torch.device(self.name).type, torch.bfloat16) if self.half else nullcontext()
