@@ -1,4 +1,4 @@
-"""Where a client computes: on the CPU exactly, on a GPU quickly."""
+"""Where a client computes."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -9,13 +9,9 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Device:
-    """`half`: convolutions and matrix products in bfloat16; losses, statistics and weights stay in float32.
-
-    Random numbers are drawn on the CPU wherever the work is done, so that every device sees the same views.
-    """
+    """Random numbers are drawn on the CPU wherever the work is done, so that every device sees the same views."""
 
     name: str = "cpu"
-    half: bool = False
 
     def take(self, tensor: Tensor) -> Tensor:
         return tensor.to(self.name, non_blocking=True)
@@ -26,12 +22,15 @@ class Device:
         if first is None or first.device != torch.device(self.name):
             module.to(self.name)
 
-    def autocast(self) -> AbstractContextManager[None]:
-        return torch.autocast(torch.device(self.name).type, torch.bfloat16) if self.half else nullcontext()
+    def autocast(self, precision: str) -> AbstractContextManager[None]:
+        """bfloat16: convolutions and matrix products; losses, statistics and weights stay in float32."""
+        if precision == "float32":
+            return nullcontext()
+        return torch.autocast(torch.device(self.name).type, torch.bfloat16)
 
 
 CPU = Device()
 
 
 def gpu(number: int) -> Device:
-    return Device(f"cuda:{number}", half=True)
+    return Device(f"cuda:{number}")

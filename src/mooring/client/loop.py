@@ -152,9 +152,9 @@ def look(
     recipe, network = job.recipe, state.network
     if network.training != training:
         network.train(training)
-    with state.device.autocast():
-        half: View = network(recipe.views(images, job.mirror, state.augment))
-    seen = View(half.logits.float(), half.features.float())
+    with state.device.autocast(job.training.precision):
+        rounded: View = network(recipe.views(images, job.mirror, state.augment))
+    seen = View(rounded.logits.float(), rounded.features.float())
     count = recipe.views.count
     views = tuple(map(View, seen.logits.chunk(count), seen.features.chunk(count)))
     anchors = state.anchors_at(progress)
