@@ -28,7 +28,7 @@ COMPARE = Group(
     "Compare",
     {
         "sweep": "every combination, one table",
-        "compare": "runs that are there, one page",
+        "compare": "finished runs, one page",
         "study": "the lab notes, run again",
         "import": "logs of the published code",
     },
