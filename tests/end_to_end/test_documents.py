@@ -25,7 +25,7 @@ README = HOME / "README.md"
 STORIES = [README, HOME / "docs/compare.md", SITES, FEDERATION, PREDICTING, THREATS]  # commands one after the other
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 FEW = "data.limit=150"  # of the digits; somebody's own images are few
-PLAIN_FEATURES = "encoder=none"  # for them: a large encoder has tests of its own
+PLAIN_FEATURES = ("encoder=none", "data.channels=1")  # for them: a large encoder has tests of its own
 SHORTENED = {"run": (*QUICK, FEW), "sweep": (*QUICK, FEW, "seed=1", "partition.alpha=0.5", "--workers=1")}
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
 
@@ -123,7 +123,7 @@ def shortened(arguments):
     unfit += [FEW] if any(word.startswith(("data=", "data.source=", "data.root=")) for word in arguments) else []
     ours = [word for word in SHORTENED.get(arguments[0], ()) if not word.startswith(tuple(unfit))]
     if arguments[0] == "run" and "data.root=hospitals" in arguments:
-        ours.append(PLAIN_FEATURES)
+        ours += PLAIN_FEATURES
     keys = {word.partition("=")[0] for word in ours}
     return [*(word for word in arguments if word.partition("=")[0] not in keys), *ours]
 

@@ -90,8 +90,8 @@ def test_excel_has_a_sheet_per_table_and_native_charts(written, study):
     assert results[0][:3] == ("experiment", "accuracy", "accuracy std")
     assert results[2][1] == pytest.approx(0.4)
     charts = {name: book[name]._charts for name in book.sheetnames}
-    assert len(charts["accuracy"]) == 1
-    [traces] = [found for name, found in charts.items() if name.startswith("lambda v12")]
+    assert len(charts["Accuracy"]) == 1
+    [traces] = [found for name, found in charts.items() if name.startswith("Lambda v12")]
     assert traces[0].y_axis.scaling.logBase == 10
 
 

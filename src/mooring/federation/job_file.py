@@ -16,7 +16,7 @@ from mooring.config import HOUSE_CODE, Experiment, job_of, parse
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import FederationError, MooringError, TrustError
 from mooring.federation.container import Container, FileLimits, encode, is_key, read
-from mooring.federation.manifests import is_hex, manifest_as
+from mooring.federation.manifests import is_hex, manifest_as, without_control
 from mooring.federation.names import check_classes, check_sites
 from mooring.fusion import Fusion
 from mooring.models.feature_maps.content import SHA256, content_of
@@ -196,7 +196,7 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
             raise FederationError(f"site {site.name}: its key {shown(site.key)} is no key", PLAN_AGAIN)
     if manifest.minimum < 1 or manifest.most_bytes < 1:
         raise FederationError("its limits are below 1", PLAN_AGAIN)
-    if not is_hex(manifest.nonce, 2 * NONCE) or not (manifest.method + manifest.mooring).isprintable():
+    if not is_hex(manifest.nonce, 2 * NONCE) or not without_control(manifest.method + manifest.mooring):
         raise FederationError("was not written by mooring plan", PLAN_AGAIN)
     if moment(manifest.expires) <= moment(manifest.created):
         raise FederationError("it expires before it begins", PLAN_AGAIN)

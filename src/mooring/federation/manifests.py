@@ -1,13 +1,18 @@
 """What a signed head says, as a record: all of it, and nothing that this version would pass over."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
+from unicodedata import category
 
 from mooring.errors import FederationError, StoreError
 from mooring.record import as_record, as_tree
 from mooring.uploads.codec import shown
 
 T = TypeVar("T")
+VERSION = re.compile(r"[\w.+!-]{1,64}")
+MOST_VERSIONS = 64  # words
 
 
 def manifest_as(kind: type[T], tree: object, what: str, remedy: str) -> T:
@@ -44,3 +49,14 @@ def passed_over(tree: object, read: object, path: str = "") -> str | None:
 def is_hex(value: str, digits: int) -> bool:
     """Lower-case hexadecimal digits, so many of them."""
     return len(value) == digits and not set(value) - set("0123456789abcdef")
+
+
+def are_versions(told: Mapping[str, str]) -> bool:
+    """Names of packages and their versions, few and short."""
+    words = [*told.keys(), *told.values()]
+    return len(words) <= MOST_VERSIONS and all(VERSION.fullmatch(word) for word in words)
+
+
+def without_control(text: str) -> bool:
+    """One line, of letters that do nothing."""
+    return not any(category(letter)[0] == "C" or category(letter) in ("Zl", "Zp") for letter in text)

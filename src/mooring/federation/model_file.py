@@ -7,6 +7,7 @@ SHA-256 is pinned.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import isclose
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +18,7 @@ from mooring.data.pixels import Reading
 from mooring.errors import FederationError
 from mooring.federation import container
 from mooring.federation.container import Container, FileLimits
-from mooring.federation.manifests import is_hex, manifest_as
+from mooring.federation.manifests import are_versions, is_hex, manifest_as, without_control
 from mooring.fusion.predictor import Confidence, Predictor
 from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
 from mooring.models.network import Blueprint
@@ -48,7 +49,9 @@ class Provenance:
     origin: Literal["simulation", "federation", ""] = ""
     method: str = ""
     fusion: str = ""  # the kind of the rule
-    track: str = ""  # what its results may be compared with
+    track: Literal["", "trained from scratch", "public", "frozen encoder", "statistics only"] = (
+        ""  # what its results may be compared with
+    )
     job_sha256: str | None = None
     fingerprint: str | None = None
     seed: int | None = None
@@ -149,15 +152,25 @@ def opened(file: Container, what: str, trusted: Iterable[type], limits: FileLimi
 
 
 def believable(told: Provenance, classes: int) -> bool:
-    """Hashes that are hashes, shares that are shares, counts of these classes, and every site once."""
+    """Hashes that are hashes, shares that are those of the images, counts of these classes, every site in it once."""
     hashes = [told.job_sha256, told.fingerprint, *(site.upload_sha256 for site in told.sites)]
     numbers = [*told.images_per_class, *(site.samples for site in told.sites if site.samples is not None)]
-    shares = [site.weight for site in told.sites if site.weight is not None]
+    words = [told.method, told.fusion, *told.protections, *(site.name for site in told.sites)]
     return (
         all(value is None or is_hex(value, 64) for value in hashes)
         and all(number >= 0 for number in numbers)
-        and all(0 <= share <= 1 for share in shares)
-        and sum(shares) < 1 + 1e-6
+        and all(map(without_control, words))
+        and are_versions(told.versions)
         and len(told.images_per_class) in (0, classes)
-        and (told.origin != "federation" or len({site.name for site in told.sites}) == len(told.sites))
+        and len({site.name for site in told.used}) == len(told.used)
+        and has_shares(told.used)
     )
+
+
+def has_shares(used: tuple[SiteShare, ...]) -> bool:
+    """Every weight is the share of the images behind it, where the images are told."""
+    total = sum(site.samples or 0 for site in used)
+    known = [site for site in used if site.weight is not None]
+    if total and all(site.samples is not None for site in used):
+        return all(isclose(site.weight or 0.0, (site.samples or 0) / total, abs_tol=1e-9) for site in known)
+    return all(site.weight is not None and 0 <= site.weight <= 1 for site in known)

@@ -16,7 +16,7 @@ from torch import Tensor
 from mooring.errors import FederationError, UploadError
 from mooring.federation.container import AGAIN, Container, FileLimits, decode, encode, is_key, load, refuse
 from mooring.federation.job_file import moment, type_name
-from mooring.federation.manifests import manifest_as
+from mooring.federation.manifests import are_versions, manifest_as
 from mooring.record import as_tree
 from mooring.trees import digest
 from mooring.types import Upload
@@ -137,6 +137,8 @@ def opened_upload(held: Container, data: bytes, what: str, limits: UploadLimits 
         refuse(what, "says other things outside than inside")
     if dict(manifest.tensors) != {name: tensor_facts(tensor) for name, tensor in upload.tensors.items()}:
         refuse(what, "holds other tensors than its manifest says")
+    if not are_versions(manifest.versions):
+        refuse(what, "was made with versions that are none")
     if not is_key(manifest.job):
         refuse(what, "answers no job")
     moment(manifest.created)

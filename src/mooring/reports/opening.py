@@ -145,7 +145,7 @@ def decided(contest: Contest) -> str:
     if told.mean is None:
         return f"No settled winner: {lead} leads, and has no seed in common with {other.label}."
     if told.low is None or told.high is None:
-        return f"No settled winner: {lead} leads by one seed alone."
+        return f"No settled winner: {lead} leads, but shares one seed alone with {other.label}."
     interval_ = f"95 % interval {100 * told.low:+.1f} to {100 * told.high:+.1f}, {told.pairs} pairs of seeds"
     points = f"{100 * told.mean:+.1f} points over {other.label} ({interval_})"
     return f"{lead}: settled, {points}." if contest.settled else f"No settled winner: {lead} leads, {points}."

@@ -81,7 +81,9 @@ def shown(cell: Any) -> str:
         case Quoted(text):
             return printable(text)
         case Spread(mean, std, n):
-            return f"{number(mean)}{'' if std is None else f' ± {number(std)}'}{'' if n is None else f' (n = {n})'}"
+            return (
+                f"{number(mean)}{'' if std is None else f' ± {beside(mean, std)}'}{'' if n is None else f' (n = {n})'}"
+            )
         case bool():
             return str(cell).lower()
         case int():
@@ -89,6 +91,11 @@ def shown(cell: Any) -> str:
         case float():
             return number(cell)
     return printable(str(cell))
+
+
+def beside(mean: float, std: float) -> str:
+    """A deviation with no more decimals than its mean."""
+    return f"{std:.3f}" if 1e-3 <= abs(mean) < 1000 and std < 1e-3 else number(std)
 
 
 def number(value: float) -> str:

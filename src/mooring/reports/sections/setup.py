@@ -1,9 +1,10 @@
 """Everything it takes to do it again: configuration, environment, fingerprints."""
 
 from collections.abc import Iterator, Mapping
+from math import isfinite
 
 from mooring.config import as_yaml
-from mooring.record import Cell, as_tree
+from mooring.record import Cell, Quoted, as_tree
 from mooring.reports.book import Book, Run
 from mooring.reports.section import Section
 from mooring.reports.table import Table
@@ -78,7 +79,16 @@ def flattened(tree: object, path: str = "") -> Iterator[tuple[str, Cell]]:
         for i, value in enumerate(tree):
             yield from flattened(value, f"{path}.{i}")
     else:
-        yield path, "null" if tree is None else str(tree).lower() if isinstance(tree, bool) else str(tree)
+        yield path, leaf(tree)
+
+
+def leaf(value: object) -> Cell:
+    """As the file has it; a number stays one for spreadsheets."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, int | float) and isfinite(value):
+        return Quoted(str(value))
+    return str(value)
 
 
 def environment(book: Book) -> tuple[Table, ...]:
