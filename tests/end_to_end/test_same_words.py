@@ -37,7 +37,7 @@ def test_the_last_of_two_rounds_is_round_1_everywhere(cli, report):
     page = report("run")
     assert "test accuracy (after round 1, seed 1)" in page
     assert f"| {name} | 1 |" in page  # accuracy by round
-    assert "from round 1. | 2, 3 | 1 | lambda" in page  # the doctor's findings
+    assert "from round 1. | client 2, client 3 | 1 | lambda" in page  # the doctor's findings
     assert "round 2" not in page
 
 
