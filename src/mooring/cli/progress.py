@@ -152,7 +152,7 @@ class ClientBars:
         if client not in self.tasks:
             self.tasks[client] = self.progress.add_task(f"  {site_of(client, self.sites)}", total=event.steps, facts="")
         facts = round_of(event.round, self.rounds)
-        facts += "" if event.base_loss is None else f"  loss {event.base_loss:.2f}"
+        facts += "" if event.base_loss is None else f"  task loss {event.base_loss:.2f}"
         facts += "" if event.lambda_felt is None else f"  lambda {event.lambda_felt:.3g}"
         self.progress.update(self.tasks[client], completed=event.step, facts=facts)
         if event.step == event.steps:

@@ -27,7 +27,7 @@ RUN = Group(
 COMPARE = Group(
     "Compare",
     {
-        "sweep": "every combination, one table",
+        "sweep": "all combinations, one table",
         "compare": "finished runs, one page",
         "study": "the lab notes, run again",
         "import": "logs of the published code",
