@@ -96,8 +96,8 @@ def counted(number: int, noun: str) -> str:
 def duration(seconds: float) -> str:
     """`80 seconds`, `12 minutes`, `2.5 hours`"""
     if seconds < 90:
-        return f"{max(1, round(seconds))} seconds"
-    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+        return counted(max(1, round(seconds)), "second")
+    return counted(round(seconds / 60), "minute") if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def command() -> str:
