@@ -20,26 +20,43 @@ TOP = OfRecord(
         "training": "how long and how fast a client trains",
         "engine": "who runs the clients; never changes a result",
         "evaluate": "when clients are evaluated by themselves; never changes what is trained or fused",
-        "seed": "of training; also of the split, unless `partition.seed` is given; from 0 to 4294967295",
+        "seed": "of training; also of the split, unless `partition.seed` is given",
         "out": "the run folder; `null` is `runs/<source>-<method>-<fingerprint>`; never changes a result",
         "given": "absolute paths as they were written; `experiment.yaml` has it, you need not",
         "why": "why the method looks at the features it does; `experiment.yaml` has it, you need not",
     },
     (
         Given("method", "a name, names with commas, or a tree", "mooring", "what clients do, and how the server fuses"),
-        Given("fusion", "a fusion, or null", OF_METHOD, "short for `method.fusion`"),
+        Given(
+            "fusion",
+            "a fusion, or null",
+            OF_METHOD,
+            "how the server makes one predictor of the uploads; short for `method.fusion`",
+        ),
         Given(
             "encoder",
             "a feature map",
             OF_METHOD,
-            "short for `method.fusion.map`: `none`, the name of an encoder, a file, or its keys "
-            "([encoders.md](encoders.md))",
+            "what images are looked at through; short for `method.fusion.map`: `none`, the name of an encoder, a file, "
+            "or its keys ([encoders.md](encoders.md))",
         ),
-        Given("clip", "joint, per-group, none", OF_METHOD, "short for `method.client.clip`"),
-        Given("align", "its keys, or null", OF_METHOD, "short for `method.client.align`"),
-        Given("weight", "a weighting", OF_METHOD, "short for `method.client.align.weight`"),
-        Given("sigma", "its keys", OF_METHOD, "short for `method.client.align.weight.sigma`"),
-        Given("bank", "its keys, or null", OF_METHOD, "short for `method.bank`"),
+        Given("clip", "joint, per-group, none", OF_METHOD, "how gradients are clipped; short for `method.client.clip`"),
+        Given(
+            "align",
+            "its keys, or null",
+            OF_METHOD,
+            "the pull of the prototypes to anchors; short for `method.client.align`",
+        ),
+        Given(
+            "weight", "a weighting", OF_METHOD, "lambda, how hard that pulls; short for `method.client.align.weight`"
+        ),
+        Given(
+            "sigma",
+            "its keys",
+            OF_METHOD,
+            "the learned scalars behind lambda; short for `method.client.align.weight.sigma`",
+        ),
+        Given("bank", "its keys, or null", OF_METHOD, "public features that clients receive; short for `method.bank`"),
     ),
 )
 DATA = OfKinds(
