@@ -1,4 +1,4 @@
-"""python -m benchmarks [NAME ...] [--write]: measure, print, and write docs/performance.md."""
+"""python -m benchmarks [NAME ...] [--write | --quick]: measure, print, and write docs/performance.md."""
 
 import sys
 

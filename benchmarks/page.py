@@ -4,10 +4,11 @@ import os
 import platform
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from benchmarks import clients, encoder, folders, fusions, load, naive, roofline, scale, scaling, startup
+from benchmarks import clients, encoder, flower, folders, fusions, load, naive, roofline, scale, scaling, startup
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring.record import environment
@@ -16,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "roofline": roofline.measure,
     "startup": startup.measure,
     "naive": naive.measure,
+    "flower": flower.measure,
     "scaling": scaling.measure,
     "fusions": fusions.measure,
     "clients": clients.measure,
@@ -24,6 +26,7 @@ BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "load": load.measure,
     "scale": scale.measure,
 }
+QUICK: dict[str, Callable[[Say], Table]] = {"flower": partial(flower.measure, work=flower.QUICK)}
 PAGE = Path(__file__).parents[1] / "docs/performance.md"
 INTRODUCTION = """# Performance
 
@@ -34,16 +37,20 @@ was measured, met or not.
 
 
 def main(arguments: list[str]) -> None:
-    """Measure the benchmarks named, or all; with --write their sections of the page are replaced, the others stay."""
-    names = [name for name in arguments if name != "--write"] or list(BENCHMARKS)
+    """Measure the benchmarks named, or all; with --write their sections of the page are replaced, the others stay.
+
+    --quick tries those that can be made small: its figures mean nothing and are not written.
+    """
+    quick = "--quick" in arguments
+    names = [name for name in arguments if not name.startswith("--")] or list(QUICK if quick else BENCHMARKS)
     began = monotonic()
     for name in names:
         print(f"{name} ...", flush=True)
         busy = os.getloadavg()[0]
-        table: Table = apart(measured, name).value  # no benchmark inherits the memory or threads of another
+        table: Table = apart(measured, name, quick).value  # no benchmark inherits the memory or threads of another
         text = f"{table.markdown()}\n\nLoad of the machine before and after: {busy:.1f} and {os.getloadavg()[0]:.1f}."
         print(text, end="\n\n", flush=True)
-        if "--write" in arguments:
+        if "--write" in arguments and not quick:
             write(name, text)
     print(f"{(monotonic() - began) / 60:.1f} minutes", flush=True)
 
@@ -61,13 +68,13 @@ def sections(text: str) -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def measured(name: str) -> Table:
+def measured(name: str, quick: bool) -> Table:
     began = monotonic()
 
     def say(line: str) -> None:
         print(f"  {monotonic() - began:5.0f} s  {line}", flush=True)
 
-    return BENCHMARKS[name](say)
+    return (QUICK if quick else BENCHMARKS)[name](say)
 
 
 def machine() -> str:

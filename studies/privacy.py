@@ -2,7 +2,7 @@
 
     python studies/privacy.py digits            one set; the digits need nothing
     python studies/privacy.py cifar10 ROOT      ROOT has the official files of CIFAR-10, or of SVHN for svhn; hours of
-                                                a busy machine, and minutes for cifar10-small
+                                                a busy machine, and minutes for cifar10-small and svhn-small
     python studies/privacy.py write             the tables of docs/threats.md from whatever is finished
 
 Five sites with as many images each, drawn at random: noise depends on how many sites there are, not on who has what.
@@ -38,6 +38,7 @@ from mooring.uploads.privacy import Privacy
 SETS: dict[str, tuple[str, FeatureMap, int, int]] = {  # the source, the map, images to fit, images set apart
     "digits": ("digits", RandomFilters(), 1150, 287),
     "cifar10-small": ("cifar10", Encoder(), 4_000, 1_000),
+    "svhn-small": ("svhn", Encoder(), 4_000, 1_000),
     "cifar10": ("cifar10", Encoder(), 20_000, 4_000),
     "svhn": ("svhn", Encoder(), 20_000, 4_000),
 }

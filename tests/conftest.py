@@ -87,6 +87,8 @@ def cli(monkeypatch, capsys, tmp_path, forking):
     """Run the command line as a user does, in an empty folder; returns (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(HOME, str(tmp_path / ".home"))
+    for module in ("waiting", "progress", "fusing"):  # what is told does not depend on how busy the machine is
+        monkeypatch.setattr(f"mooring.cli.{module}.PATIENCE", 1e6)
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["mooring", *map(str, arguments)])

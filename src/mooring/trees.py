@@ -53,6 +53,9 @@ def chosen(value: Any) -> Iterator[tuple[str, Any]]:
     return ((name, part) for name, part in by_content(value) if name not in usual)
 
 
+PLAIN = frozenset({str, int, bool, type(None)})  # most of any tree: asked first, because most trees are asked often
+
+
 def to_tree(value: Any, pairs: Pairs = plain) -> Any:
     """A frozen value as the tree that builds it again; `pairs` says which of its fields are shown, and how."""
     if is_dataclass(value) and not isinstance(value, type):
@@ -81,6 +84,8 @@ def digest(tree: Any) -> str:
 
 def whole(tree: Any) -> Any:
     """Equal numbers are written alike, whoever wrote them."""
+    if type(tree) in PLAIN:
+        return tree
     if isinstance(tree, float) and tree.is_integer() and abs(tree) < EXACT:
         return int(tree)
     if isinstance(tree, Mapping):

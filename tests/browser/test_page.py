@@ -1,9 +1,11 @@
 """The page in a real browser: it opens from disk, fetches nothing, and everything on it works."""
 
 import csv
+import os
 import shutil
 from base64 import b64decode
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +22,9 @@ FLAGS = (
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 DESKTOP = {"width": 1200, "height": 900}
 WHAT = "the report page in a browser"
+HIGHEST = {"run": 4_000, "study": 8_000}  # pixels at 1280 wide
+SERIOUS = ("serious", "critical")
+AXE = "node_modules/axe-core/axe.min.js"
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +54,20 @@ def address(browser, request, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def run_address(browser, request, tmp_path_factory):
+    folder = request.getfixturevalue("v12_run")
+    return report(folder, out=tmp_path_factory.mktemp("page") / "report.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def axe():
+    """axe-core, of which nothing is kept here: `npm install axe-core` where the tests run, or MOORING_AXE names it."""
+    here = (Path(os.environ.get("MOORING_AXE", AXE)), *(folder / AXE for folder in Path(__file__).parents))
+    found = next((path for path in here if path.is_file()), None)
+    return found.read_text("utf-8") if found else pytest.skip("the report page by axe-core: npm install axe-core")
+
+
+@pytest.fixture(scope="module")
 def heard():
     """What the console said and what was requested, over all tests."""
     return {"console": [], "requests": []}
@@ -73,8 +92,8 @@ def page(opened):
     opened.evaluate("delete document.documentElement.dataset.theme")
     opened.set_viewport_size(DESKTOP)
     opened.emulate_media(color_scheme="light")
-    opened.locator("#losses select").select_option(index=0)
-    opened.wait_for_timeout(300)
+    opened.locator("#training select").select_option(index=0)
+    opened.wait_for_timeout(150)
 
 
 def shown_charts(page):
@@ -84,7 +103,7 @@ def shown_charts(page):
 def drawn(chart):
     """Scrolled to, a chart has marks: lines, bars or cells."""
     chart.scroll_into_view_if_needed()
-    chart.locator(".scatterlayer .trace, .barlayer .point, .heatmaplayer image").first.wait_for(state="attached")
+    chart.locator(".trace path[d^=M], .bar, .cell").first.wait_for(state="attached")
     return True
 
 
@@ -99,34 +118,47 @@ def test_every_chart_that_is_shown_is_drawn(page):
     assert all(drawn(charts.nth(i)) for i in range(charts.count()))
 
 
-def test_headline_and_verdicts_come_first(page):
+def test_a_study_opens_with_its_story_its_picture_and_its_claims(page):
     assert page.locator("h1").inner_text() == "Five </script>"
+    heights = [page.locator(what).first.bounding_box()["y"] for what in (".story", ".picture", ".verdicts", "section")]
+    assert heights == sorted(heights)
     assert page.locator(".verdicts li").first.inner_text().startswith("confirmed")
-    assert page.locator(".verdicts").bounding_box()["y"] < page.locator("section").first.bounding_box()["y"]
+    claim = page.locator(".claim").first
+    assert not claim.locator("q").is_visible()
+    claim.locator("summary").click()
+    assert claim.locator("q").is_visible()
+    claim.locator("summary").click()
 
 
 def test_the_legend_hides_and_shows_a_family_of_lines(page):
-    chart = page.locator("#lambda figure:not([hidden]) .chart").last
+    figure = page.locator("#training figure:not([hidden])").filter(has_text="Lambda of every client").first
+    chart, entry = figure.locator(".chart"), figure.locator(".legend button").first
     assert drawn(chart)
-    faded = ".legend .traces[style*='opacity: 0.5']"
-    assert chart.locator(faded).count() == 0
-    before = chart.locator(".scatterlayer .trace").count()
-    chart.locator(".legendtoggle").first.click()
-    page.wait_for_timeout(800)  # longer than the double click that plotly waits for
-    assert chart.locator(faded).count() == 1
-    assert chart.locator(".scatterlayer .trace").count() == before - 2  # lambda and lambda* of the client
-    chart.locator(".legendtoggle").first.click()
-    page.wait_for_timeout(800)
-    assert chart.locator(".scatterlayer .trace").count() == before
+    before = chart.locator(".trace").count()
+    entry.click()
+    assert entry.get_attribute("aria-pressed") == "false"
+    assert chart.locator(".trace").count() == before - 2  # lambda and lambda* of the client
+    entry.click()
+    assert chart.locator(".trace").count() == before
+
+
+def test_a_pointer_over_a_chart_tells_the_values(page):
+    chart = shown_charts(page).first
+    chart.scroll_into_view_if_needed()
+    chart.hover()
+    assert page.locator("#tip").is_visible()
+    assert page.locator("#tip div span").first.inner_text()
+    page.locator("h1").hover()
+    assert not page.locator("#tip").is_visible()
 
 
 def test_another_run_can_be_chosen_and_all_sections_follow(page):
-    select = page.locator("#lambda select")
+    select = page.locator("#training select")
     runs = select.locator("option").all_inner_texts()
     assert len(runs) == 2
     select.select_option(runs[1])
-    assert page.locator("#losses select").input_value() == runs[1]
-    assert page.locator("#lambda figure:not([hidden]) .of").all_inner_texts() == [runs[1]]
+    assert page.locator("#prototypes select").input_value() == runs[1]
+    assert set(page.locator("#training figure:not([hidden]) .of").all_inner_texts()) == {runs[1]}
     charts = shown_charts(page)
     assert all(drawn(charts.nth(i)) for i in range(charts.count()))
 
@@ -151,7 +183,7 @@ def paper(page):
 
 def tick(page):
     assert drawn(shown_charts(page).first)
-    return page.evaluate("getComputedStyle(document.querySelector('.xtick text')).fill")
+    return page.evaluate("getComputedStyle(document.querySelector('.tick')).fill")
 
 
 def test_dark_mode_follows_the_system_and_the_button(page):
@@ -171,24 +203,53 @@ def test_nothing_scrolls_sideways(page, width):
     page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
     chart = shown_charts(page).first
     assert drawn(chart)
-    fits = f"(chart) => chart.querySelector('svg.main-svg').getBoundingClientRect().right <= {width}"
+    fits = f"(chart) => chart.querySelector('svg').getBoundingClientRect().right <= {width}"
     page.wait_for_function(fits, arg=chart.element_handle())
 
 
-def test_it_prints_in_light_on_paper_width(page):
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(100)
+def test_it_prints_in_light_on_paper_width_and_breaks_no_chart(page):
+    page.emulate_media(color_scheme="dark", media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate("document.documentElement.dataset.theme") == "light"
-    widths = page.evaluate(
-        "[...document.querySelectorAll('figure:not([hidden]) .chart')].map((c) => c._fullLayout.width)"
-    )
-    assert max(widths) <= 660
+    assert paper(page) == "rgb(255, 255, 255)"
+    charts = page.locator("figure:not([hidden]) .chart svg")
+    assert charts.count() >= 10
+    assert max(int(width) for width in charts.evaluate_all("all => all.map((svg) => svg.getAttribute('width'))")) <= 660
+    kept = "all => all.every((figure) => getComputedStyle(figure).breakInside === 'avoid')"
+    assert page.locator("figure").evaluate_all(kept)
+    assert page.locator(".claim[open]").count() == page.locator(".claim").count()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.evaluate("document.documentElement.dataset.theme") is None
-    assert len(page.pdf(format="A4")) > 50_000
+    page.emulate_media(color_scheme="light", media="screen")
+    assert page.locator(".claim[open]").count() == 0
+    assert page.pdf(format="A4").startswith(b"%PDF-")
 
 
 def test_still_no_word_and_no_request_at_the_end(page, heard, address):
     assert heard["console"] == []
     assert {url for url in heard["requests"] if not url.startswith(("data:", "blob:"))} == {address}
+
+
+@pytest.fixture(scope="module", params=["study", "run"])
+def wide_page(opened, request):
+    """A page of each kind at 1280 wide; the last tests, since they leave the page."""
+    opened.set_viewport_size({"width": 1280, "height": 900})
+    opened.goto(request.getfixturevalue({"study": "address", "run": "run_address"}[request.param]))
+    opened.wait_for_selector("html[data-ready]")
+    return request.param, opened
+
+
+def test_it_is_short(wide_page):
+    kind, page = wide_page
+    assert 1_000 < page.evaluate("document.documentElement.scrollHeight") <= HIGHEST[kind]
+
+
+def test_axe_finds_nothing_serious(wide_page, axe):
+    """In light and dark, and on a phone; `serious` and `critical` are axe's own words."""
+    kind, page = wide_page
+    page.evaluate(axe)
+    found = []
+    for width, scheme in ((1280, "light"), (1280, "dark"), (375, "light")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        told = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found += [(kind, width, scheme, row["id"]) for row in told["violations"] if row["impact"] in SERIOUS]
+    assert found == []

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 import torch
 
+from mooring.config.experiment import ClientEvaluation
 from mooring.data.digits import Digits
 from mooring.evaluate import Examiner
 
@@ -31,6 +32,14 @@ def test_clients_of_an_average_are_evaluated_when_it_is_asked_for_and_nothing_el
     assert figures(last) == figures(every) == figures(none)
     assert last["uploads"] == every["uploads"] == none["uploads"]
     assert len({result["fingerprint"] for result in (last, every, none)}) == 3
+
+
+@pytest.mark.parametrize(("clients", "images"), [(1, 2000), (5, 2000), (50, 200), (1000, 100)])
+def test_many_clients_are_shown_fewer_images_each(clients, images):
+    assert ClientEvaluation().images_at(9, 9, clients) == images
+    assert ClientEvaluation(images=50).images_at(9, 9, clients) == 50
+    assert ClientEvaluation(passes=10**9).images_at(9, 9, clients) == 2000
+    assert ClientEvaluation().images_at(8, 9, clients) == 0
 
 
 def test_clients_that_take_part_in_every_prediction_cost_nothing_and_are_told_for_every_round(run_json):

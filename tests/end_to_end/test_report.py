@@ -48,7 +48,9 @@ def test_watching_a_finished_run_shows_one_frame_and_ends(cli, run_folder):
     code, out, _ = cli("watch", "run")
     assert code == 0
     assert "finished" in out
-    assert "lambda over rounds" in out
+    assert "anchor pull" in out
+    assert "(lambda)" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_a_run_that_stopped_says_how_to_go_on(cli, run_folder):

@@ -35,25 +35,21 @@ def test_a_study_decides_every_claim_and_is_not_run_twice(cli, monkeypatch, tmp_
 def without_the_extra(cli, monkeypatch, tmp_path):
     """The study stands; one line says how to get its page. A run that fails is told all the same."""
     (tmp_path / "s" / "report.html").unlink()
-    for name in [name for name in sys.modules if name.partition(".")[0] == "plotly"]:
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     code, out, err = cli("study", "5", *TINY, "out=s", "--quiet")
     assert code == 0, err
     assert out.splitlines()[-1].endswith(" s/study.md")
     assert len(out.splitlines()) <= 16  # without --table, plain lines
     assert max(map(len, out.splitlines())) <= 80
-    assert err == "no report page: plotly: is not installed; pip install 'mooring[report]', then mooring report s\n"
+    assert err == "no report page: jinja2: is not installed; pip install 'mooring[report]', then mooring report s\n"
     assert not (tmp_path / "s" / "report.html").exists()
     code, _, err = cli("report", "s")
-    assert (code, err) == (2, "error: plotly: is not installed; pip install 'mooring[report]'\n")
+    assert (code, err) == (2, "error: jinja2: is not installed; pip install 'mooring[report]'\n")
 
 
 @pytest.mark.slow
 def test_less_than_all_runs_is_told_without_the_extra_too(cli, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     code, _, err = cli("study", "5", *TINY, "training.lr=1e6", "training.clip=null", "out=s", "--quiet")
     assert code == 3, err
     assert "no report page" in err.splitlines()[-2]

@@ -13,8 +13,12 @@ from shlex import quote
 
 import pytest
 from disturbance import LIMIT_SECONDS, OFTEN, SOURCE
+from federated import CHEAP, Federated, write_sites
 
+from mooring.federation.keys import HOME
+from mooring.federation.upload_file import read_upload
 from mooring.record import RunFolder, verify
+from mooring.uploads.codec import encode
 
 INTERRUPT = b"\x03"
 LONG = ["training.rounds=200", "training.local_epochs=2", "data.limit=400", OFTEN]
@@ -102,6 +106,27 @@ def test_a_fusion_of_many_rules_keeps_what_it_has(original, tmp_path):
     assert "Traceback" not in terminal.shown()
     assert f"rules are fused, and kept in {folder}/fusions" in terminal.shown()
     assert all(state.state == "as written" for state in verify(RunFolder(folder)))
+
+
+def test_a_site_goes_on_with_its_training(tmp_path, monkeypatch):
+    """Ctrl-C, then the command that is told: the upload of a training that nobody disturbed."""
+    long = ("method=v7", "model=digits_net", "training.rounds=40", "training.local_epochs=1", *CHEAP[:2])
+    made = Federated(tmp_path, words=long, named_keys=False)
+    write_sites(tmp_path / "images", {"north": (4, 4, 4, 4)}, side=16)
+    words = ["train", "job.mooring", "--data", "images/north", "--site", "north", "--yes", "--allow-small-classes"]
+    home = tmp_path / "home of a site"
+    monkeypatch.setenv(HOME, str(home))
+    terminal = Terminal(tmp_path, *words)
+    terminal.wait_for(lambda: list(home.glob("training/**/*.state")))
+    terminal.press()
+    assert terminal.ended() == 130
+    assert "Traceback" not in terminal.shown()
+    assert terminal.shown().splitlines()[-1].endswith(f"interrupted; go on with: mooring {' '.join(words)}")
+    assert not (tmp_path / "north.mooring").exists()
+    assert Terminal(tmp_path, *words).ended() == 0
+    undisturbed = made.train("north", name="undisturbed.mooring", allow_small=True)
+    gone_on, whole = (encode(read_upload(path).upload) for path in (tmp_path / "north.mooring", undisturbed))
+    assert gone_on == whole
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.4])

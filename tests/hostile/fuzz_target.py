@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 
 @dataclass(frozen=True)
@@ -17,3 +18,4 @@ class Target:
     seed: Callable[[Path], bytes]
     load: Callable[[Path, bytes], str]
     checked: bool = False
+    damage: Callable[[bytes, Random], bytes] | None = None  # of its own, instead of that of bytes

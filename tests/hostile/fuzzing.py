@@ -16,15 +16,22 @@ from typing import Literal
 
 import fuzz_data
 import fuzz_federation
+import fuzz_forged
 import fuzz_records
 from fuzz_target import Target
 
 from mooring.errors import MooringError
 
-TARGETS: dict[str, Target] = {**fuzz_data.TARGETS, **fuzz_records.TARGETS, **fuzz_federation.TARGETS}
+TARGETS: dict[str, Target] = {
+    **fuzz_data.TARGETS,
+    **fuzz_records.TARGETS,
+    **fuzz_federation.TARGETS,
+    **fuzz_forged.TARGETS,
+}
 
 ROOM = 2**31  # bytes of address space
-SECONDS = 20
+SECONDS = 20  # of processor time: how busy the machine is decides nothing
+PATIENCE = 15  # times as many seconds by the clock, for one that waits and computes nothing
 START = 120  # seconds that a process may need to begin
 EDGE = 200  # bytes at both ends, where formats say what they are: every second change falls there
 LONGEST = 64  # bytes of a block
@@ -64,10 +71,14 @@ class Worker:
         `apart`: in a child of the process, which has no more memory to use again than the process had.
         """
         self._pipe.send((name, content, room, apart))
+        began = self._spent()
         try:
-            if self._pipe.poll(SECONDS):
-                return Outcome(*self._pipe.recv())
-            outcome = Outcome("hang", f"no answer in {SECONDS} s")
+            for _ in range(PATIENCE):
+                if self._pipe.poll(SECONDS):
+                    return Outcome(*self._pipe.recv())
+                if self._spent() - began > SECONDS:
+                    break
+            outcome = Outcome("hang", f"no answer after {self._spent() - began:.0f} s of processor time")
         except EOFError:
             self._process.join()
             outcome = Outcome("traceback", f"the interpreter died: exit code {self._process.exitcode}")
@@ -83,6 +94,14 @@ class Worker:
         self._process.kill()
         self._process.join()
         self._pipe.close()
+
+    def _spent(self) -> float:
+        """Processor seconds of the process; 0 once it is gone."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _begin(self) -> None:
         context = get_context("spawn")
@@ -174,7 +193,9 @@ def one(worker: Worker, name: str, number: int, seed: int, good: dict[str, bytes
 
 def damaged(content: bytes, name: str, seed: int, number: int) -> bytes:
     """The same bytes for the same arguments; one to three kinds of damage."""
-    rng = random.Random(f"{seed}/{name}/{number}")
+    rng, own = random.Random(f"{seed}/{name}/{number}"), TARGETS[name].damage
+    if own is not None:
+        return own(content, rng)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         content = rng.choice(DAMAGES)(bytearray(content), rng)
     return content

@@ -239,5 +239,5 @@ def test_no_verb_and_no_worker_runs_a_file_that_is_called_like_a_library(v12_run
     words = "engine.workers=2 partition.kind=iid partition.clients=2 training.rounds=1 training.local_epochs=1"
     own = f"run method=v7 weight=lab:Sine {words} data.limit=60 out=own -q"
     done = installed(tmp_path)(here, *(" ".join(words) for words in EVERY), own)
-    assert done.stderr == ""
+    assert [line for line in done.stderr.splitlines() if not line.endswith(" ...")] == []  # but for what takes long
     assert [path.name for path in here.glob("executed*")] == ["executed"]

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar
 
@@ -36,7 +37,7 @@ from mooring.fusion.base import Server
 from mooring.fusion.distillation.student import StudentTraining
 from mooring.fusion.distillation.synthesis import Synthesis
 from mooring.fusion.ensemble import Ensemble, Members
-from mooring.fusion.saved import SCORERS, decode_predictor, encode_predictor
+from mooring.fusion.saved import SCORERS, decode_predictor, encode_predictor, predictor_in_pieces
 from mooring.models.backbones import DigitsNet
 from mooring.models.feature_maps import EncoderFile, Pixels, RandomEncoder
 from mooring.models.heads import HEADS, RawPrototypes
@@ -301,3 +302,17 @@ def test_what_is_no_predictor_is_refused_in_one_line(predictor, uploads, tmp_pat
     with pytest.raises(ModelError, match=r"nowhere.*cannot be written"):
         save_predictor(predictor, tmp_path / "nowhere" / "p", {})
     assert sorted(p.name for p in tmp_path.iterdir()) == ["p.safetensors"]
+
+
+def test_networks_read_together_share_no_tensor_that_they_learned(predictor):
+    again = decode_predictor(encode_predictor(predictor, {})).predictor
+    places = [tensor.data_ptr() for tensor in again.state_dict().values()]
+    assert len(set(places)) == len(places)
+
+
+def test_a_file_written_piece_by_piece_is_the_file_encoded_at_once(predictor, tmp_path):
+    save_predictor(predictor, tmp_path / "p", PROVENANCE)
+    pieces = predictor_in_pieces(predictor, PROVENANCE)
+    assert (tmp_path / "p").read_bytes() == encode_predictor(predictor, PROVENANCE) == b"".join(pieces)
+    assert pieces.size == sum(map(len, pieces)) == (tmp_path / "p").stat().st_size
+    assert pieces.sha256 == sha256(pieces.joined()).hexdigest()

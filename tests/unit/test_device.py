@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from mooring import load
 from mooring.client import run_client
-from mooring.client.device import CPU, Device
+from mooring.client.device import Device
 from mooring.client.loop import facts_of, train_step
 from mooring.client.state import ClientState
 from mooring.data.sites import InMemorySite
@@ -41,16 +42,21 @@ def test_colours_too(make_job):
 
 
 def test_bfloat16_learns_nearly_the_same(make_job, shard_of):
-    job, shard = make_job("v7", local_epochs=3), shard_of(range(10), 10)
-    exact, half = (
-        list(run_client(job, InMemorySite(0, shard), lambda _: None, device=device))[-1].tensors
-        for device in (CPU, Device("cpu", half=True))
-    )
+    shard = shard_of(range(10), 10)
+    jobs = [make_job("v7", local_epochs=3, precision=precision) for precision in ("float32", "bfloat16")]
+    exact, half = (list(run_client(job, InMemorySite(0, shard), lambda _: None))[-1].tensors for job in jobs)
+    assert jobs[0].sha256 == make_job("v7", local_epochs=3).sha256 != jobs[1].sha256
     assert exact.keys() == half.keys()
     assert all(tensor.dtype == half[name].dtype for name, tensor in exact.items())
     p, q = exact["head.prototypes"].flatten(), half["head.prototypes"].flatten()
     assert not torch.equal(p, q)
     assert torch.cosine_similarity(p, q, 0) > 0.99
+
+
+def test_the_precision_is_part_of_the_fingerprint_and_leaves_old_ones_alone():
+    fingerprints = [load(overrides=words)[0].fingerprint() for words in ([], ["training.precision=float32"])]
+    assert fingerprints[0] == fingerprints[1]
+    assert load(overrides=["training.precision=bfloat16"])[0].fingerprint() != fingerprints[0]
 
 
 def test_a_gpu_that_is_not_there_is_refused(cli):

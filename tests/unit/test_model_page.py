@@ -71,5 +71,9 @@ def test_a_fusion_of_files_tells_what_each_site_adds(cli, tmp_path, monkeypatch)
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "What each site adds" in page
     assert found.words in page
+    code, out, err = cli("fuse", "job.mooring", *files, "--data", "held", "--out", "other.mooring", "--report")
+    assert (code, err) == (0, "")
+    assert "other.html: a page for people" in out
+    assert (tmp_path / "other.html").read_text("utf-8") == page
     code, _, err = cli("fuse", "job.mooring", *files, "--data", "held")
-    assert (code, "name one with --report" in err) == (2, True)
+    assert (code, "say --report too" in err) == (2, True)

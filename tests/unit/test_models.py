@@ -91,3 +91,15 @@ def test_a_fixed_simplex_is_shared_and_never_learns_but_its_scale_does(make_job,
     cosines = prototypes @ prototypes.T
     torch.testing.assert_close(cosines, torch.eye(10) * (1 + 1 / 9) - 1 / 9, atol=1e-5, rtol=0)
     assert upload.tensors["head.log_scale"] != start.head.log_scale
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_where_only_shapes_are_asked_for_nothing_is_drawn(head):
+    plan, rng = blueprint(DigitsNet(), HEADS[head](), (1, 8, 8)), torch.Generator()
+    before = rng.get_state()
+    with torch.device("meta"):
+        shapes = plan.build(rng).state_dict()
+    assert torch.equal(rng.get_state(), before)
+    real = plan.build(rng).state_dict()
+    assert all(tensor.is_meta for tensor in shapes.values())
+    assert {name: tensor.shape for name, tensor in shapes.items()} == {name: real[name].shape for name in real}

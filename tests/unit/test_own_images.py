@@ -214,7 +214,7 @@ def test_class_of_corrupt_images_alone_is_an_error(tmp_path: Path) -> None:
 
 def test_folders_that_make_no_sense_are_named(tmp_path: Path) -> None:
     refused(folder(tmp_path), "no images")
-    refused(folder(tmp_path, layout="tree"), "no class folders")
+    refused(folder(tmp_path, layout="tree"), "no images")
     refused(folder(tmp_path, layout="split"), "train")
     refused(ImageFolder(), "data.root")
     write_split(tmp_path / "s")

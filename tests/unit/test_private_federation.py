@@ -10,12 +10,15 @@ from federated import CHEAP, CLASSES, Federated, write_sites
 
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import ConfigError, FederationError
+from mooring.federation.budget import spent, together
 from mooring.federation.container import decode
 from mooring.federation.fuse import Terms
 from mooring.federation.model_file import load_model
 from mooring.federation.recovery import write_recovery
 from mooring.federation.secure_job import summing
+from mooring.federation.train import folder_of, preview
 from mooring.federation.upload_file import read_upload
+from mooring.uploads.privacy import gaussian_sigma
 
 PRIVATE = "fusion.privacy={kind: gaussian-noise, epsilon: 8, delta: 1e-5, size: 8}"
 
@@ -90,6 +93,33 @@ class TestNoise:
         }
         assert len(keys) == 2
         assert with_noise_of(job.work, job.sha256, other.key).sha256 == job.work.sha256
+
+    def test_the_log_adds_up_what_several_jobs_tell(self, noised, images, tmp_path):
+        log, job = noised.log("east"), noised.job
+        once = spent(log.entries())
+        assert (once.uploads, once.bare, once.delta) == (1, 0, 1e-5)
+        assert once.epsilon == pytest.approx(8)
+        noised.train("east", name="again.mooring")  # the same numbers
+        assert spent(log.entries()) == once
+        [first] = [entry.noise for entry in log.entries() if entry.noise][:1]
+        twice = preview(job, folder_of(job, "east", noised.data("east")), log.entries()).budget
+        assert (twice.uploads, twice) == (2, together([first, replace(first, numbers="x")]))
+        assert once.epsilon * 2**0.5 < twice.epsilon < 2 * once.epsilon
+        halved = gaussian_sigma(twice.epsilon, twice.delta)
+        assert halved == pytest.approx(first.sigma / 2**0.5)
+        assert "2 uploads under noise: together epsilon" in twice.sentence
+        bare = together([first], bare=1).sentence
+        assert bare.endswith("and 1 upload without noise, which no epsilon covers")
+
+    def test_check_inspect_and_log_say_the_total(self, noised, cli, monkeypatch):
+        monkeypatch.setenv("MOORING_HOME", str(noised.root / "home-north"))
+        job, file = noised.job_path, noised.root / "north.mooring"
+        code, out, _ = cli("train", job, "--data", noised.data("north"), "--site", "north", "--check")
+        assert (code, "would have sent 2 uploads under noise" in " ".join(out.split())) == (0, True)
+        assert "1 upload under noise: together epsilon 8" in " ".join(cli("inspect", file)[1].split())
+        assert "1 upload under noise: together epsilon 8" in " ".join(cli("log")[1].split())
+        monkeypatch.setenv("MOORING_HOME", str(noised.root / "home"))
+        assert "under noise: together" not in " ".join(cli("inspect", file)[1].split())
 
     def test_words_of_other_fusions_are_refused(self):
         from mooring.config import load

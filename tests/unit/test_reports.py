@@ -13,6 +13,7 @@ from mooring.errors import MooringError
 from mooring.events import ClientRecord
 from mooring.record import Quoted, RunFolder, Spread, write_record
 from mooring.record.files import sealed
+from mooring.reports.claims import main_figure
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.reading import gather
@@ -48,7 +49,11 @@ def test_results_are_means_and_sample_deviations_over_seeds(sweep_report):
     assert v7["accuracy"].std == pytest.approx(0.2 / sqrt(2))
     assert v12["accuracy"].mean == pytest.approx(0.4)
     assert v12["accuracy"].std == pytest.approx(0.4 / sqrt(2))
-    assert len(v7["fingerprints"].split(", ")) == 2
+    assert "fingerprints" not in v7  # they stand at the end, with the runs
+    assert len({row["fingerprint"] for row in table(sweep_report, "runs")}) == 4
+    half = 12.7062047 * 0.1  # t(1) at 97.5 %, times std / sqrt(2), and never outside [0, 1]
+    assert (v7["95 % low"], v7["95 % high"]) == (0.0, 1.0)
+    assert 0.6 + half > 1
 
 
 def test_the_baseline_is_compared_seed_by_seed(sweep_report):
@@ -173,9 +178,9 @@ def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
     report = compose(gather(study_folder))
     refuted = report.verdicts[1]
     assert refuted.quote.endswith("均衡点，σ")
-    assert refuted.why == "100% not. The sign is <i>wrong</i>: it grows."
+    assert (refuted.rule, refuted.why) == ("100% not", "The sign is <i>wrong</i>: it grows.")
     assert table(report, "documented")[1]["in the note's words"] == refuted.quote
-    assert table(report, "documented")[1]["why"] == refuted.why
+    assert table(report, "documented")[1]["why"] == f"{refuted.rule}. {refuted.why}"
     assert report.command == "mooring study 5 scale=quick seeds=1,2 data.root=/a_b"
     told = {row["what"]: row["value"] for row in table(report, "study")}
     assert told["scale"] == "quick: the digits."
@@ -369,7 +374,11 @@ def test_what_was_only_fused_has_a_line_of_results(fused_sweep):
     ]
     assert lines["v12 · fusion=class-expert"]["accuracy"].mean == pytest.approx(0.55)
     assert lines["v7 · fusion=class-expert"]["n"] == 2
-    assert [(card.value, card.label) for card in report.cards[:2]] == [("4", "runs"), ("4", "experiments")]
+    assert [(card.value, card.label) for card in report.cards[:2]] == [
+        ("8", "runs"),
+        ("4", "experiments"),
+    ]  # as results.csv
+    assert report.cards[0].detail == "4 trained, 4 fused from their uploads"
     assert table(report, "by-fusion")[0]["fusion=class-expert"].mean == pytest.approx(0.6)
     assert len(table(report, "runs")) == 4
 
@@ -427,3 +436,19 @@ def test_trials_of_a_search_are_compared_trial_by_trial(v12_run, tmp_path):
     (tmp_path / "sweep.yaml").write_text(json.dumps(plan))
     found = {row["experiment"]: row["difference"].mean for row in table(compose(gather(tmp_path)), "baseline")}
     assert found == {"v12 · lr=0.01235": pytest.approx(0.1), "v12 · lr=0.07": pytest.approx(0.3)}
+
+
+@pytest.mark.parametrize(
+    ("measured", "figure"),
+    [
+        (
+            "fused accuracy: 0.42 ± 0.03 (n = 3) against 0.57; difference -0.15 ± 0.07 (n = 3)",
+            "difference -0.15 ± 0.07",
+        ),
+        ("gradient_cosine (mean over rounds): 0.357 ± 0.054 (n = 3), from 0.311 to 0.416", "0.357 ± 0.054"),
+        ("difference in fused accuracy by partition.alpha: 0.5: -0.056 ± 0.044; 0.3: -0.063 ± 0.062", ""),
+        ("", ""),
+    ],
+)
+def test_a_claim_in_one_line_shows_its_one_figure_or_none(measured, figure):
+    assert main_figure(measured) == figure

@@ -1,15 +1,20 @@
 """Whoever holds images has a name, from the folder to the result."""
 
+import re
+
 import numpy as np
 import pytest
 from source_files import write_images
 
 from mooring import load, run
+from mooring.cli.progress import warning
 from mooring.data.clients import federate
 from mooring.data.image_folder import ImageFolder
+from mooring.data.image_tree import recognise
 from mooring.data.partition import Dirichlet, Sites
 from mooring.data.sites import site_names
-from mooring.events import PartitionDrawn
+from mooring.errors import DataError
+from mooring.events import ClientStarved, PartitionDrawn
 from mooring.record import RunFolder
 
 HELD = {"St. Mary's": {"cat": 5, "dog": 5}, "north": {"dog": 10}, "south": {"cat": 10}}
@@ -68,3 +73,37 @@ def test_a_run_tells_the_names_of_its_sites_from_the_first_event_to_the_result(h
     assert [upload.site for upload in result.uploads] == list(names)
     assert result.classes == ("cat", "dog")
     assert [client.site for client in RunFolder(tmp_path / "run").record.clients] == list(names)
+
+
+def test_the_terminal_names_sites_and_classes(cli, hospitals):
+    words = ["data=image_folder", f"data.root={hospitals}", "data.size=16", "partition=sites"]
+    code, out, _ = cli("partition", *words, "method=v7", "model.width=0.01")  # no model is asked
+    assert code == 0
+    assert out.splitlines()[1].split()[:3] == ["client", "cat", "dog"]
+    assert [line[:10].strip() for line in out.splitlines()[2:5]] == ["St. Mary's", "north", "south"]
+    code, out, _ = cli("doctor", "method=v7", *words, "training.rounds=1", "training.local_epochs=1")
+    assert code == 0
+    assert "St. Mary's" in out
+
+
+def test_progress_speaks_of_sites_by_name():
+    starved = ClientStarved(1, "has no images")
+    assert warning(starved, ("north", "south")) == "warning: south: has no images"
+    assert warning(starved) == "warning: client 1: has no images"
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (["1.png"], "holds 1 images and no folders of classes, such as 1.png; put the images of each class"),
+        (["a/b/c/d/1.png", "a/b/x/e/2.png"], "its 2 images lie 4 folders deep, such as a/b/c/d/1.png; set data.root="),
+        (["Training/cat/1.png", "Testing/cat/2.png"], "has Training/ and Testing/; rename them to train/ and test/"),
+        (["labels.csv"], "but 1 .csv"),
+    ],
+)
+def test_an_unexpected_layout_is_answered_with_what_was_found_and_what_would_work(tmp_path, files, told):
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    with pytest.raises(DataError, match=re.escape(told)):
+        recognise(tmp_path)

@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from mooring.cli import (
+    compare,
     config,
     data,
     doctor,
@@ -89,6 +90,7 @@ app.command("config")(config.config)
 app.command("settings")(settings.settings)
 app.command("doctor", cls=TakesSettings)(doctor.doctor)
 app.command("report")(folders.report)
+app.command("compare")(compare.compare)
 app.command("track")(folders.track)
 app.command("partition", cls=TakesSettings)(data.partition)
 

@@ -45,9 +45,15 @@ def begin_workers(module: str) -> None:
 
 def experiments(settings: list[str] | None) -> "list[Experiment]":
     """The experiments that a file (if the first setting is one) and overrides describe."""
+    from mooring.cli.waiting import getting_ready
+
+    with getting_ready():
+        return experiments_of(settings or [])
+
+
+def experiments_of(settings: list[str]) -> "list[Experiment]":
     from mooring.config import load
 
-    settings = settings or []
     if settings and "=" not in settings[0]:
         from mooring.methods import METHODS
 
@@ -75,6 +81,23 @@ def resuming(folder: Path, experiment: "Experiment") -> str:
 def round_of(round_: int, rounds: int) -> str:
     """Rounds are counted from 0, as the notes count them."""
     return f"round {round_} (last: {rounds - 1})"
+
+
+def named(client: int, site: str) -> str:
+    """A client in a column of its own: its number, or the name of its site."""
+    return str(client) if site in ("", f"client {client}") else site
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 run`, `8 runs`"""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """`80 seconds`, `12 minutes`, `2.5 hours`"""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def command() -> str:

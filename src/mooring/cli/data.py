@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, Root, Settings, experiments, print_json
+from mooring.cli.arguments import AsJson, Root, Settings, experiments, named, print_json
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.table import Table
     from rich.text import Text
 
@@ -70,46 +72,48 @@ def partition(
     experiment = experiments(settings)[0]
     from mooring.cli.progress import reading_lines
     from mooring.cli.terminal import Screen
+    from mooring.cli.waiting import working
     from mooring.data.partition import export as write
     from mooring.data.progress import reading_told
-    from mooring.simulation import prepare
+    from mooring.simulation import divided
 
-    with reading_told(reading_lines):
-        federation, _ = prepare(experiment)
+    with working("reading the images", silent=json), reading_told(reading_lines):
+        federation = divided(experiment)
     if export is not None:
         write(federation.partition, str(export))
     if json:
         print_json(federation.summary())
         return
     console = Screen()
-    console.print(heat_map(federation.partition, federation.train.classes), highlight=True)
+    names = [named(site.number, site.name) for site in federation.sites()]
+    console.print(heat_map(federation.partition, federation.train.classes, names))
     found = federation.partition
     console.print(
         f"\nimages {found.samples:,}, coverage {found.coverage:.3f}, overlap {found.overlap:.3f}, "
         f"size variation {found.size_variation:.3f}\n"
-        f"entropy / log2 C: mean {found.normalised_entropy.mean():.3f}\n"
+        f"label entropy, 0 for one class and 1 for all alike: mean {found.normalised_entropy.mean():.3f}\n"
         f"sha256 {found.sha256}"
     )
 
 
-def heat_map(partition: "Partition", classes: tuple[str, ...]) -> "Table":
-    """A row per client: images of each class, shaded by their share of the class."""
+def heat_map(partition: "Partition", classes: tuple[str, ...], names: "Sequence[str]") -> "Table":
+    """A row per client, by the name of its site: images of each class, shaded by their share of the class."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("client", justify="right", style="bold")
+    table.add_column("client", style="bold", overflow="fold", max_width=16)
     narrow = len(classes) <= MOST_COLUMNS
-    for name in classes if narrow else ("labels",):
-        table.add_column(name[: 6 if len(classes) > 4 else 14], justify="right")
-    for heading in ("images", "classes", "entropy"):
-        table.add_column(heading, justify="right")
+    for name in classes if narrow else (f"{len(classes)} classes, {classes[0]} to {classes[-1]}",):
+        table.add_column(name, justify="right", overflow="fold", min_width=4, max_width=14 if narrow else None)
+    for heading in ("images", "classes", "label\nentropy"):
+        table.add_column(heading, justify="right", min_width=7)
     totals = partition.counts.sum(0).clip(min=1)
     for client, counts in enumerate(partition.counts):
         cells = [shaded(f"{n:>4}", n / total) for n, total in zip(counts.tolist(), totals.tolist(), strict=True)]
         if not narrow:
             cells = [strip(counts.tolist(), totals.tolist())]
         table.add_row(
-            str(client),
+            names[client],
             *cells,
             f"{partition.sizes[client]:,}",
             str(partition.classes_per_client[client]),

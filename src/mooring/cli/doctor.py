@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mooring.cli.arguments import AsJson, Settings, TrustCode, experiments, print_json, trusted
+from mooring.cli.arguments import AsJson, Settings, TrustCode, experiments, named, print_json, trusted
 from mooring.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mooring.cli.terminal import Screen
     from mooring.doctor import Diagnosis, Finding
@@ -38,18 +38,21 @@ def doctor(
     if log is None and not (settings and Path(settings[0]).is_dir()):
         before(settings, json)
         return
-    from mooring.doctor import case_of_log, examine, read_case
-    from mooring.importing import read_imports
+    from mooring.cli.waiting import working
 
-    if log is not None:
-        if settings:
-            raise StoreError("--log takes no further settings", "examine one thing at a time")
-        imports = read_imports(log)
-        names = [log.name if len(imports) == 1 else f"{log.name} #{i}" for i in range(1, len(imports) + 1)]
-        cases = [case_of_log(one.record, one.settings, name) for one, name in zip(imports, names, strict=True)]
-    else:
-        cases = [read_case(Path(folder), trusted(trust_code)) for folder in settings or []]
-    diagnoses = [examine(case) for case in cases]
+    if log is not None and settings:
+        raise StoreError("--log takes no further settings", "examine one thing at a time")
+    with working(f"examining {', '.join(settings or [str(log)])}", silent=json):
+        from mooring.doctor import case_of_log, examine, read_case
+        from mooring.importing import read_imports
+
+        if log is not None:
+            imports = read_imports(log)
+            names = [log.name if len(imports) == 1 else f"{log.name} #{i}" for i in range(1, len(imports) + 1)]
+            cases = [case_of_log(one.record, one.settings, name) for one, name in zip(imports, names, strict=True)]
+        else:
+            cases = [read_case(Path(folder), trusted(trust_code)) for folder in settings or []]
+        diagnoses = [examine(case) for case in cases]
     if json:
         told = [as_tree(diagnosis) for diagnosis in diagnoses]
         print_json(told[0] if len(told) == 1 else told)
@@ -65,9 +68,8 @@ def before(settings: list[str] | None, json: bool) -> None:
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported
     from dataclasses import asdict, replace
 
-    from rich.console import Console
-
     from mooring.cli.progress import reading_lines
+    from mooring.cli.waiting import working
     from mooring.client.bank import stand_in
     from mooring.data.progress import reading_told
     from mooring.simulation import prepare
@@ -75,16 +77,16 @@ def before(settings: list[str] | None, json: bool) -> None:
 
     told: list[dict[str, Any]] = []
     for experiment in chosen:
-        with reading_told(reading_lines):
+        with working("reading the images and drawing the partition", silent=json), reading_told(reading_lines):
             federation, job = prepare(experiment)
-        with Console(stderr=True).status("timing a few steps of the largest client"):
+        with working("timing a few steps of the largest client", silent=json):
             if experiment.method.bank is not None and federation.public is not None:
                 job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
             found = forecast(job, federation)
         findings = foreseen(found, settings or [])
         told.append({"method": experiment.label, **asdict(found), "findings": [asdict(one) for one in findings]})
         if not json:
-            show_forecast(experiment.label, found, findings)
+            show_forecast(experiment.label, found, findings, dict(enumerate(site.name for site in federation.sites())))
     if json:
         print_json(told[0] if len(told) == 1 else told)
 
@@ -132,6 +134,7 @@ def as_tree(diagnosis: "Diagnosis") -> dict[str, Any]:
         "findings": [asdict(finding) for finding in diagnosis.findings],
         "distance_to_equilibrium": diagnosis.distances,
         "remarks": diagnosis.remarks,
+        "sites": diagnosis.sites,
     }
 
 
@@ -144,12 +147,12 @@ def show(diagnosis: "Diagnosis") -> None:
     screen = Screen()
     verdict = ("ill", "bold red") if diagnosis.ill else ("nothing ill", "bold green")
     screen.print(Text.assemble((diagnosis.method, "bold"), f"  {diagnosis.title}: ", verdict), soft_wrap=True)
-    show_findings(screen, diagnosis.findings)
+    show_findings(screen, diagnosis.findings, diagnosis.sites)
     for remark in diagnosis.remarks:
         screen.print(remark, style="dim")
 
 
-def show_findings(screen: "Screen", findings: "Sequence[Finding]") -> None:
+def show_findings(screen: "Screen", findings: "Sequence[Finding]", sites: "Mapping[int, str]") -> None:
     """Words first, the evidence one level below, then a command on a line of its own, told once."""
     from rich.text import Text
 
@@ -157,7 +160,7 @@ def show_findings(screen: "Screen", findings: "Sequence[Finding]") -> None:
     for finding in findings:
         first, *rest = folded(screen, f"{finding.words} ({finding.kind})")
         screen.print(Text.assemble(MARKS[finding.severity], f"  {first}"), *rest, sep="\n", soft_wrap=True)
-        for line in (line for told in evidence_of(finding) for line in folded(screen, told)):
+        for line in (line for told in evidence_of(finding, sites) for line in folded(screen, told)):
             screen.print(f"{INDENT}{line.strip()}", style="dim", soft_wrap=True)
         if finding.remedy and finding.remedy not in tried:
             screen.print(Text.assemble(INDENT, ("Try:", "bold"), f" {finding.remedy}"), soft_wrap=True)
@@ -172,22 +175,22 @@ def folded(screen: "Screen", text: str) -> list[str]:
     return [first, *(f"{INDENT}{line}" for line in rest)]
 
 
-def evidence_of(finding: "Finding") -> list[str]:
-    """The first client's, or several where each has its own story; the others are named."""
+def evidence_of(finding: "Finding", sites: "Mapping[int, str]") -> list[str]:
+    """The first client's by the name of its site, or several where each has its own story; the others are named."""
     shown = finding.evidence[: FEW if finding.kind in EACH else 1]
     lines = []
     for one in shown:
-        who = [] if one.client is None else [f"client {one.client}"]
+        who = [] if one.client is None else [sites.get(one.client, f"client {one.client}")]
         when = [] if one.round is None or one.client is None else [f"round {one.round}"]
         lines.append(": ".join(part for part in (", ".join([*who, *when]), one.text) if part))
-    others = [str(client) for client in finding.clients[len(shown) :]]
+    others = [named(client, sites.get(client, "")) for client in finding.clients[len(shown) :]]
     if others:
         more = f" and {len(others) - MOST} more" if len(others) > MOST else ""
         lines[-1] += f" (and clients {', '.join(others[:MOST])}{more})"
     return lines
 
 
-def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]") -> None:
+def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]", sites: "Mapping[int, str]") -> None:
     """The table of clients, then what it means."""
     from rich.table import Table
     from rich.text import Text
@@ -199,15 +202,18 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
     screen = Screen()
     screen.print(Text.assemble((name, "bold"), ", before it runs"))
     table = Table(box=None, pad_edge=False)
-    for heading in ("client", "images", "steps", "relaxation (steps)", "largest lambda"):
+    table.add_column("client", overflow="fold")
+    for heading in ("images", "steps", "steps until the pull\nsettles (relaxation)", "strongest pull\n(lambda)"):
         table.add_column(heading, justify="right")
     for line in found.clients[:MOST]:
         relaxation = "-" if line.relaxation is None else number(line.relaxation)
         largest = "-" if line.largest is None else number(line.largest)
-        table.add_row(str(line.client), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest)
+        table.add_row(
+            named(line.client, sites[line.client]), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest
+        )
     screen.print(table)
     if len(found.clients) > MOST:
         screen.print(f"... and {len(found.clients) - MOST} more clients", style="dim")
-    show_findings(screen, findings)
+    show_findings(screen, findings, sites)
     upload = size(found.upload_bytes)
     screen.print(f"about {found.minutes:.1f} core-minutes of training; each client uploads {upload} once")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, print_json, say
-from mooring.errors import ConfigError, FederationError
+from mooring.cli.arguments import AsJson, command, print_json, say
+from mooring.errors import ConfigError, FederationError, Interruption
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
@@ -139,7 +139,7 @@ def train(  # noqa: PLR0913, PLR0917
     opened = read_job(job, encoder)
     place = folder_of(opened, site, data, pairs("map", rename, "FOLDER=CLASS"))
     if check:
-        found = preview(opened, place)
+        found = preview(opened, place, Log(home()).entries())
         if json:
             print_json(found)
         else:
@@ -151,10 +151,13 @@ def train(  # noqa: PLR0913, PLR0917
     log = Log(home())
     if yes:
         write_down(opened, log)
-    with training(site, silent=json) as emit:
-        done = train_site(
-            opened, place, path, own_identity(), log, allow_small=allow_small_classes, sealed=seal, emit=emit
-        )
+    try:
+        with training(site, silent=json) as emit:
+            done = train_site(
+                opened, place, path, own_identity(), log, allow_small=allow_small_classes, sealed=seal, emit=emit
+            )
+    except KeyboardInterrupt:
+        raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:
         print_json({"path": str(done.path), "bytes": done.bytes, "sha256": done.sha256, "samples": done.samples})
         return
@@ -226,18 +229,21 @@ def log(
     json: AsJson = False,
 ) -> None:
     """Show what was decided here: planned, approved, trained, used, set aside, fused, withdrawn."""
+    from mooring.federation.budget import spent
     from mooring.federation.keys import home
     from mooring.federation.log import Log
 
     kept = Log(home())
     entries = kept.entries()  # a broken chain is an error, whatever is asked for
     if json:
-        print_json({"entries": entries, "last": kept.last})
+        print_json({"entries": entries, "last": kept.last, "privacy": spent(entries)})
         return
     if not verify:
         from mooring.cli.federation_tables import show_log
 
         show_log(entries)
+        if spent(entries).uploads:
+            say(f"privacy of any single image, if it was behind all of them: {spent(entries).sentence}")
     say(f"{len(entries)} lines, every one in place; the last has the hash {kept.last}")
 
 

@@ -1,19 +1,22 @@
 """What the verbs of a federation show in the terminal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from mooring.cli.arguments import duration
 from mooring.cli.terminal import Screen
-from mooring.federation.container import KINDS, Container, decode, load
+from mooring.federation.budget import spent
+from mooring.federation.container import KINDS, Container, decode, file_hash, load
 from mooring.federation.explain import Explained, class_counts, explained, moments_of, sentence_of, small_classes
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import Job
-from mooring.federation.keys import fingerprint, own_identity
+from mooring.federation.keys import fingerprint, home, own_identity
+from mooring.federation.log import Log
 from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import SEALED, UploadFile, read_upload
 from mooring.reports.table import size
@@ -76,6 +79,8 @@ def show_preview(job: Job, site: str, found: "Preview") -> None:
     console.print(f"at most {size(found.bytes)}:")
     for sentence in found.reveals:
         console.print(f"  - {sentence}")
+    if found.budget is not None:
+        console.print(f"with it, this account would have sent {found.budget.sentence}")
     for ending, count in found.ignored.items():
         console.print(f"not read: {count} {ending}", style="dim")
     for label, count in found.small.items():
@@ -84,12 +89,6 @@ def show_preview(job: Job, site: str, found: "Preview") -> None:
     if not found.images:
         console.print("warning: no folder is of a class of this job; say --map FOLDER=CLASS", style="yellow")
     console.print("nothing was written, and nothing was sent", style="dim")
-
-
-def duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} seconds"
-    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,15 @@ def of_job(held: Container, data: bytes, path: Path) -> Inspected:
 
 
 def of_upload(held: Container, data: bytes, path: Path) -> Inspected:
-    return told_of(read_upload(path), len(data))
+    return with_budget(told_of(read_upload(path), len(data)), file_hash(data))
+
+
+def with_budget(found: Inspected, digest: str) -> Inspected:
+    """Under noise, and only for the account that made the file: what it has told in all."""
+    entries = Log(home()).entries()
+    if not any(entry.file == digest and entry.noise for entry in entries):
+        return found
+    return replace(found, rows=(*found.rows, ("this account", spent(entries).sentence)))
 
 
 def of_sealed(held: Container, data: bytes, path: Path) -> Inspected:

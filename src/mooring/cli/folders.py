@@ -19,11 +19,15 @@ def report(
     trust_code: TrustCode = False,
 ) -> None:
     """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet."""
-    from mooring.reports import report as write
-    from mooring.reports.formats import FORMATS
+    from mooring.cli.waiting import working
 
-    endings = {Path(one.name).suffix.removeprefix("."): name for name, one in FORMATS.items()}
-    say(str(write(Path(folder), endings.get(format_, format_), out, trusted(trust_code))))
+    with working(f"reading {folder} and writing the report"):
+        from mooring.reports import report as write
+        from mooring.reports.formats import FORMATS
+
+        endings = {Path(one.name).suffix.removeprefix("."): name for name, one in FORMATS.items()}
+        written = write(Path(folder), endings.get(format_, format_), out, trusted(trust_code))
+    say(str(written))
 
 
 def track(

@@ -23,13 +23,13 @@ class OfFiles:
 
     paths: list[Path]  # the job first, unless there is a model to change
     into: Path | None
-    out: Path | None
+    out: Path
     need: int
     strict: bool
     without: tuple[str, ...]
     encoder: str | None
     in_model: "EncoderKept"
-    report: Path | None
+    page: Path | None  # for people
     held_out: Path | None
     json: bool
 
@@ -47,8 +47,8 @@ def fuse(  # noqa: PLR0913, PLR0917
         Path | None, typer.Option(help="Where to write the model; model.mooring by default, of a run nothing.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a page for people: who contributed, how good it is.")
-    ] = None,
+        bool, typer.Option("--report", help="Also write a page for people: model.html, or a FILE.html named after it.")
+    ] = False,
     data: Annotated[
         Path | None, typer.Option("--data", metavar="FOLDER", help="Held-out images for the page: a folder per class.")
     ] = None,
@@ -87,13 +87,24 @@ def fuse(  # noqa: PLR0913, PLR0917
             raise ConfigError(["--fusion, --clients, --round: are for runs; a job has one fusion and one round"])
         leaving = tuple(part.strip() for part in (without or "").split(",") if part.strip())
         kept: EncoderKept = "included" if include_encoder else "named"
-        federate(OfFiles(list(map(Path, given)), into, out, need, strict, leaving, encoder, kept, report, data, json))
+        model = out or into or USUAL_MODEL
+        page, paths = page_among(given, model) if report else (None, list(map(Path, given)))
+        federate(OfFiles(paths, into, model, need, strict, leaving, encoder, kept, page, data, json))
         return
     if strict or need != 1 or encoder is not None or include_encoder:
         raise ConfigError([f"{given[0]}: is no job file; --need, --strict and those on encoders are for one"])
-    if report is not None or data is not None:
+    if report or data is not None:
         raise ConfigError([f"{given[0]}: is no job file; the page on a run is that of mooring report"])
     refuse(OfRun(given[0], given[1:], fusion, clients, without, at_round, trust_code, out, json))
+
+
+def page_among(words: list[str], model: Path) -> tuple[Path, list[Path]]:
+    """The page that is named after --report, or the one beside the model; and the other files."""
+    paths = list(map(Path, words))
+    pages = [path for path in paths if path.suffix.lower() in (".html", ".htm")]
+    if len(pages) > 1:
+        raise ConfigError([f"--report: {pages[0]} and {pages[1]} are two pages; name one"])
+    return pages[0] if pages else model.with_suffix(".html"), [path for path in paths if path not in pages]
 
 
 def is_job(word: str) -> bool:
@@ -113,25 +124,25 @@ def federate(asked: OfFiles) -> None:
     from mooring.federation.keys import home, own_identity
     from mooring.federation.log import Log
 
-    if asked.held_out is not None and asked.report is None:
-        raise ConfigError(["--data: is for the page; name one with --report FILE"])
+    if asked.held_out is not None and asked.page is None:
+        raise ConfigError(["--data: is for the page; say --report too"])
     coordinator = Coordinator(own_identity(), Log(home()), asked.encoder, asked.in_model)
     terms = Terms(asked.need, asked.strict, asked.without)
     if asked.into is not None:
-        made = coordinator.fuse_into(asked.into, asked.paths, asked.out or asked.into, terms)
+        made = coordinator.fuse_into(asked.into, asked.paths, asked.out, terms)
     else:
         job, *uploads = asked.paths
-        made = coordinator.fuse(job, uploads, asked.out or USUAL_MODEL, terms)
-    if asked.report is not None:
-        write_page(made.path, asked.report, asked.held_out, asked.encoder)
+        made = coordinator.fuse(job, uploads, asked.out, terms)
+    if asked.page is not None:
+        write_page(made.path, asked.page, asked.held_out, asked.encoder)
     if asked.json:
         print_json({"path": str(made.path), "sha256": made.sha256, "sites": made.fused.decisions})
         return
     from mooring.cli.federation_tables import show_made
 
     show_made(made)
-    if asked.report is not None:
-        say(f"{asked.report}: a page for people")
+    if asked.page is not None:
+        say(f"{asked.page}: a page for people")
 
 
 def write_page(model: Path, page: Path, held_out: Path | None, encoder: str | None) -> None:

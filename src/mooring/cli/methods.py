@@ -58,7 +58,7 @@ def methods(word: Word = "", json: AsJson = False) -> None:
     if json:
         print_json(
             [
-                {"method": row.name, "track": METHODS[row.name].track, "fusion": kind_of(row.name)} | as_tree(row)
+                {"method": row.name, "track": METHODS[row.name].track, "fusion": kind_of(row.name), **as_tree(row)}
                 for row in found
             ]
         )

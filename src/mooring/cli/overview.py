@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from mooring.cli.arguments import say
+from mooring.cli.arguments import counted, say
 from mooring.cli.terminal import Screen
 from mooring.events import ClientRecord, Emit, Event, PartitionDrawn, RunEnded, SweepBegan, SweepWaits
 
@@ -51,15 +51,17 @@ class SweepLines:
     def __init__(self, plan: "Plan", out: Path) -> None:
         self.plan, self.out = plan, out
         self.members: dict[str, Member] = {}
+        self.ended = self.runs = 0
 
     def show(self, event: Event) -> None:
         match event:
             case SweepBegan(runs=runs, finished=finished):
                 self.members = all_members(self.plan, self.out)
-                if finished:
-                    say(f"{finished} of {runs} runs finished earlier", err=True)
+                self.ended, self.runs = finished, runs
+                say(f"{finished} of {runs} runs finished earlier" if finished else counted(runs, "run"), err=True)
             case RunEnded(name=name, reason=reason):
-                say(ending(self.members[name], reason), err=True)
+                self.ended += 1
+                say(f"{self.ended} of {self.runs}  {ending(self.members[name], reason)}", err=True)
 
 
 class SweepBars:

@@ -1,14 +1,14 @@
 """Live progress: a bar per running client in a terminal, a line per fused round elsewhere."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING, Literal
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from mooring.cli.arguments import round_of, say
+from mooring.cli.arguments import counted, duration, round_of, say
 from mooring.cli.terminal import Screen
 from mooring.events import (
     ClientFailed,
@@ -29,6 +29,7 @@ from mooring.events import (
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
+PATIENCE = 10.0  # seconds between two lines, where there is no bar
 MANY = 16  # clients beyond which one bar stands for all
 
 
@@ -57,63 +58,40 @@ def tell_program(event: Event) -> None:
     sys.stderr.flush()
 
 
-@contextmanager
-def fusing(rules: int, silent: bool) -> Iterator["Fusing"]:
-    """How far `mooring fuse` is: a bar in a terminal, nothing elsewhere."""
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        TextColumn("{task.completed:.0f}/{task.total:.0f} rules"),
-        TextColumn("{task.fields[facts]}", markup=False),
-        console=Screen(stderr=True),
-        transient=True,
-        disable=silent or not sys.stderr.isatty(),
-    )
-    with bar:
-        yield Fusing(bar, bar.add_task("fusing", total=rules, facts=""))
-
-
-class Fusing:
-    """An emitter that moves the bar of `mooring fuse`."""
-
-    def __init__(self, bar: Progress, task: TaskID) -> None:
-        self.bar = bar
-        self.task = task
-        self.begun = -1
-        self.rule = ""
-
-    def begin(self, rule: str) -> None:
-        self.begun += 1
-        self.rule = rule
-        self.bar.update(self.task, completed=self.begun, facts=rule)
-
-    def __call__(self, event: Event) -> None:
-        match event:
-            case ServerProgress(step=step, steps=steps):
-                share = step / steps
-                self.bar.update(self.task, completed=self.begun + share, facts=f"{self.rule} {share:.0%}")
-            case ImagesRead():
-                self.bar.update(self.task, facts=reading(event))
-            case Remark(text=text) if not self.bar.disable:
-                self.bar.console.print(text, style="dim")
-
-
 class RunLines:
-    """For logs and pipes: plain lines on standard error."""
+    """For logs and pipes: plain lines on standard error, one in ten seconds while clients train."""
 
     def __init__(self, experiment: "Experiment") -> None:
         self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
+        self.clients = 0
+        self.sites: tuple[str, ...] = ()
+        self.done: dict[int, float] = {}
+        self.begun = self.told = monotonic()
 
     def show(self, event: Event) -> None:
-        line = warning(event)
+        line = warning(event, self.sites)
         match event:
+            case PartitionDrawn(sites=sites, summary=summary):
+                self.clients, self.sites = sum(1 for size in summary.sizes if size), sites
+                line = f"{self.name}: {counted(self.clients, 'client')} with {counted(sum(summary.sizes), 'image')}"
+                self.begun = self.told = monotonic()
+            case ClientProgress(client=client, step=step, steps=steps):
+                self.done[client] = step / steps
+                line = self._far()
             case SnapshotFused():
                 line = f"{self.name}: {round_of(event.round, self.rounds)}, accuracy {event.accuracy:.3f}"
             case ImagesRead():
                 line = reading(event)
         if line:
             say(line, err=True)
+
+    def _far(self) -> str | None:
+        now, share = monotonic(), sum(self.done.values()) / max(self.clients, 1)
+        if now - self.told < PATIENCE or not 0 < share < 1:
+            return None
+        self.told = now
+        return f"{self.name}: training {share:.0%}, about {duration((now - self.begun) * (1 - share) / share)} left"
 
 
 class ClientBars:
@@ -134,6 +112,7 @@ class ClientBars:
         self.tasks: dict[int, TaskID] = {}
         self.done: dict[int, float] = {}
         self.clients = 0
+        self.sites: tuple[str, ...] = ()
         self.accuracy = ""
 
     def __enter__(self) -> "ClientBars":
@@ -147,8 +126,8 @@ class ClientBars:
 
     def show(self, event: Event) -> None:
         match event:
-            case PartitionDrawn(summary=summary):
-                self.clients = sum(1 for size in summary.sizes if size)
+            case PartitionDrawn(sites=sites, summary=summary):
+                self.clients, self.sites = sum(1 for size in summary.sizes if size), sites
                 self.progress.update(self.whole, total=self.clients)
             case ClientProgress():
                 self._advance(event)
@@ -161,7 +140,7 @@ class ClientBars:
             case SnapshotFused(round=at, accuracy=accuracy):
                 self.accuracy = f"accuracy {accuracy:.3f} after {round_of(at, self.rounds)}"
                 self._refresh()
-        if line := warning(event):
+        if line := warning(event, self.sites):
             self.progress.console.print(line, style="yellow")
 
     def _advance(self, event: ClientProgress) -> None:
@@ -171,7 +150,7 @@ class ClientBars:
         if self.clients > MANY:
             return
         if client not in self.tasks:
-            self.tasks[client] = self.progress.add_task(f"  client {client}", total=event.steps, facts="")
+            self.tasks[client] = self.progress.add_task(f"  {site_of(client, self.sites)}", total=event.steps, facts="")
         facts = round_of(event.round, self.rounds)
         facts += "" if event.base_loss is None else f"  loss {event.base_loss:.2f}"
         facts += "" if event.lambda_felt is None else f"  lambda {event.lambda_felt:.3g}"
@@ -196,11 +175,16 @@ def reading(event: ImagesRead) -> str:
     return f"reading images: {event.done:,} of {event.files:,}"
 
 
-def warning(event: Event) -> str | None:
+def site_of(client: int, sites: Sequence[str]) -> str:
+    """The name of its site, where that is known."""
+    return sites[client] if client < len(sites) else f"client {client}"
+
+
+def warning(event: Event, sites: Sequence[str] = ()) -> str | None:
     """One line about a client that cannot take part, or about what the doctor sees coming."""
     match event:
         case Forecast(text=text, client=client, remedy=remedy):
-            where = "" if client is None else f"client {client} "
+            where = "" if client is None else f"{site_of(client, sites)} "
             return f"warning: {where}{text}" + (f" (try {remedy})" if remedy else "")
         case Remark(text=text):
             return f"warning: {text}"
@@ -209,5 +193,5 @@ def warning(event: Event) -> str | None:
         case ClientFailed(problem=problem, remedy=remedy):
             return f"warning: {problem}; {remedy}"
         case ClientStarved(client=client, reason=reason):
-            return f"warning: client {client}: {reason}"
+            return f"warning: {site_of(client, sites)}: {reason}"
     return None

@@ -33,15 +33,21 @@ class OfRun:
 
 def refuse(asked: OfRun) -> None:
     """Fuse the uploads of a run by other rules: nothing is trained again."""
-    from mooring.config import load_fusions
+    from mooring.cli.waiting import getting_ready
+
+    with getting_ready():
+        from mooring.config import load_fusions
 
     of_data = [word for word in asked.settings if word.startswith(("data.", "partition."))]
     rules = load_fusions(asked.fusion, [word for word in asked.settings if word not in of_data])
     if asked.out is not None and len(rules) != 1:
         raise ConfigError([f"--out {asked.out}: is the model of one rule; name it with --fusion"])
-    from mooring.cli.progress import fusing
+    from mooring.cli.fusing import cheap_first, fusing
     from mooring.simulation import FinishedRun
 
+    rules = cheap_first(rules) if asked.fusion == ALL else rules
+    rows: list[FusionRecord] = []
+    skipped: list[str] = []
     with fusing(len(rules), silent=asked.json) as emit:
         finished = FinishedRun.open(
             Path(asked.run), emit, of_data, trusted(asked.trust_code, [asked.fusion, *asked.settings])
@@ -49,26 +55,34 @@ def refuse(asked: OfRun) -> None:
         at = finished.chosen_round(asked.at_round)
         delivered = sorted(finished.result.delivered(at))
         uploads = finished.uploads(at, taking_part(delivered, asked.clients, asked.without))
-        rows: list[FusionRecord] = []
-        skipped: list[str] = []
-        for rule in rules:
-            emit.begin(rule.kind)
-            try:
-                rows.append(finished.fuse(rule, uploads, asked.out))
-            except FusionError as error:
-                if asked.fusion != ALL:
-                    raise
-                skipped.append(str(error))
-            except KeyboardInterrupt:
-                kept = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{asked.run}/fusions')}"
-                raise Interruption("interrupted", kept) from None
+        interrupted = False
+        try:
+            for rule in rules:
+                emit.begin(rule.kind)
+                try:
+                    rows.append(finished.fuse(rule, uploads, asked.out))
+                    emit.end(rows[-1])
+                except FusionError as error:
+                    if asked.fusion != ALL:
+                        raise
+                    skipped.append(str(error))
+        except KeyboardInterrupt:
+            interrupted = True
+    show(asked, rows, skipped, len(delivered))
+    if interrupted:
+        kept = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{asked.run}/fusions')}"
+        raise Interruption("interrupted", kept)
+
+
+def show(asked: OfRun, rows: "list[FusionRecord]", skipped: list[str], delivered: int) -> None:
+    """The table of what was fused, or the same as JSON."""
     if asked.json:
         print_json(rows[0] if len(rows) == 1 else rows)
     else:
         from mooring.cli.tables import fusions_table
 
-        fusions_table(asked.run, rows, len(delivered))
-        if asked.out is not None:
+        fusions_table(asked.run, rows, delivered)
+        if asked.out is not None and rows:
             say(f"model: {asked.out}")
         for reason in skipped:
             say(f"left out: {reason}", err=True)

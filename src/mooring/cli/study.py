@@ -38,8 +38,10 @@ def study(
     """
     if number is not None and workers != 1:
         begin_workers("mooring.sweep.worker")
-    from mooring.study.plan import load_study, plan, plans
+    from mooring.cli.waiting import getting_ready
 
+    with getting_ready():
+        from mooring.study.plan import load_study, plan, plans
     if number is None:
         for key, file in plans().items():
             say(f"{key}  {load_study(file).title}")
@@ -49,6 +51,8 @@ def study(
     from mooring.cli.study_tables import summary, verdicts_table
     from mooring.study.run import run_study
 
+    if not (quiet or json):
+        say(f"lab note {chosen.number}, scale {scale}, into {out}", err=True)
     try:
         told = run_study(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
     except KeyboardInterrupt:
@@ -60,18 +64,21 @@ def study(
             verdicts_table(told)
         summary(told)
         say(f"Every claim with its numbers: {out / 'study.md'}")
-        show_page(out, trusted(False, rest))
+        show_page(out, trusted(False, rest), quiet)
     if told.missing:
         say(f"warning: {len(told.missing)} runs did not finish; the same command tries again", err=True)
         raise typer.Exit(FAILED)
 
 
-def show_page(out: Path, trust: "Trust") -> None:
+def show_page(out: Path, trust: "Trust", quiet: bool) -> None:
     """Where the report is; or how to get it, since the study itself has ended well without."""
+    from mooring.cli.waiting import working
     from mooring.reports import report
 
     try:
-        say(f"The report, for a browser:    {report(out, trust=trust)}")
+        with working("writing the report", silent=quiet):
+            page = report(out, trust=trust)
+        say(f"The report, for a browser:    {page}")
     except ExtraError as missing:
         say(f"no report page: {missing.problem}; {missing.remedy}, then mooring report {out}", err=True)
 

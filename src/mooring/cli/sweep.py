@@ -35,7 +35,10 @@ def sweep(
     """
     if workers != 1:
         begin_workers("mooring.sweep.worker")
-    plan, out = read(words, baseline)
+    from mooring.cli.waiting import getting_ready
+
+    with getting_ready():
+        plan, out = read(words, baseline)
     from mooring.cli.overview import overview
     from mooring.cli.tables import summary_table
     from mooring.sweep import sweep as run_sweep

@@ -45,7 +45,7 @@ def results_table(outcomes: "list[tuple[str, Result]]") -> None:
     for folder, result in outcomes:
         if result.spent is not None:
             console.print(f"{result.method}: {result.spent}", style="dim", soft_wrap=True)
-        absent = "".join(f"  client {row.client}: {row.reason}" for row in result.absent)
+        absent = "".join(f"  {result.site(row.client)}: {row.reason}" for row in result.absent)
         console.print(f"run folder: {folder}{absent}", soft_wrap=True)
 
 

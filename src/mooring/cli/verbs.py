@@ -28,6 +28,7 @@ COMPARE = Group(
     "Compare",
     {
         "sweep": "every combination, one table",
+        "compare": "finished runs, one page",
         "study": "the lab notes, run again",
         "import": "logs of the published code",
     },

@@ -1,138 +1,102 @@
-"""`mooring watch`: a run as it goes, from its events, in any other terminal."""
+"""`mooring watch`: a run, a sweep or a study as it goes, from what it writes, in any other terminal."""
 
-from collections.abc import Sequence
-from math import inf, isfinite, log
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import TrustCode, resuming, round_of, trusted
+from mooring.cli.arguments import TrustCode, trusted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from mooring.config import Experiment, Trust
-    from mooring.record import RunRecord
+    from mooring.cli.terminal import Screen
+    from mooring.config import Trust
 
 SECONDS = 1.0  # between two frames
-MOST_CLIENTS = 30
-LONGEST = 60  # rounds of a trace that are shown, the last ones
-BLOCKS = "▁▂▃▄▅▆▇█"
-GAP = " "
+PATIENCE = 3  # frames for which a study may have no sweep at work: it is between two of them
 
 
 def watch(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of a run, going on or finished.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="Of a run, a sweep or a study: going on, ended, or to come."),
+    ],
     once: Annotated[bool, typer.Option("--once", help="Print one frame and end.")] = False,
     trust_code: TrustCode = False,
 ) -> None:
-    """Watch a run: accuracy over rounds and every client's lambda, once a second until it ends."""
+    """Watch a run (accuracy over rounds, every client's losses and pull), a sweep or a study, until it ends.
+
+    A folder that is not there yet is waited for.
+    """
     from rich.live import Live
 
     from mooring.cli.terminal import Screen
 
-    folder, trust = Path(run), trusted(trust_code)
-    console = Screen()
-    if once or not going_on(folder):
-        console.print(frame(look(folder, trust)))
+    trust, console = trusted(trust_code), Screen()
+    if not once:
+        wait_for(folder)
+    if once or not at_work(folder):
+        console.print(frame(folder, trust, console))
         return
-    with Live(frame(look(folder, trust)), console=console, auto_refresh=False) as live:
-        while going_on(folder):
+    idle = 0
+    with Live(frame(folder, trust, console), console=console, auto_refresh=False) as live:
+        while idle < (PATIENCE if holds_sweeps(folder) else 1):
             sleep(SECONDS)
-            live.update(frame(look(folder, trust)), refresh=True)
+            live.update(frame(folder, trust, console), refresh=True)
+            idle = 0 if at_work(folder) else idle + 1
 
 
-def going_on(folder: Path) -> bool:
+def wait_for(folder: Path) -> None:
+    """Until there is something in the folder; a folder with anything else in it is not waited for."""
+    from mooring.cli.waiting import working
+
+    if holds_something(folder):
+        return
+    with working(f"waiting for {folder}; Ctrl-C ends"):
+        while not holds_something(folder):
+            sleep(SECONDS)
+
+
+def holds_something(folder: Path) -> bool:
+    """Nobody is about to write into it, or what is to be watched is there."""
     from mooring.record import RunFolder, in_use
 
-    return in_use(folder) and not RunFolder(folder).ended
+    if not folder.is_dir():
+        return folder.exists()
+    busy = in_use(folder) or any(in_use(child) for child in folder.iterdir() if child.is_dir())
+    return not busy or RunFolder(folder).begun or bool(sweeps_in(folder))
 
 
-def look(path: Path, trust: "Trust") -> "tuple[str, RunRecord, int]":
-    """What a run is called, all that can be seen of it at this moment, and how many rounds it has."""
-    from mooring.config import load_recorded
-    from mooring.record import RunFolder
+def sweeps_in(folder: Path) -> list[Path]:
+    """The sweeps of a study; a sweep is its own one."""
+    from mooring.sweep.members import PLAN
 
-    folder = RunFolder(path)
-    if folder.ended and (origin := folder.result.origin) is not None:
-        seen = folder.result.last.round + 1
-        return f"{folder.result.method}  {path}  imported from {origin.log}", folder.record, seen
-    experiment = load_recorded(folder.experiment_file, trust)
-    rounds = experiment.training.rounds if experiment.method.client.terms else 1
-    return f"{experiment.label}  {path}  {state_of(path, experiment)}", folder.record, rounds
+    if (folder / PLAN).is_file():
+        return [folder]
+    return sorted(file.parent for file in folder.glob(f"*/{PLAN}"))
 
 
-def state_of(folder: Path, experiment: "Experiment") -> str:
-    from mooring.record import RunFolder
-
-    if RunFolder(folder).ended:
-        return "finished"
-    return "running" if going_on(folder) else f"stopped; go on with: {resuming(folder, experiment)}"
+def holds_sweeps(folder: Path) -> bool:
+    """Is it a study?"""
+    return sweeps_in(folder) not in ([], [folder])
 
 
-def frame(seen: "tuple[str, RunRecord, int]") -> "RenderableType":
-    """The whole screen: the fused accuracy, then a line per client."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
+def at_work(folder: Path) -> bool:
+    from mooring.cli.watch_run import going_on
+    from mooring.record import in_use
 
-    title, record, rounds = seen
-    table = Table(box=None, pad_edge=False)
-    for heading in ("client", "rounds", "L_b", "L_a", "lambda", "lambda*"):
-        table.add_column(heading, justify="right")
-    table.add_column("lambda over rounds, log scale")
-    begun = [client for client in record.clients if client.started or client.rounds]
-    felt_anywhere = (row.lambda_felt or 0.0 for client in begun for row in client.rounds)
-    positive = [value for value in felt_anywhere if 0 < value < inf]
-    low, high = (min(positive), max(positive)) if positive else (1.0, 1.0)
-    for client in begun[:MOST_CLIENTS]:
-        last = client.rounds[-1] if client.rounds else None
-        shown = (last.base_loss, last.align_loss, last.lambda_felt, last.lambda_star) if last else (None,) * 4
-        felt = {row.round: row.lambda_felt for row in client.rounds}
-        trace = log_sparkline([felt.get(round_) for round_ in last_of(rounds)], low, high)
-        table.add_row(str(client.client), f"{len(client.rounds)}/{rounds}", *map(number, shown), trace)
-    more = len(begun) - MOST_CLIENTS
-    head, accuracy = Text(title, "bold"), accuracy_line(record, rounds)
-    return Group(head, accuracy, "", table, *([f"... and {more} more clients"] if more > 0 else []))
+    sweeps = sweeps_in(folder)
+    return any(map(in_use, sweeps)) if sweeps else going_on(folder)
 
 
-def accuracy_line(record: "RunRecord", rounds: int) -> str:
-    if not record.fused:
-        return "accuracy  nothing fused yet"
-    last = max(record.fused)
-    told = f"{record.fused[last]:.3f} after {round_of(last, rounds)}"
-    shown = [record.fused.get(round_) for round_ in last_of(rounds)]
-    known = [value for value in shown if value is not None and isfinite(value)]
-    if not known:  # a log may count its rounds as it likes
-        return f"accuracy  {told}"
-    return f"accuracy  {sparkline(shown, min(known), max(known))}  {told}, from {min(known):.3f} to {max(known):.3f}"
+def frame(folder: Path, trust: "Trust", console: "Screen") -> "RenderableType":
+    """All that can be seen at this moment."""
+    if sweeps := sweeps_in(folder):
+        from mooring.cli.watch_sweep import frame_of_sweeps
 
+        return frame_of_sweeps(folder, sweeps, trust, console.height)
+    from mooring.cli.watch_run import frame_of_run, look
 
-def last_of(rounds: int) -> range:
-    """The rounds that are shown."""
-    return range(max(0, rounds - LONGEST), rounds)
-
-
-def number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
-
-
-def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
-    """Each value as a block between low and high; a missing one is a gap."""
-    span = high - low
-    return "".join(
-        GAP if value is None or not isfinite(value) else _block((value - low) / span if span > 0 else 0.5)
-        for value in values
-    )
-
-
-def log_sparkline(values: Sequence[float | None], low: float, high: float) -> str:
-    """The same on a logarithmic scale; what is not positive is a gap."""
-    logs = [log(value) if value is not None and value > 0 else None for value in values]
-    return sparkline(logs, log(low), log(high))
-
-
-def _block(share: float) -> str:
-    return BLOCKS[round(min(max(share, 0.0), 1.0) * (len(BLOCKS) - 1))]
+    return frame_of_run(look(folder, trust))

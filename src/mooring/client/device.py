@@ -1,31 +1,36 @@
-"""Where a client computes: on the CPU exactly, on a GPU quickly."""
+"""Where a client computes."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
 class Device:
-    """`half`: convolutions and matrix products in bfloat16; losses, statistics and weights stay in float32.
-
-    Random numbers are drawn on the CPU wherever the work is done, so that every device sees the same views.
-    """
+    """Random numbers are drawn on the CPU wherever the work is done, so that every device sees the same views."""
 
     name: str = "cpu"
-    half: bool = False
 
     def take(self, tensor: Tensor) -> Tensor:
         return tensor.to(self.name, non_blocking=True)
 
-    def autocast(self) -> AbstractContextManager[None]:
-        return torch.autocast(torch.device(self.name).type, torch.bfloat16) if self.half else nullcontext()
+    def hold(self, module: nn.Module) -> None:
+        """Move a module here; where it is here already, none of its tensors is visited."""
+        first = next(module.parameters(), None)
+        if first is None or first.device != torch.device(self.name):
+            module.to(self.name)
+
+    def autocast(self, precision: str) -> AbstractContextManager[None]:
+        """bfloat16: convolutions and matrix products; losses, statistics and weights stay in float32."""
+        if precision == "float32":
+            return nullcontext()
+        return torch.autocast(torch.device(self.name).type, torch.bfloat16)
 
 
 CPU = Device()
 
 
 def gpu(number: int) -> Device:
-    return Device(f"cuda:{number}", half=True)
+    return Device(f"cuda:{number}")

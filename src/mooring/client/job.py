@@ -1,6 +1,6 @@
 """The work order that every client receives: the same for all of them, sent once."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Literal
@@ -13,7 +13,7 @@ from mooring.client.recipe import ClientRecipe
 from mooring.models.network import Blueprint
 from mooring.models.plans import tree_of
 from mooring.schedules import ScheduleName
-from mooring.trees import by_content, canonical_json, to_tree
+from mooring.trees import LATER, by_content, canonical_json, to_tree
 from mooring.types import Count, FeatureBank, NonNegative, NonNegativeInt, Positive
 from mooring.uploads import Limits, Parts, expected_of, limits_for
 
@@ -38,6 +38,7 @@ class Training(Checked):
     clip: Positive | None = 1.0  # largest gradient norm; null never clips
     lr_schedule: ScheduleName = "constant"
     snapshots: Literal["all", "last"] | tuple[NonNegativeInt, ...] = "all"  # rounds that are kept and fused
+    precision: Literal["float32", "bfloat16"] = field(default="float32", metadata={LATER: True})  # see `autocast`
 
     def kept(self) -> tuple[int, ...]:
         """The rounds whose snapshot is uploaded and fused; the last one always is."""
@@ -99,7 +100,7 @@ class ClientJob:
                 "format": FORMAT,
                 **tree_of(self.blueprint),
                 "recipe": to_tree(self.recipe, by_content),
-                "training": to_tree(self.training),
+                "training": to_tree(self.training, by_content),
                 "seed": self.seed,
                 "mirror": self.mirror,
                 "needs": sorted((to_tree(part, by_content) for part in self.needs), key=canonical_json),

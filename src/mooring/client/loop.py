@@ -1,6 +1,6 @@
 """THE training loop, the only one: every method is this function with another recipe."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from time import monotonic
 
 import torch
@@ -78,8 +78,9 @@ def train_rounds(
 
 def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, site: str, round_: int) -> Upload:
     """Exactly what the fusion needs of this client as it is now."""
-    tensors = extract(job.needs, state.network.eval().cpu(), shard)
-    state.network.to(state.device.name)
+    CPU.hold(state.network)
+    tensors = extract(job.needs, state.network.eval(), shard)
+    state.device.hold(state.network)
     return Upload(facts.client, round_, facts.samples, finite(tensors, facts.client, round_), site, job.sha256)
 
 
@@ -151,9 +152,9 @@ def look(
     recipe, network = job.recipe, state.network
     if network.training != training:
         network.train(training)
-    with state.device.autocast():
-        half: View = network(recipe.views(images, job.mirror, state.augment))
-    seen = View(half.logits.float(), half.features.float())
+    with state.device.autocast(job.training.precision):
+        rounded: View = network(recipe.views(images, job.mirror, state.augment))
+    seen = View(rounded.logits.float(), rounded.features.float())
     count = recipe.views.count
     views = tuple(map(View, seen.logits.chunk(count), seen.features.chunk(count)))
     anchors = state.anchors_at(progress)
@@ -208,13 +209,22 @@ def stage_loss(stage: Stage, step: Step) -> tuple[Tensor, dict[str, Tensor]]:
 
 def finite(tensors: dict[str, Tensor], client: int, round_: int) -> dict[str, Tensor]:
     """An upload never holds values that are not finite: the last step of a round may have made some."""
-    for name, tensor in tensors.items():
-        if not torch.isfinite(tensor).all():
-            raise TrainingError(
-                f"client {client}: {name} is not finite after round {round_}",
-                "lower training.lr or the alignment weight, or set training.clip",
-            )
-    return tensors
+    if all_finite(tensors.values()):
+        return tensors
+    name = next(name for name, tensor in tensors.items() if not all_finite([tensor]))
+    raise TrainingError(
+        f"client {client}: {name} is not finite after round {round_}",
+        "lower training.lr or the alignment weight, or set training.clip",
+    )
+
+
+def all_finite(tensors: Iterable[Tensor]) -> bool:
+    """Asked of all values of a type at once: a network has many small tensors."""
+    by_type: dict[torch.dtype, list[Tensor]] = {}
+    for tensor in tensors:
+        if tensor.is_floating_point():
+            by_type.setdefault(tensor.dtype, []).append(tensor.reshape(-1))
+    return all(bool(torch.isfinite(torch.cat(values)).all()) for values in by_type.values())
 
 
 def facts_of(job: ClientJob, label_counts: tuple[int, ...], client: int) -> ClientFacts:

@@ -90,7 +90,7 @@ class ClientState:
                 anchors = align.anchor.build(network.prototypes.detach().cpu(), generator(job.seed, "anchors"))
                 network.head.start_at(anchors(Progress()))
             balancer = align.weight.start(facts, weighting).to(device.name)
-        network.to(device.name)
+        device.hold(network)
         groups = [Group(list(network.parameters()), training.lr, training.weight_decay)]
         if balancer is not None and (own := list(balancer.parameters())):
             groups.append(Group(own, balancer.rate(training.lr)))

@@ -26,6 +26,7 @@ from mooring.trees import LATER, decisive
 from mooring.types import Count, Seed
 
 DEFAULT_METHOD = "mooring"
+FEWEST = 100  # test images that a client is evaluated on, however many clients there are
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,12 @@ class ClientEvaluation(Checked):
 
     clients: Literal["none", "last", "all"] = "last"  # rounds of those that are kept
     images: Count = 2000  # a stratified choice, the same for every client, run and seed
+    passes: Count = 10_000  # of all clients together: many are shown fewer images each, but never below `FEWEST`
 
-    def images_at(self, round_: int, last: int) -> int:
-        """How many test images the clients are shown after this round; none: 0."""
-        return self.images if self.clients == "all" or (self.clients == "last" and round_ == last) else 0
+    def images_at(self, round_: int, last: int, clients: int) -> int:
+        """How many test images each of so many clients is shown after this round; none: 0."""
+        asked = self.clients == "all" or (self.clients == "last" and round_ == last)
+        return min(self.images, max(FEWEST, self.passes // clients)) if asked else 0
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ Parts = tuple[list["ImageFile"], list["ImageFile"]]  # training, test
 WANTED = "a folder with train/<class>/* and test/<class>/*, or <class>/*, or <site>/<class>/*"
 PARENT_FOLDER = "parent-folder"
 NO_ENDING = "without an ending"
+TRAINING_WORDS = ("train", "training")
+TEST_WORDS = ("test", "testing", "val", "valid", "validation")
 SHOWN = 3  # files or groups named in a message
 
 
@@ -38,6 +40,7 @@ class ImageFile:
 def recognise(root: Path, group: str | None = None) -> Layout:
     """The layout that the folders show: `split` by their names, else by how deep the first images lie."""
     tops = subfolders(root)
+    refuse_other_words(root, [folder.name for folder in tops])
     named = {folder.name for folder in tops} & {"train", "test"}
     if len(named) == 1:
         missing = ({"train", "test"} - named).pop()
@@ -55,10 +58,39 @@ def recognise(root: Path, group: str | None = None) -> Layout:
         return "sites"
     if group == PARENT_FOLDER and any(_is_image(path) for top in folders for path in _below(top)):
         return "sites"
-    raise DataError(
-        f"{root} holds no images ({', '.join(SUFFIXES)})",
-        f"set data.root to {WANTED}, or data.layout if they lie deeper",
-    )
+    raise unexpected(root)
+
+
+def refuse_other_words(root: Path, names: Sequence[str]) -> None:
+    """`Training/` and `val/`, say: taken for sites, what they hold would be mixed."""
+    if {"train", "test"} <= set(names):
+        return
+    training = [name for name in names if name.lower() in TRAINING_WORDS]
+    testing = [name for name in names if name.lower() in TEST_WORDS]
+    if training and testing:
+        raise DataError(
+            f"{root} has {training[0]}/ and {testing[0]}/",
+            f"rename them to train/ and test/, or set data.layout=sites if they are sites (found: {_some(names)})",
+        )
+
+
+def unexpected(root: Path) -> DataError:
+    """No layout is recognised: what was found, and what would work."""
+    ignored: Counter[str] = Counter()
+    images = images_below(root, ignored)
+    if not images:
+        others = ", ".join(f"{count} {kind}" for kind, count in ignored.most_common(SHOWN))
+        found = f"{root} holds no images ({', '.join(SUFFIXES)})" + (f", but {others}" if others else "")
+        return DataError(found, f"set data.root to {WANTED}")
+    count, first = f"{len(images):,} images", images[0].relative_to(root)
+    if len(first.parts) == 1:
+        return DataError(
+            f"{root} holds {count} and no folders of classes, such as {first}",
+            f"put the images of each class into a folder of its own: {root / '<class>' / first.name}",
+        )
+    above = Path(os.path.commonpath([path.parents[1] for path in images]))
+    remedy = f"set data.root={above}" if above != root else "set data.layout=tree to take the first folders as classes"
+    return DataError(f"{root}: its {count} lie {len(first.parts) - 1} folders deep, such as {first}", remedy)
 
 
 def list_classes(root: Path, ignored: Counter[str], site: str | None = None) -> list[ImageFile]:
@@ -68,7 +100,7 @@ def list_classes(root: Path, ignored: Counter[str], site: str | None = None) -> 
     """
     folders = subfolders(root)
     if not folders:
-        raise DataError(f"{root} has no class folders", "put each class's images into a folder of its own")
+        raise unexpected(root)
     count_loose(root, ignored)
     files: list[ImageFile] = []
     for folder in folders:

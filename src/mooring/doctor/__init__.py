@@ -22,7 +22,8 @@ def examine(case: Case) -> Diagnosis:
         client.client: distance([row for row in client.rounds if row.lambda_felt]) for client in case.record.clients
     }
     known = {client: value for client, value in apart.items() if value is not None}
-    return Diagnosis(case.title, case.method, tuple(findings), case.record.remarks, known)
+    sites = {client.client: client.site for client in case.record.clients}
+    return Diagnosis(case.title, case.method, tuple(findings), case.record.remarks, known, sites)
 
 
 __all__ = ["Case", "Diagnosis", "Evidence", "Finding", "case_of", "case_of_log", "examine", "read_case"]

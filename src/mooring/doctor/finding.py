@@ -50,6 +50,7 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     remarks: tuple[str, ...] = ()
     distances: Mapping[int, float] = field(default_factory=dict)  # client -> median |log(lambda / lambda*)|
+    sites: Mapping[int, str] = field(default_factory=dict)  # client -> the name of its site
 
     @property
     def ill(self) -> bool:

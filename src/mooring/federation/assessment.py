@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, sqrt
+from math import ceil, floor
 from pathlib import Path
 
 import torch
@@ -13,16 +13,12 @@ from mooring.evaluate import calibration_error
 from mooring.federation.image_files import LabelledFile, labelled, scored
 from mooring.federation.model_file import ModelFile
 from mooring.federation.predict import Unreadable
-
-Z = 1.959964  # of 95 %
+from mooring.intervals import wilson
 
 
 @dataclass(frozen=True)
 class Rate:
-    """`right` of `n`, and the interval that holds the true share in 95 of 100 such tests (Wilson 1927).
-
-    (p + z^2/2n +- z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n)
-    """
+    """`right` of `n`, and the interval that holds the true share in 95 of 100 such tests."""
 
     right: int
     n: int
@@ -33,12 +29,7 @@ class Rate:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        if not self.n:
-            return None
-        p, n = self.right / self.n, self.n
-        middle, half = p + Z**2 / (2 * n), Z * sqrt(p * (1 - p) / n + Z**2 / (4 * n**2))
-        low, high = ((middle + sign * half) / (1 + Z**2 / n) for sign in (-1, 1))
-        return (low if self.right else 0.0), (high if self.right < n else 1.0)  # there they are, but for rounding
+        return wilson(self.right, self.n) if self.n else None
 
     @property
     def percent(self) -> str:

@@ -16,6 +16,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -25,6 +26,7 @@ from nacl.signing import SigningKey, VerifyKey
 from mooring.errors import FederationError
 from mooring.record.files import write_atomically
 from mooring.trees import Tree, canonical_json
+from mooring.uploads import Pieces, whole
 from mooring.uploads.codec import is_size, mapping, shown
 
 MAGIC = b"MOORING1"
@@ -62,23 +64,29 @@ class Container:
 
     kind: str
     manifest: Tree
-    payload: bytes
+    payload: memoryview  # of the file's bytes: what is large is there once
     signer: str | None  # public key, 64 hexadecimal digits
     sha256: str  # of the head: the name of this very file
 
 
 def encode(kind: str, manifest: Mapping[str, object], payload: bytes = b"", key: SigningKey | None = None) -> bytes:
     """The bytes of a file; the same for the same content and key."""
+    return encode_in_pieces(kind, manifest, whole(payload), key).joined()
+
+
+def encode_in_pieces(kind: str, manifest: Mapping[str, object], payload: Pieces, key: SigningKey | None) -> Pieces:
+    """The same bytes, with a payload that is not in memory."""
     told = {
         "format": FORMAT,
         "kind": kind,
         "manifest": dict(manifest),
-        "payload": {"bytes": len(payload), "sha256": sha256(payload).hexdigest()},
+        "payload": {"bytes": payload.size, "sha256": payload.sha256},
         "signer": None if key is None else bytes(key.verify_key).hex(),
     }
     head = canonical_json(told).encode()
     seal = sha256(DOMAIN + head).digest() if key is None else key.sign(DOMAIN + head).signature
-    return b"".join([MAGIC, len(head).to_bytes(LENGTH, "little"), head, payload, seal])
+    start = MAGIC + len(head).to_bytes(LENGTH, "little") + head
+    return Pieces(len(start) + payload.size + len(seal), lambda: chain((start,), payload, (seal,)))
 
 
 def decode(data: bytes, kind: str | None, limits: FileLimits = USUAL, what: str = "file") -> Container:
@@ -102,7 +110,7 @@ def decode(data: bytes, kind: str | None, limits: FileLimits = USUAL, what: str 
         refuse(what, f"has {len(data)} bytes, and its head says {end + seal}")
     if not is_genuine(head, signer, data[end:]):
         refuse(what, "was changed after it was signed" if signer else "was changed on the way")
-    payload = data[START + size : end]
+    payload = memoryview(data)[START + size : end]
     if sha256(payload).hexdigest() != tree["payload"]["sha256"]:
         refuse(what, "was changed on the way: the SHA-256 of its payload is another")
     if kind is not None and tree["kind"] != kind:
@@ -129,7 +137,7 @@ def load(path: Path, limits: FileLimits = USUAL) -> bytes:
         raise FederationError(f"{path}: cannot be read ({error.strerror})", "name a file that is there") from None
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes | Pieces) -> None:
     """All of it or nothing."""
     write_atomically(path, data)
 

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.errors import FederationError
-from mooring.federation.container import file_hash, load, write
+from mooring.federation.container import load, write
 from mooring.federation.encoder_inside import EncoderKept, with_encoder
 from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
 from mooring.federation.job_file import LIMITS, Job, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
 from mooring.federation.keys import Identity
 from mooring.federation.log import Action, Log
-from mooring.federation.model_file import Provenance, SiteShare, encode_model
+from mooring.federation.model_file import Provenance, SiteShare, model_in_pieces
 from mooring.federation.recovery import read_recoveries
 from mooring.methods import track_of
 from mooring.record import environment
@@ -75,15 +75,15 @@ class Coordinator:
     def _write(self, kept: KeptUploads, fused: Fused, out: Path) -> Made:
         """The model file, its uploads beside it, and a line in the log for every decision."""
         predictor = with_encoder(fused.predictor) if self.in_model == "included" else fused.predictor
-        data = encode_model(predictor, provenance_of(kept, fused), key=self.identity.key)
-        beside, digest, job = path_beside(out), file_hash(data), kept.job.sha256
-        write(beside, encode_kept(kept, data, self.identity.key))
+        data = model_in_pieces(predictor, provenance_of(kept, fused), key=self.identity.key)
+        beside, digest, job = path_beside(out), data.sha256, kept.job.sha256
+        write(beside, encode_kept(kept, digest, self.identity.key))
         write(out, data)
         for row in fused.decisions:
             if row.verdict in ACTIONS:
                 self.log.note(ACTIONS[row.verdict], job, row.file or "", row.site, row.reason or "in the model")
-        self.log.note("fused", job, digest, self.identity.public, f"{len(fused.used)} sites, {len(data)} bytes")
-        return Made(out, len(data), digest, fused, beside)
+        self.log.note("fused", job, digest, self.identity.public, f"{len(fused.used)} sites, {data.size} bytes")
+        return Made(out, data.size, digest, fused, beside)
 
     def _now(self) -> datetime:
         return self.now or datetime.now(UTC)

@@ -15,6 +15,7 @@ from mooring.federation.container import FileLimits, file_hash
 from mooring.federation.explain import class_counts, small_classes
 from mooring.federation.job_file import Job, moment
 from mooring.federation.keys import fingerprint
+from mooring.federation.privacy import figures_of
 from mooring.federation.secure_job import misshapen, total_of
 from mooring.federation.secure_sum import Seeds
 from mooring.federation.upload_file import UploadFile, UploadLimits, read_upload
@@ -158,6 +159,8 @@ def problem_of(job: Job, file: UploadFile) -> str | None:
         return f"it is of round {upload.round}, and the last is {job.work.kept()[-1]}"
     if not moment(job.manifest.created) - CLOCKS <= moment(told.created) < job.expires + CLOCKS:
         return f"it was made on {told.created}, outside the time of the job"
+    if (told.minimum, told.privacy) != (job.manifest.minimum, figures_of(job.work)):
+        return "it tells another minimum or another privacy than the job"
     if told.classes != job.classes:
         return "it was made for other classes"
     extra = sorted(upload.tensors.keys() - job.wire.keys())

@@ -14,12 +14,13 @@ from torch import Tensor
 from mooring.client import ClientJob
 from mooring.config import HOUSE_CODE, Experiment, job_of, parse
 from mooring.data.image_folder import ImageFolder
-from mooring.errors import FederationError, MooringError, StoreError, TrustError
+from mooring.errors import FederationError, MooringError, TrustError
 from mooring.federation.container import Container, FileLimits, encode, is_key, read
+from mooring.federation.manifests import is_hex, manifest_as, without_control
 from mooring.federation.names import check_classes, check_sites
 from mooring.fusion import Fusion
 from mooring.models.feature_maps.content import SHA256, content_of
-from mooring.record import as_record, as_tree
+from mooring.record import as_tree
 from mooring.trees import Tree, by_content, to_tree
 from mooring.uploads import Limits, expected_of, limits_for
 from mooring.uploads.codec import shown
@@ -29,6 +30,7 @@ LIMITS = FileLimits(bytes=2**24, head_bytes=2**24)
 IMAGES = ("size", "channels", "fit", "levels")  # of a source, what every site must do alike
 TREE = {"data", "model", "training", "method", "seed"}  # of an experiment, what a job says
 PATHS = ("path", "root")  # keys that name files
+NONCE = 16  # bytes
 PLAN_AGAIN = "ask the coordinator for a new job file"
 
 
@@ -172,15 +174,13 @@ def opened_job(held: Container, what: str, encoder: str | None = None) -> Job:
     """The job that a container holds, built again: the work order must be the very one that was signed."""
     if held.signer is None:
         raise FederationError(f"{what}: is signed by nobody", PLAN_AGAIN)
+    manifest = manifest_as(JobManifest, held.manifest, what, PLAN_AGAIN)
     try:
-        manifest = as_record(JobManifest, held.manifest, Path(what), PLAN_AGAIN)
         experiment, work = built(manifest, encoder)
     except FederationError as error:
         raise FederationError(f"{what}: {error.problem}", error.remedy) from None
     except TrustError:
         raise FederationError(f"{what}: names code that is not part of mooring", PLAN_AGAIN) from None
-    except StoreError as error:
-        raise FederationError(error.problem, error.remedy) from None
     except (MooringError, ValueError, RecursionError, OverflowError) as error:
         problem = str(error).splitlines()[0]
         raise FederationError(f"{what}: cannot be built here ({problem})", PLAN_AGAIN) from None
@@ -196,6 +196,8 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
             raise FederationError(f"site {site.name}: its key {shown(site.key)} is no key", PLAN_AGAIN)
     if manifest.minimum < 1 or manifest.most_bytes < 1:
         raise FederationError("its limits are below 1", PLAN_AGAIN)
+    if not is_hex(manifest.nonce, 2 * NONCE) or not without_control(manifest.method + manifest.mooring):
+        raise FederationError("was not written by mooring plan", PLAN_AGAIN)
     if moment(manifest.expires) <= moment(manifest.created):
         raise FederationError("it expires before it begins", PLAN_AGAIN)
     if manifest.secure is not None and not all(site.key for site in manifest.sites):

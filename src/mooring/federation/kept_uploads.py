@@ -10,13 +10,14 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
-from mooring.errors import FederationError, StoreError
+from mooring.errors import FederationError
 from mooring.federation.container import decode, encode, file_hash, load
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import Job, opened_job
+from mooring.federation.manifests import manifest_as
 from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import UploadFile, opened_upload
-from mooring.record import as_record, as_tree
+from mooring.record import as_tree
 
 KIND = "uploads"
 ENDING = ".uploads.mooring"
@@ -46,8 +47,8 @@ def path_beside(model: Path) -> Path:
     return model.with_name(f"{model.name.removesuffix('.mooring')}{ENDING}")
 
 
-def encode_kept(kept: KeptUploads, model: bytes, key: SigningKey) -> bytes:
-    index = Index(file_hash(model), len(kept.job_data), tuple(len(file.data) for file in kept.uploads))
+def encode_kept(kept: KeptUploads, model: str, key: SigningKey) -> bytes:
+    index = Index(model, len(kept.job_data), tuple(len(file.data) for file in kept.uploads))
     tree = as_tree(index)
     assert isinstance(tree, dict)
     return encode(KIND, tree, b"".join([kept.job_data, *(file.data for file in kept.uploads)]), key)
@@ -59,10 +60,7 @@ def read_kept(model: Path, key: str, encoder: str | None = None) -> KeptUploads:
     held = decode(load(path), KIND, what=str(path))
     if held.signer != key:
         raise FederationError(f"{path}: is signed by somebody else", "use the account that fused the model")
-    try:
-        index = as_record(Index, held.manifest, path, RESTORE)
-    except StoreError as error:
-        raise FederationError(error.problem, error.remedy) from None
+    index = manifest_as(Index, held.manifest, str(path), RESTORE)
     if index.model != file_hash(load(model)):
         raise FederationError(f"{path}: belongs to another model than {model}", RESTORE)
     sizes = [index.job_bytes, *index.upload_bytes]
@@ -70,7 +68,7 @@ def read_kept(model: Path, key: str, encoder: str | None = None) -> KeptUploads:
         raise FederationError(f"{path}: has {len(held.payload)} bytes of files, and says {sum(sizes)}", RESTORE)
     pieces, start = [], 0
     for size in sizes:
-        pieces.append(held.payload[start : start + size])
+        pieces.append(bytes(held.payload[start : start + size]))
         start += size
     job = opened_job(decode(pieces[0], JOB, what=str(path)), str(path), encoder)
     files = tuple(opened_upload(decode(piece, UPLOAD, what=str(path)), piece, str(path)) for piece in pieces[1:])

@@ -26,6 +26,16 @@ Action = Literal["planned", "approved", "trained", "fused", "set aside", "left o
 
 
 @dataclass(frozen=True)
+class Noise:
+    """What the noise of one upload grants, and which numbers it was that left."""
+
+    epsilon: float
+    delta: float
+    sigma: float
+    numbers: str  # SHA-256: the same numbers once more tell nothing more
+
+
+@dataclass(frozen=True)
 class Entry:
     """Who decided what, about which job and which file, and when."""
 
@@ -36,6 +46,7 @@ class Entry:
     who: str  # the site, or the public key
     words: str  # what was decided, for people
     before: str  # hash of the line before
+    noise: Noise | None = None  # of an upload that has some
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,15 @@ class Log:
     def path(self) -> Path:
         return self.home / LINES
 
-    def note(self, action: Action, job: str, file: str = "", who: str = "", words: str = "") -> Entry:
+    def note(
+        self,
+        action: Action,
+        job: str,
+        file: str = "",
+        who: str = "",
+        words: str = "",
+        noise: Noise | None = None,
+    ) -> Entry:
         """One more line; everything before it stays."""
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         with FileLock(self.home / LOCK):
@@ -56,7 +75,7 @@ class Log:
             count, last = len(entries), hash_of(canonical_json(as_tree(entries[-1]))) if entries else FIRST
             self._drop_unfinished()
             at = datetime.now(UTC).isoformat(timespec="seconds")
-            entry = Entry(at, action, job, file, who, words, last)
+            entry = Entry(at, action, job, file, who, words, last, noise)
             line = canonical_json(as_tree(entry))
             try:
                 with self.path.open("ab") as file_:

@@ -7,6 +7,7 @@ SHA-256 is pinned.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import isclose
 from pathlib import Path
 from typing import Literal
 
@@ -14,13 +15,15 @@ from nacl.signing import SigningKey
 from torch import Tensor
 
 from mooring.data.pixels import Reading
+from mooring.errors import FederationError
 from mooring.federation import container
 from mooring.federation.container import Container, FileLimits
+from mooring.federation.manifests import are_versions, is_hex, manifest_as, without_control
 from mooring.fusion.predictor import Confidence, Predictor
-from mooring.fusion.saved import NOTHING, decode_predictor, encode_predictor
+from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
 from mooring.models.network import Blueprint
-from mooring.record import as_record, as_tree
-from mooring.uploads import Limits
+from mooring.record import as_tree
+from mooring.uploads import Limits, Pieces
 
 KIND = "model"
 USUAL = FileLimits()
@@ -46,7 +49,9 @@ class Provenance:
     origin: Literal["simulation", "federation", ""] = ""
     method: str = ""
     fusion: str = ""  # the kind of the rule
-    track: str = ""  # what its results may be compared with
+    track: Literal["", "trained from scratch", "public", "frozen encoder", "statistics only"] = (
+        ""  # what its results may be compared with
+    )
     job_sha256: str | None = None
     fingerprint: str | None = None
     seed: int | None = None
@@ -95,9 +100,19 @@ def encode_model(
     key: SigningKey | None = None,
 ) -> bytes:
     """The same bytes for the same content and key; signed if there is a key."""
+    return model_in_pieces(predictor, provenance, beside, key).joined()
+
+
+def model_in_pieces(
+    predictor: Predictor,
+    provenance: Provenance,
+    beside: Mapping[str, Tensor] = NOTHING,
+    key: SigningKey | None = None,
+) -> Pieces:
+    """The same bytes, made while they are written: beside a thousand networks there is room for no second thousand."""
     tree = as_tree(provenance)
     assert isinstance(tree, dict)
-    return container.encode(KIND, tree, encode_predictor(predictor, {}, beside), key)
+    return container.encode_in_pieces(KIND, tree, predictor_in_pieces(predictor, {}, beside), key)
 
 
 def save_model(
@@ -108,7 +123,7 @@ def save_model(
     key: SigningKey | None = None,
 ) -> None:
     """One file, all of it or nothing."""
-    container.write(Path(path), encode_model(predictor, provenance, beside, key))
+    container.write(Path(path), model_in_pieces(predictor, provenance, beside, key))
 
 
 def load_model(path: Path | str, trusted: Iterable[type] = (), limits: FileLimits = USUAL) -> ModelFile:
@@ -129,6 +144,33 @@ def decode_model(
 
 
 def opened(file: Container, what: str, trusted: Iterable[type], limits: FileLimits) -> ModelFile:
-    provenance = as_record(Provenance, file.manifest, Path(what), AGAIN)
+    provenance = manifest_as(Provenance, file.manifest, what, AGAIN)
     loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what)
+    if not believable(provenance, len(loaded.manifest.classes)):
+        raise FederationError(f"{what}: tells a provenance that no model has", AGAIN)
     return ModelFile(loaded.predictor, provenance, loaded.beside, file.sha256, file.signer)
+
+
+def believable(told: Provenance, classes: int) -> bool:
+    """Hashes that are hashes, shares that are those of the images, counts of these classes, every site in it once."""
+    hashes = [told.job_sha256, told.fingerprint, *(site.upload_sha256 for site in told.sites)]
+    numbers = [*told.images_per_class, *(site.samples for site in told.sites if site.samples is not None)]
+    words = [told.method, told.fusion, *told.protections, *(site.name for site in told.sites)]
+    return (
+        all(value is None or is_hex(value, 64) for value in hashes)
+        and all(number >= 0 for number in numbers)
+        and all(map(without_control, words))
+        and are_versions(told.versions)
+        and len(told.images_per_class) in (0, classes)
+        and len({site.name for site in told.used}) == len(told.used)
+        and has_shares(told.used)
+    )
+
+
+def has_shares(used: tuple[SiteShare, ...]) -> bool:
+    """Every weight is the share of the images behind it, where the images are told."""
+    total = sum(site.samples or 0 for site in used)
+    known = [site for site in used if site.weight is not None]
+    if total and all(site.samples is not None for site in used):
+        return all(isclose(site.weight or 0.0, (site.samples or 0) / total, abs_tol=1e-9) for site in known)
+    return all(site.weight is not None and 0 <= site.weight <= 1 for site in known)

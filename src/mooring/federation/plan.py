@@ -12,6 +12,7 @@ from mooring.federation.container import decode, is_key
 from mooring.federation.job_file import (
     KIND,
     LIMITS,
+    NONCE,
     Job,
     JobManifest,
     JobSite,
@@ -86,7 +87,7 @@ def plan(  # noqa: PLR0913
         work=work.sha256,
         uploads=plans_of(wire),
         mooring=VERSION,
-        nonce=token_hex(16),
+        nonce=token_hex(NONCE),
         secure=secure,
     )
     data = encode_job(manifest, identity.key)

@@ -66,7 +66,7 @@ def opened(job: Job, path: Path, key: SigningKey) -> Seeds:
     if held.manifest.get("job") != job.sha256 or not isinstance(site, str) or keys.get(site) != held.signer:
         raise FederationError(f"{path}: is no recovery by a site of this job", "ask the sites for theirs")
     try:
-        seeds = mapping(SealedBox(key.to_curve25519_private_key()).decrypt(held.payload).decode("ascii"))
+        seeds = mapping(SealedBox(key.to_curve25519_private_key()).decrypt(bytes(held.payload)).decode("ascii"))
     except (CryptoError, ValueError):
         raise FederationError(f"{path}: its seal cannot be opened", "open it where the job was planned") from None
     for other, seed in seeds.items():

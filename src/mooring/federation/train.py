@@ -1,7 +1,7 @@
 """What a site does: look at a job, approve it, train once, and leave one signed file to be sent. No network."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,14 +15,15 @@ from mooring.data.sites import InMemorySite
 from mooring.engines import Local
 from mooring.errors import DataError, FederationError, TrainingError
 from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Event, silent
+from mooring.federation.budget import Budget, spent
 from mooring.federation.container import file_hash, write
 from mooring.federation.explain import sentence_of, small_classes
 from mooring.federation.job_file import Job
 from mooring.federation.keys import Identity, fingerprint
-from mooring.federation.log import Log
+from mooring.federation.log import Entry, Log, Noise
 from mooring.federation.privacy import figures_of, under_noise, with_noise_of
 from mooring.federation.secure_job import masked
-from mooring.federation.upload_file import UploadManifest, encode_file, seal, tensor_facts
+from mooring.federation.upload_file import UploadManifest, encode_file, numbers_of, seal, tensor_facts
 from mooring.record import StateFolder, environment
 from mooring.types import Upload
 
@@ -41,7 +42,8 @@ class Preview:
     seconds: float  # about
     bytes: int  # of the upload
     reveals: tuple[str, ...]  # what leaves the site, in sentences
-    small: Mapping[str, int]  # classes below the job's minimum
+    small: Mapping[str, int]  # classes below the job's minimum, where that gives images away
+    budget: Budget | None = None  # under noise, what this account would have told with this upload in all
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,9 @@ def folder_of(job: Job, site: str, data: Path, mapping: Mapping[str, str] | None
     return SiteFolder(site, number, data, job.classes, replace(job.images, root=str(data)), dict(mapping or {}))
 
 
-def preview(job: Job, site: SiteFolder) -> Preview:
-    """Look at folders and at a few images; nothing is written, nothing leaves."""
+def preview(job: Job, site: SiteFolder, earlier: Sequence[Entry] = ()) -> Preview:
+    """Look at folders and at a few images; nothing is written, nothing leaves. `earlier` is the log of this home."""
+    figures = figures_of(job.work)
     return Preview(
         folders=site.folders,
         missing=tuple(label for label, count in site.counts.items() if not count),
@@ -71,7 +74,8 @@ def preview(job: Job, site: SiteFolder) -> Preview:
         seconds=seconds_for(job.work, site) if site.size else 0.0,
         bytes=job.limits.bytes,
         reveals=tuple(dict.fromkeys(sentence_of(plan.name) for plan in job.manifest.uploads)),
-        small=small_classes(site.counts.values(), job.classes, job.manifest.minimum),
+        small={} if figures else small_classes(site.counts.values(), job.classes, job.manifest.minimum),
+        budget=spent(earlier, Noise(**figures, numbers="")) if figures else None,
     )
 
 
@@ -147,7 +151,8 @@ def train(  # noqa: PLR0913
     data = encode_file(manifest, upload, identity.key)
     data = seal(data, job.sha256, job.coordinator) if sealed else data
     digest = file_hash(data)
-    log.note("trained", job.sha256, digest, site.name, f"{len(shard)} images, {len(data)} bytes")
+    noise = Noise(**figures, numbers=numbers_of(manifest)) if figures else None
+    log.note("trained", job.sha256, digest, site.name, f"{len(shard)} images, {len(data)} bytes", noise)
     write(out, data)  # after it is noted: numbers that were masked once may have been seen
     shutil.rmtree(state_folder(log.home, job, site.name), ignore_errors=True)
     return Trained(out, len(data), len(shard), digest)

@@ -13,10 +13,12 @@ from nacl.public import SealedBox
 from nacl.signing import SigningKey, VerifyKey
 from torch import Tensor
 
-from mooring.errors import FederationError, StoreError, UploadError
+from mooring.errors import FederationError, UploadError
 from mooring.federation.container import AGAIN, Container, FileLimits, decode, encode, is_key, load, refuse
 from mooring.federation.job_file import moment, type_name
-from mooring.record import as_record, as_tree
+from mooring.federation.manifests import are_versions, manifest_as
+from mooring.record import as_tree
+from mooring.trees import digest
 from mooring.types import Upload
 from mooring.uploads import Limits
 from mooring.uploads.codec import decode as decode_upload
@@ -72,6 +74,11 @@ def tensor_facts(tensor: Tensor) -> TensorFacts:
     return TensorFacts(type_name(tensor), tuple(tensor.shape), len(data), sha256(data).hexdigest())
 
 
+def numbers_of(manifest: UploadManifest) -> str:
+    """SHA-256 of all that the tensors of an upload say."""
+    return digest({name: facts.sha256 for name, facts in manifest.tensors.items()})
+
+
 def encode_file(manifest: UploadManifest, upload: Upload, key: SigningKey) -> bytes:
     tree = as_tree(manifest)
     assert isinstance(tree, dict)
@@ -110,7 +117,7 @@ def unsealed(held: Container, what: str, key: SigningKey | None) -> bytes:
     if key is None or held.manifest.get("for") != bytes(key.verify_key).hex():
         raise FederationError(f"{what}: is sealed for somebody else", "open it where the job was planned")
     try:
-        inner: bytes = SealedBox(key.to_curve25519_private_key()).decrypt(held.payload)
+        inner: bytes = SealedBox(key.to_curve25519_private_key()).decrypt(bytes(held.payload))
     except CryptoError:
         raise FederationError(f"{what}: its seal cannot be opened", AGAIN) from None
     return inner
@@ -120,17 +127,18 @@ def opened_upload(held: Container, data: bytes, what: str, limits: UploadLimits 
     """The upload that a container holds, manifest and tensors held against each other."""
     if held.kind != KIND or held.signer is None:
         refuse(what, "is no signed upload")
+    manifest = manifest_as(UploadManifest, held.manifest, what, AGAIN)
     try:
-        manifest = as_record(UploadManifest, held.manifest, Path(what), AGAIN)
         upload = decode_upload(held.payload, limits.tensors)
-    except (StoreError, UploadError) as error:
-        problem = error.problem if isinstance(error, StoreError) else f"{what}: {error.problem}"
-        raise FederationError(problem, error.remedy) from None
+    except UploadError as error:
+        raise FederationError(f"{what}: {error.problem}", error.remedy) from None
     told = (manifest.site, manifest.samples, manifest.work)
     if told != (upload.site, upload.samples, upload.job):
         refuse(what, "says other things outside than inside")
     if dict(manifest.tensors) != {name: tensor_facts(tensor) for name, tensor in upload.tensors.items()}:
         refuse(what, "holds other tensors than its manifest says")
+    if not are_versions(manifest.versions):
+        refuse(what, "was made with versions that are none")
     if not is_key(manifest.job):
         refuse(what, "answers no job")
     moment(manifest.created)

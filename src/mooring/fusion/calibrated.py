@@ -51,6 +51,7 @@ class CalibratedPredictor(Predictor):
 
     kind: ClassVar[str] = "calibrated"
     holds: ClassVar[tuple[str, ...]] = ("temperature",)
+    sides: ClassVar[tuple[int, ...]] = (0,)
     confidence: Confidence = "probability"
     temperature: Tensor  # ()
 
@@ -73,7 +74,7 @@ class CalibratedPredictor(Predictor):
 
     @classmethod
     def restored(cls, saved: Saved) -> Self:
-        return cls(saved.predictor("rule"), saved.tensor("temperature"))
+        return cls(saved.predictor("rule"), **saved.held(cls))
 
 
 def fitted(predictor: Predictor, validation: ImageSet) -> float:

@@ -37,6 +37,7 @@ class ClassExpert(Fusion):
 class ClassExpertPredictor(Ensemble):
     kind: ClassVar[str] = "class-expert"
     holds: ClassVar[tuple[str, ...]] = ("prototypes", "weights", "seen")
+    sides: ClassVar[tuple[int, ...]] = (3, 2, 1)
     prototypes: Tensor  # (K, C, d), unit norm
     weights: Tensor  # (K, C), columns sum to 1 where somebody has seen the class
     seen: Tensor  # (C,), bool

@@ -38,6 +38,7 @@ class CountWeighted(Fusion):
 class CountWeightedPredictor(Ensemble):
     kind: ClassVar[str] = "count-weighted"
     holds: ClassVar[tuple[str, ...]] = ("prototypes", "seen")
+    sides: ClassVar[tuple[int, ...]] = (2, 1)
     prototypes: Tensor  # (C, d), unit norm
     seen: Tensor  # (C,), bool
 

@@ -13,7 +13,7 @@ from mooring.models.network import Blueprint, Network
 from mooring.models.plans import all_of, refuse
 from mooring.trees import Tree
 from mooring.types import Upload
-from mooring.uploads.model import rebuild
+from mooring.uploads.model import networks_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Members:
 
     @classmethod
     def of(cls, uploads: Sequence[Upload], blueprint: Blueprint) -> "Members":
-        networks = tuple(rebuild(upload, blueprint) for upload in uploads)
+        networks = tuple(networks_of((upload.tensors for upload in uploads), blueprint))
         return cls(blueprint, tuple(upload.client for upload in uploads), networks, data_shares(uploads))
 
 
@@ -71,6 +71,6 @@ class Ensemble(Predictor):
         clients = saved.tree.get("clients")
         if not isinstance(clients, list) or not all_of(clients, int):
             refuse(f"{saved.path}clients", clients, "must be the numbers of the members")
-        networks = tuple(saved.network(f"members.{k}") for k in range(len(clients)))
+        networks = saved.networks("members", len(clients))
         members = Members(saved.blueprint, tuple(clients), networks, saved.tensor("shares"))
-        return cls(members, **{name: saved.tensor(name) for name in cls.holds})
+        return cls(members, **saved.held(cls))

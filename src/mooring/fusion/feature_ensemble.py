@@ -33,6 +33,7 @@ class FeatureEnsemble(Fusion):
 class FeatureEnsemblePredictor(Ensemble):
     kind: ClassVar[str] = "feature-ensemble"
     holds: ClassVar[tuple[str, ...]] = ("prototypes",)
+    sides: ClassVar[tuple[int, ...]] = (2,)
     prototypes: Tensor  # (C, d)
 
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:

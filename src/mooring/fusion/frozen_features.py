@@ -21,6 +21,8 @@ class FrozenFeatures(Predictor):
 
     kind: ClassVar[str] = "frozen-features"
     holds: ClassVar[tuple[str, ...]] = ("seen",)
+    sides: ClassVar[tuple[int, ...]] = (1,)
+    dtype: ClassVar[torch.dtype | None] = torch.bool
     seen: Tensor  # (C,), bool
 
     def __init__(
@@ -55,7 +57,7 @@ class FrozenFeatures(Predictor):
         phi = saved.filled("phi", lambda: feature_map.empty(saved.blueprint))
         told = checked(saved.tree.get("confidence", "score"), Confidence, f"{saved.path}confidence", {})
         confidence: Confidence = "probability" if told == "probability" else "score"
-        return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), saved.tensor("seen"), confidence)
+        return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), **saved.held(cls), confidence=confidence)
 
 
 class Affine(Scorer):
@@ -63,6 +65,7 @@ class Affine(Scorer):
 
     kind: ClassVar[str] = "affine"
     holds: ClassVar[tuple[str, ...]] = ("weight", "bias")
+    sides: ClassVar[tuple[int, ...]] = (2, 1)
     weight: Tensor  # (d, C), float64
     bias: Tensor  # (C,)
 
@@ -79,6 +82,7 @@ class Reduced(Scorer):
 
     kind: ClassVar[str] = "reduced"
     holds: ClassVar[tuple[str, ...]] = ("centre", "projection")
+    sides: ClassVar[tuple[int, ...]] = (1, 2)
     centre: Tensor  # m, (d,), float64
     projection: Tensor  # P, (d, size)
 
@@ -96,7 +100,7 @@ class Reduced(Scorer):
 
     @classmethod
     def restored(cls, saved: Saved) -> Self:
-        return cls(saved.tensor("centre"), saved.tensor("projection"), saved.scorer("head"))
+        return cls(**saved.held(cls), head=saved.scorer("head"))
 
 
 def cholesky(matrix: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ class Posterior(Scorer):
 
     kind: ClassVar[str] = "posterior"
     holds: ClassVar[tuple[str, ...]] = ("log_prior",)
+    sides: ClassVar[tuple[int, ...]] = (1,)
     log_prior: Tensor  # (C,)
 
     def __init__(self, likelihood: Scorer, log_prior: Tensor) -> None:
@@ -34,7 +35,7 @@ class Posterior(Scorer):
 
     @classmethod
     def restored(cls, saved: Saved) -> Self:
-        return cls(saved.scorer("likelihood"), saved.tensor("log_prior"))
+        return cls(saved.scorer("likelihood"), **saved.held(cls))
 
 
 class Gaussians(Scorer):
@@ -42,6 +43,7 @@ class Gaussians(Scorer):
 
     kind: ClassVar[str] = "gaussians"
     holds: ClassVar[tuple[str, ...]] = ("means", "inverse")
+    sides: ClassVar[tuple[int, ...]] = (2, 3)
     means: Tensor  # (C, d)
     inverse: Tensor  # (C, d, d), L_c^-1
 
@@ -59,6 +61,7 @@ class DiagonalGaussians(Scorer):
 
     kind: ClassVar[str] = "diagonal-gaussians"
     holds: ClassVar[tuple[str, ...]] = ("means", "variances")
+    sides: ClassVar[tuple[int, ...]] = (2, 2)
     means: Tensor  # (C, d)
     variances: Tensor  # (C, d)
 

@@ -46,6 +46,7 @@ class Iffi(Fusion):
 class IffiPredictor(Ensemble):
     kind: ClassVar[str] = "iffi"
     holds: ClassVar[tuple[str, ...]] = ("prototypes", "noise")
+    sides: ClassVar[tuple[int, ...]] = (2, 2)
     prototypes: Tensor  # (C, d)
     noise: Tensor  # (K, d)
 

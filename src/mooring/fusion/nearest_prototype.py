@@ -36,6 +36,7 @@ class NearestPrototype(Fusion):
 class NearestPrototypePredictor(Ensemble):
     kind: ClassVar[str] = "nearest-prototype"
     holds: ClassVar[tuple[str, ...]] = ("prototypes", "means", "counts")
+    sides: ClassVar[tuple[int, ...]] = (2, 3, 2)
     prototypes: Tensor  # m, (C, d)
     means: Tensor  # mu, (K, C, d)
     counts: Tensor  # (K, C)

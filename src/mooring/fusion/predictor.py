@@ -1,6 +1,7 @@
 """The shape of what a fusion makes: images in, scores out; and how a file becomes one again."""
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self, TypeVar
@@ -12,6 +13,7 @@ from mooring.errors import ModelError
 from mooring.models.network import Blueprint, Network
 from mooring.models.plans import Families, Kinds, kind_in, refuse
 from mooring.trees import Tree, kind_of
+from mooring.uploads.model import network_of, networks_of
 
 M = TypeVar("M", bound=nn.Module)
 S = TypeVar("S", bound="Saveable")
@@ -23,6 +25,8 @@ class Saveable(nn.Module, ABC):
 
     kind: ClassVar[str]
     holds: ClassVar[tuple[str, ...]] = ()  # the names of its own tensors
+    sides: ClassVar[tuple[int, ...]] = ()  # how many each of them has; a user's own class may leave it open
+    dtype: ClassVar[torch.dtype | None] = None  # of all of them, where it is one
 
     def hold(self, **tensors: Tensor) -> None:
         """Copies, laid out as a file lays them out: the layout of a matrix can decide the last bit of a product."""
@@ -78,9 +82,11 @@ class Predictor(Saveable):
 class Scorer(Saveable):
     """Features (B, d) -> scores of the classes that somebody has seen."""
 
+    dtype: ClassVar[torch.dtype | None] = torch.float64
+
     @classmethod
     def restored(cls, saved: "Saved") -> Self:
-        return cls(**{name: saved.tensor(name) for name in cls.holds})
+        return cls(**saved.held(cls))
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,16 @@ class Saved:
         if name not in self.tensors:
             raise ModelError(f"tensor {self.path + name!r} is missing", "save it again")
         return self.tensors[name]
+
+    def held(self, cls: type[Saveable]) -> dict[str, Tensor]:
+        """What a module of this class holds, with as many sides and of the type that it has."""
+        tensors = {name: self.tensor(name) for name in cls.holds}
+        for name, sides in zip(cls.holds, cls.sides, strict=False):
+            if tensors[name].dim() != sides or cls.dtype not in (None, tensors[name].dtype):
+                kind = "" if cls.dtype is None else f" of {cls.dtype}"
+                told = f"tensor '{self.path}{name}' is {shape_of(tensors[name])}, and must have {sides} sides{kind}"
+                raise ModelError(told, "save it again")
+        return tensors
 
     def below(self, name: str) -> dict[str, Tensor]:
         start = f"{name}."
@@ -121,20 +137,43 @@ class Saved:
         return self.inner(name, self.scorers, Scorer)
 
     def network(self, name: str) -> Network:
-        return self.filled(name, lambda: self.blueprint.build(torch.Generator())).requires_grad_(False).eval()
+        own = self.below(name)
+        self.fits(name, own, shapes_of(self.network_without_state))
+        return network_of(own, self.blueprint)
+
+    def networks(self, name: str, count: int) -> tuple[Network, ...]:
+        """Networks 0, 1, ... below `name`, built once the file is known to hold all of them."""
+        states: defaultdict[str, dict[str, Tensor]] = defaultdict(dict)
+        for key, tensor in self.below(name).items():
+            number, _, rest = key.partition(".")
+            states[number][rest] = tensor
+        shapes = shapes_of(self.network_without_state)
+        for member in range(count):
+            self.fits(f"{name}.{member}", states[str(member)], shapes)
+        return tuple(networks_of((states[str(member)] for member in range(count)), self.blueprint))
+
+    def network_without_state(self) -> Network:
+        return self.blueprint.build(torch.Generator())
 
     def filled(self, name: str, build: Callable[[], M]) -> M:
         """A module with the tensors below `name`; it is built once the file is known to hold all of it, and no more."""
         own = self.below(name)
-        with torch.device("meta"):  # shapes only: a plan of a few bytes must not fill the memory
-            expected = build().state_dict()
-        for key in sorted(expected.keys() | own.keys()):
-            told, there = (shape_of(tensors.get(key)) for tensors in (expected, own))
-            if told != there:
-                raise ModelError(f"tensor '{self.path}{name}.{key}' is {there}, not {told}", "save it again")
+        self.fits(name, own, shapes_of(build))
         module = build()
         module.load_state_dict(own)
         return module
+
+    def fits(self, name: str, own: Mapping[str, Tensor], shapes: Mapping[str, Tensor]) -> None:
+        for key in sorted(shapes.keys() | own.keys()):
+            told, there = (shape_of(tensors.get(key)) for tensors in (shapes, own))
+            if told != there:
+                raise ModelError(f"tensor '{self.path}{name}.{key}' is {there}, not {told}", "save it again")
+
+
+def shapes_of(build: Callable[[], nn.Module]) -> dict[str, Tensor]:
+    """The state of a module without its numbers: a plan of a few bytes must not fill the memory."""
+    with torch.device("meta"):
+        return dict(build().state_dict())
 
 
 def shape_of(tensor: Tensor | None) -> str:

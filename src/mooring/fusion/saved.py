@@ -28,7 +28,7 @@ from mooring.fusion.standardised_sum import StandardisedByBatch, StandardisedSum
 from mooring.models.network import Blueprint
 from mooring.models.plans import Families, blueprint_of, named, tree_of
 from mooring.trees import Tree
-from mooring.uploads import Limits, decode_tensors, encode_tensors
+from mooring.uploads import Limits, Piece, Pieces, decode_tensors, encode_in_pieces
 
 PREDICTORS: dict[str, type[Predictor]] = {
     "calibrated": CalibratedPredictor,
@@ -86,7 +86,8 @@ def save_predictor(predictor: Predictor, path: Path | str, provenance: Mapping[s
     path, manifest = Path(path), manifest_of(predictor, provenance)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_bytes(encode_predictor(predictor, provenance))
+        with draft.open("wb") as file:
+            file.writelines(predictor_in_pieces(predictor, provenance))
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
@@ -111,12 +112,19 @@ def encode_predictor(
     predictor: Predictor, provenance: Mapping[str, object], beside: Mapping[str, Tensor] = NOTHING
 ) -> bytes:
     """`beside` are tensors that its writer wants to find again, such as the sums it was made of."""
+    return predictor_in_pieces(predictor, provenance, beside).joined()
+
+
+def predictor_in_pieces(
+    predictor: Predictor, provenance: Mapping[str, object], beside: Mapping[str, Tensor] = NOTHING
+) -> Pieces:
+    """The same, for models that are large."""
     own = {f"{BESIDE}{name}": tensor for name, tensor in beside.items()}
-    return encode_tensors(predictor.state_dict() | own, manifest_of(predictor, provenance).facts())
+    return encode_in_pieces(predictor.state_dict() | own, manifest_of(predictor, provenance).facts())
 
 
 def decode_predictor(
-    data: bytes, trusted: Iterable[type] = (), limits: Limits = USUAL, what: str = "predictor"
+    data: Piece, trusted: Iterable[type] = (), limits: Limits = USUAL, what: str = "predictor"
 ) -> LoadedPredictor:
     """Every other sequence of bytes is refused in one line."""
     facts, tensors = decode_tensors(data, limits, what)

@@ -54,6 +54,7 @@ MODEL: Parts = frozenset({Encoder(), Prototypes()})
 class StandardisedSumPredictor(Ensemble):
     kind: ClassVar[str] = "standardised-sum"
     holds: ClassVar[tuple[str, ...]] = ("anchors", "weights", "means", "deviations")
+    sides: ClassVar[tuple[int, ...]] = (2, 1, 2, 2)
     anchors: Tensor  # A, (C, d), unit
     weights: Tensor  # (K,), in the ratio of sqrt(n_k)
     means: Tensor  # m, (K, d)
@@ -69,6 +70,7 @@ class StandardisedSumPredictor(Ensemble):
 class StandardisedByBatch(Ensemble):
     kind: ClassVar[str] = "standardised-by-batch"
     holds: ClassVar[tuple[str, ...]] = ("anchors", "weights")
+    sides: ClassVar[tuple[int, ...]] = (2, 1)
     anchors: Tensor  # A, (C, d), unit
     weights: Tensor  # (K,)
 

@@ -13,6 +13,7 @@ from annotated_types import Gt, Le
 from torch import Generator, Tensor, nn
 
 from mooring.bounds import Checked
+from mooring.models.shapes import shapes_only
 
 Width = Annotated[float, Gt(0), Le(64)]  # scales every channel count
 Stage = tuple[int, int, int]  # channels, blocks, stride of the first block
@@ -67,6 +68,8 @@ def residual(
 
 def initialise(module: nn.Module, rng: Generator) -> None:
     """He initialisation of convolutions and linear layers, identity batch norms; every draw from `rng`."""
+    if shapes_only():
+        return
     for layer in module.modules():
         if isinstance(layer, nn.Conv2d | nn.Linear):
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu", generator=rng)

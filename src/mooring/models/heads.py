@@ -11,6 +11,7 @@ from torch import Generator, Tensor, nn
 
 from mooring.bounds import Checked
 from mooring.models.backbones import initialise
+from mooring.models.shapes import drawn
 from mooring.models.simplex import simplex_etf
 from mooring.types import Positive
 
@@ -56,7 +57,7 @@ class RawPrototypeHead(PrototypeHead):
     def __init__(self, features: int, classes: int, rng: Generator) -> None:
         super().__init__()
         self.embedding = nn.Identity()
-        self.prototypes = nn.Parameter(torch.randn(classes, features, generator=rng))
+        self.prototypes = nn.Parameter(drawn(classes, features, lambda: torch.randn(classes, features, generator=rng)))
 
     def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
         return unit @ self.prototypes.T
@@ -68,7 +69,8 @@ class UnitPrototypeHead(PrototypeHead):
     def __init__(self, features: int, classes: int, scale: float, rng: Generator) -> None:
         super().__init__()
         self.embedding = linear_embedding(features, rng)
-        self.prototypes = nn.Parameter(F.normalize(torch.randn(classes, features, generator=rng)))
+        start = drawn(classes, features, lambda: F.normalize(torch.randn(classes, features, generator=rng)))
+        self.prototypes = nn.Parameter(start)
         self.scale = scale
 
     def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
@@ -86,7 +88,8 @@ class LinearHead(PrototypeHead):
         super().__init__()
         self.embedding = nn.Identity()
         bound = features**-0.5
-        self.prototypes = nn.Parameter(bound * (2 * torch.rand(classes, features, generator=rng) - 1))
+        start = drawn(classes, features, lambda: bound * (2 * torch.rand(classes, features, generator=rng) - 1))
+        self.prototypes = nn.Parameter(start)
         self.bias = nn.Parameter(torch.zeros(classes))
 
     def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
@@ -99,7 +102,8 @@ class FixedSimplexHead(PrototypeHead):
     def __init__(self, features: int, classes: int, scale: float, rng: Generator) -> None:
         super().__init__()
         self.embedding = linear_embedding(features, rng)
-        self.prototypes = nn.Parameter(simplex_etf(classes, features, rng), requires_grad=False)
+        simplex = drawn(classes, features, lambda: simplex_etf(classes, features, rng))
+        self.prototypes = nn.Parameter(simplex, requires_grad=False)
         self.log_scale = nn.Parameter(torch.tensor(log(scale)))
 
     def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:
@@ -112,7 +116,8 @@ class SimplexHead(PrototypeHead):
     def __init__(self, features: int, classes: int, temperature: float, rng: Generator) -> None:
         super().__init__()
         self.embedding = linear_embedding(features, rng)
-        self.prototypes = nn.Parameter(simplex_etf(classes, features, rng), requires_grad=False)
+        simplex = drawn(classes, features, lambda: simplex_etf(classes, features, rng))
+        self.prototypes = nn.Parameter(simplex, requires_grad=False)
         self.temperature = temperature
 
     def logits(self, embedding: Tensor, unit: Tensor) -> Tensor:

@@ -13,6 +13,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from mooring.trees import PLAIN
+
 NONE = type(None)
 LARGEST = 2**53
 
@@ -28,6 +30,8 @@ def strict_json(value: object, indent: int | None = None) -> str:
 
 def as_tree(value: object) -> object:
     """Records, mappings and sequences as plain JSON values."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):

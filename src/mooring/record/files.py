@@ -6,7 +6,7 @@ A link, a pipe or a device in the place of a file is refused: what stands in a r
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from errno import ELOOP
 from hashlib import sha256
@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from mooring.errors import StoreError
 from mooring.record._json import MalformedRecordError, as_tree, from_tree, strict_json
 from mooring.trees import digest
+from mooring.uploads import Piece
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(o
 CHANGED = "changed since it was written"
 
 
-def write_atomically(path: Path, data: bytes, within: Path | None = None) -> None:
+def write_atomically(path: Path, data: bytes | Iterable[Piece], within: Path | None = None) -> None:
     """All of it or nothing: a reader never sees half a file, and neither does a crash or a loss of power.
 
     `within` must be there: a folder that was removed is not made again.
@@ -37,7 +38,7 @@ def write_atomically(path: Path, data: bytes, within: Path | None = None) -> Non
     try:
         make_folders(path.parent, within)
         with draft.open("wb") as file:
-            file.write(data)
+            file.writelines((data,) if isinstance(data, bytes) else data)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

@@ -27,6 +27,7 @@ from mooring.record.files import (
 from mooring.record.folder import ENCODER, ENVIRONMENT, EXPERIMENT, MODEL, RESULT, RunFolder, write_result
 from mooring.record.result import Environment, Result, UploadRecord
 from mooring.types import Upload
+from mooring.uploads import Pieces
 from mooring.user_code import explaining
 from mooring.version import VERSION
 
@@ -72,7 +73,7 @@ class RunWriter:
         still_there(self.path)
         return write_upload(self.path, upload)
 
-    def save_model(self, data: bytes) -> None:
+    def save_model(self, data: Pieces) -> None:
         still_there(self.path)
         write_atomically(self.path / MODEL, data, self.path)
 

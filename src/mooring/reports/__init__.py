@@ -1,5 +1,6 @@
 """Reports on runs, sweeps and studies: one page for people, tables and figures for papers. Reads only."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from mooring.config import HOUSE_CODE, Trust
@@ -32,4 +33,25 @@ def report(
     return path
 
 
-__all__ = ["report"]
+def compare(
+    folders: Sequence[Path | str],
+    format: str = "html",  # noqa: A002
+    out: Path | str | None = None,
+    trust: Trust = HOUSE_CODE,
+) -> Path:
+    """Write the same report on runs that were made separately; by default `comparison.html` where one stands."""
+    from mooring.reports.compose import compose
+    from mooring.reports.formats import FORMATS
+    from mooring.reports.several import gather_several
+
+    if format not in FORMATS:
+        raise ConfigError([f"format={format}: unknown; {nearest(format, FORMATS)}"])
+    if len(folders) < 2:
+        raise ConfigError(["mooring compare takes two folders or more; for one there is mooring report"])
+    chosen = FORMATS[format]
+    path = Path(chosen.name.replace("report", "comparison") if out is None else out)
+    chosen.write(compose(gather_several([Path(folder) for folder in folders], trust)), path)
+    return path
+
+
+__all__ = ["compare", "report"]

@@ -119,7 +119,7 @@ class SeedGroup:
 class Book:
     """Everything that was found in a folder."""
 
-    kind: Literal["run", "sweep", "study"]
+    kind: Literal["run", "sweep", "study", "comparison"]
     title: str
     members: tuple[Run, ...]  # of a sweep: its runs, and what was only fused
     unfinished: tuple[tuple[str, str], ...] = ()  # (name, why)
@@ -129,6 +129,8 @@ class Book:
     subtitle: str = ""
     command: str = ""  # that makes it again
     courses: tuple[Table, ...] = ()  # a study's: every round of every client
+    folder: str = ""  # as it was named
+    story: tuple[str, ...] = ()  # a study's, in a few sentences
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -152,6 +154,19 @@ class Book:
     def shown(self) -> tuple[Run, ...]:
         """The first seed of every group: whose clients are drawn one by one."""
         return tuple(group.first for group in self.groups[:MOST_SHOWN])
+
+    @property
+    def not_shown(self) -> str:
+        """A word on the experiments and seeds whose clients are not drawn one by one; empty where all are."""
+        left = [group.label for group in self.groups[MOST_SHOWN:]]
+        told = f" Left out, for want of room: {'; '.join(left)}." if left else ""
+        seeds = any(len(group.runs) > 1 for group in self.groups)
+        return f"{' Of every experiment the first seed is drawn.' if seeds else ''}{told}"
+
+    def colour(self, label: str) -> int:
+        """Of an experiment, the same in every figure."""
+        labels = [group.label for group in self.lines]
+        return labels.index(label) if label in labels else 0
 
 
 def seeds_of(runs: Iterable[Run]) -> tuple[int, ...]:

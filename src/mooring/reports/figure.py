@@ -1,9 +1,12 @@
-"""Figures as plain values: the page draws them with plotly, papers with matplotlib, spreadsheets natively."""
+"""Figures as plain values: the page draws them as SVG, papers with matplotlib, spreadsheets natively."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
+PALETTE = (  # after Okabe and Ito, all at least 3:1 on white; then what can still be told apart from those
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A97600", "#2D8FC4"),
+    *("#767676", "#882255", "#4B3FA7", "#77771C", "#2A7F7F", "#B5506A"),
+)
 INK = -1  # the colour of text, for what belongs to nobody
 SHORT_NAME = 4
 
@@ -57,16 +60,27 @@ class Heat:
 
 @dataclass(frozen=True)
 class Series:
-    """Bars of one colour, one per name of the figure."""
+    """Bars of one colour, one per name of the figure; `dots` are the seeds behind each bar."""
 
     name: str
     values: Values
     errors: Values = ()
+    colour: int = 0
+    dots: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def whiskers(self) -> tuple[tuple[float, float] | None, ...]:
+        """(low, high) of every bar: a share is never below 0 nor above 1."""
+        ends = zip(self.values, self.errors, strict=False)
+        return tuple(
+            None if value is None or error is None else (max(value - error, 0.0), min(value + error, 1.0))
+            for value, error in ends
+        )
 
 
 @dataclass(frozen=True)
 class Bars:
-    """Groups of bars."""
+    """Groups of bars: shares between 0 and 1."""
 
     slug: str
     title: str
@@ -75,19 +89,24 @@ class Bars:
     names: tuple[str, ...]
     series: tuple[Series, ...]
     of: str = ""
+    colours: tuple[int, ...] = ()  # of each name, where the bars of one series are many things
+    level: tuple[str, float] | None = None  # what to compare with, such as guessing
+
+    def shade(self, series: Series, place: int) -> int:
+        return self.colours[place] if self.colours else series.colour
 
 
 Figure = Curves | Heat | Bars
 
 
 def colour(index: int, ink: str) -> str:
-    return ink if index == INK else OKABE_ITO[index % len(OKABE_ITO)]
+    return ink if index == INK else PALETTE[index % len(PALETTE)]
 
 
 def style(index: int) -> Style:
-    """Beyond seven lines the colours come again, in another dash."""
+    """Beyond twelve lines the colours come again, in another dash."""
     styles: tuple[Style, ...] = ("solid", "dashed", "dotted")
-    return styles[index // len(OKABE_ITO) % len(styles)]
+    return styles[index // len(PALETTE) % len(styles)]
 
 
 def lying(names: tuple[str, ...]) -> bool:

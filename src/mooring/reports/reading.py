@@ -19,13 +19,15 @@ from mooring.reports.table import Table
 from mooring.types import ANSWERS
 
 AGAIN = "run the study again"
+SENTENCES = 3  # of a story
 
 
 def run_book(folder: Path, trust: Trust) -> Book:
     if not RunFolder(folder).ended:
         raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {quote(str(folder))}")
     runs = labelled([read_run(folder, {}, "", trust)])
-    return Book("run", runs[0].label, runs, subtitle=runs[0].dataset)
+    title = f"{runs[0].label} on {runs[0].dataset}"
+    return Book("run", title, runs, subtitle=f"seed {runs[0].seed_told}", folder=str(folder))
 
 
 def read_run(path: Path, factors: dict[str, str], sweep: str, trust: Trust) -> Run:
@@ -90,7 +92,7 @@ def sweep_book(folder: Path, trust: Trust) -> Book:
         raise StoreError(f"{folder}: no run of this sweep has finished", "go on with the sweep, then report")
     title = folder.resolve().name
     baselines = {"": sweep.baseline} if sweep.baseline else {}
-    return Book("sweep", title, labelled(sweep.members), tuple(sweep.unfinished), baselines)
+    return Book("sweep", title, labelled(sweep.members), tuple(sweep.unfinished), baselines, folder=str(folder))
 
 
 def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
@@ -191,7 +193,15 @@ def study_book(folder: Path, trust: Trust) -> Book:
         " · ".join(part for part in (f"study {study.study}", study.note, f"scale: {study.scale}") if part),
         study.command,
         tuple(replace(course, of=course.name) for course in tables(study.courses, "course")),
+        str(folder),
+        story(study),
     )
+
+
+def story(study: StudyRecord) -> tuple[str, ...]:
+    """The study's main claims with their numbers, in at most three sentences; without any, its question."""
+    told = tuple(f"{row.says}: {row.measured}; {row.verdict}." for row in study.highlights[:SENTENCES])
+    return told or ((study.about.partition(". ")[0].rstrip(".?") + study.about[-1:],) if study.about else ())
 
 
 def conditions(study: StudyRecord) -> Table:
@@ -203,7 +213,8 @@ def conditions(study: StudyRecord) -> Table:
         "settings": " ".join(study.settings),
         "command": study.command,
     }
-    return Table("study", "The study", ("what", "value"), tuple((what, text) for what, text in asked.items() if text))
+    rows = tuple((what, text) for what, text in asked.items() if text)
+    return Table("study", "The study", ("what", "value"), rows, folded=True)
 
 
 def tables(printed: Sequence[PrintedTable], slug: str) -> list[Table]:

@@ -41,15 +41,27 @@ class Card:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """One question that everybody has first, its answer, and a command that can be pasted."""
+
+    question: str
+    text: str
+    tone: Tone = "open"
+    command: str = ""
+
+
+@dataclass(frozen=True)
 class VerdictLine:
-    """One line of judgement at the top; `tone` chooses its badge."""
+    """One line of judgement at the top; `tone` chooses its badge. What is behind it unfolds."""
 
     tone: Tone
     badge: str
     text: str
     detail: str = ""
     quote: str = ""  # what the text stands for, in somebody else's words
-    why: str = ""
+    why: str = ""  # what the author of the rule has to say
+    number: str = ""  # the one that the judgement rests on
+    rule: str = ""  # that decided, and what it found
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,9 @@ class Report:
     sections: tuple[Section, ...]
     command: str = ""  # that makes all of it again
     seeds: tuple[int, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    story: tuple[str, ...] = ()  # a few sentences for whoever reads nothing else
+    picture: tuple[Figure, ...] = ()  # the figures that it opens with, one above the other
 
     @property
     def tables(self) -> list[Table]:
@@ -70,8 +85,8 @@ class Report:
 
     @property
     def figures(self) -> list[Figure]:
-        return [figure for section in self.sections for figure in section.figures]
+        return [*self.picture, *(figure for section in self.sections for figure in section.figures)]
 
     @property
     def drawn(self) -> list[Figure]:
-        return [figure for section in self.sections for figure in section.drawn]
+        return [*self.picture, *(figure for section in self.sections for figure in section.drawn)]

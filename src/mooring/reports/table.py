@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from io import StringIO
+from itertools import accumulate
 from statistics import fmean, stdev
 from typing import Any
 
@@ -26,6 +27,8 @@ class Table:
     plots: tuple[Plot, ...] = ()  # columns that are drawn
     name: str = ""  # of its sheet; none given: the title
     of: str = ""  # the run it shows; empty: more than one, or it need not be chosen
+    folded: bool = False  # a chart says the same
+    bold: frozenset[tuple[int, int]] = frozenset()  # (row, column): the best, where that is settled
 
     def flat(self) -> "Table":
         """For machines: a column with spreads becomes the mean, its standard deviation and, where rows have it, n."""
@@ -35,7 +38,9 @@ class Table:
             tuple(value for cell, own in zip(row, parts, strict=True) for value in parted(cell, own))
             for row in self.rows
         ]
-        return replace(self, columns=tuple(columns), rows=tuple(rows))
+        begins = list(accumulate(map(len, parts), initial=0))
+        bold = frozenset((row, begins[column]) for row, column in self.bold)
+        return replace(self, columns=tuple(columns), rows=tuple(rows), bold=bold)
 
 
 def parts_of(cells: list[Cell]) -> tuple[str, ...]:
@@ -76,7 +81,9 @@ def shown(cell: Any) -> str:
         case Quoted(text):
             return printable(text)
         case Spread(mean, std, n):
-            return f"{number(mean)}{'' if std is None else f' ± {number(std)}'}{'' if n is None else f' (n = {n})'}"
+            return (
+                f"{number(mean)}{'' if std is None else f' ± {beside(mean, std)}'}{'' if n is None else f' (n = {n})'}"
+            )
         case bool():
             return str(cell).lower()
         case int():
@@ -84,6 +91,11 @@ def shown(cell: Any) -> str:
         case float():
             return number(cell)
     return printable(str(cell))
+
+
+def beside(mean: float, std: float) -> str:
+    """A deviation with no more decimals than its mean."""
+    return f"{std:.3f}" if 1e-3 <= abs(mean) < 1000 and std < 1e-3 else number(std)
 
 
 def number(value: float) -> str:

@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 
 from mooring.config import Experiment
-from mooring.federation.model_file import Provenance, SiteShare, encode_model
+from mooring.federation.model_file import Provenance, SiteShare, model_in_pieces
 from mooring.fusion import Fusion, Predictor
 from mooring.methods import track_of
 from mooring.record import Result, environment
+from mooring.uploads import Pieces
 
 LEFT_OUT = "left out of this fusion"
 
 
-def model_bytes(
+def model_of(
     predictor: Predictor, fusion: Fusion, experiment: Experiment, result: Result, at_round: int, clients: Sequence[int]
-) -> bytes:
+) -> Pieces:
     """`model.mooring` of what `fusion` made of what these clients uploaded after this round."""
     provenance = Provenance(
         origin="simulation",
@@ -28,7 +29,7 @@ def model_bytes(
         reading=experiment.data.reading(),
         versions=environment().packages,
     )
-    return encode_model(predictor, provenance)
+    return model_in_pieces(predictor, provenance)
 
 
 def site_shares(result: Result, at_round: int, clients: Sequence[int]) -> tuple[SiteShare, ...]:

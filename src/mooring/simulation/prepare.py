@@ -9,23 +9,31 @@ from mooring.fusion import Fusion, Server
 USUAL_PUBLIC_RATIO = 0.1  # note 1
 
 
-def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
-    """Who holds what, and what everybody will be asked to do; a bank is built when the run begins."""
+def divided(experiment: Experiment) -> Federation:
+    """Who holds what, whatever the method could make of it."""
+    federation = federate(experiment.data, experiment.partition, experiment.split_seed, public_ratio(experiment))
+    return federation.pooled() if experiment.method.shards == "pooled" else federation
+
+
+def public_ratio(experiment: Experiment) -> float:
+    """The share of the images that everybody may see."""
     source, method = experiment.data, experiment.method
     asks = method.fusion.asks if method.fusion else frozenset()
     wanted = method.bank is not None or "public" in asks
     usual = USUAL_PUBLIC_RATIO if wanted and source.public is None else 0.0
-    ratio = usual if source.public_ratio is None else source.public_ratio
-    federation = federate(source, experiment.partition, experiment.split_seed, ratio)
+    return usual if source.public_ratio is None else source.public_ratio
+
+
+def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
+    """Who holds what, and what everybody will be asked to do; a bank is built when the run begins."""
+    method, federation = experiment.method, divided(experiment)
     if method.bank is not None and federation.public is None:
         raise DataError(
-            f"data.public_ratio={ratio}: the feature bank of {experiment.name} has no public images",
+            f"data.public_ratio={public_ratio(experiment)}: the feature bank of {experiment.name} has no public images",
             f"set data.public_ratio={USUAL_PUBLIC_RATIO} or data.public.source=...",
         )
     if method.fusion:
         equipped(method.fusion, federation)
-    if method.shards == "pooled":
-        federation = federation.pooled()
     return federation, job_of(experiment, federation.train.shape, federation.train.classes)
 
 

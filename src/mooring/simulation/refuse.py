@@ -27,7 +27,7 @@ from mooring.record import (
     write_atomically,
     write_record,
 )
-from mooring.simulation.model import model_bytes
+from mooring.simulation.model import model_of
 from mooring.simulation.prepare import equipped, prepare, server_of
 from mooring.simulation.sent_encoder import with_encoder
 from mooring.trees import to_tree
@@ -179,7 +179,7 @@ class FinishedRun:
         self.keep(row)
         if out is not None:
             told = (fusion, self.experiment, self.result, row.round, row.clients)
-            write_atomically(out, model_bytes(found.predictor, *told))
+            write_atomically(out, model_of(found.predictor, *told))
         return row
 
     def completed(self, upload: Upload, needs: Parts) -> Upload:

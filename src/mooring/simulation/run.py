@@ -25,7 +25,7 @@ from mooring.record import (
 )
 from mooring.simulation.clock import Clock
 from mooring.simulation.forecast import all_facts, foresee
-from mooring.simulation.model import model_bytes
+from mooring.simulation.model import model_of
 from mooring.simulation.prepare import prepare, server_of
 from mooring.simulation.running import Running
 from mooring.trees import to_tree
@@ -96,7 +96,7 @@ def run_to_its_end(
             fusion, last = experiment.method.fusion, result.last.round
             if running.model is not None and fusion is not None:
                 clients = sorted(result.delivered(last))
-                writer.save_model(model_bytes(running.model, fusion, experiment, result, last, clients))
+                writer.save_model(model_of(running.model, fusion, experiment, result, last, clients))
             result = writer.finish(result)
     return result
 

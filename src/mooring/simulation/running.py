@@ -154,7 +154,7 @@ class Running:
         self.emit(FusionBegan(round_))
         uploads = StoredUploads(self.writer.folder, tuple(self.uploads[round_, client] for client in clients))
         fusion = self.fusion
-        most = self.experiment.evaluate.images_at(round_, self.job.kept()[-1])
+        most = self.experiment.evaluate.images_at(round_, self.job.kept()[-1], len(clients))
         with self.clock.during("evaluate"), threads(self.examiner.threads(self.threads)):
             found = evaluate_with_clients(
                 fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256, most

@@ -4,9 +4,10 @@ Fusions name the parts they need, and nothing else is uploaded.
 """
 
 from mooring.uploads.classes import LabelCounts
-from mooring.uploads.codec import Limits, decode, decode_tensors, encode, encode_tensors, limits_for
+from mooring.uploads.codec import Limits, decode, decode_tensors, encode, encode_in_pieces, encode_tensors, limits_for
 from mooring.uploads.model import Encoder, Prototypes
 from mooring.uploads.part import AddsUp, Part, Parts, Tensors, UploadFacts, expected_of, extract, wire_name
+from mooring.uploads.pieces import Piece, Pieces, whole
 
 __all__ = [
     "AddsUp",
@@ -15,15 +16,19 @@ __all__ = [
     "Limits",
     "Part",
     "Parts",
+    "Piece",
+    "Pieces",
     "Prototypes",
     "Tensors",
     "UploadFacts",
     "decode",
     "decode_tensors",
     "encode",
+    "encode_in_pieces",
     "encode_tensors",
     "expected_of",
     "extract",
     "limits_for",
+    "whole",
     "wire_name",
 ]

@@ -6,9 +6,10 @@ was changed on the way is refused. Nothing is unpickled, and nothing is allocate
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from math import prod
 from typing import Any, NoReturn
 
@@ -19,6 +20,7 @@ from torch import Tensor
 from mooring.errors import UploadError
 from mooring.trees import Tree, canonical_json
 from mooring.types import Upload
+from mooring.uploads.pieces import Piece, Pieces
 
 FORMAT = 2  # 1: without site, job and SHA-256
 LENGTH = 8  # bytes that hold the length of the header
@@ -75,7 +77,7 @@ def encode(upload: Upload) -> bytes:
     return encode_tensors(upload.tensors, {**facts, "job": upload.job})
 
 
-def decode(data: bytes, limits: Limits = USUAL) -> Upload:
+def decode(data: Piece, limits: Limits = USUAL) -> Upload:
     """An upload, if it is one: every other sequence of bytes is refused in one line."""
     header = header_of(data, limits, "upload")
     facts = facts_of(header, "upload")
@@ -88,22 +90,32 @@ def decode(data: bytes, limits: Limits = USUAL) -> Upload:
 
 def encode_tensors(tensors: Mapping[str, Tensor], facts: Tree) -> bytes:
     """Tensors and facts; the same bytes for the same content."""
+    return encode_in_pieces(tensors, facts).joined()
+
+
+def encode_in_pieces(tensors: Mapping[str, Tensor], facts: Tree) -> Pieces:
+    """The same bytes, one tensor after the other."""
     entries = entries_of(tensors)
-    pieces = [raw(tensors[name].detach().cpu().contiguous()).data for name in entries]
+
+    def bodies() -> Iterator[memoryview]:
+        return (raw(tensors[name].detach().cpu().contiguous()).data for name in entries)
+
     metadata = {FACTS: canonical_json({"format": FORMAT, **facts})}
-    metadata[DIGEST] = digest_of(entries, metadata, pieces)
+    metadata[DIGEST] = digest_of(entries, metadata, bodies())
     header = compact({METADATA: metadata, **entries})
     header += b" " * (-len(header) % ALIGNMENT)
-    return b"".join([len(header).to_bytes(LENGTH, "little"), header, *pieces])
+    start = len(header).to_bytes(LENGTH, "little") + header
+    size = len(start) + sum(tensor.nbytes for tensor in tensors.values())
+    return Pieces(size, lambda: chain((start,), bodies()))
 
 
-def decode_tensors(data: bytes, limits: Limits = USUAL, what: str = "file") -> tuple[Tree, dict[str, Tensor]]:
+def decode_tensors(data: Piece, limits: Limits = USUAL, what: str = "file") -> tuple[Tree, dict[str, Tensor]]:
     """Facts and tensors; `what` names the bytes in errors."""
     header = header_of(data, limits, what)
     return facts_of(header, what), tensors_of(header, data, limits, what)
 
 
-def header_of(data: bytes, limits: Limits, what: str) -> Tree:
+def header_of(data: Piece, limits: Limits, what: str) -> Tree:
     """The header of as many bytes as were allowed, as JSON."""
     if len(data) > limits.bytes:
         refuse(what, f"has {len(data)} bytes and may have {limits.bytes}")
@@ -113,7 +125,7 @@ def header_of(data: bytes, limits: Limits, what: str) -> Tree:
     if size > limits.header_bytes:
         refuse(what, f"has a header of {size} bytes and may have one of {limits.header_bytes}")
     try:
-        return mapping(data[LENGTH : LENGTH + size].decode("utf-8"))
+        return mapping(bytes(data[LENGTH : LENGTH + size]).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         refuse(what, f"has a header that cannot be read ({shown(str(error))})")
 
@@ -137,7 +149,7 @@ def facts_of(header: Tree, what: str) -> Tree:
     return facts
 
 
-def tensors_of(header: Tree, data: bytes, limits: Limits, what: str) -> dict[str, Tensor]:
+def tensors_of(header: Tree, data: Piece, limits: Limits, what: str) -> dict[str, Tensor]:
     """All tensors, once every place in the bytes has been claimed exactly once."""
     entries = {name: entry for name, entry in header.items() if name != METADATA}
     if len(entries) > limits.tensors:
@@ -214,7 +226,7 @@ def raw(tensor: Tensor) -> "np.ndarray[Any, np.dtype[np.uint8]]":
     return tensor.reshape(-1).view(torch.uint8).numpy()
 
 
-def digest_of(entries: Tree, metadata: Tree, pieces: Iterable[memoryview]) -> str:
+def digest_of(entries: Tree, metadata: Tree, pieces: Iterable[Piece]) -> str:
     """SHA-256 of everything but itself, however the header is spelled."""
     content = sha256(canonical_json([entries, metadata]).encode())
     for piece in pieces:

@@ -1,5 +1,7 @@
 """The trained network itself."""
 
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -61,6 +63,16 @@ def rebuild(upload: Upload, blueprint: Blueprint) -> Network:
 
 def network_of(tensors: Tensors, blueprint: Blueprint) -> Network:
     """The network whose state is among these tensors, never to be trained again."""
-    network = blueprint.build(torch.Generator())
-    network.load_state_dict({name: tensors[name] for name in network.state_dict()})
-    return network.requires_grad_(False).eval()
+    return next(networks_of([tensors], blueprint))
+
+
+def networks_of(states: Iterable[Tensors], blueprint: Blueprint) -> Iterator[Network]:
+    """The same for many: one is built and initialised, the others have its layers and no tensor of it."""
+    first = blueprint.build(torch.Generator()).requires_grad_(False).eval()
+    state = first.state_dict()
+    shared = {id(part): part for part in (blueprint, *first.parameters(), *first.buffers())}
+    for tensors in states:
+        network = deepcopy(first, dict(shared))
+        copies = {name: torch.empty_like(like).copy_(tensors[name]) for name, like in state.items()}  # layout of `like`
+        network.load_state_dict(copies, assign=True)
+        yield network

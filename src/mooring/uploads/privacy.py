@@ -64,6 +64,17 @@ def gaussian_delta(sigma: float, epsilon: float) -> float:
     return float(ndtr(near) - exp(epsilon + log_ndtr(far)))
 
 
+def gaussian_epsilon(sigma: float, delta: float) -> float:
+    """The smallest epsilon that noise of this deviation grants with this delta, from above."""
+    low, high = 0.0, 1.0
+    while gaussian_delta(sigma, high) > delta:
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if gaussian_delta(sigma, middle) <= delta else (middle, high)
+    return high
+
+
 @cache
 def gaussian_sigma(epsilon: float, delta: float) -> float:
     """The smallest deviation that grants (epsilon, delta), from above: delta falls as sigma grows."""

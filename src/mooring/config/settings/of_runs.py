@@ -125,6 +125,8 @@ TRAINING = OfRecord(
         "clip": "largest gradient norm; `null` never clips",
         "lr_schedule": "or `linear`, `cosine`, these `-by-round`, these `-by-epoch`",
         "snapshots": "rounds that are uploaded and fused: `all`, `last`, or a list; the last one always is",
+        "precision": "`bfloat16`: convolutions and matrix products in it, losses and weights in float32; part of the "
+        "fingerprint",
     },
 )
 EVALUATE = OfRecord(
@@ -135,6 +137,7 @@ EVALUATE = OfRecord(
         "clients": "after which rounds every client is evaluated by itself: `none`, the `last`, or `all` that are kept",
         "images": "on at most so many test images, every class in proportion; the same ones for all clients, runs and "
         "seeds",
+        "passes": "images of all clients together: with 50 clients each is shown 200, and never fewer than 100",
     },
 )
 ENGINE = OfKinds(
@@ -145,8 +148,8 @@ ENGINE = OfKinds(
         "local": {
             "workers": "processes on this machine; `null` is one per core; same bytes for any number",
             "save_minutes": "between two states of a client within a round; one is saved after every round anyway",
-            "device": "`auto`: the GPUs if there are any, in bfloat16 where that is safe, several workers to a GPU; "
-            "`cpu`, `cuda`",
+            "device": "`auto`: the GPUs if there are any, several workers to a GPU; `cpu`, `cuda`. Clients train "
+            "there, the server fuses on the CPU",
         },
         "flower": {
             "workers": "processes of Ray in Flower's simulation (extra `flower`); `null` is one per core; the bytes "

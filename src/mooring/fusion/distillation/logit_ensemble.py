@@ -14,6 +14,7 @@ class LogitEnsemble(Ensemble):
 
     kind: ClassVar[str] = "logit-ensemble"
     holds: ClassVar[tuple[str, ...]] = ("weights",)
+    sides: ClassVar[tuple[int, ...]] = (1,)
     weights: Tensor  # (K,), sums to 1
 
     @classmethod

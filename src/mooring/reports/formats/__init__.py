@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mooring.reports.formats.excel import write_excel
 from mooring.reports.formats.latex import write_latex
-from mooring.reports.formats.pictures import write_figures
+from mooring.reports.formats.pictures import write_figures, write_pdfs
 from mooring.reports.formats.text import write_csv, write_markdown
 from mooring.reports.page import write_html
 from mooring.reports.section import Report
@@ -27,4 +27,5 @@ FORMATS: dict[str, Format] = {
     "latex": Format("report.tex", write_latex),
     "excel": Format("report.xlsx", write_excel),
     "figures": Format("report-figures", write_figures),
+    "pdf": Format("report-pdf", write_pdfs),
 }

@@ -52,8 +52,9 @@ def table_sheet(book: Any, table: Table) -> tuple[str, Table]:
 
 def course_sheet(book: Any, figure: Curves) -> tuple[str, Table]:
     courses = replace(figure, lines=tuple(line for line in figure.lines if line.style != "marks"))
-    full = f"{figure.slug} {figure.of}".strip()
-    place, table = sheet(book, full if len(full) <= LONGEST_NAME else figure.slug), wide(courses)
+    name = figure.slug.replace("-", " ").capitalize()
+    full = f"{name} {figure.of}".strip()
+    place, table = sheet(book, full if len(full) <= LONGEST_NAME else name), wide(courses)
     fill(place, table)
     charted = chart(place, courses, [[1, i] for i in range(2, len(courses.lines) + 2)])
     place.add_chart(charted, f"{letter(len(courses.lines) + 3)}{HEADER}")
@@ -111,6 +112,8 @@ def fill(place: Any, table: Table) -> None:
                 cell.alignment = wrapped
             if isinstance(value, float):
                 cell.number_format = number_format(value)
+            if (row - HEADER - 1, column - 1) in table.bold:
+                cell.font = bold
             if row == HEADER:
                 cell.font, cell.alignment = bold, wrapped
                 cell.border = styles.Border(bottom=styles.Side(style="thin"))

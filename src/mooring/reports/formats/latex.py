@@ -64,7 +64,7 @@ def section(told: Section) -> str:
 def table(told: Table) -> str:
     """Rules above, below the header, and at the end; nothing else."""
     head = " & ".join(map(escaped, told.columns)) + r" \\"
-    body = "\n".join(" & ".join(escaped(shown(cell)) for cell in row) + r" \\" for row in told.rows)
+    body = "\n".join(" & ".join(cells(told, i)) + r" \\" for i in range(len(told.rows)))
     ruled = f"\\toprule\n{head}\n\\midrule\n"
     caption = f"\\caption{{{escaped(f'{told.title}. {told.note}'.strip())}}}"
     label = f"\\label{{tab:{told.slug}}}"
@@ -76,6 +76,12 @@ def table(told: Table) -> str:
         )
     tabular = f"\\begin{{tabular}}{{{columns}}}\n{ruled}{body}\n\\bottomrule\n\\end{{tabular}}"
     return f"\\begin{{table}}[htbp]\n\\centering\n{caption}{label}\n\\fit{{%\n{tabular}}}\n\\end{{table}}\n"
+
+
+def cells(told: Table, row: int) -> list[str]:
+    """The best in bold, where that is settled."""
+    texts = [escaped(shown(cell)) for cell in told.rows[row]]
+    return [f"\\textbf{{{text}}}" if (row, column) in told.bold else text for column, text in enumerate(texts)]
 
 
 def column(cells: tuple[Cell, ...]) -> str:

@@ -1,6 +1,7 @@
-"""Figures for a paper: PDF, SVG and PNG of each, by matplotlib, in colours that colour-blind readers can tell apart."""
+"""Figures for a paper, as wide as a column, by matplotlib, in colours that colour-blind readers can tell apart."""
 
 import re
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,10 @@ from mooring.reports.section import Report
 
 INK = "#1b1f24"
 KINDS = ("pdf", "svg", "png")
+COLUMN = 3.35  # inches, of a page with two columns
+LONGEST_NAME = 28
+MOST_NAMES = 20  # on an axis
+WORD, LINE = 0.055, 0.135  # inches of a character and of a line in the legend
 DASHES = {"solid": "-", "dashed": "--", "dotted": ":", "marks": "none"}
 STYLE: dict[str, Any] = {
     "font.size": 8,
@@ -35,12 +40,20 @@ STYLE: dict[str, Any] = {
 
 
 def write_figures(report: Report, out: Path) -> None:
+    write_as(report, out, KINDS)
+
+
+def write_pdfs(report: Report, out: Path) -> None:
+    write_as(report, out, ("pdf",))
+
+
+def write_as(report: Report, out: Path, kinds: Sequence[str]) -> None:
     with needed("matplotlib", "report").rc_context(STYLE):
         for figure in report.drawn:
             drawn = draw(figure)
-            for kind in KINDS:
+            for kind in kinds:
                 data = BytesIO()
-                drawn.savefig(data, format=kind, bbox_inches="tight", metadata=DATELESS[kind])
+                drawn.savefig(data, format=kind, metadata=DATELESS[kind])
                 write_atomically(out / f"{file_name(figure)}.{kind}", data.getvalue())
 
 
@@ -55,24 +68,38 @@ def draw(figure: Figure) -> Any:
     return DRAW[type(figure)](figure)
 
 
-def canvas(width: float, height: float) -> tuple[Any, Any]:
-    drawn = needed("matplotlib.figure", "report").Figure(figsize=(width, height))
+def canvas(height: float, legend: Sequence[str] = ()) -> tuple[Any, Any]:
+    """As wide as a column; higher by the lines of its legend."""
+    extra = LINE * -(-len(legend) // across(legend)) if len(legend) > 1 else 0.0
+    figures = needed("matplotlib.figure", "report")
+    drawn = figures.Figure(figsize=(COLUMN, height + extra), layout="constrained")
     return drawn, drawn.add_subplot()
 
 
+def across(legend: Sequence[str]) -> int:
+    """How many entries of a legend stand beside each other."""
+    widest = max((len(entry) for entry in legend), default=1)
+    return max(1, min(len(legend), int(COLUMN / (WORD * widest + 0.45))))
+
+
+def listed(drawn: Any, legend: Sequence[str]) -> None:
+    if len(legend) > 1:
+        drawn.legend(loc="outside upper left", ncols=across(legend), handlelength=1.6, columnspacing=1.0)
+
+
 def curves(figure: Curves) -> Any:
-    drawn, axes = canvas(4.2, 2.6)
-    listed: set[str] = set()
+    entries = list(dict.fromkeys(line.family or line.name for line in figure.lines))
+    drawn, axes = canvas(2.1, entries)
+    named: set[str] = set()
     for line in figure.lines:
         entry = line.family or line.name
-        course(axes, line, "_nolegend_" if entry in listed else entry)
-        listed.add(entry)
+        course(axes, line, "_nolegend_" if entry in named else entry)
+        named.add(entry)
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title)
     axes.set_yscale(figure.scale)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    if len(listed) > 1:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), ncols=1 + len(listed) // 14)
+    listed(drawn, entries)
     return drawn
 
 
@@ -81,8 +108,8 @@ def course(axes: Any, line: Line, label: str) -> None:
     shade = colour(line.colour, INK)
     marker = "D" if line.style == "marks" else "o" if line.style == "solid" and len(line.x) <= 30 else None
     face = "none" if line.style == "marks" else shade
-    size = 6.0 if line.style == "marks" else 2.5
-    look = {"linestyle": DASHES[line.style], "linewidth": 1.2, "marker": marker, "markersize": size, "mfc": face}
+    size = 5.0 if line.style == "marks" else 2.2
+    look = {"linestyle": DASHES[line.style], "linewidth": 1.0, "marker": marker, "markersize": size, "mfc": face}
     axes.plot(line.x, y, color=shade, label=label, **look)
     if line.band is not None:
         low, high = ([float("nan") if value is None else value for value in side] for side in line.band)
@@ -90,13 +117,14 @@ def course(axes: Any, line: Line, label: str) -> None:
 
 
 def heat(figure: Heat) -> Any:
-    drawn, axes = canvas(0.8 + 0.34 * max(len(figure.x), 6), 0.7 + 0.28 * max(len(figure.y), 4))
+    drawn, axes = canvas(0.75 + 0.16 * max(len(figure.y), 4))
     values = [[float("nan") if value is None else value for value in row] for row in figure.values]
     image = axes.imshow(values or [[float("nan")]], cmap="Blues", aspect="auto", vmin=0)
     axes.grid(False)
     tilt = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if lying(figure.x) else {}
-    axes.set_xticks(range(len(figure.x)), figure.x, **tilt)
-    axes.set_yticks(range(len(figure.y)), figure.y)
+    each = 1 + len(figure.x) // MOST_NAMES
+    axes.set_xticks(range(0, len(figure.x), each), list(map(shortened, figure.x[::each])), **tilt)
+    axes.set_yticks(range(len(figure.y)), list(map(shortened, figure.y)))
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title)
     drawn.colorbar(image, ax=axes, pad=0.02)
@@ -104,21 +132,36 @@ def heat(figure: Heat) -> Any:
 
 
 def bars(figure: Bars) -> Any:
-    """Lying, so that names can be read."""
-    drawn, axes = canvas(4.2, 0.7 + 0.2 * len(figure.names) * max(len(figure.series), 1))
-    thick = 0.8 / max(len(figure.series), 1)
+    """Lying, so that names can be read; whiskers end at 0 and 1, a dot is a seed."""
+    many = max(len(figure.series), 1)
+    legend = [series.name for series in figure.series]
+    drawn, axes = canvas(0.6 + 0.14 * len(figure.names) * max(many, 1.3), legend)
+    thick = 0.8 / many
     for i, series in enumerate(figure.series):
-        places = [place + (i - (len(figure.series) - 1) / 2) * thick for place in range(len(figure.names))]
-        values = [value or 0.0 for value in series.values]
-        errors = [value or 0.0 for value in series.errors] if any(series.errors) else None
-        axes.barh(places, values, thick, xerr=errors, color=colour(i, INK), ecolor=INK, label=series.name)
-    axes.set_yticks(range(len(figure.names)), figure.names)
+        places = [place + (i - (many - 1) / 2) * thick for place in range(len(figure.names))]
+        shades = [colour(figure.shade(series, place), INK) for place in range(len(figure.names))]
+        axes.barh(places, [value or 0.0 for value in series.values], thick * 0.9, color=shades, label=series.name)
+        for place, ends in zip(places, series.whiskers, strict=False):
+            if ends is not None:
+                axes.plot(ends, (place, place), color=INK, linewidth=0.8, marker="|", markersize=3)
+        for place, dots in zip(places, series.dots, strict=False):
+            if len(dots) > 1:
+                axes.plot(dots, [place] * len(dots), "o", color="white", mec=INK, mew=0.5, markersize=2.4)
+    if figure.level is not None:
+        axes.axvline(figure.level[1], color=INK, linewidth=0.7, linestyle=":")
+    axes.set_yticks(range(len(figure.names)), list(map(shortened, figure.names)))
     axes.invert_yaxis()
+    axes.set_xlim(left=0)
     axes.set_xlabel(figure.y_title)
     axes.grid(axis="y", visible=False)
-    if len(figure.series) > 1:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
+    listed(drawn, legend)
     return drawn
+
+
+def shortened(name: str) -> str:
+    """Beginning and end: what sets names apart is often there."""
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
 DRAW: dict[type, Any] = {Curves: curves, Heat: heat, Bars: bars}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mooring.cells import printable
 from mooring.record import write_atomically
-from mooring.reports.section import Report, Section, VerdictLine
+from mooring.reports.section import Answer, Report, Section, VerdictLine
 from mooring.reports.table import Table, csv_text, shown
 
 
@@ -24,15 +24,24 @@ def markdown(report: Report) -> str:
     cards = [
         f"- **{inline(c.value)}** {inline(c.label)}{f' ({inline(c.detail)})' if c.detail else ''}" for c in report.cards
     ]
-    parts = [*head, "\n".join(cards), "\n".join(map(verdict, report.verdicts)), *map(section, report.sections)]
+    story = " ".join(map(inline, report.story))
+    asked = "\n".join(map(answer, report.answers))
+    verdicts = "\n".join(map(verdict, report.verdicts))
+    parts = [*head, story, "\n".join(cards), asked, verdicts, *map(section, report.sections)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def answer(told: Answer) -> str:
+    command = f" {code(told.command)}" if told.command else ""
+    return f"- **{told.question}**: {inline(told.text)}{command}"
 
 
 def verdict(told: VerdictLine) -> str:
     quote = f" 「{inline(told.quote)}」" if told.quote else ""
     detail = f" ({inline(told.detail)})" if told.detail else ""
+    rule = f" Rule: {inline(told.rule)}." if told.rule else ""
     why = f" Why: {inline(told.why)}" if told.why else ""
-    return f"- **{told.badge}**: {inline(told.text)}{quote}{detail}{why}"
+    return f"- **{told.badge}**: {inline(told.text)}{quote}{detail}{rule}{why}"
 
 
 def section(told: Section) -> str:
@@ -41,10 +50,28 @@ def section(told: Section) -> str:
 
 
 def table(told: Table) -> str:
-    rows = [told.columns, ["---"] * len(told.columns), *([shown(cell) for cell in row] for row in told.rows)]
-    lines = ["| " + " | ".join(map(inline, row)) + " |" for row in rows]
+    rule = "| " + " | ".join(["---"] * len(told.columns)) + " |"
+    rows = ([marked(told, i, j) for j in range(len(row))] for i, row in enumerate(told.rows))
+    lines = [line([inline(name) for name in told.columns]), rule, *map(line, rows)]
     note = ["", inline(told.note)] if told.note else []
     return "\n".join([f"### {inline(told.title)}", "", *lines, *note])
+
+
+def line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def marked(told: Table, row: int, column: int) -> str:
+    """A cell; in bold where it is the best and that is settled."""
+    text = inline(shown(told.rows[row][column]))
+    return f"**{text}**" if (row, column) in told.bold else text
+
+
+def code(text: str) -> str:
+    """A command between as many backquotes as it does not hold."""
+    fence = "`" * (1 + max([0, *map(len, re.findall("`+", text))]))
+    plain = printable(text).replace("\n", " ")
+    return f"{fence} {plain} {fence}" if "`" in plain else f"{fence}{plain}{fence}"
 
 
 def inline(text: str) -> str:

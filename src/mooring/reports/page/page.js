@@ -2,79 +2,65 @@
 (() => {
   const root = document.documentElement;
   const figures = JSON.parse(document.getElementById("figures").textContent);
-  const charts = [...document.querySelectorAll(".chart")];
-  const PRINT_WIDTH = 660;
-  const USUAL_HEIGHT = 330;
-  const NARROW_CELL = 20; // pixels, too few for a number
+  const places = [...document.querySelectorAll(".chart")];
+  const PRINTED_ROWS = 40; // a longer table stays folded on paper
+  const PRINT_WIDTH = { third: 322, half: 322, wide: 660 }; // of a column, or of the page
   let printing = false;
 
-  const themed = (value, colours) => {
-    if (typeof value === "string") return colours[value] ?? value;
-    if (Array.isArray(value)) return value.map((part) => themed(part, colours));
-    if (value && typeof value === "object")
-      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, themed(part, colours)]));
-    return value;
-  };
-
-  const palette = () => {
-    const style = getComputedStyle(root);
-    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
-    const named = ["soft", "rule", "ink", "accent"].map((name) => [`@${name}`, colour(name)]);
-    return Object.fromEntries([...named, ["#0072B2", colour("first")]]); // too dark on a dark page
-  };
-
+  const onPaper = (figure) => PRINT_WIDTH[figure.matches(".picture > *") || shownIn(figure.parentElement) === 1 ? "wide" : figure.className];
+  const shownIn = (place) => place.querySelectorAll(":scope > figure:not([hidden])").length;
   const draw = (chart) => {
     if (chart.closest("[hidden]")) return;
-    const colours = palette();
-    const state = `${colours["@ink"]} ${printing || chart.clientWidth}`;
-    if (chart.dataset.state === state) return;
-    chart.dataset.state = state;
-    const { data, layout } = themed(figures[chart.dataset.figure], colours);
-    const width = printing ? PRINT_WIDTH : chart.clientWidth;
-    const entries = data.filter((trace) => trace.type !== "heatmap" && trace.showlegend !== false);
-    const longest = Math.max(0, ...entries.map((trace) => trace.name.length));
-    const rows = entries.length > 1 ? Math.ceil(entries.length / Math.max(1, Math.floor(width / (longest * 7 + 50)))) : 0;
-    const axis = { gridcolor: colours["@rule"], linecolor: colours["@rule"], tickcolor: colours["@rule"], automargin: true };
-    const height = (layout.height ?? USUAL_HEIGHT) + 23 * rows;
-    const shown = {
-      ...layout,
-      width,
-      height,
-      showlegend: rows > 0,
-      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } },
-      margin: { l: 64, r: 12, t: 12 + 23 * rows, b: 48 },
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colours["@ink"] },
-      hoverlabel: { bgcolor: colours["@soft"], bordercolor: colours["@rule"], font: { color: colours["@ink"] } },
-      xaxis: { ...axis, ...layout.xaxis, title: { standoff: 8, ...layout.xaxis.title } },
-      yaxis: { ...axis, ...layout.yaxis },
-    };
-    for (const trace of data.filter((trace) => trace.texttemplate)) {
-      const labels = 7 * Math.max(...trace.y.map((name) => name.length));
-      if ((width - labels - 70) / trace.x.length < NARROW_CELL) delete trace.texttemplate;
-    }
-    if (chart.dataset.width !== String(width)) Plotly.purge(chart); // else the legend keeps the room it had
-    chart.dataset.width = width;
-    const tools = ["select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"];
-    Plotly.react(chart, data, shown, { displaylogo: false, modeBarButtonsToRemove: tools, responsive: false });
+    const wide = printing ? onPaper(chart.closest("figure")) : chart.clientWidth;
+    if (!wide || chart.dataset.width === String(wide)) return;
+    chart.dataset.width = wide;
+    charts.draw(figures[chart.dataset.figure], chart, wide);
   };
-  const near = new Set(); // charts that are on the screen or soon will be
-  const drawNear = () => (printing ? charts : near).forEach(draw);
-  const approach = new IntersectionObserver(
-    (seen) =>
-      seen.forEach(({ target, isIntersecting }) => {
-        if (!isIntersecting) return near.delete(target);
-        near.add(target);
-        draw(target);
-      }),
-    { rootMargin: "800px 0px" },
-  );
-  const waitForAll = () =>
-    charts.forEach((chart) => {
-      chart.style.minHeight = `${figures[chart.dataset.figure].layout.height ?? USUAL_HEIGHT}px`;
-      approach.observe(chart);
-    });
+  const again = (chart) => {
+    delete chart.dataset.width;
+    draw(chart);
+  };
+  const drawAll = () => places.forEach(draw);
+  for (const chart of places)
+    charts.legend(figures[chart.dataset.figure], chart, chart.closest("figure").querySelector(".legend"), () => again(chart));
+
+  const tip = document.body.appendChild(document.createElement("div"));
+  tip.id = "tip";
+  tip.hidden = true;
+  tip.setAttribute("aria-hidden", "true");
+  const tell = (told, event) => {
+    const [title, rows] = told;
+    tip.replaceChildren(Object.assign(document.createElement("b"), { textContent: title }));
+    for (const [colour, name, value] of rows) {
+      const row = tip.appendChild(document.createElement("div"));
+      const key = row.appendChild(document.createElement("i"));
+      if (colour !== null) key.style.background = charts.shade(colour);
+      row.append(`${name} `, Object.assign(document.createElement("span"), { textContent: value }));
+    }
+    tip.hidden = false;
+    const { width, height } = tip.getBoundingClientRect();
+    const beside = event.clientX + 14 + width > root.clientWidth ? event.clientX - 14 - width : event.clientX + 14;
+    tip.style.left = `${Math.max(4, beside)}px`;
+    tip.style.top = `${Math.max(4, Math.min(event.clientY - height / 2, innerHeight - height - 4))}px`;
+  };
+  const leave = (chart) => {
+    tip.hidden = true;
+    chart.firstElementChild?.leave?.();
+  };
+  for (const chart of places) {
+    const read = (event) => {
+      const svg = chart.firstElementChild;
+      if (!svg?.read) return;
+      const box = svg.getBoundingClientRect();
+      const scale = svg.viewBox.baseVal.width / (box.width || 1);
+      const told = svg.read((event.clientX - box.left) * scale, (event.clientY - box.top) * scale);
+      if (told) tell(told, event);
+      else leave(chart);
+    };
+    chart.addEventListener("pointermove", read);
+    chart.addEventListener("pointerdown", read);
+    chart.addEventListener("pointerleave", () => leave(chart));
+  }
 
   const show = (run) => {
     for (const section of document.querySelectorAll("section")) {
@@ -88,40 +74,47 @@
   document.addEventListener("change", (event) => {
     if (!event.target.matches(".choice select")) return;
     show(event.target.value);
-    drawNear();
+    drawAll();
   });
+  document.addEventListener("toggle", (event) => event.target.open && event.target.querySelectorAll(".chart").forEach(draw), true);
 
   const dark = matchMedia("(prefers-color-scheme: dark)");
   document.getElementById("theme").addEventListener("click", () => {
     const now = root.dataset.theme ?? (dark.matches ? "dark" : "light");
     root.dataset.theme = now === "dark" ? "light" : "dark";
-    drawNear();
   });
-  dark.addEventListener("change", drawNear);
 
-  let before;
+  for (const button of document.querySelectorAll("button.copy"))
+    button.addEventListener("click", async () => {
+      const text = button.parentElement.querySelector("code").textContent;
+      try {
+        await navigator.clipboard.writeText(text);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(button.parentElement.querySelector("code"));
+        button.textContent = "Marked";
+      }
+      setTimeout(() => (button.textContent = "Copy"), 1500);
+    });
+
+  let folded = [];
   addEventListener("beforeprint", () => {
-    before = { theme: root.dataset.theme, folded: [...document.querySelectorAll("details.table:not([open])")] };
     printing = true;
-    root.dataset.theme = "light";
-    before.folded.forEach((details) => (details.open = true));
-    drawNear();
+    folded = [...document.querySelectorAll(".claim:not([open]), .table details:not([open]):not(.repeats)")].filter((part) => part.querySelectorAll("tr").length <= PRINTED_ROWS);
+    document.querySelectorAll(".figures").forEach((place) => place.classList.toggle("alone", shownIn(place) === 1));
+    folded.forEach((part) => (part.open = true));
+    drawAll();
   });
   addEventListener("afterprint", () => {
     printing = false;
-    if (before.theme) root.dataset.theme = before.theme;
-    else delete root.dataset.theme;
-    before.folded.forEach((details) => (details.open = false));
-    drawNear();
+    folded.forEach((part) => (part.open = false));
+    drawAll();
   });
 
   let waiting;
-  let wide = innerWidth;
   addEventListener("resize", () => {
-    if (innerWidth === wide || printing) return;
-    wide = innerWidth;
     clearTimeout(waiting);
-    waiting = setTimeout(drawNear, 150);
+    if (!printing) waiting = setTimeout(drawAll, 100);
   });
 
   const links = new Map([...document.querySelectorAll("nav .links a")].map((link) => [link.hash.slice(1), link]));
@@ -132,6 +125,6 @@
   document.querySelectorAll("section").forEach((section) => watcher.observe(section));
 
   show("");
-  waitForAll();
+  drawAll();
   root.dataset.ready = "yes";
 })();

@@ -10,16 +10,14 @@ from mooring.reports.sections.costs import costs
 from mooring.reports.sections.findings import courses, documented, findings
 from mooring.reports.sections.fusions import fusions
 from mooring.reports.sections.imported import imported
-from mooring.reports.sections.lambdas import lambdas
-from mooring.reports.sections.losses import losses
 from mooring.reports.sections.partition import partition
 from mooring.reports.sections.prototypes import prototypes
 from mooring.reports.sections.setup import setup
+from mooring.reports.sections.training import training
 
 SECTIONS: tuple[Callable[[Book], Section], ...] = (
     accuracy,
-    lambdas,
-    losses,
+    training,
     prototypes,
     partition,
     classes,

@@ -1,11 +1,14 @@
 """How good is the fused predictor, over rounds and at the end?"""
 
 from mooring.record import Spread
-from mooring.reports.book import Book, SeedGroup
-from mooring.reports.figure import Bars, Curves, Figure, Line, Series, style
+from mooring.reports.accuracies import guess, images, sureness
+from mooring.reports.book import Book, Run, SeedGroup
+from mooring.reports.figure import INK, Bars, Curves, Figure, Line, Values, style
 from mooring.reports.section import Section
 from mooring.reports.sections.comparison import against_baseline, pivots
+from mooring.reports.sections.drawing import drawn, known, left_out, line, series
 from mooring.reports.table import Table, average, spread
+from mooring.reports.winners import RULE, contests, settled
 
 METRICS = {
     "accuracy": "accuracy",
@@ -23,22 +26,34 @@ def accuracy(book: Book) -> Section:
         figures.append(over_rounds(book))
     if len(book.lines) > 1:
         figures.append(at_the_end(book))
+    if len(book.members) == 1:
+        figures += [figure for figure in (of_clients(book.runs[0]), by_site(book.runs[0])) if figure is not None]
     by_factor = pivots(book)
     figures += [figure for figure, _ in by_factor]
-    lead = "Accuracy of the fused predictor on the official test set; the final round counts, peaks do not."
     tables = (results(book), *(table for _, table in by_factor), *against_baseline(book), rounds(book))
-    return Section("accuracy", "Accuracy", lead, tuple(figures), tables)
+    return Section("accuracy", "Accuracy", lead(book), tuple(figures), tables)
+
+
+def lead(book: Book) -> str:
+    on = dict.fromkeys(images(run) for run in book.runs)
+    return f"Of the fused predictor, on {'; '.join(on)}. The last round counts, peaks do not."
 
 
 def over_rounds(book: Book) -> Curves:
     """Experiments that kept several rounds; one that kept the last alone has no course."""
-    lines = [course(group, i) for i, group in enumerate(book.groups) if len(snapshots(group)) > 1]
+    courses = [group for group in book.groups if len(snapshots(group)) > 1]
+    lines = [course(group, book.colour(group.label)) for group in courses]
     many = max(len(group.runs) for group in book.groups) > 1
-    band = " The band is one standard deviation over seeds." if many else ""
+    told = " The band is one standard deviation over seeds." if many else ""
     if len(book.groups) == 1 and len((beside := alone(book.groups[0])).x) > 1:
         lines.append(beside)
-        band += " The dashed line is the mean of the clients alone: fusing should lift the solid line above it."
-    caption = f"What a server would get if it fused after each round.{band}"
+        told += " The dashed line is the mean of the clients alone: fusing should lift the solid line above it."
+    if chance := guess(book.runs[0]):
+        ends = (lines[0].x[0], lines[0].x[-1])
+        lines.append(Line("guessing", ends, (chance.share, chance.share), INK, "dotted"))
+    left = [group.label for group in book.groups if group not in courses]
+    told += f" Not drawn, since one round alone was kept: {'; '.join(left)}." if left else ""
+    caption = f"What a server would get if it fused after each round.{told}"
     return Curves("accuracy", "Accuracy over rounds", caption, "round", "test accuracy", tuple(lines))
 
 
@@ -72,32 +87,107 @@ def alone(group: SeedGroup) -> Line:
     return Line("clients alone", tuple(known), tuple(known.values()), 0, "dashed")
 
 
+def of_clients(run: Run) -> Curves | None:
+    """The fused predictor in the colour of text, every client's own model in the client's; None: nothing to draw."""
+    lines = [shown for client in drawn(run) if known((shown := line(client, lambda row: row.accuracy)).y)]
+    if not lines or max(len(measured(shown.y)) for shown in lines) < 2:
+        return None
+    fused = {float(row.round): row.accuracy for row in run.result.rounds}
+    lines = [Line("fused", tuple(fused), tuple(fused.values()), INK), *map(joined, lines)]
+    caption = f"The fused predictor, and every client's own model, on the same test images.{left_out(run)}"
+    title = "Accuracy of every client"
+    return Curves("accuracy-clients", title, caption, "round", "test accuracy", tuple(lines), seeds=(run.seed,))
+
+
+def measured(values: Values) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def joined(shown: Line) -> Line:
+    """Without the rounds in which nobody looked."""
+    kept = [(x, y) for x, y in zip(shown.x, shown.y, strict=True) if y is not None]
+    return Line(shown.name, tuple(x for x, _ in kept), tuple(y for _, y in kept), shown.colour, family=shown.family)
+
+
+def by_site(run: Run) -> Bars | None:
+    """The end of every client alone, where there is no course to draw."""
+    if of_clients(run) is not None:
+        return None
+    own = {client.client: client.accuracy for client in run.last.clients if client.accuracy is not None}
+    if not own:
+        return None
+    names, values = (*map(run.result.site, own), "fused"), (*own.values(), run.result.accuracy)
+    caption = "Every client's own model, and the fused predictor, on the same test images; dotted: guessing."
+    chance = guess(run)
+    return Bars(
+        "accuracy-clients",
+        "Accuracy of every client",
+        caption,
+        "test accuracy",
+        names,
+        (series("accuracy", [[value] for value in values], 0),),
+        colours=(*own, INK),
+        level=("guessing", chance.share) if chance else None,
+    )
+
+
 def at_the_end(book: Book) -> Bars:
-    ends = [spread(group.values("accuracy")) or Spread(0.0) for group in book.lines]
-    series = Series("accuracy", tuple(end.mean for end in ends), tuple(end.std for end in ends))
-    caption = "Final accuracy; whiskers are one standard deviation over seeds. Where they overlap, no order is settled."
-    names = tuple(group.label for group in book.lines)
-    return Bars("final-accuracy", "Accuracy after the last round", caption, "test accuracy", names, (series,))
+    labels = tuple(group.label for group in book.lines)
+    ends = series("accuracy", [group.values("accuracy") for group in book.lines], 0)
+    caption = (
+        "Final accuracy; whiskers are one standard deviation over seeds, dots are the seeds, the dotted line is "
+        "guessing. Whether an order is settled, the table says."
+    )
+    chance = guess(book.runs[0])
+    return Bars(
+        "final-accuracy",
+        "Accuracy after the last round",
+        caption,
+        "test accuracy",
+        labels,
+        (ends,),
+        colours=tuple(map(book.colour, labels)),
+        level=("guessing", chance.share) if chance else None,
+    )
 
 
 def results(book: Book) -> Table:
-    """One line per group, with n, seeds and fingerprints."""
-    rows = [
-        (
-            group.label,
-            *(spread(group.values(name)) for name in METRICS),
-            spread(run.alone for run in group.runs),
-            len(group.runs),
-            group.seeds,
-            group.fingerprints,
+    """One line per group, with its interval, n and seeds; bold where the best is settled."""
+    found = contests(book)
+    won = settled(found)
+    rows = []
+    for group in book.lines:
+        sure, chance = sureness(group), guess(group.first)
+        rows.append(
+            (
+                group.label,
+                spread(group.values("accuracy")),
+                sure.low if sure else None,
+                sure.high if sure else None,
+                chance.share if chance else None,
+                *(spread(group.values(name)) for name in METRICS if name != "accuracy"),
+                spread(run.alone for run in group.runs),
+                len(group.runs),
+                group.seeds,
+            )
         )
-        for group in book.lines
-    ]
-    columns = ("experiment", *METRICS.values(), "clients alone", "n", "seeds", "fingerprints")
+    others = [name for key, name in METRICS.items() if key != "accuracy"]
+    columns = ("experiment", "accuracy", "95 % low", "95 % high", "guessing", *others, "clients alone", "n", "seeds")
+    bold = frozenset((row, 1) for row, group in enumerate(book.lines) if group.label in won)
+    return Table("results", "Results", columns, tuple(rows), note(book, bool(found), len(won)), bold=bold)
+
+
+def note(book: Book, contested: bool, won: int) -> str:
     fewer = {told: None for run in book.runs if (told := run.result.alone_told)}
-    note = "Test set, last round; mean ± standard deviation over n."
-    note += "".join(f" Clients alone: on {images}." for images in fewer)
-    return Table("results", "Results", columns, tuple(rows), note)
+    on = dict.fromkeys(images(run) for run in book.runs)
+    told = (
+        f"On {'; '.join(on)}; last round; mean ± standard deviation over n seeds. The 95 % interval is over seeds "
+        "(Student's t), and for a single run over its test images (Wilson). Guessing: always the most frequent class."
+    )
+    told += "".join(f" Clients alone: on {images_}." for images_ in fewer)
+    if contested:
+        told += f" {RULE}; {'no settled winner' if not won else f'{won} settled' if won > 1 else 'it is here'}."
+    return told
 
 
 def rounds(book: Book) -> Table:
@@ -106,4 +196,5 @@ def rounds(book: Book) -> Table:
         for group in book.groups
         for at, values in snapshots(group).items()
     ]
-    return Table("accuracy-rounds", "Accuracy by round", ("experiment", "round", "accuracy", "n"), tuple(rows))
+    columns = ("experiment", "round", "accuracy", "n")
+    return Table("accuracy-rounds", "Accuracy by round", columns, tuple(rows), folded=True)

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from mooring.record import Spread
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Bars, Heat
 from mooring.reports.section import Section
-from mooring.reports.sections.drawing import side_by_side
+from mooring.reports.sections.drawing import Seeds, side_by_side
 from mooring.reports.table import Table, spread
 
 
@@ -15,12 +14,20 @@ def classes(book: Book) -> Section:
     if not book.runs:
         return Section("classes", "Classes", "")
     names = max((run.classes for run in book.runs), key=len)
-    found = {group.label: [spread(column) for column in by_class(list(group.runs))] for group in book.groups}
-    caption = "Share of each class's test images that is recognised, mean over seeds; what is empty is never named."
+    found = {group.label: [known(column) for column in by_class(list(group.runs))] for group in book.groups}
+    caption = (
+        "Share of each class's test images that is recognised; whiskers are one standard deviation over seeds, dots "
+        "the seeds. What is empty is never named."
+    )
     blank = Bars("per-class", "Accuracy by class", caption, "accuracy", names, ())
-    figures = (side_by_side(blank, found, "class"), *(confusion(run) for run in book.shown))
-    lead = "An accuracy of one half can be all classes half right, or half the classes never named."
+    colours = {label: book.colour(label) for label in found}
+    figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in book.shown))
+    lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{book.not_shown}"
     return Section("classes", "Classes", lead, figures, (table(found, names),))
+
+
+def known(column: tuple[float | None, ...]) -> list[float]:
+    return [value for value in column if value is not None]
 
 
 def by_class(runs: list[Run]) -> list[tuple[float | None, ...]]:
@@ -38,8 +45,9 @@ def confusion(run: Run) -> Heat:
     return Heat("confusion", "Confusion", caption, "predicted class", "true class", names, names, rows, run.title)
 
 
-def table(found: dict[str, list[Spread | None]], names: tuple[str, ...]) -> Table:
+def table(found: dict[str, Seeds], names: tuple[str, ...]) -> Table:
     rows = [
-        (name, *(column[i] if i < len(column) else None for column in found.values())) for i, name in enumerate(names)
+        (name, *(spread(column[i]) if i < len(column) else None for column in found.values()))
+        for i, name in enumerate(names)
     ]
-    return Table("per-class", "Accuracy by class", ("class", *found), tuple(rows))
+    return Table("per-class", "Accuracy by class", ("class", *found), tuple(rows), folded=True)

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-from mooring.record import Cell, Spread
+from mooring.record import Cell
 from mooring.reports.book import SEEDS, Book, Run, SeedGroup, grouped, varying
 from mooring.reports.figure import Bars, Figure
-from mooring.reports.sections.drawing import side_by_side
+from mooring.reports.sections.drawing import Seeds, side_by_side
 from mooring.reports.table import Table, spread
 from mooring.sweep.summary import Scored, difference, paired
 
-Rows = dict[str, list[Spread | None]]
 COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")
 
 
@@ -70,18 +69,20 @@ def meets(runs: list[Run], key: str, keys: list[str]) -> bool:
 
 def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Figure, Table]:
     values = tuple(dict.fromkeys(run.factors[key] for run in runs if key in run.factors))
-    rows: Rows = {}
+    rows: dict[str, Seeds] = {}
     for label in dict.fromkeys(rest(run, others) for run in runs):
         same = [run for run in runs if rest(run, others) == label]
-        rows[label] = [spread(run.result.accuracy for run in same if run.factors.get(key) == v) for v in values]
+        rows[label] = [[run.result.accuracy for run in same if run.factors.get(key) == v] for v in values]
     name = key.rpartition(".")[2]
     slug = "-".join(part for part in (runs[0].sweep, key.replace(".", "-")) if part)
-    caption = f"Final accuracy, mean over seeds, for every value of {key}."
+    caption = f"Final accuracy for every value of {key}; whiskers: one standard deviation over seeds, dots: the seeds."
     blank = Bars(f"by-{slug}", f"Accuracy by {name}{where}", caption, "test accuracy", values, ())
-    cells = tuple((label, *row) for label, row in rows.items())
+    cells = tuple((label, *map(spread, row)) for label, row in rows.items())
     columns = ("experiment", *(f"{name}={value}" for value in values))
-    table = Table(f"by-{slug}", blank.title, columns, cells, "Test set, last round; mean ± standard deviation.")
-    return side_by_side(blank, rows, name), table
+    table = Table(
+        f"by-{slug}", blank.title, columns, cells, "Test images, last round; mean ± standard deviation.", folded=True
+    )
+    return side_by_side(blank, rows, name, {label: i for i, label in enumerate(rows)}), table
 
 
 def rest(run: Run, keys: list[str]) -> str:

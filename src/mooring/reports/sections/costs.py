@@ -14,6 +14,7 @@ from mooring.reports.section import Section
 from mooring.reports.table import Table, average
 
 BACKWARD = 3  # forward and backward together, in forwards
+FEW = 3  # experiments whose costs are read at once
 COLUMNS = (
     "experiment",
     "client seconds",
@@ -27,9 +28,9 @@ COLUMNS = (
     "n",
 )
 NOTE = (
-    "Sums over all clients, means over n seeds. Seconds are wall clock on the machine of the run. FLOPs are counted on "
-    "the model for one image, times images, views, epochs and rounds; forward and backward together are taken as three "
-    "times forward, losses and augmentation are left out. Inference x is how many encoders one prediction goes through."
+    "Sums over all clients, means over n seeds; seconds by the clock of the machine. FLOPs are counted on the model, "
+    "for one image, times images, views, epochs and rounds; backward is taken as twice forward, losses and "
+    "augmentation are left out. Inference x: how many encoders one prediction goes through."
 )
 
 
@@ -53,7 +54,8 @@ def costs(book: Book) -> Section:
         for group in groups
     ]
     lead = "One upload per client; what fusing saves in training it may ask back at every prediction."
-    return Section("costs", "Costs", lead, tables=(Table("costs", "Costs", COLUMNS, tuple(rows), NOTE),))
+    table = Table("costs", "Costs", COLUMNS, tuple(rows), NOTE, folded=len(rows) > FEW)
+    return Section("costs", "Costs", lead, tables=(table,))
 
 
 def download_bytes(run: Run) -> int:

@@ -1,13 +1,17 @@
 """What several sections draw alike: clients one by one, experiments side by side."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from mooring.events import ClientRecord
-from mooring.record import ClientHistory, Spread
+from mooring.record import ClientHistory
 from mooring.reports.book import MOST_CLIENTS, Run
 from mooring.reports.figure import Bars, Figure, Heat, Line, Series, Style, Values, lying
+from mooring.reports.table import average, spread
 
 MOST_SERIES = 3
+MOST_NAMED = 6
+Seeds = list[list[float]]  # a value for every seed, at each name of a figure
 
 
 def drawn(run: Run) -> tuple[ClientHistory, ...]:
@@ -17,15 +21,18 @@ def drawn(run: Run) -> tuple[ClientHistory, ...]:
 
 def left_out(run: Run) -> str:
     """A word on the clients that are not drawn."""
-    more = sum(1 for client in run.clients if client.rounds) - len(drawn(run))
-    return f" {more} more clients are not drawn." if more > 0 else ""
+    rest = [client.site for client in run.clients if client.rounds][MOST_CLIENTS:]
+    if not rest:
+        return ""
+    named = ", ".join(rest) if len(rest) <= MOST_NAMED else f"{', '.join(rest[: MOST_NAMED - 1])} ... {rest[-1]}"
+    return f" Not drawn: {named} ({len(rest)})."
 
 
 def line(
     client: ClientHistory, value: Callable[[ClientRecord], float | None], look: Style = "solid", what: str = ""
 ) -> Line:
     """A client's value over rounds, in the client's colour; its lines are one family."""
-    name = f"client {client.client}"
+    name = client.site
     return Line(
         f"{name}, {what}" if what else name,
         tuple(float(row.round) for row in client.rounds),
@@ -40,20 +47,19 @@ def known(values: Values) -> bool:
     return any(value is not None for value in values)
 
 
-def side_by_side(blank: Bars, rows: dict[str, list[Spread | None]], x_title: str) -> Figure:
+def side_by_side(blank: Bars, rows: dict[str, Seeds], x_title: str, colours: dict[str, int]) -> Figure:
     """`blank` with one row of values per experiment; long names stand below each other, as in bars."""
     if len(rows) > MOST_SERIES:
-        values = tuple(tuple(None if cell is None else cell.mean for cell in row) for row in rows.values())
+        values = tuple(tuple(average(seeds) for seeds in row) for row in rows.values())
         x, y, title = blank.names, tuple(rows), x_title
         if lying(blank.names):
             x, y, title, values = y, x, "", tuple(zip(*values, strict=True))
         return Heat(blank.slug, blank.title, blank.caption, title, "", x, y, values)
-    series = tuple(
-        Series(
-            label,
-            tuple(None if cell is None else cell.mean for cell in row),
-            tuple(None if cell is None else cell.std for cell in row),
-        )
-        for label, row in rows.items()
-    )
-    return Bars(blank.slug, blank.title, blank.caption, blank.y_title, blank.names, series)
+    return replace(blank, series=tuple(series(label, row, colours.get(label, 0)) for label, row in rows.items()))
+
+
+def series(label: str, row: Seeds, colour: int) -> Series:
+    """Means with one standard deviation, and every seed as a dot."""
+    ends = [spread(seeds) for seeds in row]
+    means, errors = (tuple(getattr(end, part, None) for end in ends) for part in ("mean", "std"))
+    return Series(label, means, errors, colour, tuple(map(tuple, row)))

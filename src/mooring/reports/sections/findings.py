@@ -1,12 +1,15 @@
 """What was found: by the doctor in every run, and by a study of every claim of its note."""
 
+from dataclasses import replace
+
 from mooring.doctor import Finding
 from mooring.record import Cell
 from mooring.reports.book import Book, Run
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 
-COLUMNS = ("run", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
+FEW = 3  # findings that are read at once; the first one is told at the top
+COLUMNS = ("run", "finding", "in words", "clients", "from round", "evidence", "try")
 
 
 def findings(book: Book) -> Section:
@@ -15,14 +18,18 @@ def findings(book: Book) -> Section:
         return Section("findings", "Doctor", "")
     lead = "The findings of `mooring doctor`; every remedy is a command that was seen to help, and can be pasted."
     note = "Evidence is that of the first client concerned."
-    return Section("findings", "Doctor", lead, tables=(Table("findings", "Findings", COLUMNS, rows, note),))
+    alone = len(book.runs) == 1  # and need not be named in every row
+    columns, rows = (COLUMNS[1:], tuple(row[1:] for row in rows)) if alone else (COLUMNS, rows)
+    table = Table("findings", "Findings", columns, rows, note, folded=len(rows) > FEW)
+    return Section("findings", "Doctor", lead, tables=(table,))
 
 
 def line(run: Run, finding: Finding) -> tuple[Cell, ...]:
-    clients = ", ".join(map(str, finding.clients)) or None
+    everybody = len(set(finding.clients)) == len(run.clients) > 1
+    clients = "all" if everybody else ", ".join(map(run.result.site, finding.clients)) or None
     evidence = finding.evidence[0].text if finding.evidence else None
-    told = finding.severity, finding.kind, finding.words, clients, finding.round, evidence, finding.remedy or None
-    return run.title, *told
+    named = finding.kind if finding.ill else f"{finding.kind} ({finding.severity})"
+    return run.title, named, finding.words, clients, finding.round, evidence, finding.remedy or None
 
 
 def documented(book: Book) -> Section:
@@ -31,11 +38,12 @@ def documented(book: Book) -> Section:
         tuple(told or None for told in (c.claim, c.phrase, c.documented, c.measured, c.verdict, c.why, c.where, c.id))
         for c in book.claims
     )
-    claims = (Table("documented", "Documented and measured", columns, rows),) if rows else ()
+    claims = (Table("documented", "Documented and measured", columns, rows, folded=True),) if rows else ()
     lead = "Every claim of the note beside what these runs show."
-    return Section("documented", "Documented versus measured", lead, tables=(*claims, *book.tables))
+    tables = tuple(replace(table, folded=table.folded or bool(table.plots)) for table in book.tables)
+    return Section("documented", "Documented versus measured", lead, tables=(*claims, *tables))
 
 
 def courses(book: Book) -> Section:
     lead = "Every round of every client, run by run: what the tables above are drawn from."
-    return Section("courses", "Every round", lead, tables=book.courses)
+    return Section("courses", "Every round", lead, tables=tuple(replace(c, folded=True) for c in book.courses))

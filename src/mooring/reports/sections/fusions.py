@@ -32,8 +32,9 @@ def fusions(book: Book) -> Section:
     lead = "How the server fuses is a choice of its own; nothing was trained again for these."
     note = "(own) is the rule of the run itself. Passes: encoders that one prediction goes through."
     rows = tuple(row for group in groups for row in lines(group))
-    table = Table("fusions", "Fusions of the same uploads", COLUMNS, rows, note)
-    return Section("fusions", "Fusions", lead, (figure(groups),), (table,))
+    table = Table("fusions", "Fusions of the same uploads", COLUMNS, rows, note, folded=True)
+    colours = {group.label: book.colour(group.label) for group in groups}
+    return Section("fusions", "Fusions", lead, (figure(groups, colours),), (table,))
 
 
 def rules(group: SeedGroup) -> dict[Rule, list[FusionRecord]]:
@@ -101,7 +102,7 @@ def lines(group: SeedGroup) -> list[tuple[Cell, ...]]:
     ]
 
 
-def figure(groups: list[SeedGroup]) -> Figure:
+def figure(groups: list[SeedGroup], colours: dict[str, int]) -> Figure:
     """All clients only; drop-out studies are in the table."""
     found = [{rule: rows for (rule, clients), rows in rules(group).items() if clients == "all"} for group in groups]
     names = tuple(dict.fromkeys(rule for by_rule in found for rule in by_rule))
@@ -111,7 +112,7 @@ def figure(groups: list[SeedGroup]) -> Figure:
     )
     blank = Bars("fusions", "Accuracy by fusion rule", caption, "test accuracy", names, ())
     rows = {
-        group.label: [spread(row.accuracy for row in by_rule.get(rule, [])) for rule in names]
+        group.label: [[row.accuracy for row in by_rule.get(rule, [])] for rule in names]
         for group, by_rule in zip(groups, found, strict=True)
     }
-    return side_by_side(blank, rows, "fusion rule")
+    return side_by_side(blank, rows, "fusion rule", colours)

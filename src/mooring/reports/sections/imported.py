@@ -48,7 +48,7 @@ def known(runs: Origins) -> Table:
 def clients(runs: Origins) -> Table:
     """What a log prints of each client before it trains."""
     rows = tuple(
-        (run.title, client.client, client.entropy, client.normalised_entropy, client.lambda_start)
+        (run.title, run.result.site(client.client), client.entropy, client.normalised_entropy, client.lambda_start)
         for run, origin in runs
         for client in origin.clients
     )
@@ -59,7 +59,7 @@ def clients(runs: Origins) -> Table:
 def courses(runs: Origins) -> Table:
     """Lambda of every client and round, 'truly effective' beside what the weights felt."""
     rows = tuple(
-        (run.title, row.round, client.client, row.lambda_raw, row.schedule_factor, row.lambda_printed, row.lambda_felt)
+        (run.title, row.round, client.site, row.lambda_raw, row.schedule_factor, row.lambda_printed, row.lambda_felt)
         for run, _ in runs
         for client in run.clients
         for row in client.rounds

@@ -19,7 +19,7 @@ MARKED = ("running-away", "capped", "unstable")
 
 def lambdas(book: Book) -> Section:
     moored = [run for run in book.shown if any(as_set(row) or row.lambda_felt is not None for row in rows_of(run))]
-    groups = [(i, group) for i, group in enumerate(book.groups) if group.first in moored]
+    groups = [(book.colour(group.label), group) for group in book.groups if group.first in moored]
     figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
     figures += [traces(run) for run in moored]
     lead = "Lambda is how hard the anchor pulls; a rule that learns it can let it run away."
@@ -148,7 +148,7 @@ def table(runs: list[Run]) -> Table:
     rows = [
         (
             titled(run),
-            client.client,
+            client.site,
             client.rounds[0].lambda_felt,
             client.rounds[-1].lambda_felt,
             client.rounds[-1].lambda_star,
@@ -169,4 +169,4 @@ def table(runs: list[Run]) -> Table:
         "median |log(lambda/lambda*)|",
     )
     note = "Felt: what the weights were pulled with; raw: the rule before any fading."
-    return Table("lambda", "Lambda by client", columns, tuple(rows), note, seeds_of(runs))
+    return Table("lambda", "Lambda by client", columns, tuple(rows), note, seeds_of(runs), folded=True)

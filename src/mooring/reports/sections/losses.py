@@ -35,7 +35,7 @@ def table(book: Book) -> Table:
     rows = [
         (
             run.title,
-            client.client,
+            client.site,
             client.rounds[-1].base_loss,
             *(client.rounds[-1].terms.get(name) for name in parts),
             client.rounds[-1].align_loss,
@@ -45,4 +45,4 @@ def table(book: Book) -> Table:
         if client.rounds
     ]
     columns = ("run", "client", "L_b", *parts, "L_a")
-    return Table("losses", "Losses at the end", columns, tuple(rows), seeds=seeds_of(book.shown))
+    return Table("losses", "Losses at the end", columns, tuple(rows), seeds=seeds_of(book.shown), folded=True)

@@ -32,7 +32,7 @@ def heat(run: Run) -> Heat:
         "class",
         "client",
         run.classes,
-        tuple(map(str, range(len(told.label_counts)))),
+        tuple(map(run.result.site, range(len(told.label_counts)))),
         tuple(tuple(row) for row in told.label_counts),
         run.title,
     )
@@ -72,7 +72,7 @@ def overview(book: Book) -> Table:
         "coverage",
         "runs",
     )
-    return Table("partitions", "Partitions", columns, tuple(rows))
+    return Table("partitions", "Partitions", columns, tuple(rows), folded=True)
 
 
 def kind(run: Run) -> str:
@@ -87,6 +87,6 @@ def clients(runs: list[Run]) -> Table:
     for run in runs:
         told = run.result.partition
         columns = zip(told.sizes, told.classes_per_client, told.entropy, told.normalised_entropy, strict=True)
-        rows += [(str(told.sha256)[:8], client, *values) for client, values in enumerate(columns)]
+        rows += [(str(told.sha256)[:8], run.result.site(client), *values) for client, values in enumerate(columns)]
     names = ("partition", "client", "images", "classes", "entropy (bits)", "entropy / log2 C")
-    return Table("partition-clients", "Clients", names, tuple(rows), seeds=seeds_of(runs))
+    return Table("partition-clients", "Clients", names, tuple(rows), seeds=seeds_of(runs), folded=True)

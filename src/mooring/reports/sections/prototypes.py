@@ -16,7 +16,7 @@ def prototypes(book: Book) -> Section:
     figures = tuple(figure for run in runs for figure in (norms(run), shares(run), by_class(run)))
     lead = (
         "Where prototypes are averaged as they are, a client speaks for the global prototypes in proportion to the "
-        "norm of its own: |P_kc| / sum_j |P_jc|."
+        f"norm of its own: |P_kc| / sum_j |P_jc|.{book.not_shown}"
     )
     return Section("prototypes", "Prototypes", lead, figures, (table(runs),) if runs else ())
 
@@ -46,7 +46,7 @@ def norms(run: Run) -> Curves:
     at = norms_by_round(run)
     lines = tuple(
         Line(
-            f"client {client.client}",
+            client.site,
             tuple(map(float, at)),
             tuple(mean(at[round_].get(client.client)) for round_ in at),
             client.client,
@@ -64,7 +64,7 @@ def shares(run: Run) -> Curves:
     rounds = tuple(map(float, at))
     lines: list[Line] = []
     for client in drawn(run):
-        name = f"client {client.client}"
+        name = client.site
         spoken = tuple(share(at[round_], client.client) for round_ in at)
         fair = (data_share(run, client),) * len(rounds)
         lines += [
@@ -100,7 +100,7 @@ def by_class(run: Run) -> Heat:
         "class",
         "client",
         names,
-        tuple(str(client) for client in found),
+        tuple(run.result.site(client) for client in found),
         tuple(tuple(row) for row in found.values()),
         run.title,
     )
@@ -111,12 +111,14 @@ def table(runs: list[Run]) -> Table:
     for run in runs:
         last = list(norms_by_round(run).values())[-1]
         rows += [
-            (run.title, p.client, mean(last.get(p.client)), share(last, p.client), data_share(run, p))
+            (run.title, p.site, mean(last.get(p.client)), share(last, p.client), data_share(run, p))
             for p in run.clients
             if p.client in last
         ]
     columns = ("run", "client", "mean norm", "share of prototypes", "share of images")
-    return Table("prototypes", "Prototypes after the last round", columns, tuple(rows), seeds=seeds_of(runs))
+    return Table(
+        "prototypes", "Prototypes after the last round", columns, tuple(rows), seeds=seeds_of(runs), folded=True
+    )
 
 
 def mean(values: tuple[float, ...] | None) -> float | None:

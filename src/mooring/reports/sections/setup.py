@@ -1,9 +1,10 @@
 """Everything it takes to do it again: configuration, environment, fingerprints."""
 
 from collections.abc import Iterator, Mapping
+from math import isfinite
 
 from mooring.config import as_yaml
-from mooring.record import Cell, as_tree
+from mooring.record import Cell, Quoted, as_tree
 from mooring.reports.book import Book, Run
 from mooring.reports.section import Section
 from mooring.reports.table import Table
@@ -14,7 +15,7 @@ COMPLETE = {True: "yes", False: "no", None: "unknown"}
 
 
 def setup(book: Book) -> Section:
-    tables = (*unfinished(book), *runs(book), *settings(book), *environment(book))
+    tables = (*unfinished(book), *settings(book), *environment(book), *runs(book))
     texts = tuple((f"experiment.yaml of {run.title}", as_yaml(run.tree)) for run in book.shown)
     lead = (
         "The fingerprint is a hash of everything that can change a result; `mooring run` takes each experiment.yaml "
@@ -45,7 +46,7 @@ def runs(book: Book) -> tuple[Table, ...]:
         for run in book.runs
     )
     columns = ("run", "experiment", "seed", "split seed", "accuracy", "fingerprint", "partition", "data", "complete")
-    return (Table("runs", "Runs", columns, rows),) if rows else ()
+    return (Table("runs", "Runs and fingerprints", columns, rows, folded=True),) if rows else ()
 
 
 def settings(book: Book) -> tuple[Table, ...]:
@@ -59,7 +60,9 @@ def settings(book: Book) -> tuple[Table, ...]:
     if apart:
         tables.append(Table("settings-apart", "Settings that differ", ("key", *leaves), apart))
     if same:
-        tables.append(Table("settings", "Settings that all share" if apart else "Settings", ("key", "value"), same))
+        tables.append(
+            Table("settings", "Settings that all share" if apart else "Settings", ("key", "value"), same, folded=True)
+        )
     return tuple(tables)
 
 
@@ -76,7 +79,16 @@ def flattened(tree: object, path: str = "") -> Iterator[tuple[str, Cell]]:
         for i, value in enumerate(tree):
             yield from flattened(value, f"{path}.{i}")
     else:
-        yield path, "null" if tree is None else str(tree).lower() if isinstance(tree, bool) else str(tree)
+        yield path, leaf(tree)
+
+
+def leaf(value: object) -> Cell:
+    """As the file has it; a number stays one for spreadsheets."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, int | float) and isfinite(value):
+        return Quoted(str(value))
+    return str(value)
 
 
 def environment(book: Book) -> tuple[Table, ...]:
@@ -88,4 +100,4 @@ def environment(book: Book) -> tuple[Table, ...]:
     keys = list(dict.fromkeys(key for told in kept for key in told))
     rows = tuple((key.removeprefix("packages."), *(told.get(key) for told in kept)) for key in keys)
     names = ("value",) if len(kept) == 1 else tuple(f"environment {i + 1}" for i in range(len(kept)))
-    return (Table("environment", "Environment", ("what", *names), rows),)
+    return (Table("environment", "Environment", ("what", *names), rows, folded=True),)

@@ -1,0 +1,73 @@
+"""The same FedAvg by mooring and by Flower's simulation, each a program from its start to its end."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from benchmarks.images import write_images
+from benchmarks.table import Goal, Say, Table
+
+MAIN = "from mooring.cli import main; main()"
+
+
+@dataclass(frozen=True)
+class Work:
+    """One round: so many images in equal shares, so many passes over them."""
+
+    images: int
+    test: int
+    epochs: int
+    clients: tuple[int, ...]
+    turns: int
+
+
+FULL = Work(images=2_000, test=10_000, epochs=10, clients=(5, 50), turns=2)
+QUICK = Work(images=200, test=500, epochs=1, clients=(5,), turns=1)
+
+
+def measure(say: Say, work: Work = FULL) -> Table:
+    rows: list[tuple[object, ...]] = []
+    goals = []
+    for clients in work.clients:
+        ours, theirs = [], []
+        with TemporaryDirectory() as folder:
+            data = Path(folder) / "images.npz"
+            write_images(data, [work.images // clients] * clients, work.test)
+            for turn in range(work.turns):
+                ours.append(seconds(mooring(data, work, f"{folder}/run-{turn}")))
+                say(f"{clients} clients, mooring: {ours[-1]:.1f} s")
+                theirs.append(seconds(flower(data, clients, work)))
+                say(f"{clients} clients, Flower: {theirs[-1]:.1f} s")
+        ahead = median(theirs) / median(ours)
+        rows += [(clients, "Flower's simulation", median(theirs), 1.0), (clients, "mooring", median(ours), ahead)]
+        goals.append(Goal(f"Flower / ours, {clients} clients", 2.0, ahead))
+    about = (
+        f"`fedavg-1`: {work.images:,} colour images (32 x 32) in equal shares, ResNet-8, {work.epochs} epochs, one "
+        f"round, {work.test:,} test images; one worker for each core. Seconds by the clock from the start of a program "
+        f"to its end, in turns, medians of {work.turns}. Ours is `mooring run`: it augments every image, evaluates "
+        "every client too, and leaves a run folder. Flower's does none of that: images are tensors in memory, and the "
+        "average alone is evaluated, once (`benchmarks/flower_way.py`)."
+    )
+    return Table("Flower's simulation", about, ("clients", "way", "seconds", "times as fast"), rows, goals)
+
+
+def mooring(data: Path, work: Work, out: str) -> list[str]:
+    settings = ["data.source=arrays", f"data.root={data}", "partition.kind=sites", "model.kind=resnet8"]
+    training = ["method=fedavg-1", "training.rounds=1", f"training.local_epochs={work.epochs}", f"out={out}"]
+    return [sys.executable, "-c", MAIN, "run", *settings, *training]
+
+
+def flower(data: Path, clients: int, work: Work) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.flower_way", str(data), str(clients), str(work.epochs)]
+
+
+def seconds(command: list[str]) -> float:
+    began = monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return monotonic() - began

@@ -1,0 +1,106 @@
+"""FedAvg as its users write it for Flower: python -m benchmarks.flower_way IMAGES.npz CLIENTS EPOCHS.
+
+One round on Flower's simulation, one core for each client, torch tensors that are ready in memory and no augmentation;
+then the average is evaluated on the test images. Nothing of mooring's training, uploads or fusion is in it: only the
+network is the same, and the step (SGD with momentum and decay, the gradient clipped).
+"""
+
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from benchmarks.images import CLASSES
+from mooring.client import Training
+from mooring.engines.flower.settings import ready
+from mooring.models.backbones import ResNet8
+from mooring.models.heads import Linear
+from mooring.models.network import Blueprint, Network
+
+TRAINING = Training()  # the rates and the batch size that a run of mooring has by itself
+
+
+@cache
+def images(path: Path, part: str) -> tuple[Tensor, Tensor]:
+    arrays = np.load(path)
+    pixels = torch.from_numpy(arrays[f"{part}_images"]).permute(0, 3, 1, 2).float() / 255
+    return (pixels - 0.5) / 0.5, torch.from_numpy(arrays[f"{part}_labels"])
+
+
+def network() -> Network:
+    blueprint = Blueprint(ResNet8(), Linear(), (3, 32, 32), tuple(map(str, range(CLASSES))), (0.0,), (1.0,))
+    return blueprint.build(torch.Generator().manual_seed(1))
+
+
+def trained(model: Network, own: TensorDataset, epochs: int) -> None:
+    optimizer = torch.optim.SGD(model.parameters(), TRAINING.lr, TRAINING.momentum, weight_decay=TRAINING.weight_decay)
+    model.train()
+    for _ in range(epochs):
+        for batch, labels in DataLoader(own, TRAINING.batch_size, shuffle=True):
+            loss = F.cross_entropy(model(batch).logits, labels)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+
+
+def accuracy(model: Network, path: Path) -> float:
+    model.eval()
+    pixels, labels = images(path, "test")
+    with torch.no_grad():
+        right = sum(
+            int((model(batch).logits.argmax(1) == truth).sum())
+            for batch, truth in zip(pixels.split(256), labels.split(256), strict=True)
+        )
+    return right / len(labels)
+
+
+def simulate(path: Path, clients: int, epochs: int) -> None:
+    ready()
+    from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
+    from flwr.clientapp import ClientApp
+    from flwr.serverapp import Grid, ServerApp
+    from flwr.serverapp.strategy import FedAvg
+    from flwr.simulation import run_simulation
+
+    client_app, server_app = ClientApp(), ServerApp()
+
+    def train(message: Message, context: Context) -> Message:
+        model = network()
+        model.load_state_dict(message.content["arrays"].to_torch_state_dict())
+        own = np.array_split(np.arange(len(images(path, "train")[1])), clients)[context.node_config["partition-id"]]
+        trained(model, TensorDataset(*(tensor[own] for tensor in images(path, "train"))), epochs)
+        metrics = MetricRecord({"num-examples": len(own)})
+        return Message(RecordDict({"arrays": ArrayRecord(model.state_dict()), "metrics": metrics}), reply_to=message)
+
+    def evaluated(round_: int, arrays: ArrayRecord) -> MetricRecord | None:
+        if round_ == 0:
+            return None
+        model = network()
+        model.load_state_dict(arrays.to_torch_state_dict())
+        return MetricRecord({"accuracy": accuracy(model, path)})
+
+    def main(grid: Grid, context: Context) -> None:
+        start = ArrayRecord(network().state_dict())
+        found = FedAvg(fraction_evaluate=0.0, min_available_nodes=clients).start(
+            grid, start, num_rounds=1, evaluate_fn=evaluated
+        )
+        print(f"accuracy {found.evaluate_metrics_serverapp[1]['accuracy']:.3f}")
+
+    client_app.train()(train)
+    server_app.main()(main)
+    run_simulation(
+        server_app,
+        client_app,
+        clients,
+        backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0}, "init_args": {"log_to_driver": False}},
+    )
+
+
+if __name__ == "__main__":
+    simulate(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

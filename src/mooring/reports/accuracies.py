@@ -1,0 +1,74 @@
+"""An accuracy with all that it takes not to be misread: on which images, how many, how sure, and against what."""
+
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from mooring.intervals import wilson
+from mooring.reports.book import Run, SeedGroup
+from mooring.sweep.summary import interval
+
+OFFICIAL = ("cifar10", "cifar100", "fashion_mnist", "svhn")  # sources that come with a test set of their own
+SPLIT = {"digits": "a fixed fifth of the digits, which no client trains on; there is no official test set"}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Always saying the most frequent class of the test images."""
+
+    label: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """The 95 % interval of an accuracy, and what it is over."""
+
+    low: float
+    high: float
+    over: str  # images or seeds
+
+
+def mean_accuracy(group: SeedGroup) -> float:
+    return fmean(run.result.accuracy for run in group.runs)
+
+
+def sureness(group: SeedGroup) -> Sureness | None:
+    """Of one run by Wilson, over its test images; of several by Student's t, over seeds. None: nobody knows."""
+    values = [run.result.accuracy for run in group.runs]
+    if len(values) > 1:
+        middle, half = fmean(values), interval(stdev(values), len(values))
+        return Sureness(max(middle - half, 0.0), min(middle + half, 1.0), f"over {len(values)} seeds")
+    images = group.first.result.test_images
+    if not images:
+        return None
+    low, high = wilson(round(values[0] * images), images)
+    return Sureness(low, high, f"{images:,} images, one seed")
+
+
+def guess(run: Run) -> Guess | None:
+    """What the class counts of the test images say; without them, one of C."""
+    counts = [sum(row) for row in run.result.metrics.confusion]
+    if sum(counts) and len(counts) == len(run.classes):
+        most = max(counts)
+        return Guess(run.classes[counts.index(most)], most / sum(counts))
+    return Guess("", 1 / len(run.classes)) if run.classes else None
+
+
+def images(run: Run) -> str:
+    """`the official test set of svhn (26,032 images)`; other images are called what they are."""
+    many = run.result.test_images
+    counted = f"{many:,} test images" if many else "test images"
+    if run.result.origin is not None:
+        return f"the {counted} of the log, as it says"
+    source = str(run.tree.get("data", {}).get("source", ""))
+    if source in OFFICIAL:
+        return f"the official test set of {run.dataset}" + (f" ({many:,} images)" if many else "")
+    return f"{counted}: {SPLIT.get(source, 'those set aside for testing in the data of the run')}"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def between(low: float, high: float) -> str:
+    return f"{100 * low:.1f}–{100 * high:.1f} %"

@@ -1,0 +1,209 @@
+"""The first screen: what was run, how good it is, is it healthy, what next, and when and how it was made."""
+
+from collections.abc import Iterator
+from shlex import quote
+
+from mooring.reports.accuracies import between, guess, images, mean_accuracy, percent, sureness
+from mooring.reports.book import Book, Run, SeedGroup
+from mooring.reports.section import Answer, Tone, VerdictLine
+from mooring.reports.winners import Contest, contests
+
+MOST_NAMED = 8
+
+
+def answers(book: Book) -> tuple[Answer, ...]:
+    if not book.members:
+        return made(book)
+    if len(book.members) == 1:
+        run = book.members[0]
+        return (what(run), how_good(run), healthy(book), next_of_run(book, run), *made(book))
+    if book.kind == "study":  # its claims say the rest
+        return (what_of_many(book), *next_of_many(book), *made(book))
+    return (what_of_many(book), *best_of_many(book), healthy(book), *next_of_many(book), *made(book))
+
+
+def what(run: Run) -> Answer:
+    told = run.result.partition
+    images_ = f"{told.samples:,} training images" if told.samples else "training images"
+    sites = f"{told.clients} clients" if told.clients != 1 else "1 client"
+    return Answer(
+        "What was run", f"{method(run)} {sites} hold {images_} of {run.dataset}{named_sites(run)}{divided(run)}."
+    )
+
+
+def method(run: Run) -> str:
+    about = run.experiment.method.about if run.experiment else ""
+    return f"{run.label}: {about.rstrip('.')}." if about else f"{run.label}."
+
+
+def named_sites(run: Run) -> str:
+    """Names that say something: sites that are only counted are not listed."""
+    names = [site.name for site in run.result.sites if site.name != f"client {site.number}"]
+    return f" ({listed(names)})" if names else ""
+
+
+def divided(run: Run) -> str:
+    partition = run.tree.get("partition") or {}
+    own = [f"{key} {value}" for key, value in partition.items() if key not in ("kind", "clients", "seed") and value]
+    how = " ".join([str(partition.get("kind", "")), *own]).strip()
+    training = run.experiment.training if run.experiment else None
+    rounds = f"; {counted(training.rounds, 'round')} of {counted(training.local_epochs, 'epoch')}" if training else ""
+    return f", divided as {how}{rounds}" if how else rounds
+
+
+def how_good(run: Run) -> Answer:
+    group = SeedGroup(run.label, (run,))
+    sure, chance = sureness(group), guess(run)
+    told = f"{percent(run.result.accuracy)} right on {images(run)}."
+    if sure:
+        told += f" The 95 % interval is {between(sure.low, sure.high)} ({sure.over}, Wilson)."
+    if chance:
+        named = f"always saying {chance.label!r}" if chance.label else "guessing"
+        told += f" {named.capitalize()} would reach {percent(chance.share)}."
+    if run.alone is not None:
+        fewer = f" (on {run.result.alone_told})" if run.result.alone_told else ""
+        told += f" The clients by themselves reach {percent(run.alone)} on average{fewer}."
+    better: Tone = "good" if sure and chance and sure.low > chance.share else "open"
+    return Answer("How good it is", told, better)
+
+
+def healthy(book: Book) -> Answer:
+    """The doctor in one sentence."""
+    ill = [run for run in book.runs if run.diagnosis.ill]
+    if not ill:
+        return Answer(
+            "Is it healthy", f"Yes: the doctor finds nothing ill in {counted(len(book.runs), 'run')}.", "good"
+        )
+    if len(book.runs) == 1:
+        findings = [finding for finding in ill[0].diagnosis.findings if finding.ill]
+        more = len(findings) - 1
+        rest = f" {counted(more, 'more finding')}: {listed([f.kind for f in findings[1:]])}." if more else ""
+        return Answer("Is it healthy", f"No: {sentence(findings[0].words)}{rest}", "bad")
+    groups = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
+    return Answer("Is it healthy", f"Ill: {'; '.join(map(ill_words, groups))}. Nothing ill in the others.", "bad")
+
+
+def ill_words(group: SeedGroup) -> str:
+    """How many runs are ill, and of what."""
+    ill = [run for run in group.runs if run.diagnosis.ill]
+    kinds = listed(list(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill)))
+    return f"{group.label} ({kinds}, in {len(ill)} of {counted(len(group.runs), 'run')})"
+
+
+def healthy_count(runs_: int) -> tuple[VerdictLine, ...]:
+    return (
+        (VerdictLine("good", "nothing ill", f"The doctor finds nothing ill in {counted(runs_, 'run')}"),)
+        if runs_
+        else ()
+    )
+
+
+def next_of_run(book: Book, run: Run) -> Answer:
+    """The doctor's remedy; where nothing is ill, more seeds; a log can only be read."""
+    remedy = next((finding.remedy for finding in run.diagnosis.findings if finding.ill and finding.remedy), "")
+    if remedy:
+        return Answer("What to do next", "What was seen to help against the first finding:", command=remedy)
+    folder = quote(book.folder)
+    if run.experiment is None:
+        return Answer("What to do next", "Every finding, and what was inferred:", command=f"mooring doctor {folder}")
+    seeds = f"seed=1..3 out={quote(book.folder + '-seeds')}"
+    command = f"mooring sweep {quote(book.folder + '/experiment.yaml')} {seeds}"
+    return Answer("What to do next", "One seed settles nothing; the same under three:", command=command)
+
+
+def what_of_many(book: Book) -> Answer:
+    data = listed(list(dict.fromkeys(run.dataset for run in book.members)))
+    labels = listed(list(dict.fromkeys(run.result.method for run in book.members)))
+    return Answer("What was run", f"{counted(len(book.lines), 'experiment')} on {data}: {labels}; {runs(book)}.")
+
+
+def runs(book: Book) -> str:
+    """As many as the terminal counts: what was only fused is a run too."""
+    fused = len(book.members) - len(book.runs)
+    told = counted(len(book.members), "run")
+    told += f" ({len(book.runs)} trained, {fused} fused from their uploads)" if fused else ""
+    return told + (f", {len(book.unfinished)} not finished" if book.unfinished else "")
+
+
+def best_of_many(book: Book) -> Iterator[Answer]:
+    found = contests(book)
+    if not found:
+        return
+    told = " ".join(map(decided, found)) if len(found) <= 3 else summed_up(found)
+    tone: Tone = "good" if all(contest.settled for contest in found) else "open"
+    first = found[0].best.first
+    chance = guess(first)
+    guessing = f" Guessing would reach {percent(chance.share)}." if chance else ""
+    yield Answer("Which is best", f"{told} On {images(first)}.{guessing}", tone)
+
+
+def decided(contest: Contest) -> str:
+    best, (other, told) = contest.best, contest.nearest
+    sure = sureness(best)
+    interval = f", 95 % interval {between(sure.low, sure.high)} {sure.over}" if sure and len(best.runs) > 1 else ""
+    lead = f"{best.label} with {percent(mean_accuracy(best))}{interval}"
+    if told.mean is None:
+        return f"No settled winner: {lead} leads, and has no seed in common with {other.label}."
+    if told.low is None or told.high is None:
+        return f"No settled winner: {lead} leads, but shares one seed alone with {other.label}."
+    interval_ = f"95 % interval {100 * told.low:+.1f} to {100 * told.high:+.1f}, {told.pairs} pairs of seeds"
+    points = f"{100 * told.mean:+.1f} points over {other.label} ({interval_})"
+    return f"{lead}: settled, {points}." if contest.settled else f"No settled winner: {lead} leads, {points}."
+
+
+def summed_up(found: tuple[Contest, ...]) -> str:
+    won = [contest.best.label for contest in found if contest.settled]
+    return f"{len(won)} of {len(found)} problems have a settled winner" + (f": {listed(won)}." if won else ".")
+
+
+def next_of_many(book: Book) -> Iterator[Answer]:
+    """What is not finished first, then more seeds where nothing is settled, then the paper."""
+    folder, question = quote(book.folder), "What to do next"
+    if book.kind == "study":
+        yield Answer(
+            question,
+            "The tables of the note beside these, as a workbook:",
+            command=f"mooring report {folder} --format excel",
+        )
+        return
+    if book.kind == "sweep" and book.unfinished and book.command:
+        yield Answer(question, "Not all is finished; the same command goes on:", command=book.command)
+        return
+    unsettled = [contest for contest in contests(book) if not contest.settled]
+    if book.kind == "sweep" and unsettled:
+        most = max(len(group.runs) for group in book.lines)
+        out = quote(f"{book.folder}-{2 * most}-seeds")
+        command = f"mooring sweep {quote(book.folder + '/sweep.yaml')} seed=1..{2 * most} out={out}"
+        yield Answer(question, "Twice as many seeds:", command=command)
+        return
+    if book.kind == "sweep":
+        yield Answer(question, "The table for a paper:", command=f"mooring report {folder} --format latex")
+
+
+def made(book: Book) -> tuple[Answer, ...]:
+    dates = sorted(run.result.date for run in book.members if run.result.date)
+    command = book.command or next((run.result.command for run in book.members if run.result.command), "") or ""
+    when = f"{dates[-1][:16].replace('T', ' ')} UTC" if dates else ""
+    seconds = sum(run.result.seconds or 0.0 for run in book.runs)
+    took = f", {duration(seconds)} of computing" if seconds else ""
+    told = f"{when}{took}" if when else "When is not recorded"
+    return (Answer("Made", f"{told}, by" if command else f"{told}.", command=command),) if when or command else ()
+
+
+def duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def counted(count: int, what_: str) -> str:
+    return f"{count:,} {what_}{'' if count == 1 else 's'}"
+
+
+def listed(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def sentence(words: str) -> str:
+    return words if words.endswith(".") else f"{words}."

@@ -1,0 +1,41 @@
+"""What a study opens with: the lambda of every client above what it does to the accuracies."""
+
+from math import log10
+
+from mooring.reports.book import Book, Run
+from mooring.reports.figure import Curves, Figure
+from mooring.reports.sections.accuracy import at_the_end, of_clients
+from mooring.reports.sections.drawing import drawn, known, left_out, line
+from mooring.reports.sections.lambdas import logged
+
+MOVES = 1.0  # decades that lambda must move to be the story
+
+
+def picture(book: Book) -> tuple[Figure, ...]:
+    """Of the run whose lambda moves most; where none does, what every experiment reaches."""
+    if book.kind != "study" or not book.runs:
+        return ()
+    run = max(book.shown, key=decades)
+    if decades(run) < MOVES:
+        return (at_the_end(book),) if len(book.lines) > 1 else ()
+    below = of_clients(run)
+    return (lambdas(run), *([] if below is None else [below]))
+
+
+def decades(run: Run) -> float:
+    """How far lambda gets from where it is smallest, by the client that gets furthest."""
+    found = [[row.lambda_felt for row in client.rounds if row.lambda_felt] for client in run.clients]
+    return max((log10(max(course) / min(course)) for course in found if course), default=0.0)
+
+
+def lambdas(run: Run) -> Curves:
+    lines = []
+    for client in drawn(run):
+        felt, raw = line(client, lambda row: row.lambda_felt), line(client, lambda row: row.lambda_raw, "dashed", "raw")
+        lines += [shown for shown in (logged(felt), logged(raw)) if known(shown.y)]
+    caption = (
+        f"{run.title}, where lambda moves most. Solid: the lambda that the weights felt; dashed: the raw one, before "
+        f"it is faded. Below: what it does to the accuracies.{left_out(run)}"
+    )
+    title = "Lambda of every client, on a logarithmic axis"
+    return Curves("picture-lambda", title, caption, "round", "lambda", tuple(lines), "log", seeds=(run.seed,))

@@ -1,0 +1,52 @@
+"""Runs that were made separately, side by side: what differs between their settings becomes a factor."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+
+from mooring.config import Trust
+from mooring.reports.book import SEEDS, Book, Run, digest, labelled
+from mooring.reports.reading import gather
+from mooring.reports.sections.setup import flattened, tree_of
+from mooring.reports.table import shown
+
+METHOD = "method"
+FACTORS = ("data", "partition", "model", "training")  # a method has its label; the rest changes no result
+
+
+def gather_several(folders: Sequence[Path], trust: Trust) -> Book:
+    """All runs in these folders, each once; the second of two equal ones is named and not counted."""
+    books = [gather(folder, trust) for folder in folders]
+    kept: dict[tuple[str, int, str], Run] = {}
+    left = [row for book in books for row in book.unfinished]
+    for book, folder in zip(books, folders, strict=True):
+        for run in book.members:
+            key = (digest(run), run.seed, str(run.experiment and run.experiment.label))
+            if key in kept:
+                left.append((f"{folder}: {run.name}", f"the same run as {kept[key].name}"))
+            else:
+                kept[key] = replace(run, sweep="")
+    names = [folder.resolve().name for folder in folders]
+    return Book(
+        "comparison",
+        f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} side by side",
+        labelled(with_factors(list(kept.values()))),
+        tuple(left),
+        command=" ".join(["mooring compare", *(quote(str(folder)) for folder in folders)]),
+    )
+
+
+def with_factors(runs: list[Run]) -> list[Run]:
+    """The method by its label, and every other setting that is not the same in all of them."""
+    settings = [{key: shown(value) for key, value in flattened(tree_of(run)) if is_factor(key)} for run in runs]
+    keys = dict.fromkeys(key for told in settings for key in told)
+    apart = [key for key in keys if len({told.get(key) for told in settings}) > 1]
+    return [
+        replace(run, factors={METHOD: run.result.method} | {key: told.get(key, "none") for key in apart})
+        for run, told in zip(runs, settings, strict=True)
+    ]
+
+
+def is_factor(key: str) -> bool:
+    return key not in SEEDS and key.partition(".")[0] in FACTORS

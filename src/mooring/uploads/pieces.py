@@ -1,0 +1,33 @@
+"""Bytes that are made while they are written, so that what is large need not be in memory a second time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+Piece = bytes | memoryview
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A sequence of bytes of known length, piece by piece, made anew for everyone who goes through it."""
+
+    size: int
+    made: Callable[[], Iterator[Piece]] = field(repr=False)
+
+    def __iter__(self) -> Iterator[Piece]:
+        return self.made()
+
+    @property
+    def sha256(self) -> str:
+        content = sha256()
+        for piece in self:
+            content.update(piece)
+        return content.hexdigest()
+
+    def joined(self) -> bytes:
+        return b"".join(self)
+
+
+def whole(data: bytes) -> Pieces:
+    """Bytes that are there already, as one piece."""
+    return Pieces(len(data), lambda: iter((data,)))
