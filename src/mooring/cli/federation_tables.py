@@ -132,6 +132,7 @@ def of_job(held: Container, data: bytes, path: Path) -> Inspected:
     names = ", ".join(str(site.get("name")) for site in told.get("sites", []) if isinstance(site, dict))
     rows = [(key, str(told.get(key))) for key in ("method", "minimum", "created", "expires", "mooring")]
     rows += [("classes", ", ".join(map(str, told.get("classes", [])))), ("sites", names)]
+    rows += [("encoder", str(told.get("encoder")))] * bool(told.get("encoder"))
     rows += [("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] * bool(told.get("secure"))
     return Inspected(held.kind, len(data), held.signer, tuple(rows))
 
