@@ -1,13 +1,13 @@
 """From files to a model file: fuse, write, keep what a later fusion needs, and write down what was decided."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.errors import FederationError
 from mooring.federation.container import load, write
-from mooring.federation.encoder_inside import EncoderKept, with_encoder
+from mooring.federation.encoder_inside import EncoderKept, files_in, with_encoder
 from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
 from mooring.federation.job_file import LIMITS, Job, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
@@ -41,7 +41,7 @@ class Coordinator:
     identity: Identity
     log: Log
     encoder: str | None = None  # where the encoder lies that a job names by its SHA-256
-    in_model: EncoderKept = "named"  # an encoder of the house
+    in_model: EncoderKept = "usual"  # what becomes of the encoder
     now: datetime | None = None
 
     def fuse(self, job_path: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
@@ -75,14 +75,22 @@ class Coordinator:
     def _write(self, kept: KeptUploads, fused: Fused, out: Path) -> Made:
         """The model file, its uploads beside it, and a line in the log for every decision."""
         predictor = with_encoder(fused.predictor) if self.in_model == "included" else fused.predictor
-        data = model_in_pieces(predictor, provenance_of(kept, fused), key=self.identity.key)
+        left_out = files_in(predictor) if self.in_model == "left out" else ()
+        provenance = replace(provenance_of(kept, fused), left_out=left_out)
+        data = model_in_pieces(predictor, provenance, key=self.identity.key)
         beside, digest, job = path_beside(out), data.sha256, kept.job.sha256
         write(beside, encode_kept(kept, digest, self.identity.key))
         write(out, data)
         for row in fused.decisions:
             if row.verdict in ACTIONS:
                 self.log.note(ACTIONS[row.verdict], job, row.file or "", row.site, row.reason or "in the model")
-        self.log.note("fused", job, digest, self.identity.public, f"{len(fused.used)} sites, {data.size} bytes")
+        self.log.note(
+            "fused",
+            job,
+            digest,
+            self.identity.public,
+            f"{len(fused.used)} of {len(kept.job.site_names)} sites, {data.size} bytes",
+        )
         return Made(out, data.size, digest, fused, beside)
 
     def _now(self) -> datetime:
