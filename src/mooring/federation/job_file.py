@@ -143,7 +143,7 @@ def experiment_tree(experiment: Experiment) -> Tree:
     return {
         "data": {"source": ImageFolder.source, **{key: data[key] for key in IMAGES}},
         "model": to_tree(experiment.model),
-        "training": to_tree(experiment.training),
+        "training": to_tree(experiment.training, by_content),
         "method": {"name": experiment.name, **to_tree(experiment.method, by_content)},
         "seed": experiment.seed,
     }
