@@ -13,7 +13,7 @@ from mooring.errors import ConfigError
 from mooring.intervals import wilson
 from mooring.record import DecidedClaim, RunFolder
 from mooring.reports import compare, report
-from mooring.reports.claims import judged, one_number
+from mooring.reports.claims import judged, main_figure
 from mooring.reports.compose import compose
 from mooring.reports.figure import INK, PALETTE, Series
 from mooring.reports.formats import FORMATS
@@ -155,7 +155,7 @@ def test_one_folder_is_no_comparison(v12_run):
         compare([v12_run, v12_run], "htm")
 
 
-def test_a_claim_is_one_line_with_one_number():
+def test_a_claim_is_one_line_with_main_figure():
     claim = DecidedClaim(
         "x",
         "It rises.",
@@ -164,8 +164,8 @@ def test_a_claim_is_one_line_with_one_number():
     )
     assert judged(claim).number == "4.56e+05 ± 1.16e+05"
     compared = "fused accuracy: 0.423 ± 0.030 (n = 3) against 0.572 ± 0.040 (n = 3); difference -0.149 ± 0.067 (n = 3)"
-    assert one_number(compared) == "difference -0.149 ± 0.067"
-    assert one_number("") == ""
+    assert main_figure(compared) == "difference -0.149 ± 0.067"
+    assert main_figure("") == ""
 
 
 def test_a_study_opens_with_what_every_experiment_reaches_where_lambda_does_not_move(study_folder):
