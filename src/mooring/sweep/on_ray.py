@@ -31,7 +31,7 @@ def outcomes_on_ray(tasks: Sequence[Task], workers: int | None, command: str | N
     if ours:
         connect(ray)
     carried_out = ray.remote(num_cpus=1, max_retries=RETRIES)(carry_out)
-    left, running = [anywhere(task) for task in reversed(tasks)], {}
+    left, running = [anywhere(task) for task in reversed(tasks)], dict[Any, Task]()
     try:
         while left or running:
             while left and len(running) < (workers or len(tasks)):
