@@ -19,7 +19,7 @@ ELSEWHERE = Device("meta")
 BEGINNING, LATER = (
     Progress(0, 100, 0, 5, 0, 10),
     Progress(60, 100, 3, 5, 6, 10),
-)  # in stage 1, if there is one, and after
+)  # in stage 1, and after it
 TRAINED = [name for name, method in METHODS.items() if method.client.terms and name != "dwa"]  # dwa asks for a number
 
 
