@@ -11,7 +11,7 @@ from report_folders import relabelled
 from mooring.config import HOUSE_CODE
 from mooring.errors import ConfigError
 from mooring.intervals import wilson
-from mooring.record import DecidedClaim, RunFolder
+from mooring.record import DecidedClaim, RunFolder, write_result
 from mooring.reports import compare, report
 from mooring.reports.claims import judged, main_figure
 from mooring.reports.compose import compose
@@ -95,6 +95,19 @@ def test_sites_and_classes_have_their_names_everywhere(v12_run, tmp_path):
     names = {line.family for figure in found.figures if hasattr(figure, "lines") for line in figure.lines}
     assert "clinic 1" in names
     assert "client 1" not in names
+
+
+def test_two_classes_are_counted_as_medicine_does(v12_run, tmp_path):
+    folder = tmp_path / "run"
+    relabelled(v12_run, folder, ["method=v12"], 0.8, classes=("well", "ill"))
+    result = RunFolder(folder).result
+    metrics = replace(result.metrics, confusion=((50, 10), (10, 30)), per_class_accuracy=(5 / 6, 3 / 4))
+    rounds = (*result.rounds[:-1], replace(result.last, metrics=metrics))
+    write_result(folder, replace(result, rounds=rounds, test_images=100))
+    [found] = [table for table in compose(gather(folder)).tables if table.slug == "two-classes"]
+    [row] = found.rows
+    assert row[1:] == (0.75, 40, *wilson(30, 40), pytest.approx(5 / 6), 60, *wilson(50, 60))
+    assert "'ill'" in found.note
 
 
 def test_a_run_weighs_less_than_two_megabytes(run_report):
