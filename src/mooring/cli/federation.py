@@ -244,8 +244,6 @@ def log(
         from mooring.cli.federation_tables import show_log
 
         show_log(entries)
-        if spent(entries).uploads:
-            say(f"privacy of any single image, if it was behind all of them: {spent(entries).sentence}")
     say(f"{len(entries)} lines, every one in place; the last one has the hash")
     say(kept.last)
 

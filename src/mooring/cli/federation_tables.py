@@ -218,7 +218,10 @@ def show_log(entries: "Sequence[Entry]") -> None:
     for entry in entries:
         who = entry.who if len(entry.who) < 64 else fingerprint(entry.who)[:9]
         table.add_row(entry.at[:16].replace("T", " "), entry.action, entry.job[:8], entry.file[:8], who, entry.words)
-    Screen().print(table)
+    console, budget = Screen(), spent(entries)
+    console.print(table)
+    if budget.uploads:
+        console.print(f"an image that was behind all of them: {budget.sentence}")
 
 
 def show_made(made: "Made") -> None:
