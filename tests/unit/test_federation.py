@@ -338,8 +338,11 @@ class TestFusing:
     def test_too_few_sites_and_strictness_stop_a_fusion(self, desk):
         with pytest.raises(FederationError, match="2 sites can be fused, and 3 are needed"):
             desk.fuse(*paths(desk, "north", "south"), terms=Terms(need=3))
-        with pytest.raises(FederationError, match=r"set aside .*cannot be read"):
-            desk.fuse(*paths(desk), desk.root / "nothing.mooring", terms=Terms(strict=True))
+        (desk.root / "empty.mooring").write_bytes(b"")
+        with pytest.raises(FederationError, match=r"set aside"):
+            desk.fuse(*paths(desk), desk.root / "empty.mooring", terms=Terms(strict=True))
+        with pytest.raises(FederationError, match=r"nothing.mooring: there is no such file"):
+            desk.fuse(*paths(desk), desk.root / "nothing.mooring")
         with pytest.raises(FederationError, match="0 sites"):
             desk.fuse()
         assert not (desk.root / "model.mooring").exists()
