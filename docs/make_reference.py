@@ -8,6 +8,7 @@ hand. A test compares; nothing is trained.
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 
 import typer
@@ -15,6 +16,7 @@ from click import Command, Context, Group, Parameter
 
 from mooring import METHODS, load
 from mooring.cli import app
+from mooring.cli.verbs import Verbs
 from mooring.federation.explain import explained
 from mooring.fusion import FUSIONS
 from mooring.models.network import Blueprint
@@ -65,9 +67,13 @@ def card(name: str, command: Command) -> str:
 def commands() -> str:
     group = typer.main.get_command(app)
     assert isinstance(group, Group)
-    found = [*verbs(group, "mooring")]
-    index = [(f"[`{name}`](#{name.replace(' ', '-')})", paragraphs(command)[0]) for name, command in found]
-    return "\n\n".join([table(("command", "what"), [*index]), *(card(name, command) for name, command in found)])
+    found = dict(verbs(group, "mooring"))
+    index = [
+        (together.title if verb == next(iter(together.verbs)) else "", f"[`mooring {verb}`](#mooring-{verb})", words)
+        for together in (*Verbs.left, *Verbs.right)
+        for verb, words in together.verbs.items()
+    ]
+    return "\n\n".join([table(("", "command", "what"), [*index]), *starmap(card, found.items())])
 
 
 def sent(overrides: list[str], needs: Parts | None = None) -> tuple[str, str]:

@@ -41,6 +41,11 @@ CHANGED = [
         "v7 + method.client.terms.supcon.temperature=0.1",
         "digits-v7-method.client.terms.supcon.temperature-0.1",
     ),
+    (
+        ["method=v4", "method.client.terms=[cross-entropy, {kind: supcon, temperature: 0.1}]"],
+        "v4 + method.client.terms=[cross-entropy, {kind: supcon, temperature: 0.1}]",
+        "digits-v4-method.client.terms-cross-entropy-kind-supcon-temperature-0.1",
+    ),
     (["method=afl", "fusion.map=pixels"], "afl + fusion.map=pixels", "digits-afl-fusion.map-pixels"),
     (
         ["method=afl", "fusion.map.kind=encoder-file", "fusion.map.path=a/b.safetensors"],
@@ -78,7 +83,8 @@ def test_a_changed_method_says_so(words, label, folder):
 @pytest.mark.parametrize(("words", "label", "_"), CHANGED)
 def test_what_a_label_tells_makes_the_method_again(words, label, _):
     name, _, told = label.partition(" + ")
-    assert one(f"method={name}", *told.split(", ")).fingerprint() == one(*words).fingerprint()
+    settings = re.split(r", (?=[\w.]+=)", told)
+    assert one(f"method={name}", *settings).fingerprint() == one(*words).fingerprint()
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -119,4 +125,4 @@ def test_a_report_says_what_was_changed_once(v12_run, tmp_path):
     (tmp_path / "results.csv").write_text("run,clip\nclip_joint,joint\nclip_per-group,per-group\n")
     labels = [group.label for group in gather(tmp_path).groups]
     assert labels == ["v12 + weight.guard=bound · clip=joint", "v12 + weight.guard=bound · clip=per-group"]
-    assert gather(tmp_path / "runs/clip_per-group").title == "v12 + weight.guard=bound, clip=per-group"
+    assert gather(tmp_path / "runs/clip_per-group").title == "v12 + weight.guard=bound, clip=per-group on digits"

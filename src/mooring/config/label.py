@@ -54,12 +54,21 @@ def changes(base: Any, method: Any) -> dict[str, str]:
 
 
 def text(value: Any) -> str:
+    if isinstance(value, tuple) and value and all(map(is_dataclass, value)):
+        return f"[{', '.join(map(brief, value))}]"
     tree = to_tree(value)
     if isinstance(tree, str):
         return tree
     if isinstance(tree, float) and tree.is_integer() and abs(tree) < 2**53:
         return str(int(tree))
     return json.dumps(tree)
+
+
+def brief(part: Any) -> str:
+    """A part in a list: its kind, and the settings that are not the usual ones."""
+    settings = {f.name: getattr(part, f.name) for f in fields(part) if getattr(part, f.name) != default_of(f)}
+    told = "".join(f", {name}: {text(value)}" for name, value in settings.items())
+    return f"{{kind: {kind(part)}{told}}}" if told else kind(part)
 
 
 def beside(changed: dict[str, str], keys: Collection[str]) -> dict[str, str]:
