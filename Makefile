@@ -27,6 +27,8 @@ $(COMPLETE): $(READY)
 	    apt-get install -y -qq --no-install-recommends chromium; } > /dev/null 2>&1 \
 	    || echo "chromium could not be installed; the tests go on without it"; \
 	fi
+	@if command -v npm > /dev/null; then npm install --silent --no-save --prefix .venv axe-core > /dev/null 2>&1 \
+	  || echo "axe-core could not be installed; the tests go on without it"; fi
 	@touch $@
 
 demo: $(READY)   ## note 5 run again on the embedded digits: lambda explodes, and what helps

@@ -61,10 +61,10 @@ def run_address(browser, request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def axe():
-    """axe-core, of which nothing is kept here: `npm install axe-core` where the tests run, or MOORING_AXE names it."""
-    here = (Path(os.environ.get("MOORING_AXE", AXE)), *(folder / AXE for folder in Path(__file__).parents))
+    """axe-core, of which nothing is kept here: `make setup` brings it where there is npm, or MOORING_AXE names it."""
+    here = (Path(os.environ.get("MOORING_AXE", AXE)), Path(__file__).parents[2] / ".venv" / AXE)
     found = next((path for path in here if path.is_file()), None)
-    return found.read_text("utf-8") if found else pytest.skip("the report page by axe-core: npm install axe-core")
+    return found.read_text("utf-8") if found else pytest.skip("the report page by axe-core: it is not installed")
 
 
 @pytest.fixture(scope="module")

@@ -128,6 +128,7 @@ def test_a_winner_needs_pairs_that_all_agree(v12_run, tmp_path):
     half = 4.30265273 * 0.01 / sqrt(3)
     interval = f"95 % interval {100 * (0.31 - half):+.1f} to {100 * (0.31 + half):+.1f}, 3 pairs of seeds"
     assert f"+31.0 points over v7 ({interval})" in told(won, "Which is best").text
+    assert "v12 with 81.0 %, 95 % interval 78.5–83.5 % over 3 seeds: settled" in told(won, "Which is best").text
     [bold] = results(won).bold
     assert (results(won).rows[bold[0]][0], results(won).columns[bold[1]]) == ("v12", "accuracy")
     written = {kind: compare(folders, kind, tmp_path / kind).read_text() for kind in ("latex", "markdown")}

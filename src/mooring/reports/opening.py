@@ -9,6 +9,7 @@ from mooring.reports.section import Answer, Tone, VerdictLine
 from mooring.reports.winners import Contest, contests
 
 MOST_NAMED = 8
+NO_SPREAD = 1e-6
 
 
 def answers(book: Book) -> tuple[Answer, ...]:
@@ -139,9 +140,7 @@ def best_of_many(book: Book) -> Iterator[Answer]:
 
 def decided(contest: Contest) -> str:
     best, (other, told) = contest.best, contest.nearest
-    sure = sureness(best)
-    interval = f", 95 % interval {between(sure.low, sure.high)} {sure.over}" if sure and len(best.runs) > 1 else ""
-    lead = f"{best.label} with {percent(mean_accuracy(best))}{interval}"
+    lead = f"{best.label} with {percent(mean_accuracy(best))}{how_sure(best)}"
     if told.mean is None:
         return f"No settled winner: {lead} leads, and has no seed in common with {other.label}."
     if told.low is None or told.high is None:
@@ -149,6 +148,16 @@ def decided(contest: Contest) -> str:
     interval_ = f"95 % interval {100 * told.low:+.1f} to {100 * told.high:+.1f}, {told.pairs} pairs of seeds"
     points = f"{100 * told.mean:+.1f} points over {other.label} ({interval_})"
     return f"{lead}: settled, {points}." if contest.settled else f"No settled winner: {lead} leads, {points}."
+
+
+def how_sure(group: SeedGroup) -> str:
+    """Where seeds change nothing, an interval over seeds would look like certainty."""
+    sure = sureness(group)
+    if sure is None or len(group.runs) == 1:
+        return ""
+    if sure.high - sure.low < NO_SPREAD:
+        return f", the same in all {len(group.runs)} seeds"
+    return f", 95 % interval {between(sure.low, sure.high)} {sure.over}"
 
 
 def summed_up(found: tuple[Contest, ...]) -> str:
