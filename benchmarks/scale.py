@@ -3,6 +3,7 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
+from typing import NamedTuple
 
 import torch
 
@@ -20,29 +21,47 @@ from mooring.record import RunFolder, StoredUploads, UploadRecord, write_upload
 from mooring.seeds import generator
 from mooring.simulation import prepare
 
-SITES = (100, 1_000, 10_000)
 IMAGES = 8  # at each site, drawn from the digits
-SETTINGS = ("method=mooring", "encoder.kind=pixels")
+
+
+class Kind(NamedTuple):
+    """What sites send, and how many of them there are."""
+
+    name: str
+    settings: tuple[str, ...]
+    sites: tuple[int, ...]
+
+
+PIXELS = Kind("moments of pixels", ("method=mooring", "encoder.kind=pixels"), (100, 1_000, 10_000))
+FEATURES = Kind("moments of the default's features", ("method=mooring",), (10, 100))
+NETWORKS = Kind(
+    "a trained network, averaged", ("method=fedavg-1", "training.rounds=1", "training.local_epochs=1"), (100, 1_000)
+)
 
 
 def measure(say: Say) -> Table:
     rows: list[tuple[object, ...]] = []
-    peaks, each = [], []
-    for sites in SITES:
-        with TemporaryDirectory() as folder:
-            (records, client), *_ = apart(written, Path(folder), sites)
-            (accuracy, server), peak, _ = apart(fused, Path(folder), records)
-        peaks.append(peak)
-        each.append(server / sites)
-        size = sum(record.bytes for record in records)
-        rows.append((sites, client / sites * 1e3, size / 1e6, server, server / sites * 1e3, peak, accuracy))
-        say(f"{sites} sites: {server:.1f} s at the server, {peak:.0f} MB")
+    peaks: dict[tuple[Kind, int], float] = {}
+    each: dict[tuple[Kind, int], float] = {}
+    for kind in (PIXELS, FEATURES, NETWORKS):
+        for sites in kind.sites:
+            with TemporaryDirectory() as folder:
+                (records, client), *_ = apart(written, Path(folder), sites, kind.settings)
+                (accuracy, server), peak, _ = apart(fused, Path(folder), records, kind.settings)
+            peaks[kind, sites], each[kind, sites] = peak, server / sites
+            size = sum(record.bytes for record in records)
+            rows.append(
+                (kind.name, sites, client / sites * 1e3, size / 1e6, server, server / sites * 1e3, peak, accuracy)
+            )
+            say(f"{kind.name}, {sites} sites: {server:.1f} s at the server, {peak:.0f} MB")
+    told = "; ".join(f"{kind.name}: `{' '.join(kind.settings)}`" for kind in (PIXELS, FEATURES, NETWORKS))
     about = (
-        f"Every site holds {IMAGES} digits and sends the moments of their pixels (`{' '.join(SETTINGS)}`): one upload, "
-        "one file. The server is another process: it reads each file, checks it against its hash and at the door, adds "
-        "it to what it has and lets it go; then it solves for one linear head and tests it. Processor time."
+        f"Every site holds {IMAGES} digits and sends one upload, one file ({told}). The server is another process: it "
+        "reads each file, checks it against its hash and at the door, adds it to what it has and lets it go; then it "
+        "makes one predictor and tests it. Processor time."
     )
     columns = (
+        "upload",
         "sites",
         "client ms each",
         "MB at the server",
@@ -51,21 +70,27 @@ def measure(say: Say) -> Table:
         "server peak MB",
         "accuracy",
     )
+    few, some, many = PIXELS.sites
     goals = [
-        Goal("peak memory, 10,000 sites over 100", 1.2, peaks[-1] / peaks[0], True),
-        Goal("server time per upload, 10,000 sites over 1,000", 1.3, each[-1] / each[1], True),
+        Goal(f"peak memory, {many:,} sites over {few}", 1.2, peaks[PIXELS, many] / peaks[PIXELS, few], True),
+        Goal(
+            f"server time per upload, {many:,} sites over {some:,}", 1.3, each[PIXELS, many] / each[PIXELS, some], True
+        ),
+        Goal(
+            "peak memory, a thousand networks over a hundred", 1.2, peaks[NETWORKS, 1_000] / peaks[NETWORKS, 100], True
+        ),
     ]
     return Table("Scale: ten thousand uploads", about, columns, rows, goals)
 
 
-def job_of_all() -> ClientJob:
-    (experiment,) = load(overrides=SETTINGS)
+def job_of_all(settings: tuple[str, ...]) -> ClientJob:
+    (experiment,) = load(overrides=settings)
     return prepare(experiment)[1]
 
 
-def written(folder: Path, sites: int) -> tuple[tuple[UploadRecord, ...], float]:
+def written(folder: Path, sites: int, settings: tuple[str, ...]) -> tuple[tuple[UploadRecord, ...], float]:
     """The uploads of all sites, one after the other, and the processor seconds that they took."""
-    job, digits, rng = job_of_all(), Digits().train(), generator(0, "sites")
+    job, digits, rng = job_of_all(settings), Digits().train(), generator(0, "sites")
     began, records = process_time(), []
     with threads(1):  # as in a worker
         for number in range(sites):
@@ -75,9 +100,9 @@ def written(folder: Path, sites: int) -> tuple[tuple[UploadRecord, ...], float]:
     return tuple(records), process_time() - began
 
 
-def fused(folder: Path, records: tuple[UploadRecord, ...]) -> tuple[float, float]:
+def fused(folder: Path, records: tuple[UploadRecord, ...], settings: tuple[str, ...]) -> tuple[float, float]:
     """The accuracy of the one predictor, and the processor seconds from uploads to it."""
-    (experiment,) = load(overrides=SETTINGS)
+    (experiment,) = load(overrides=settings)
     _, job = prepare(experiment)
     assert experiment.method.fusion is not None
     uploads = StoredUploads(RunFolder(folder), records)

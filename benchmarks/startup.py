@@ -1,65 +1,57 @@
 """How long it takes until something happens."""
 
+import json
 import subprocess
 import sys
-from contextlib import suppress
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import monotonic
+from time import monotonic, time
 
-from benchmarks.process import apart
-from benchmarks.table import Say, Table
-from mooring import load, run
-from mooring.events import EpochRecord, Event, PartitionDrawn
+from benchmarks.table import Goal, Say, Table
 
 TURNS = 2
-
-
-class FirstStep(BaseException):
-    """Seen enough; no error, which the run would explain."""
+MAIN = "from mooring.cli import main; main()"
 
 
 def measure(say: Say) -> Table:
-    helped = median(help_seconds() for _ in range(TURNS))
-    say(f"mooring --help: {helped:.1f} s")
-    rows: list[tuple[object, ...]] = [("`mooring --help`", helped, "")]
+    helped = median(seconds(MAIN, "--help") for _ in range(TURNS))
+    imported = median(seconds("import torch") for _ in range(TURNS))
+    say(f"mooring --help: {helped:.1f} s; import torch: {imported:.1f} s")
+    rows: list[tuple[object, ...]] = [("`mooring --help`", helped, ""), ("`python -c 'import torch'`", imported, "")]
+    first: dict[int, float] = {}
     for workers in (1, 2):
         turns = [until_first_step(workers) for _ in range(TURNS)]
-        step = median(turn for turn, _ in turns)
+        step = first[workers] = median(turn for turn, _ in turns)
         rows.append((f"a digits run, {workers} worker{'s' * (workers > 1)}", step, median(own for _, own in turns)))
         say(f"{workers} workers: first step after {step:.1f} s")
     about = (
-        "From a new process to the end of a client's first step, and how much of it is after Python, torch and the "
-        f"data are loaded. A second worker is a second process that loads torch again. Medians of {TURNS}."
+        "From the start of `mooring run` to the end of a client's first step, and how much of it is after Python, "
+        "torch and the data are loaded. Two workers are forked from a process that imports torch while the run does. "
+        f"Medians of {TURNS}."
     )
-    return Table("Start-up", about, ("what", "seconds", "of them after loading"), rows)
+    goals = [
+        Goal("first step with 1 worker, over importing torch", 1.5, first[1] / imported, True),
+        Goal("first step with 2 workers, over 1 worker", 1.0, first[2] / first[1], True),
+    ]
+    return Table("Start-up", about, ("what", "seconds", "of them after loading"), rows, goals)
 
 
-def help_seconds() -> float:
+def seconds(program: str, *arguments: str) -> float:
     began = monotonic()
-    command = [sys.executable, "-c", "from mooring.cli import main; main()", "--help"]
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True)
     return monotonic() - began
 
 
 def until_first_step(workers: int) -> tuple[float, float]:
-    began = monotonic()
-    (partition, step), *_ = apart(first_step, workers)
-    return step - began, step - partition
-
-
-def first_step(workers: int) -> tuple[float, float]:
-    """When the data was divided, and when the first client had made the one step of its first epoch."""
-    seen: dict[type[Event], float] = {}
-
-    def watch(event: Event) -> None:
-        seen.setdefault(type(event), monotonic())
-        if isinstance(event, EpochRecord):
-            raise FirstStep
-
+    """Until the first epoch, which is one step, has ended, as `mooring run --events` tells it; and since the data was
+    divided."""
     with TemporaryDirectory() as folder:
-        settings = ["method=v12", "training.batch_size=2048", f"engine.workers={workers}", f"out={folder}/run"]
-        (experiment,) = load(overrides=settings)
-        with suppress(FirstStep):
-            run(experiment, watch)
-    return seen[PartitionDrawn], seen[EpochRecord]
+        settings = ["method=v12", "training.batch_size=2048", "training.rounds=1", "training.local_epochs=1"]
+        words = ["run", *settings, f"engine.workers={workers}", f"out={folder}/run", "--events"]
+        began = time()
+        told = subprocess.run([sys.executable, "-c", MAIN, *words], check=True, capture_output=True, text=True).stderr
+    seen: dict[str, float] = {}
+    for line in told.splitlines():
+        event = json.loads(line)
+        seen.setdefault(event["event"], event["time"])
+    return seen["epoch"] - began, seen["epoch"] - seen["partition"]

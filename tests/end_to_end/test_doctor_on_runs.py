@@ -120,7 +120,7 @@ def test_the_terminal_tells_severity_evidence_and_remedy_in_this_order(cli, well
 def test_the_report_tells_severity_evidence_and_remedy_in_this_order(cli, well, tmp_path):
     assert cli("report", well, "--format", "markdown", "--out", tmp_path / "page.md")[0] == 0
     page = (tmp_path / "page.md").read_text("utf-8").replace("\\_", "_")
-    assert "| run | severity | finding | in words | clients | from round | evidence | try |" in page
+    assert "| severity | finding | in words | clients | from round | evidence | try |" in page
     assert f"| mooring fuse {well} --fusion class-expert |" in page
 
 

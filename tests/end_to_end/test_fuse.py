@@ -9,7 +9,7 @@ from mooring import load, run
 from mooring.fusion import FUSIONS
 
 QUICK = ("training.rounds=2", "training.local_epochs=1", "engine.workers=1")
-TABLE = ("fusion", "accuracy", "upload", "server s", "passes")
+TABLE = ("fusion", "accuracy", "95 % interval", "upload", "server")
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,10 @@ def test_the_table_has_a_line_per_rule_and_says_what_was_fused(folder, cli):
     code, out, err = cli("fuse", str(folder), "--fusion", "class-expert,feature-ensemble", "--without", "0")
     assert code == 0, err
     assert all(heading in out for heading in TABLE)
-    assert "round 1, 4 of 5 clients, n = 1, training seed 1, split seed 1" in out
+    told = " ".join(out.split())
+    assert "round 1, 4 of 5 clients; n = 1 (training seed 1, split seed 1), interval by Wilson" in told
+    assert "chance level: always saying" in told
+    assert "no settled winner" in told
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from report_folders import relabelled
 
 
 @pytest.fixture
@@ -14,7 +15,19 @@ def run_folder(v12_run, tmp_path):
 def test_the_page_is_written_beside_the_run_and_named(cli, run_folder):
     code, out, err = cli("report", "run")
     assert (code, out.strip(), err) == (0, "run/report.html", "")
-    assert (run_folder / "report.html").stat().st_size < 8_000_000
+    assert (run_folder / "report.html").stat().st_size < 2_000_000
+
+
+def test_runs_made_separately_are_compared_on_one_page(cli, run_folder, tmp_path):
+    relabelled(run_folder, tmp_path / "other", ["method=v7", "seed=2"], 0.5)
+    code, out, err = cli("compare", "run", "other", "--format", "markdown")
+    assert (code, out.strip(), err) == (0, "comparison.md", "")
+    text = (tmp_path / "comparison.md").read_text()
+    assert "2 experiments on digits: v12, v7" in text
+    assert "No settled winner" in text
+    code, out, err = cli("compare", "run")
+    assert (code, out) == (2, "")
+    assert "two folders or more" in err
 
 
 def test_a_format_goes_where_it_is_told(cli, run_folder, tmp_path):

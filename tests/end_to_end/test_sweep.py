@@ -2,16 +2,25 @@
 
 import csv
 import json
+import os
 import re
+import sys
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
+from mooring.config import load_plan
+from mooring.engines.flower.settings import QUIET
 from mooring.fusion import Fusion
+from mooring.processes.starting import without_main
+from mooring.sweep import sweep
 from mooring.sweep.search import SAMPLERS
 
+PLAN = ["method=v7", "seed=1..2", "fusion=feature-ensemble,class-expert", "data.limit=100", "training.rounds=1"]
+PLAN += ["training.local_epochs=1", "partition.clients=3"]
 SMALL = ["data.limit=300", "training.rounds=1", "training.local_epochs=1", "partition.clients=3"]
 
 
@@ -51,6 +60,39 @@ def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
     code, _, err = cli("sweep", "seed=1..2", *SMALL, f"out={tmp_path / 's'}")
     assert code == 2
     assert "holds another sweep" in err
+
+
+def swept_on_ray(folder):
+    """In a process of its own, because Ray leaves threads and handlers of signals behind."""
+    import ray
+
+    os.environ |= {**QUIET, "PYTHONPATH": os.pathsep.join(sys.path)}  # as if every machine had mooring installed
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    os.chdir(folder)
+    sweep(load_plan(None, PLAN, "seed=1"), Path("there"), engine="ray")
+
+
+@pytest.mark.slow
+def test_a_sweep_on_ray_leaves_what_one_here_leaves(tmp_path, forking):
+    pytest.importorskip("ray", reason="Ray: the extra flower is not installed")
+    process = get_context("forkserver").Process(target=swept_on_ray, args=(tmp_path,))
+    with without_main():
+        process.start()
+    sweep(load_plan(None, PLAN, "seed=1"), tmp_path / "here", 1)
+    process.join()
+    assert process.exitcode == 0
+    for table in ("results.csv", "summary.csv"):
+        assert (tmp_path / "there" / table).read_bytes() == (tmp_path / "here" / table).read_bytes()
+    uploads = sorted(path.relative_to(tmp_path / "here") for path in (tmp_path / "here").rglob("*.safetensors"))
+    assert len(uploads) == 6
+    assert all((tmp_path / "there" / path).read_bytes() == (tmp_path / "here" / path).read_bytes() for path in uploads)
+
+
+def test_ray_without_its_extra_is_one_line(cli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    code, _, err = cli("sweep", "seed=1..2", *SMALL, "--engine", "ray")
+    assert code == 2
+    assert "error: ray: is not installed; pip install 'mooring[flower]'" in err
 
 
 def test_a_failure_stays_alone_and_is_told(cli, tmp_path):

@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
 from mooring.federation.container import Container, decode, encode
 from mooring.federation.explain import class_counts, explained, moments_of
-from mooring.federation.fuse import Terms, read_files, sound_files
+from mooring.federation.fuse import Terms, fuse_uploads, read_files, sound_files
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import opened_job, read_job
 from mooring.federation.keys import own_identity
@@ -31,6 +32,9 @@ from mooring.federation.train import approve, folder_of, preview, train
 from mooring.federation.upload_file import encode_file, read_upload, tensor_facts
 from mooring.fusion.admit import fuse
 from mooring.fusion.base import Server
+from mooring.models.backbones import DigitsNet
+from mooring.models.heads import RawPrototypes
+from mooring.models.network import Blueprint
 from mooring.processes import threads
 from mooring.record import as_tree
 from mooring.uploads.codec import encode as encode_upload
@@ -109,6 +113,26 @@ class TestJob:
         other = dict(held.manifest) | {"experiment": named}
         with pytest.raises(FederationError, match="names the file '/dev/zero'"):
             opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+
+    def test_an_encoder_trained_on_public_images_travels_beside_the_job(self, made, tmp_path):
+        network = Blueprint(DigitsNet(), RawPrototypes(), (1, 16, 16), CLASSES, (0.5,), (0.5,)).build(torch.Generator())
+        save_file({n: t.contiguous() for n, t in network.encoder.state_dict().items()}, tmp_path / "e.safetensors")
+        words = ["method=public-encoder", "data.source=image_folder", "data.size=16", "data.channels=1"]
+        words += ["model=digits_net", "encoder.beside=null", "training.snapshots=last"]
+        (untrained,) = load(None, words)
+        with pytest.raises(FederationError, match=r"needs public images; train its encoder with mooring run, then"):
+            plan(untrained, CLASSES, made.sites, made.coordinator.identity)
+        (experiment,) = load(None, [*words, f"encoder.path={tmp_path}/e.safetensors"])
+        data, job = plan(experiment, CLASSES, made.sites, made.coordinator.identity)
+        (tmp_path / "job.mooring").write_bytes(data)
+        digest = sha256((tmp_path / "e.safetensors").read_bytes()).hexdigest()
+        assert (job.manifest.encoder, str(tmp_path).encode() in data) == (f"sha256:{digest}", False)
+        with pytest.raises(FederationError, match="--encoder FILE"):
+            read_job(tmp_path / "job.mooring")
+        opened = read_job(tmp_path / "job.mooring", f"{tmp_path}/e.safetensors")
+        upload = made.train("north", opened, "public.mooring")
+        fused = fuse_uploads(opened, [read_upload(upload)], Terms())
+        assert [row.verdict for row in fused.decisions] == ["used", "missing", "missing"]
 
     def test_an_encoder_in_a_file_is_known_by_its_content(self, made, tmp_path):
         network = made.job.work.blueprint.build(torch.Generator())
@@ -314,8 +338,11 @@ class TestFusing:
     def test_too_few_sites_and_strictness_stop_a_fusion(self, desk):
         with pytest.raises(FederationError, match="2 sites can be fused, and 3 are needed"):
             desk.fuse(*paths(desk, "north", "south"), terms=Terms(need=3))
-        with pytest.raises(FederationError, match=r"set aside .*cannot be read"):
-            desk.fuse(*paths(desk), desk.root / "nothing.mooring", terms=Terms(strict=True))
+        (desk.root / "empty.mooring").write_bytes(b"")
+        with pytest.raises(FederationError, match=r"set aside"):
+            desk.fuse(*paths(desk), desk.root / "empty.mooring", terms=Terms(strict=True))
+        with pytest.raises(FederationError, match=r"nothing.mooring: there is no such file"):
+            desk.fuse(*paths(desk), desk.root / "nothing.mooring")
         with pytest.raises(FederationError, match="0 sites"):
             desk.fuse()
         assert not (desk.root / "model.mooring").exists()

@@ -125,4 +125,4 @@ def test_a_report_says_what_was_changed_once(v12_run, tmp_path):
     (tmp_path / "results.csv").write_text("run,clip\nclip_joint,joint\nclip_per-group,per-group\n")
     labels = [group.label for group in gather(tmp_path).groups]
     assert labels == ["v12 + weight.guard=bound · clip=joint", "v12 + weight.guard=bound · clip=per-group"]
-    assert gather(tmp_path / "runs/clip_per-group").title == "v12 + weight.guard=bound, clip=per-group"
+    assert gather(tmp_path / "runs/clip_per-group").title == "v12 + weight.guard=bound, clip=per-group on digits"

@@ -132,3 +132,30 @@ def test_an_encoder_of_the_house_can_be_put_inside():
     assert carried.confidence == "probability"
     with pytest.raises(MooringError, match="has no frozen encoder to include"):
         with_encoder(predictor_of(ClassExpert()))
+
+
+def test_an_encoder_of_your_own_can_be_left_out_and_is_then_asked_for(tmp_path):
+    from onnx_files import small_encoder
+
+    from mooring.federation.encoder_inside import files_in
+    from mooring.fusion import LinearHead
+    from mooring.models.feature_maps import OnnxFile
+
+    file, other = small_encoder(tmp_path / "own.onnx"), small_encoder(tmp_path / "other.onnx", seed=1)
+    made, images = predictor_of(LinearHead(OnnxFile(str(file)))), three_digits(60, 9).images
+    told = replace(TOLD, left_out=files_in(made))
+    save_model(tmp_path / "with.mooring", made, TOLD)
+    save_model(tmp_path / "without.mooring", made, told)
+    content = (tmp_path / "own.onnx").read_bytes()
+    assert content in (tmp_path / "with.mooring").read_bytes()
+    assert content not in (tmp_path / "without.mooring").read_bytes()
+    with pytest.raises(
+        MooringError, match=r"its encoder is a file, sha256:.*, and not in the model; name it: --encoder"
+    ):
+        load_model(tmp_path / "without.mooring")
+    with pytest.raises(MooringError, match="is not the file of this model; its SHA-256 must be"):
+        load_model(tmp_path / "without.mooring", encoder=str(other))
+    for path, encoder in (("with.mooring", None), ("without.mooring", str(file))):
+        assert torch.equal(load_model(tmp_path / path, encoder=encoder).predictor(images), made(images))
+    with pytest.raises(MooringError, match="has no encoder from an ONNX file"):
+        files_in(predictor_of(ClassExpert()))

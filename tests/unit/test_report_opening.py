@@ -11,9 +11,9 @@ from report_folders import relabelled
 from mooring.config import HOUSE_CODE
 from mooring.errors import ConfigError
 from mooring.intervals import wilson
-from mooring.record import DecidedClaim, RunFolder
+from mooring.record import DecidedClaim, RunFolder, write_result
 from mooring.reports import compare, report
-from mooring.reports.claims import judged, one_number
+from mooring.reports.claims import judged, main_figure
 from mooring.reports.compose import compose
 from mooring.reports.figure import INK, PALETTE, Series
 from mooring.reports.formats import FORMATS
@@ -97,6 +97,19 @@ def test_sites_and_classes_have_their_names_everywhere(v12_run, tmp_path):
     assert "client 1" not in names
 
 
+def test_two_classes_are_counted_as_medicine_does(v12_run, tmp_path):
+    folder = tmp_path / "run"
+    relabelled(v12_run, folder, ["method=v12"], 0.8, classes=("well", "ill"))
+    result = RunFolder(folder).result
+    metrics = replace(result.metrics, confusion=((50, 10), (10, 30)), per_class_accuracy=(5 / 6, 3 / 4))
+    rounds = (*result.rounds[:-1], replace(result.last, metrics=metrics))
+    write_result(folder, replace(result, rounds=rounds, test_images=100))
+    [found] = [table for table in compose(gather(folder)).tables if table.slug == "two-classes"]
+    [row] = found.rows
+    assert row[1:] == (0.75, 40, *wilson(30, 40), pytest.approx(5 / 6), 60, *wilson(50, 60))
+    assert "'ill'" in found.note
+
+
 def test_a_run_weighs_less_than_two_megabytes(run_report):
     assert 10_000 < len(page(run_report).encode()) < LARGEST_RUN
 
@@ -155,7 +168,7 @@ def test_one_folder_is_no_comparison(v12_run):
         compare([v12_run, v12_run], "htm")
 
 
-def test_a_claim_is_one_line_with_one_number():
+def test_a_claim_is_one_line_with_main_figure():
     claim = DecidedClaim(
         "x",
         "It rises.",
@@ -164,8 +177,8 @@ def test_a_claim_is_one_line_with_one_number():
     )
     assert judged(claim).number == "4.56e+05 ± 1.16e+05"
     compared = "fused accuracy: 0.423 ± 0.030 (n = 3) against 0.572 ± 0.040 (n = 3); difference -0.149 ± 0.067 (n = 3)"
-    assert one_number(compared) == "difference -0.149 ± 0.067"
-    assert one_number("") == ""
+    assert main_figure(compared) == "difference -0.149 ± 0.067"
+    assert main_figure("") == ""
 
 
 def test_a_study_opens_with_what_every_experiment_reaches_where_lambda_does_not_move(study_folder):

@@ -5,6 +5,7 @@ import re
 from dataclasses import fields, replace
 
 import pytest
+import torch
 from study_records import study_of
 
 from mooring.config.plan import check
@@ -21,6 +22,7 @@ from mooring.study.run import beside, findings, plans, refuse_what_it_varies
 from mooring.study.tables import ByClient, ByRound
 
 NUMBERS = ("1", "2", "3", "4", "5")
+CLASSES = {"digits": 10, "cifar10": 10, "cifar100": 100, "svhn": 10, "fashion_mnist": 10}
 
 
 def test_all_five_are_found():
@@ -40,6 +42,18 @@ def test_every_run_of_every_scale_can_be_built(number, scale):
     assert planned
     for each in planned.values():
         check(each)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("scale", ["quick", "cpu", "full"])
+def test_every_network_has_room_for_the_anchors_of_its_classes(number, scale):
+    """A simplex of C anchors needs C - 1 features; without the images nothing else would say so."""
+    study = study_of(number)
+    for each in dict(plans(study, getattr(study.scales, scale), ())).values():
+        experiment = each.experiment_at(next(iter(each.points())))  # no study varies its network or its images
+        with torch.device("meta"):
+            _, features = experiment.model.build(3, torch.Generator())
+        assert features >= CLASSES[experiment.data.source] - 1
 
 
 @pytest.mark.parametrize("number", NUMBERS)

@@ -82,7 +82,8 @@ def plan(  # noqa: PLR0913, PLR0917
     from mooring.cli.federation_tables import show_job
 
     show_job(job, experiment.why)
-    say(f"\nwritten: {out}; send it to every site, and tell them your key by another way than the file")
+    say(f"\n{out}: send it to every site")
+    say("and tell the sites your fingerprint by another way than the file")
 
 
 def one_experiment(words: list[str]) -> "Experiment":
@@ -197,7 +198,8 @@ def recover(
 
     path = out or Path(f"{site}.recovery.mooring")
     write_recovery(read_job(job, encoder), site, listed(missing), own_identity(), Log(home()), path)
-    say(f"{path}: send it to the coordinator; with it and the file of {missing} that file could be read")
+    say(f"{path}: send it to the coordinator")
+    say(f"with it and the file of {missing}, that file could be read")
 
 
 def keys(
@@ -242,9 +244,8 @@ def log(
         from mooring.cli.federation_tables import show_log
 
         show_log(entries)
-        if spent(entries).uploads:
-            say(f"privacy of any single image, if it was behind all of them: {spent(entries).sentence}")
-    say(f"{len(entries)} lines, every one in place; the last has the hash {kept.last}")
+    say(f"{len(entries)} lines, every one in place; the last one has the hash")
+    say(kept.last)
 
 
 def key_in(told: str) -> str:

@@ -12,6 +12,7 @@ from mooring.cli.arguments import duration
 from mooring.cli.terminal import Screen
 from mooring.federation.budget import spent
 from mooring.federation.container import KINDS, Container, decode, file_hash, load
+from mooring.federation.encoder_named import in_words
 from mooring.federation.explain import Explained, class_counts, explained, moments_of, sentence_of, small_classes
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import Job
@@ -52,6 +53,7 @@ def show_job(job: Job, why: str = "") -> None:
             ("classes", ", ".join(told.classes)),
             ("sites", f"{', '.join(job.site_names)} ({keys} with a key)"),
             ("images", f"{images.size} x {images.size} pixels, {'grey' if images.channels == 1 else 'colour'}"),
+            *([] if told.encoder is None else [("encoder", in_words(told.encoder))]),
             *(("privacy", part.privacy.sentence) for part in job.work.needs if isinstance(part, NoisedMoments)),
             *([("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] if told.secure else []),
             ("minimum", f"{told.minimum} images of a class that a site has any of"),
@@ -75,10 +77,10 @@ def show_preview(job: Job, site: str, found: "Preview") -> None:
         table.add_row(Text("-", "dim"), label, "0")
     console = Screen()
     console.print(table)
-    console.print(f"\n{site} would train on {found.images} images, in about {duration(found.seconds)}, and send")
-    console.print(f"at most {size(found.bytes)}:")
-    for sentence in found.reveals:
-        console.print(f"  - {sentence}")
+    if found.images:
+        told = f"{site} would train on {found.images} images, in about {duration(found.seconds)}"
+        console.print(f"\n{told}, and send at most {size(found.bytes)}:")
+        console.print(listed(found.reveals))
     if found.budget is not None:
         console.print(f"with it, this account would have sent {found.budget.sentence}")
     for ending, count in found.ignored.items():
@@ -87,8 +89,17 @@ def show_preview(job: Job, site: str, found: "Preview") -> None:
         told = f"{label}: {count} images are fewer than {job.manifest.minimum}; their sums give single images away"
         console.print(f"warning: {told}", style="yellow")
     if not found.images:
-        console.print("warning: no folder is of a class of this job; say --map FOLDER=CLASS", style="yellow")
+        told = f"{site} has no image of a class of this job, and would send nothing; say --map FOLDER=CLASS"
+        console.print(f"\nwarning: {told}", style="yellow")
     console.print("nothing was written, and nothing was sent", style="dim")
+
+
+def listed(sentences: Sequence[str]) -> Table:
+    """A dash before each; what is long goes on below its own beginning."""
+    table = Table.grid(padding=(0, 1))
+    for sentence in sentences:
+        table.add_row("  -", sentence)
+    return table
 
 
 @dataclass(frozen=True)
@@ -116,6 +127,7 @@ def of_job(held: Container, data: bytes, path: Path) -> Inspected:
     names = ", ".join(str(site.get("name")) for site in told.get("sites", []) if isinstance(site, dict))
     rows = [(key, str(told.get(key))) for key in ("method", "minimum", "created", "expires", "mooring")]
     rows += [("classes", ", ".join(map(str, told.get("classes", [])))), ("sites", names)]
+    rows += [("encoder", str(told.get("encoder")))] * bool(told.get("encoder"))
     rows += [("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] * bool(told.get("secure"))
     return Inspected(held.kind, len(data), held.signer, tuple(rows))
 
@@ -192,20 +204,24 @@ def show_file(path: Path, found: Inspected) -> None:
     for row in found.tensors:
         shapes = ", ".join(dict.fromkeys(" x ".join(map(str, shape)) or "1" for shape in row.shapes))
         how_many = f"{len(row.names)} tensors" if len(row.names) > 1 else row.names[0]
-        console.print(f"  - {row.sentence}", soft_wrap=True)
-        console.print(f"    {how_many}: {shapes[:200]} numbers, {size(row.bytes)}", style="dim", soft_wrap=True)
+        told = f"{how_many}: {shapes[:200]} numbers, {size(row.bytes)}"
+        console.print(listed([row.sentence]))
+        console.print(f"    {told}", style="dim", soft_wrap=True)
     for warning in found.warnings:
-        console.print(f"warning: {warning}", style="yellow", soft_wrap=True)
+        console.print(f"warning: {warning}", style="yellow")
 
 
 def show_log(entries: "Sequence[Entry]") -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("when", "what", "job", "file", "who", ""):
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("when", "what", "job", "file"))
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("when", "what", "job", "file", "who"))
     for entry in entries:
-        who = entry.who if len(entry.who) < 64 else fingerprint(entry.who)
-        table.add_row(entry.at[:16], entry.action, entry.job[:8], entry.file[:8], who, entry.words)
-    Screen().print(table)
+        who = entry.who if len(entry.who) < 64 else fingerprint(entry.who)[:9]
+        table.add_row(entry.at[:16].replace("T", " "), entry.action, entry.job[:8], entry.file[:8], who, entry.words)
+    console, budget = Screen(), spent(entries)
+    console.print(table)
+    if budget.uploads:
+        console.print(f"an image that was behind all of them: {budget.sentence}")
 
 
 def show_made(made: "Made") -> None:
@@ -223,7 +239,7 @@ def show_made(made: "Made") -> None:
         table.add_row(row.site, Text(row.verdict, COLOURS[row.verdict]), samples, weight, remarks)
     console = Screen()
     console.print(table)
-    console.print(f"\n{made.path}: {size(made.bytes)}, SHA-256 {made.sha256}", soft_wrap=True)
-    console.print(
-        f"{made.kept}: the uploads behind it, for sites that come late or leave; it stays here", soft_wrap=True
-    )
+    console.print(f"\n{made.path}: {size(made.bytes)}", soft_wrap=True)
+    console.print(f"SHA-256 {made.sha256}", soft_wrap=True)
+    console.print(f"{made.kept}: the uploads behind it, for sites that come late or", soft_wrap=True)
+    console.print("leave; it stays here")

@@ -63,6 +63,9 @@ def fuse(  # noqa: PLR0913, PLR0917
     include_encoder: Annotated[
         bool, typer.Option("--include-encoder", help="Put an encoder of the house into the model, 12 MB.")
     ] = False,
+    leave_encoder_out: Annotated[
+        bool, typer.Option("--leave-encoder-out", help="Name your own ONNX encoder by its hash; users must have it.")
+    ] = False,
     without: Annotated[str | None, typer.Option(help="All but these sites, or clients of a run, e.g. 1.")] = None,
     fusion: Annotated[
         str, typer.Option("--fusion", "-f", help="Of a run: a rule, several with commas, or all.")
@@ -86,12 +89,14 @@ def fuse(  # noqa: PLR0913, PLR0917
         if (fusion, clients, at_round) != (USUAL_FUSIONS, None, None):
             raise ConfigError(["--fusion, --clients, --round: are for runs; a job has one fusion and one round"])
         leaving = tuple(part.strip() for part in (without or "").split(",") if part.strip())
-        kept: EncoderKept = "included" if include_encoder else "named"
+        if include_encoder and leave_encoder_out:
+            raise ConfigError(["--include-encoder, --leave-encoder-out: are opposites; keep one"])
+        kept: EncoderKept = "included" if include_encoder else "left out" if leave_encoder_out else "usual"
         model = out or into or USUAL_MODEL
         page, paths = page_among(given, model) if report else (None, list(map(Path, given)))
         federate(OfFiles(paths, into, model, need, strict, leaving, encoder, kept, page, data, json))
         return
-    if strict or need != 1 or encoder is not None or include_encoder:
+    if strict or need != 1 or encoder is not None or include_encoder or leave_encoder_out:
         raise ConfigError([f"{given[0]}: is no job file; --need, --strict and those on encoders are for one"])
     if report or data is not None:
         raise ConfigError([f"{given[0]}: is no job file; the page on a run is that of mooring report"])
@@ -154,7 +159,7 @@ def write_page(model: Path, page: Path, held_out: Path | None, encoder: str | No
     from mooring.federation.model_file import load_model
     from mooring.reports.models import Findings, write_model_page
 
-    made = load_model(model)
+    made = load_model(model, encoder=encoder)
     if held_out is None:
         write_model_page(made, page)
         return

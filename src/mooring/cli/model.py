@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from mooring.federation.predict import Predictions, Unreadable
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or the folder of a run that left one.")]
+EncoderFile = Annotated[
+    str | None, typer.Option("--encoder", help="Where the encoder's file lies, if the model names one by its SHA-256.")
+]
 SHOWN = 10  # files that cannot be read, named one by one
 
 
@@ -25,6 +28,7 @@ def predict(
     model: Model,
     images: Annotated[list[Path], typer.Argument(metavar="IMAGE... FOLDER...", help="Files, folders, or both.")],
     csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Also write a table here.")] = None,
+    encoder: EncoderFile = None,
     json: AsJson = False,
 ) -> None:
     """Say what images show: any size, grey or in colour; every image below a folder.
@@ -35,7 +39,7 @@ def predict(
     from mooring.data.progress import reading_told
     from mooring.federation.predict import predict as ask
 
-    loaded = opened(model)
+    loaded = opened(model, encoder)
     with reading_told(reading_lines):
         found = ask(loaded, images)
     if csv_file is not None:
@@ -60,6 +64,7 @@ def evaluate(
     model: Model,
     data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="A folder per class, or per site and class.")],
     positive: Annotated[str | None, typer.Option(help="The class whose sensitivity and specificity count.")] = None,
+    encoder: EncoderFile = None,
     json: AsJson = False,
 ) -> None:
     """Count how often a model is right on images that nobody trained on: by class, by site, with intervals."""
@@ -67,7 +72,7 @@ def evaluate(
     from mooring.data.progress import reading_told
     from mooring.federation.assessment import assess
 
-    loaded = opened(model)
+    loaded = opened(model, encoder)
     with reading_told(reading_lines):
         found = assess(loaded, data, positive)
     if json:
@@ -85,11 +90,12 @@ def evaluate(
 def export(
     model: Model,
     onnx: Annotated[Path, typer.Option("--onnx", metavar="FILE", help="Where to write the ONNX file.")],
+    encoder: EncoderFile = None,
 ) -> None:
     """Write a model as ONNX, preprocessing included: uint8 images in, scores and their soft-max out."""
     from mooring.federation.onnx_export import export_onnx
 
-    say(export_onnx(opened(model), onnx).words)
+    say(export_onnx(opened(model, encoder), onnx).words)
 
 
 def card(
@@ -99,12 +105,13 @@ def card(
     ] = None,
     positive: Annotated[str | None, typer.Option(help="The class whose sensitivity and specificity count.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write it to this file; a page if it ends in .html.")] = None,
+    encoder: EncoderFile = None,
 ) -> None:
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
     from mooring.federation.assessment import assess
     from mooring.reports.models import Findings, model_card, write_model_page
 
-    loaded = opened(model)
+    loaded = opened(model, encoder)
     findings = Findings(None if data is None else assess(loaded, data, positive))
     if out is None:
         say(model_card(loaded, findings).rstrip())
@@ -118,12 +125,12 @@ def card(
         say(str(out))
 
 
-def opened(path: Path) -> "ModelFile":
+def opened(path: Path, encoder: str | None = None) -> "ModelFile":
     """The model in a file or in the folder of a run."""
     from mooring.federation.model_file import load_model
     from mooring.record import MODEL
 
-    return load_model(path / MODEL if path.is_dir() else path)
+    return load_model(path / MODEL if path.is_dir() else path, encoder=encoder)
 
 
 def csv_text(found: "Predictions") -> str:

@@ -80,7 +80,7 @@ class SweepBars:
             TimeRemainingColumn(),
             console=Screen(stderr=True),
         )
-        self.whole = self.progress.add_task("sweep", total=None, unit="runs")
+        self.whole = self.progress.add_task(f"sweep {out.name}", total=None, unit="runs")
 
     def __enter__(self) -> "SweepBars":
         self.progress.start()

@@ -10,7 +10,7 @@ from mooring.cli.arguments import print_json, say, trusted
 from mooring.errors import ConfigError, FusionError, Interruption
 
 if TYPE_CHECKING:
-    from mooring.record import FusionRecord
+    from mooring.record import FusionRecord, Result
 
 ALL = "all"
 SPAN = re.compile(r"([0-9]{1,18})(?:\s*-\s*([0-9]{1,18}))?")
@@ -68,20 +68,22 @@ def refuse(asked: OfRun) -> None:
                     skipped.append(str(error))
         except KeyboardInterrupt:
             interrupted = True
-    show(asked, rows, skipped, len(delivered))
+    show(asked, rows, skipped, delivered, finished.result)
     if interrupted:
         kept = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{asked.run}/fusions')}"
         raise Interruption("interrupted", kept)
 
 
-def show(asked: OfRun, rows: "list[FusionRecord]", skipped: list[str], delivered: int) -> None:
+def show(
+    asked: OfRun, rows: "list[FusionRecord]", skipped: list[str], delivered: "list[int]", trained: "Result"
+) -> None:
     """The table of what was fused, or the same as JSON."""
     if asked.json:
         print_json(rows[0] if len(rows) == 1 else rows)
     else:
         from mooring.cli.tables import fusions_table
 
-        fusions_table(asked.run, rows, delivered)
+        fusions_table(asked.run, rows, len(delivered), trained)
         if asked.out is not None and rows:
             say(f"model: {asked.out}")
         for reason in skipped:

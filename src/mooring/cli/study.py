@@ -51,8 +51,6 @@ def study(
     from mooring.cli.study_tables import summary, verdicts_table
     from mooring.study.run import run_study
 
-    if not (quiet or json):
-        say(f"lab note {chosen.number}, scale {scale}, into {out}", err=True)
     try:
         told = run_study(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
 """`mooring sweep`: many runs, one table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,6 +26,9 @@ def sweep(
         str | None, typer.Option("--baseline", help="Compare with this value of a factor, such as method=v4.")
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option("--engine", help="Here, or on a Ray cluster that is already there.")
+    ] = "local",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
     json: AsJson = False,
 ) -> None:
@@ -33,7 +36,7 @@ def sweep(
 
     Runs that differ only in `fusion` share their training. Interrupted, the same command goes on.
     """
-    if workers != 1:
+    if workers != 1 and engine == "local":
         begin_workers("mooring.sweep.worker")
     from mooring.cli.waiting import getting_ready
 
@@ -46,7 +49,7 @@ def sweep(
 
     try:
         with overview(plan, out, silent=quiet or json) as emit:
-            tables = run_sweep(plan, out, workers, emit, command()).tables
+            tables = run_sweep(plan, out, workers, emit, command(), engine).tables
     except KeyboardInterrupt:
         raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:

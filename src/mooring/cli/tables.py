@@ -1,71 +1,105 @@
 """Tables for the terminal: of runs, of fusions, and at the end of a sweep."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from mooring.cli.arguments import counted
 from mooring.cli.terminal import Screen
+from mooring.intervals import wilson
+from mooring.reports.accuracies import guess_of, tested_on
 from mooring.reports.table import size
+from mooring.sweep.summary import interval
 
 if TYPE_CHECKING:
     from mooring.config import Plan
-    from mooring.record import FusionRecord, Result
-    from mooring.sweep.summary import SummaryRow
+    from mooring.record import FusionRecord, Metrics, Result
+    from mooring.sweep.lead import Lead
+    from mooring.sweep.summary import Factors, SummaryRow
     from mooring.sweep.tables import SweepTables
 
+INTERVAL = "95 % interval"
 TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
 
 
 def results_table(outcomes: "list[tuple[str, Result]]") -> None:
-    """One line per run: the fused accuracy beside what the clients reach alone, and what it cost."""
+    """One line per run: the fused accuracy with its interval, what the clients reach alone, and what it cost."""
     table = Table(box=None, pad_edge=False, title_justify="left")
-    table.add_column("method", style="bold")
-    for heading in ("accuracy", "balanced", "macro F1", "ECE", "alone", "upload", "seconds"):
+    table.add_column("method")
+    for heading in ("accuracy", INTERVAL, "balanced", "macro F1", "ECE", "alone", "upload"):
         table.add_column(heading, justify="right")
     for _, result in outcomes:
         table.add_row(
             result.method,
             decimals(result.metrics.accuracy),
+            interval_of(result.metrics.accuracy, result.test_images),
             decimals(result.metrics.balanced_accuracy),
             decimals(result.metrics.macro_f1),
             decimals(result.metrics.calibration_error),
             decimals(result.last.accuracy_alone),
             size(result.upload_bytes or 0),
-            f"{result.seconds or 0:.1f}",
         )
     console = Screen()
     console.print(table, highlight=True)
     first = outcomes[0][1]
-    seeds = f"training seed {first.seeds.training}, split seed {first.seeds.split}"
     fewer = {told: None for _, result in outcomes if (told := result.alone_told)}
     told = "".join(f"; alone: on {images}" for images in fewer)
-    console.print(f"\n{first.dataset}: test set, last round, n = 1, {seeds}{told}", style="dim")
+    console.print(f"\n{on_what(first.dataset, first.test_images)}; last round; {one_seed(first)}{told}", style="dim")
+    console.print(chance(first.metrics, first.classes), style="dim")
+    if len(outcomes) > 1:
+        console.print("no settled winner by one seed; mooring sweep compares over several", style="dim")
     for folder, result in outcomes:
-        if result.spent is not None:
-            console.print(f"{result.method}: {result.spent}", style="dim", soft_wrap=True)
+        spent = result.spent or f"{result.seconds or 0:.1f} s"
+        console.print(f"{result.method}: {spent}", style="dim", soft_wrap=True)
         absent = "".join(f"  {result.site(row.client)}: {row.reason}" for row in result.absent)
         console.print(f"run folder: {folder}{absent}", soft_wrap=True)
 
 
-def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int) -> None:
+def on_what(source: str | None, images: int | None) -> str:
+    """accuracy on 360 test images: ..."""
+    return f"accuracy on {tested_on(source or '', images)}"
+
+
+def one_seed(found: "Result | FusionRecord") -> str:
+    return f"n = 1 (training seed {found.seeds.training}, split seed {found.seeds.split}), interval by Wilson"
+
+
+def chance(metrics: "Metrics", classes: "Sequence[str]") -> str:
+    """What a plain guess would reach."""
+    guess = guess_of(metrics, classes or [""] * len(metrics.confusion))
+    if guess is None:
+        return "chance level: unknown"
+    how = f"always saying {guess.label!r}" if guess.label else "always saying the most frequent class"
+    return f"chance level: {how} is right for {guess.share:.3f} of them"
+
+
+def interval_of(accuracy: float, images: int | None) -> str:
+    """Of one run, over its test images."""
+    if not images:
+        return "-"
+    low, high = wilson(round(accuracy * images), images)
+    return f"{low:.3f}-{high:.3f}"
+
+
+def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int, trained: "Result") -> None:
     """One line per rule, best first within its track: how good, what clients upload, what it costs the server."""
     table = Table(box=None, pad_edge=False)
-    table.add_column("fusion", style="bold", no_wrap=True)
-    for heading in ("accuracy", "balanced", "macro F1", "ECE", "upload", "server s", "passes"):
+    table.add_column("fusion", no_wrap=True)
+    for heading in ("accuracy", INTERVAL, "balanced", "ECE", "upload", "server"):
         table.add_column(heading, justify="right", no_wrap=True)
     ordered = sorted(rows, key=lambda row: (TRACKS.index(row.track), -row.accuracy))
     for row, following in zip(ordered, [*ordered[1:], None], strict=True):
         table.add_row(
             row.fusion,
             decimals(row.metrics.accuracy),
+            interval_of(row.metrics.accuracy, row.test_images),
             decimals(row.metrics.balanced_accuracy),
-            decimals(row.metrics.macro_f1),
             decimals(row.metrics.calibration_error),
             size(row.upload_bytes or 0),
-            f"{row.server_seconds:.2f}",
-            str(row.passes),
+            f"{row.server_seconds:.2f} s",
         )
         if following is not None and following.track != row.track:
             table.add_row()
@@ -76,9 +110,10 @@ def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int) -> None:
         return
     first = rows[0]
     who = f"{len(first.clients)} of {delivered} clients" if len(first.clients) < delivered else "all clients"
-    seeds = f"training seed {first.seeds.training}, split seed {first.seeds.split}"
-    text = f"{first.method}: test set, round {first.round}, {who}, n = 1, {seeds}"
-    console.print(f"\n{text}", style="dim")
+    where = f"{first.method}: {on_what(trained.dataset, first.test_images)}; round {first.round}, {who}"
+    console.print(f"\n{where}; {one_seed(first)}", style="dim")
+    settled = "; no settled winner by one run" if len(rows) > 1 else ""
+    console.print(f"{chance(first.metrics, trained.classes)}{settled}", style="dim")
     console.print(f"kept in: {run}/fusions", soft_wrap=True)
 
 
@@ -88,39 +123,81 @@ def decimals(value: float | None) -> str:
 
 
 def summary_table(plan: "Plan", tables: "SweepTables", out: Path) -> None:
-    """Means over seeds, best first, with the difference from the baseline where there is one."""
+    """Means over seeds with their interval, best first; the difference from the baseline where there is one."""
     factors = list(tables.summary[0].factors) if tables.summary else []
     table = Table(box=None, pad_edge=False)
     for factor in factors:
-        table.add_column(factor.split(".")[-1], style="bold" if factor == factors[0] else "")
+        table.add_column(factor.split(".")[-1])
     if plan.search:
         table.add_column("validation", justify="right")
-    for heading in ("accuracy", "n", *((f"against {plan.baseline}", "95 % interval") if plan.baseline else ())):
+    compared = (f"minus\n{plan.baseline}", f"{INTERVAL}\nof difference") if plan.baseline else ()
+    for heading in ("accuracy", "n", f"{INTERVAL}\nof the mean", *compared):
         table.add_column(heading, justify="right")
 
     def best_first(row: "SummaryRow") -> float:
         value = row.validation if plan.search else row.mean
         return 1.0 if value is None else -value
 
+    won = [lead.best for lead in tables.leads if lead.settled and not plan.search]
     for row in sorted(tables.summary, key=best_first):
         cells = [shown(row.factors[factor]) for factor in factors]
         cells += [spread(row.validation, None)] if plan.search else []
-        cells += [spread(row.mean, row.std), str(row.n)]
+        cells += [spread(row.mean, row.std), str(row.n), interval_over_seeds(row)]
         if plan.baseline in {f"{factor}={row.factors[factor]}" for factor in factors}:
             cells += ["-", "-"]
         elif row.difference is not None:
             gap = row.difference
             cells += ["-" if gap.mean is None else f"{gap.mean:+.3f}"]
             cells += ["-" if gap.low is None else f"{gap.low:+.3f} to {gap.high:+.3f}"]
-        table.add_row(*cells)
+        table.add_row(*cells, style="bold" if row.factors in won else "")
     console = Screen()
     console.print(table, highlight=True)
     if plan.search:
         console.print("\nsorted by validation accuracy, which is what the search goes by", style="dim")
-    console.print("\ntest set, last round: mean ± standard deviation over seeds", style="dim")
+    for line in caption(plan, tables):
+        console.print(line, style="dim")
     for name, status in tables.failures.items():
         console.print(f"{name}: {status}", style="yellow", soft_wrap=True)
     console.print(f"sweep folder: {out} (results.csv, summary.csv)", soft_wrap=True)
+
+
+def interval_over_seeds(row: "SummaryRow") -> str:
+    """Student's t; one seed says nothing of others."""
+    if row.mean is None or row.std is None:
+        return "-"
+    half = interval(row.std, row.n)
+    return f"{max(row.mean - half, 0.0):.3f}-{min(row.mean + half, 1.0):.3f}"
+
+
+def caption(plan: "Plan", tables: "SweepTables") -> "Iterator[str]":
+    """On what images, over how many seeds, against what chance, and who has won."""
+    known = [row.result.metrics for row in tables.results if row.result is not None]
+    images = {sum(map(sum, metrics.confusion)) for metrics in known if metrics.confusion}
+    sources = {plan.experiment_at(point).data.source for point in plan.points()}
+    where = on_what(sources.pop(), images.pop()) if len(sources) == len(images) == 1 else "accuracy on test images"
+    runs = f"{len(known)} of {counted(len(tables.results), 'run')} finished"
+    yield f"\n{where}; last round: mean ± standard deviation over n seeds, interval by Student's t; {runs}"
+    if known and known[0].confusion:
+        yield chance(known[0], ())
+    for lead in [] if plan.search else tables.leads:
+        yield verdict(lead)
+
+
+def verdict(lead: "Lead") -> str:
+    """Settled only if the paired interval of the difference to every other one excludes 0."""
+    best, other, gap = combination(lead.best), combination(lead.nearest), lead.gap
+    if gap.mean is None:
+        return f"no settled winner: {best} leads, and has no seed in common with {other}"
+    if gap.low is None:
+        return f"no settled winner: {best} leads {other} by {gap.mean:+.3f} with one seed alone"
+    told = f"{gap.mean:+.3f}, 95 % interval {gap.low:+.3f} to {gap.high:+.3f}, {counted(gap.pairs, 'pair')} of seeds"
+    if lead.settled:
+        return f"settled: {best} is better than every other, {other} the nearest ({told})"
+    return f"no settled winner: {best} leads {other} by {told}"
+
+
+def combination(factors: "Factors") -> str:
+    return ", ".join(shown(value) for value in factors.values())
 
 
 def shown(value: object) -> str:

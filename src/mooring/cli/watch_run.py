@@ -72,7 +72,7 @@ def frame_of_run(seen: "tuple[str, RunRecord, int]") -> "RenderableType":
         table.add_row(named(client.client, client.site), f"{len(client.rounds)}/{rounds}", *map(number, shown), trace)
     more = len(begun) - MOST_CLIENTS
     head, accuracy = Text(title, "bold"), accuracy_line(record, rounds)
-    return Group(head, accuracy, "", table, *([f"... and {more} more clients"] if more > 0 else []))
+    return Group(head, accuracy, *tested(record), "", table, *([f"... and {more} more clients"] if more > 0 else []))
 
 
 def accuracy_line(record: "RunRecord", rounds: int) -> str:
@@ -85,6 +85,17 @@ def accuracy_line(record: "RunRecord", rounds: int) -> str:
     if not known:  # a log may count its rounds as it likes
         return f"accuracy  {told}"
     return f"accuracy  {sparkline(shown, min(known), max(known))}  {told}, from {min(known):.3f} to {max(known):.3f}"
+
+
+def tested(record: "RunRecord") -> list[str]:
+    """On what images, once that is recorded."""
+    result = record.result
+    if result is None or result.origin is not None:
+        return []
+    from mooring.cli.tables import chance, interval_of, on_what
+
+    sure = f"95 % interval {interval_of(result.accuracy, result.test_images)} (Wilson, n = 1)"
+    return [f"{on_what(result.dataset, result.test_images)}; {sure}; {chance(result.metrics, result.classes)}"]
 
 
 def last_of(rounds: int) -> range:

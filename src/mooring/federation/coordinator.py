@@ -1,13 +1,13 @@
 """From files to a model file: fuse, write, keep what a later fusion needs, and write down what was decided."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.errors import FederationError
 from mooring.federation.container import load, write
-from mooring.federation.encoder_inside import EncoderKept, with_encoder
+from mooring.federation.encoder_inside import EncoderKept, files_in, with_encoder
 from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
 from mooring.federation.job_file import LIMITS, Job, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
@@ -41,7 +41,7 @@ class Coordinator:
     identity: Identity
     log: Log
     encoder: str | None = None  # where the encoder lies that a job names by its SHA-256
-    in_model: EncoderKept = "named"  # an encoder of the house
+    in_model: EncoderKept = "usual"  # what becomes of the encoder
     now: datetime | None = None
 
     def fuse(self, job_path: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
@@ -49,6 +49,7 @@ class Coordinator:
         job = read_job(job_path, self.encoder)
         if job.coordinator != self.identity.public:
             raise FederationError(f"{job_path}: was planned by somebody else", "fuse with the account that planned it")
+        refuse_absent(paths)
         revealed, uploads = read_recoveries(job, paths, self.identity.key)
         files, aside = read_files(job, uploads, self.identity.key, self._now())
         fused = fuse_uploads(job, files, terms, aside, revealed)
@@ -61,6 +62,7 @@ class Coordinator:
             raise FederationError(f"--into {model}: a secure sum cannot be added to or taken apart", "plan a new job")
         if not paths and not terms.without:
             raise FederationError(f"--into {model}: nothing is to change", "name a file, or a site with --without")
+        refuse_absent(paths)
         there = {file.manifest.site for file in kept.uploads}
         for site in terms.without:
             if site not in there:
@@ -75,14 +77,22 @@ class Coordinator:
     def _write(self, kept: KeptUploads, fused: Fused, out: Path) -> Made:
         """The model file, its uploads beside it, and a line in the log for every decision."""
         predictor = with_encoder(fused.predictor) if self.in_model == "included" else fused.predictor
-        data = model_in_pieces(predictor, provenance_of(kept, fused), key=self.identity.key)
+        left_out = files_in(predictor) if self.in_model == "left out" else ()
+        provenance = replace(provenance_of(kept, fused), left_out=left_out)
+        data = model_in_pieces(predictor, provenance, key=self.identity.key)
         beside, digest, job = path_beside(out), data.sha256, kept.job.sha256
         write(beside, encode_kept(kept, digest, self.identity.key))
         write(out, data)
         for row in fused.decisions:
             if row.verdict in ACTIONS:
                 self.log.note(ACTIONS[row.verdict], job, row.file or "", row.site, row.reason or "in the model")
-        self.log.note("fused", job, digest, self.identity.public, f"{len(fused.used)} sites, {data.size} bytes")
+        self.log.note(
+            "fused",
+            job,
+            digest,
+            self.identity.public,
+            f"{len(fused.used)} of {len(kept.job.site_names)} sites, {data.size} bytes",
+        )
         return Made(out, data.size, digest, fused, beside)
 
     def _now(self) -> datetime:
@@ -117,3 +127,10 @@ def share_of(decision: Decision) -> SiteShare:
     used = decision.verdict == "used"
     reason = "" if used else f"{decision.verdict}: {decision.reason}"
     return SiteShare(decision.site, used, decision.samples, decision.weight, decision.file, reason)
+
+
+def refuse_absent(paths: Sequence[Path]) -> None:
+    """A name that nothing has is a slip of whoever types; what a site sent is set aside, this is asked again."""
+    for path in paths:
+        if not path.exists():
+            raise FederationError(f"{path}: there is no such file", "name the files that came from the sites")

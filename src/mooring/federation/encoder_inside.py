@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 
 from mooring.errors import ModelError
+from mooring.federation.model_file import LeftOut
 from mooring.fusion.frozen_features import FrozenFeatures
 from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.efficientnet import lite_graph
@@ -16,7 +17,9 @@ from mooring.models.feature_maps import Encoder, OnnxFile
 from mooring.models.feature_maps.content import SHA256
 from mooring.models.network import Blueprint
 
-EncoderKept = Literal["named", "included"]  # an encoder of the house in a model: by its pinned SHA-256, or all of it
+EncoderKept = Literal["usual", "included", "left out"]
+"""Usual: one of the house by its pinned SHA-256, one of your own inside. Included: all of it, always. Left out: by its
+SHA-256, always, where its licence wants that."""
 
 
 def with_encoder(predictor: Predictor) -> Predictor:
@@ -32,6 +35,14 @@ def with_encoder(predictor: Predictor) -> Predictor:
         if isinstance(part.map, Encoder):
             part.map, part.phi = inside(part.map, part.blueprint)
     return copy
+
+
+def files_in(predictor: Predictor) -> tuple[LeftOut, ...]:
+    """The files of encoders that a model carries, to be left out of it."""
+    stored = [(name, part) for name, part in predictor.named_modules() if isinstance(part, StoredFile)]
+    if not stored:
+        raise ModelError("the model has no encoder from an ONNX file", "leave --leave-encoder-out out")
+    return tuple(LeftOut(f"{name}.content", sha256(part()).hexdigest(), len(part.content)) for name, part in stored)
 
 
 def inside(encoder: Encoder, blueprint: Blueprint) -> tuple[OnnxFile, torch.nn.Module]:

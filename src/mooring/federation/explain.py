@@ -53,7 +53,7 @@ class Moments:
 
     @property
     def sentence(self) -> str:
-        told = f"second moments of rank {self.rank} from {self.samples} images with {self.features} features each"
+        told = f"of rank {self.rank} from {self.samples} images with {self.features} features each"
         if self.samples <= self.features:
             return f"{told}: they span what the images span; whoever has them can test whether a known image was used"
         return f"{told}: many images share every direction"

@@ -16,9 +16,11 @@ from mooring.config import HOUSE_CODE, Experiment, job_of, parse
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import FederationError, MooringError, TrustError
 from mooring.federation.container import Container, FileLimits, encode, is_key, read
+from mooring.federation.encoder_named import encoder_named
 from mooring.federation.manifests import is_hex, manifest_as, without_control
 from mooring.federation.names import check_classes, check_sites
 from mooring.fusion import Fusion
+from mooring.methods import Method
 from mooring.models.feature_maps.content import SHA256, content_of
 from mooring.record import as_tree
 from mooring.trees import Tree, by_content, to_tree
@@ -31,6 +33,7 @@ IMAGES = ("size", "channels", "fit", "levels")  # of a source, what every site m
 TREE = {"data", "model", "training", "method", "seed"}  # of an experiment, what a job says
 PATHS = ("path", "root")  # keys that name files
 NONCE = 16  # bytes
+TRAIN_FIRST = "train its encoder with mooring run, then say encoder.path=RUN/encoder.safetensors"
 PLAN_AGAIN = "ask the coordinator for a new job file"
 
 
@@ -76,6 +79,7 @@ class JobManifest:
     mooring: str  # the version that wrote it
     nonce: str  # two jobs of the same words are two jobs
     secure: SecurePlan | None = None
+    encoder: str | None = None  # its name, if it has one, and its SHA-256
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ def experiment_tree(experiment: Experiment) -> Tree:
     return {
         "data": {"source": ImageFolder.source, **{key: data[key] for key in IMAGES}},
         "model": to_tree(experiment.model),
-        "training": to_tree(experiment.training),
+        "training": to_tree(experiment.training, by_content),
         "method": {"name": experiment.name, **to_tree(experiment.method, by_content)},
         "seed": experiment.seed,
     }
@@ -216,6 +220,8 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
         raise FederationError(
             "builds another work order here than at the coordinator's", "use the version of mooring that planned it"
         )
+    if encoder_named(experiments[0].method.fusion) != manifest.encoder:
+        raise FederationError("names another encoder than the one it would use here", PLAN_AGAIN)
     if plans_of(wire_of(work, manifest.secure)) != manifest.uploads:
         raise FederationError("would upload something else than it says", PLAN_AGAIN)
     return experiments[0], work
@@ -230,7 +236,13 @@ def usable(experiment: Experiment) -> None:
         "needs public images": method.bank is not None or (method.fusion is not None and bool(method.fusion.asks)),
     }
     for reason in (reason for reason, found in lacks.items() if found):
-        raise FederationError(f"method {experiment.label}: {reason}", "choose another method, such as mooring")
+        remedy = TRAIN_FIRST if track_of_public(method) else "choose another method, such as mooring"
+        raise FederationError(f"method {experiment.label}: {reason}", remedy)
+
+
+def track_of_public(method: Method) -> bool:
+    """Does it look through an encoder that somebody has to train on public images first?"""
+    return method.bank is None and method.track == "public"
 
 
 def with_encoder(tree: Tree, encoder: str | None) -> Tree:

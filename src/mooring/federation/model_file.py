@@ -7,10 +7,12 @@ SHA-256 is pinned.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from math import isclose
 from pathlib import Path
 from typing import Literal
 
+import torch
 from nacl.signing import SigningKey
 from torch import Tensor
 
@@ -21,9 +23,11 @@ from mooring.federation.container import Container, FileLimits
 from mooring.federation.manifests import are_versions, is_hex, manifest_as, without_control
 from mooring.fusion.predictor import Confidence, Predictor
 from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
+from mooring.models.feature_maps.content import SHA256, content_of
 from mooring.models.network import Blueprint
 from mooring.record import as_tree
 from mooring.uploads import Limits, Pieces
+from mooring.uploads.codec import shown
 
 KIND = "model"
 USUAL = FileLimits()
@@ -40,6 +44,15 @@ class SiteShare:
     weight: float | None = None  # its share of all images that are in the model
     upload_sha256: str | None = None
     reason: str = ""  # why it was set aside, or delivered nothing
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """The file of an encoder that is no part of the model: which tensor it is, and what it must be."""
+
+    tensor: str
+    sha256: str
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,7 @@ class Provenance:
     protections: tuple[str, ...] = ()  # of the sites' images, beyond that they stay there; in words
     reading: Reading = Reading()
     versions: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()  # files that whoever uses the model must have
 
     @property
     def used(self) -> tuple[SiteShare, ...]:
@@ -112,7 +126,8 @@ def model_in_pieces(
     """The same bytes, made while they are written: beside a thousand networks there is room for no second thousand."""
     tree = as_tree(provenance)
     assert isinstance(tree, dict)
-    return container.encode_in_pieces(KIND, tree, predictor_in_pieces(predictor, {}, beside), key)
+    left_out = [file.tensor for file in provenance.left_out]
+    return container.encode_in_pieces(KIND, tree, predictor_in_pieces(predictor, {}, beside, left_out), key)
 
 
 def save_model(
@@ -126,14 +141,18 @@ def save_model(
     container.write(Path(path), model_in_pieces(predictor, provenance, beside, key))
 
 
-def load_model(path: Path | str, trusted: Iterable[type] = (), limits: FileLimits = USUAL) -> ModelFile:
+def load_model(
+    path: Path | str, trusted: Iterable[type] = (), limits: FileLimits = USUAL, encoder: str | None = None
+) -> ModelFile:
     """The model in a file, if it is one; of your own classes those that you hand over as `trusted`.
+
+    `encoder` is where the encoder lies that the model names by its SHA-256, if it does.
 
     >>> from mooring import load_model
     >>> load_model("runs/v12/model.mooring").classes[:3]
     ('0', '1', '2')
     """
-    return opened(container.read(Path(path), KIND, limits), str(path), trusted, limits)
+    return opened(container.read(Path(path), KIND, limits), str(path), trusted, limits, encoder)
 
 
 def decode_model(
@@ -143,12 +162,30 @@ def decode_model(
     return opened(container.decode(data, KIND, limits, what), what, trusted, limits)
 
 
-def opened(file: Container, what: str, trusted: Iterable[type], limits: FileLimits) -> ModelFile:
+def opened(
+    file: Container, what: str, trusted: Iterable[type], limits: FileLimits, encoder: str | None = None
+) -> ModelFile:
     provenance = manifest_as(Provenance, file.manifest, what, AGAIN)
-    loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what)
+    given = {missing.tensor: content_for(missing, encoder, what) for missing in provenance.left_out}
+    loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what, given)
     if not believable(provenance, len(loaded.manifest.classes)):
         raise FederationError(f"{what}: tells a provenance that no model has", AGAIN)
     return ModelFile(loaded.predictor, provenance, loaded.beside, file.sha256, file.signer)
+
+
+def content_for(missing: LeftOut, encoder: str | None, what: str) -> Tensor:
+    """The file that was left out, if it is the very one."""
+    if encoder is None:
+        raise FederationError(
+            f"{what}: its encoder is a file, {SHA256}{missing.sha256[:16]}..., and not in the model",
+            "name it: --encoder FILE",
+        )
+    data = content_of(encoder)
+    if sha256(data).hexdigest() != missing.sha256 or len(data) != missing.bytes:
+        raise FederationError(
+            f"--encoder {encoder}: is not the file of this model", f"its SHA-256 must be {shown(missing.sha256)}"
+        )
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
 
 
 def believable(told: Provenance, classes: int) -> bool:

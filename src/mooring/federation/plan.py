@@ -9,6 +9,7 @@ from mooring.config.paths import with_paths
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import FederationError
 from mooring.federation.container import decode, is_key
+from mooring.federation.encoder_named import encoder_named
 from mooring.federation.job_file import (
     KIND,
     LIMITS,
@@ -89,6 +90,7 @@ def plan(  # noqa: PLR0913
         mooring=VERSION,
         nonce=token_hex(NONCE),
         secure=secure,
+        encoder=encoder_named(experiment.method.fusion),
     )
     data = encode_job(manifest, identity.key)
     held = decode(data, KIND, LIMITS, "job")

@@ -4,7 +4,7 @@ It is in this room because only here is known what a predictor is made of; the b
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -116,18 +116,27 @@ def encode_predictor(
 
 
 def predictor_in_pieces(
-    predictor: Predictor, provenance: Mapping[str, object], beside: Mapping[str, Tensor] = NOTHING
+    predictor: Predictor,
+    provenance: Mapping[str, object],
+    beside: Mapping[str, Tensor] = NOTHING,
+    left_out: Collection[str] = (),
 ) -> Pieces:
-    """The same, for models that are large."""
+    """The same, for models that are large; tensors that are `left_out` are given again by whoever reads it."""
     own = {f"{BESIDE}{name}": tensor for name, tensor in beside.items()}
-    return encode_in_pieces(predictor.state_dict() | own, manifest_of(predictor, provenance).facts())
+    state = {name: tensor for name, tensor in predictor.state_dict().items() if name not in left_out}
+    return encode_in_pieces(state | own, manifest_of(predictor, provenance).facts())
 
 
 def decode_predictor(
-    data: Piece, trusted: Iterable[type] = (), limits: Limits = USUAL, what: str = "predictor"
+    data: Piece,
+    trusted: Iterable[type] = (),
+    limits: Limits = USUAL,
+    what: str = "predictor",
+    given: Mapping[str, Tensor] = NOTHING,
 ) -> LoadedPredictor:
-    """Every other sequence of bytes is refused in one line."""
+    """Every other sequence of bytes is refused in one line; `given` are the tensors that were left out."""
     facts, tensors = decode_tensors(data, limits, what)
+    tensors = {**given, **tensors}
     classes, beside = tuple(trusted), {name: tensors.pop(name) for name in list(tensors) if name.startswith(BESIDE)}
     try:
         manifest = read_manifest(facts, classes)

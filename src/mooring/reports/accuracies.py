@@ -1,9 +1,11 @@
 """An accuracy with all that it takes not to be misread: on which images, how many, how sure, and against what."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from mooring.intervals import wilson
+from mooring.record import Metrics
 from mooring.reports.book import Run, SeedGroup
 from mooring.sweep.summary import interval
 
@@ -47,11 +49,16 @@ def sureness(group: SeedGroup) -> Sureness | None:
 
 def guess(run: Run) -> Guess | None:
     """What the class counts of the test images say; without them, one of C."""
-    counts = [sum(row) for row in run.result.metrics.confusion]
-    if sum(counts) and len(counts) == len(run.classes):
+    return guess_of(run.result.metrics, run.classes)
+
+
+def guess_of(metrics: Metrics, classes: Sequence[str]) -> Guess | None:
+    """The same for whoever has no run at hand."""
+    counts = [sum(row) for row in metrics.confusion]
+    if sum(counts) and len(counts) == len(classes):
         most = max(counts)
-        return Guess(run.classes[counts.index(most)], most / sum(counts))
-    return Guess("", 1 / len(run.classes)) if run.classes else None
+        return Guess(classes[counts.index(most)], most / sum(counts))
+    return Guess("", 1 / len(classes)) if classes else None
 
 
 def images(run: Run) -> str:
@@ -60,9 +67,14 @@ def images(run: Run) -> str:
     counted = f"{many:,} test images" if many else "test images"
     if run.result.origin is not None:
         return f"the {counted} of the log, as it says"
-    source = str(run.tree.get("data", {}).get("source", ""))
+    return tested_on(str(run.tree.get("data", {}).get("source", "")), many)
+
+
+def tested_on(source: str, many: int | None) -> str:
+    """The same for any source of images."""
     if source in OFFICIAL:
-        return f"the official test set of {run.dataset}" + (f" ({many:,} images)" if many else "")
+        return f"the official test set of {source}" + (f" ({many:,} images)" if many else "")
+    counted = f"{many:,} test images" if many else "test images"
     return f"{counted}: {SPLIT.get(source, 'those set aside for testing in the data of the run')}"
 
 

@@ -1,8 +1,9 @@
 """From a plan to its table, in a folder that stays the plan's own or goes to one that contains it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from mooring.config import as_yaml
 from mooring.config.plan import Plan, Point, plan_of
@@ -12,10 +13,13 @@ from mooring.events import Emit, RunEnded, SweepBegan, SweepWaits, silent
 from mooring.processes import Died, Message, Waiting, WorkerPool
 from mooring.record import locked, write_atomically
 from mooring.sweep.members import PLAN, Member, members_of
+from mooring.sweep.on_ray import outcomes_on_ray
 from mooring.sweep.search import searched
 from mooring.sweep.summary import mean_validation
 from mooring.sweep.tables import SweepTables, tables_of, write_tables
 from mooring.sweep.worker import Outcome, Task, TaskRunner, cores
+
+SweepEngine = Literal["local", "ray"]  # processes of this machine, or tasks of a cluster
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,12 @@ class SweepOutcome:
 
 
 def sweep(
-    plan: Plan, out: Path, workers: int | None = None, emit: Emit = silent, command: str | None = None
+    plan: Plan,
+    out: Path,
+    workers: int | None = None,
+    emit: Emit = silent,
+    command: str | None = None,
+    engine: SweepEngine = "local",
 ) -> SweepOutcome:
     """Run what is not finished yet, then write `results.csv` and `summary.csv`; the members and both tables.
 
@@ -39,7 +48,7 @@ def sweep(
         every = list(members_of(chosen, out))
         tasks = unfinished(every)
         emit(SweepBegan(len(every), sum(member.finished for member in every)))
-        for outcome in outcomes(tasks, workers or cores(), command):
+        for outcome in ENGINES[engine](tasks, workers, command):
             emit(SweepWaits())
             for name, reason in outcome.items():
                 failures[name] = reason
@@ -61,12 +70,13 @@ def sweep(
     return SweepOutcome(every, tables)
 
 
-def outcomes(tasks: Sequence[Task], workers: int, command: str | None) -> Iterator[Outcome]:
+def outcomes_here(tasks: Sequence[Task], workers: int | None, command: str | None) -> Iterator[Outcome]:
     """What became of the members of each task, as tasks end; an empty one while all are busy.
 
     Parallel over runs, because that leaves no core waiting for the last client. A worker that dies is replaced, and
     its run goes on from where it was saved.
     """
+    workers = workers or cores()
     processes = min(workers, len(tasks))
     pool: WorkerPool[Task] = WorkerPool(TaskRunner(max(1, workers // max(processes, 1)), command), processes)
     for said in pool.run(tasks):
@@ -77,6 +87,12 @@ def outcomes(tasks: Sequence[Task], workers: int, command: str | None) -> Iterat
                 yield dict.fromkeys(task.names, "its workers died again and again; look for a lack of memory")
             case Waiting():
                 yield {}
+
+
+ENGINES: dict[SweepEngine, Callable[[Sequence[Task], int | None, str | None], Iterator[Outcome]]] = {
+    "local": outcomes_here,
+    "ray": outcomes_on_ray,
+}
 
 
 def unfinished(every: Sequence[Member]) -> list[Task]:

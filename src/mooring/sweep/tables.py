@@ -9,6 +9,7 @@ from pathlib import Path
 from mooring.cells import guarded, in_csv
 from mooring.config.plan import Plan
 from mooring.record import write_atomically
+from mooring.sweep.lead import Lead, leads
 from mooring.sweep.members import Member, MemberResult
 from mooring.sweep.summary import Cell, Factors, Scored, SummaryRow, summarised
 from mooring.sweep.worker import SOME_FAILED
@@ -46,6 +47,7 @@ class SweepTables:
 
     results: tuple[ResultRow, ...]
     summary: tuple[SummaryRow, ...]
+    leads: tuple[Lead, ...] = ()
 
     @property
     def failures(self) -> dict[str, str]:
@@ -60,7 +62,7 @@ def tables_of(plan: Plan, every: Sequence[Member], failures: dict[str, str]) -> 
         else Scored(row.factors, None)
         for row in rows
     ]
-    return SweepTables(rows, tuple(summarised(scored, plan.varied, plan.baseline)))
+    return SweepTables(rows, tuple(summarised(scored, plan.varied, plan.baseline)), leads(scored, plan.varied))
 
 
 def write_tables(tables: SweepTables, out: Path) -> None:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from mooring.intervals import wilson
+from mooring.record import Cell
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Bars, Heat
 from mooring.reports.section import Section
@@ -23,7 +25,7 @@ def classes(book: Book) -> Section:
     colours = {label: book.colour(label) for label in found}
     figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in book.shown))
     lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{book.not_shown}"
-    return Section("classes", "Classes", lead, figures, (table(found, names),))
+    return Section("classes", "Classes", lead, figures, (*two_classes(book), table(found, names)))
 
 
 def known(column: tuple[float | None, ...]) -> list[float]:
@@ -43,6 +45,28 @@ def confusion(run: Run) -> Heat:
         "A full column is a class that swallows others."
     )
     return Heat("confusion", "Confusion", caption, "predicted class", "true class", names, names, rows, run.title)
+
+
+def two_classes(book: Book) -> tuple[Table, ...]:
+    """As medicine counts, where there are two classes: the second is the one that is looked for."""
+    rows = tuple(
+        (run.title, *counted(confusion[1][1], sum(confusion[1])), *counted(confusion[0][0], sum(confusion[0])))
+        for run in book.runs
+        if len(confusion := run.result.metrics.confusion) == 2
+    )
+    if not rows:
+        return ()
+    looked_for = next(run.classes[1] for run in book.runs if len(run.result.metrics.confusion) == 2)
+    columns = (
+        *("run", "sensitivity", "of", "sensitivity 95 % low", "sensitivity 95 % high"),
+        *("specificity", "of ", "specificity 95 % low", "specificity 95 % high"),
+    )
+    note = f"Of {looked_for!r}: found where it is, and not claimed where it is not; intervals are Wilson's."
+    return (Table("two-classes", "Sensitivity and specificity", columns, rows, note),)
+
+
+def counted(right: int, total: int) -> tuple[Cell, ...]:
+    return (right / total if total else None, total, *wilson(right, total))
 
 
 def table(found: dict[str, Seeds], names: tuple[str, ...]) -> Table:

@@ -9,7 +9,7 @@ from mooring.reports.section import Section
 from mooring.reports.table import Table
 
 FEW = 3  # findings that are read at once; the first one is told at the top
-COLUMNS = ("run", "finding", "in words", "clients", "from round", "evidence", "try")
+COLUMNS = ("run", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
 
 
 def findings(book: Book) -> Section:
@@ -28,8 +28,8 @@ def line(run: Run, finding: Finding) -> tuple[Cell, ...]:
     everybody = len(set(finding.clients)) == len(run.clients) > 1
     clients = "all" if everybody else ", ".join(map(run.result.site, finding.clients)) or None
     evidence = finding.evidence[0].text if finding.evidence else None
-    named = finding.kind if finding.ill else f"{finding.kind} ({finding.severity})"
-    return run.title, named, finding.words, clients, finding.round, evidence, finding.remedy or None
+    told = (finding.severity, finding.kind, finding.words)
+    return run.title, *told, clients, finding.round, evidence, finding.remedy or None
 
 
 def documented(book: Book) -> Section:

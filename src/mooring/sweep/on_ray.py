@@ -1,0 +1,76 @@
+"""A sweep on a Ray cluster that is already there: each training, with all fusions of it, is one task of one core.
+
+Every machine of the cluster has the same mooring installed, and sees the folder of the sweep and the data under the
+same paths. Only this process writes the tables; a task writes its run folder, as a worker on this machine would.
+"""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mooring.engines.flower.settings import QUIET
+from mooring.errors import ConfigError, needed
+from mooring.sweep.worker import Outcome, Task, carry_out
+
+GLANCE_SECONDS = 0.2  # between two looks at the keyboard
+SAVING_SECONDS = 60.0  # that interrupted runs are given to save themselves
+RETRIES = 2  # of a task whose process died: its run goes on from where it was saved
+
+
+def outcomes_on_ray(tasks: Sequence[Task], workers: int | None, command: str | None) -> Iterator[Outcome]:
+    """What became of the members of each task, as tasks end; an empty one while all are busy.
+
+    `workers`: at most so many tasks at a time; without it, as many as the cluster has cores.
+    """
+    os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
+    ray = needed("ray", "flower")
+    ours = not ray.is_initialized()
+    if ours:
+        connect(ray)
+    carried_out = ray.remote(num_cpus=1, max_retries=RETRIES)(carry_out)
+    left, running = [anywhere(task) for task in reversed(tasks)], dict[Any, Task]()
+    try:
+        while left or running:
+            while left and len(running) < (workers or len(tasks)):
+                task = left.pop()
+                running[carried_out.remote(task, 1, command)] = task
+            done, _ = ray.wait(list(running), timeout=GLANCE_SECONDS)
+            if not done:
+                yield {}
+            for reference in done:
+                yield outcome_of(ray, reference, running.pop(reference))
+    finally:
+        for reference in running:  # as Ctrl-C: the run saves itself
+            ray.cancel(reference)
+        if running:
+            ray.wait(list(running), num_returns=len(running), timeout=SAVING_SECONDS)
+        if ours:
+            ray.shutdown()
+
+
+def anywhere(task: Task) -> Task:
+    """With absolute paths: a process of Ray's works in another folder."""
+    others = tuple((name, tree, str(Path(file).absolute())) for name, tree, file in task.others)
+    return replace(task, folder=str(Path(task.folder).absolute()), others=others)
+
+
+def connect(ray: Any) -> None:
+    """To the cluster that runs on this machine, or that RAY_ADDRESS names; none is started."""
+    try:
+        ray.init(address="auto", logging_level=logging.ERROR, log_to_driver=False)
+    except ConnectionError:
+        raise ConfigError(
+            ["--engine ray: there is no Ray cluster; start one with `ray start --head`, or name it in RAY_ADDRESS"]
+        ) from None
+
+
+def outcome_of(ray: Any, reference: object, task: Task) -> Outcome:
+    """A task that ended, or whose processes died; an exception of our own code is a bug and is raised."""
+    try:
+        found: Outcome = ray.get(reference)
+        return found
+    except ray.exceptions.WorkerCrashedError:
+        return dict.fromkeys(task.names, "its workers died again and again; look for a lack of memory")

@@ -1,0 +1,66 @@
+"""Accuracies in the terminal cannot be misread: on what, how many, how sure, against what, and who has won."""
+
+import pytest
+
+from mooring.cli.tables import caption, chance, interval_of, on_what, verdict
+from mooring.config import load_plan
+from mooring.record import Metrics
+from mooring.sweep.lead import leads
+from mooring.sweep.summary import Scored
+from mooring.sweep.tables import SweepTables
+
+
+def runs(**accuracies):
+    """v4=(0.5, 0.6): one run for each seed."""
+    return [
+        Scored({"method": method, "seed": seed}, value)
+        for method, values in accuracies.items()
+        for seed, value in enumerate(values, 1)
+    ]
+
+
+def test_an_interval_of_one_run_is_over_its_test_images():
+    """Wilson's for 5 of 10, worked out by hand: (0.5 + z^2/20 +- z sqrt(0.025 + z^2/400)) / (1 + z^2/10)"""
+    assert interval_of(0.5, 10) == "0.237-0.763"
+    assert interval_of(0.5, None) == "-"
+
+
+def test_only_a_source_with_an_official_test_set_is_said_to_have_one():
+    assert on_what("svhn", 26_032) == "accuracy on the official test set of svhn (26,032 images)"
+    assert "there is no official test set" in on_what("digits", 360)
+    assert "official" not in on_what("image_folder", 40)
+
+
+def test_chance_is_always_saying_the_most_frequent_class():
+    metrics = Metrics(0.5, confusion=((1, 2), (0, 1)))
+    assert chance(metrics, ("cat", "dog")) == "chance level: always saying 'cat' is right for 0.750 of them"
+    assert "most frequent class is right for 0.750" in chance(metrics, ())
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "told"),
+    [
+        ({"v4": (0.5, 0.6, 0.7), "v7": (0.6, 0.71, 0.8)}, "settled: v7 is better than every other, v4 the nearest"),
+        ({"v4": (0.5, 0.6, 0.9), "v7": (0.6, 0.71, 0.8)}, "no settled winner: v7 leads v4 by +0.037"),
+        ({"v4": (0.5,), "v7": (0.6,)}, "no settled winner: v7 leads v4 by +0.100 with one seed alone"),
+    ],
+)
+def test_a_winner_is_settled_only_where_the_paired_interval_excludes_zero(accuracies, told):
+    [lead] = leads(runs(**accuracies), ["method", "seed"])
+    assert verdict(lead).startswith(told)
+
+
+def test_only_runs_on_the_same_data_and_partition_compete():
+    values = {("v4", 0.1): 0.2, ("v7", 0.1): 0.3, ("v4", 0.5): 0.9, ("v7", 0.5): 0.8}
+    scored = [
+        Scored({"method": method, "partition.alpha": alpha, "seed": 1}, value)
+        for (method, alpha), value in values.items()
+    ]
+    found = leads(scored, ["method", "partition.alpha", "seed"])
+    assert [lead.best["method"] for lead in found] == ["v7", "v4"]
+
+
+def test_a_sweep_counts_its_runs_as_the_page_does():
+    plan = load_plan(None, ["method=v4,v7", "seed=1..2"])
+    [line] = caption(plan, SweepTables((), ()))
+    assert line.endswith("0 of 0 runs finished")
