@@ -1,4 +1,4 @@
-"""How good a predictor is on the official test set: the one place where test data can be reached."""
+"""How good a predictor is on test images: the one place where test data can be reached."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -97,7 +97,7 @@ class Evaluation:
 def evaluate(
     fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner, job: str | None = None
 ) -> Evaluation:
-    """One fusion of these uploads, on the official test set; each client alone only where that costs nothing: where it
+    """One fusion of these uploads, on the test images; each client alone only where that costs nothing: where it
     takes part in every prediction. Uploads that answer another `job` are refused."""
     began = monotonic()
     with threads(threads_of(fusion)):

@@ -109,7 +109,7 @@ class Source(Checked, ABC):
 
     @abstractmethod
     def test(self) -> ImageSet:
-        """The official test images; called by `evaluate.py` only."""
+        """The test images, the official ones where there are any; called by `evaluate.py` only."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class Measure(Protocol):
 
 @dataclass(frozen=True)
 class Fused:
-    """Accuracy of the fused predictor on the official test set, over the rounds that were fused; or in one of them."""
+    """Accuracy of the fused predictor on the test images, over the rounds that were fused; or in one of them."""
 
     kind: ClassVar[str] = "fused"
     at: At = "last"
