@@ -12,7 +12,8 @@ WIDTH = 120
 READING = (
     "Every seed has its own partition, the same for all that is compared. Figures are mean ± standard deviation over "
     "seeds, on test images that no client holds, after the last round unless said otherwise. A verdict is decided by "
-    "the rule that stands beside its claim in the study's file; with this few seeds it says what these runs show, and is no law."
+    "the rule that stands beside its claim in the study's file; with this few seeds it says what these runs show, and "
+    "is no law."
 )
 
 EXCEL = "the Excel report of this folder (`mooring report FOLDER --format excel`)"
