@@ -1,6 +1,7 @@
 """All benchmarks, and the page they are written to."""
 
 import os
+import sys
 import platform
 import re
 from collections.abc import Callable
@@ -41,6 +42,9 @@ def main(arguments: list[str]) -> None:
 
     --quick tries those that can be made small: its figures mean nothing and are not written.
     """
+    unknown = set(arguments) - {"--quick", "--write"} - BENCHMARKS.keys()
+    if unknown:
+        sys.exit(f"python -m benchmarks [{' '.join(BENCHMARKS)}] [--write | --quick]")
     quick = "--quick" in arguments
     names = [name for name in arguments if not name.startswith("--")] or list(QUICK if quick else BENCHMARKS)
     began = monotonic()
