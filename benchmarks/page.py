@@ -1,9 +1,9 @@
 """All benchmarks, and the page they are written to."""
 
 import os
-import sys
 import platform
 import re
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
