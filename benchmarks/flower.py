@@ -12,6 +12,7 @@ from benchmarks.images import write_images
 from benchmarks.table import Goal, Say, Table
 
 MAIN = "from mooring.cli import main; main()"
+FLOWER_WAY = "import sys; from benchmarks.flower_way import main; main(sys.argv[1:])"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def mooring(data: Path, work: Work, out: str) -> list[str]:
 
 
 def flower(data: Path, clients: int, work: Work) -> list[str]:
-    return [sys.executable, "-m", "benchmarks.flower_way", str(data), str(clients), str(work.epochs)]
+    return [sys.executable, "-c", FLOWER_WAY, str(data), str(clients), str(work.epochs)]
 
 
 def seconds(command: list[str]) -> float:

@@ -1,13 +1,14 @@
-"""FedAvg as its users write it for Flower: python -m benchmarks.flower_way IMAGES.npz CLIENTS EPOCHS.
+"""FedAvg as its users write it for Flower; a module and no script, because workers of Ray look things up by name.
 
 One round on Flower's simulation, one core for each client, torch tensors that are ready in memory and no augmentation;
 then the average is evaluated on the test images. Nothing of mooring's training, uploads or fusion is in it: only the
 network is the same, and the step (SGD with momentum and decay, the gradient clipped).
 """
 
-import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -85,9 +86,21 @@ def simulate(path: Path, clients: int, epochs: int) -> None:
         model.load_state_dict(arrays.to_torch_state_dict())
         return MetricRecord({"accuracy": accuracy(model, path)})
 
+    class Everybody(FedAvg):
+        """Averages if all clients have answered: the strategy by itself goes on with whoever has, or with nobody."""
+
+        def aggregate_train(self, server_round: int, replies: Iterable[Message]) -> Any:
+            answers = list(replies)
+            failed = [reply.error for reply in answers if reply.has_error()]
+            if failed or len(answers) < clients:
+                raise RuntimeError(
+                    f"{len(answers)} of {clients} clients answered, {len(failed)} with an error: {failed[:1]}"
+                )
+            return super().aggregate_train(server_round, answers)
+
     def main(grid: Grid, context: Context) -> None:
         start = ArrayRecord(network().state_dict())
-        found = FedAvg(fraction_evaluate=0.0, min_available_nodes=clients).start(
+        found = Everybody(fraction_evaluate=0.0, min_available_nodes=clients).start(
             grid, start, num_rounds=1, evaluate_fn=evaluated
         )
         print(f"accuracy {found.evaluate_metrics_serverapp[1]['accuracy']:.3f}")
@@ -102,5 +115,6 @@ def simulate(path: Path, clients: int, epochs: int) -> None:
     )
 
 
-if __name__ == "__main__":
-    simulate(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+def main(arguments: list[str]) -> None:
+    path, clients, epochs = arguments
+    simulate(Path(path), int(clients), int(epochs))
