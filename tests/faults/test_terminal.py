@@ -108,7 +108,7 @@ def test_a_fusion_of_many_rules_keeps_what_it_has(original, tmp_path):
     assert all(state.state == "as written" for state in verify(RunFolder(folder)))
 
 
-def test_a_site_goes_on_with_its_training(tmp_path, monkeypatch):
+def test_a_site_goes_on_with_its_training(tmp_path, monkeypatch, cli):
     """Ctrl-C, then the command that is told: the upload of a training that nobody disturbed."""
     long = ("method=v7", "model=digits_net", "training.rounds=40", "training.local_epochs=1", *CHEAP[:2])
     made = Federated(tmp_path, words=long, named_keys=False)
@@ -123,7 +123,8 @@ def test_a_site_goes_on_with_its_training(tmp_path, monkeypatch):
     assert "Traceback" not in terminal.shown()
     assert terminal.shown().splitlines()[-1].endswith(f"interrupted; go on with: mooring {' '.join(words)}")
     assert not (tmp_path / "north.mooring").exists()
-    assert Terminal(tmp_path, *words).ended() == 0
+    monkeypatch.setenv(HOME, str(home))
+    assert cli(*words)[0] == 0
     undisturbed = made.train("north", name="undisturbed.mooring", allow_small=True)
     gone_on, whole = (encode(read_upload(path).upload) for path in (tmp_path / "north.mooring", undisturbed))
     assert gone_on == whole

@@ -148,14 +148,14 @@ def test_a_scan_above_the_limit_is_an_error_and_a_frame_larger_than_its_header_i
     refused("dicom", path.read_bytes(), "20000 x 20000 pixels, above data.max_pixels=100000000", megabytes=50)
 
 
-PICTURES = {
-    "png": saved("PNG", Image.new("RGBA", (3000, 3000))),
-    "jpeg": saved("JPEG", Image.new("RGB", (3000, 3000))),
-    "bmp, run lengths": run_lengths(5000, 5000, b"\xff\x09" * 19 + b"\x9b\x03"),
-    "webp": saved("WEBP", Image.new("RGB", (3000, 3000))),
-    "tiff": saved("TIFF", Image.new("RGB", (3000, 3000)), compression="tiff_lzw"),
-    "tiff, 16 bits": saved("TIFF", Image.new("I;16", (5000, 5000)), compression="tiff_deflate"),
-    "gif": saved("GIF", Image.new("L", (6000, 6000))),
+PICTURES = {  # made when they are asked for: a second, which every collection would pay
+    "png": lambda: saved("PNG", Image.new("RGBA", (3000, 3000))),
+    "jpeg": lambda: saved("JPEG", Image.new("RGB", (3000, 3000))),
+    "bmp, run lengths": lambda: run_lengths(5000, 5000, b"\xff\x09" * 19 + b"\x9b\x03"),
+    "webp": lambda: saved("WEBP", Image.new("RGB", (3000, 3000))),
+    "tiff": lambda: saved("TIFF", Image.new("RGB", (3000, 3000)), compression="tiff_lzw"),
+    "tiff, 16 bits": lambda: saved("TIFF", Image.new("I;16", (5000, 5000)), compression="tiff_deflate"),
+    "gif": lambda: saved("GIF", Image.new("L", (6000, 6000))),
 }
 
 
@@ -169,10 +169,11 @@ def fresh(worker):
 
 @pytest.mark.parametrize("target", PICTURES)
 def test_a_picture_that_does_not_fit_into_memory_is_an_error_that_says_so(fresh, target):
-    outcome = fresh.read(target, PICTURES[target], 20 << 20, apart=True)
+    content = PICTURES[target]()
+    outcome = fresh.read(target, content, 20 << 20, apart=True)
     assert outcome.kind == "refused", outcome.text
     assert "do not fit into memory; " in outcome.text
-    assert fresh.read(target, PICTURES[target], apart=True).kind == "read"
+    assert fresh.read(target, content, apart=True).kind == "read"
 
 
 def test_deep_greys_take_little_more_room_than_their_pixels(worker):

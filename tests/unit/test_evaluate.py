@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from sklearn.metrics import balanced_accuracy_score, f1_score
 
 import mooring
 from mooring.evaluate import calibration_error, measure
@@ -11,6 +10,8 @@ from mooring.seeds import generator
 
 
 def test_metrics_equal_scikit_learns():
+    from sklearn.metrics import balanced_accuracy_score, f1_score  # a second, which every collection would pay
+
     rng = generator(0, "evaluate")
     scores = torch.randn(300, 7, generator=rng)
     labels = torch.randint(0, 7, (300,), generator=rng)

@@ -1,6 +1,7 @@
 """What several rooms share is written in one file: the words of a verdict, the exit codes of the command line."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,17 @@ from mooring.types import ANSWERS
 HOME = Path(mooring.__file__).parent
 
 
+@cache
+def constants(path):
+    """Every constant that a file writes out, with its type: 1 is not True."""
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    return {(type(node.value), node.value) for node in nodes if isinstance(node, ast.Constant)}
+
+
 def files_with(value, folder):
     """Where a constant is written out."""
-    return [
-        str(path.relative_to(HOME))
-        for path in sorted((HOME / folder).rglob("*.py"))
-        if any(
-            isinstance(node, ast.Constant) and type(node.value) is type(value) and node.value == value
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        )
-    ]
+    files = sorted((HOME / folder).rglob("*.py"))
+    return [str(path.relative_to(HOME)) for path in files if (type(value), value) in constants(path)]
 
 
 @pytest.mark.parametrize("word", ANSWERS)
