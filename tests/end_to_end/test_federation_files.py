@@ -15,6 +15,7 @@ import mooring
 from mooring import load, run
 from mooring.data.image_tree import divide, list_classes
 from mooring.federation.container import read
+from mooring.federation.job_file import read_job
 from mooring.federation.keys import HOME, own_identity
 
 SITES = sorted(IMAGES)
@@ -161,6 +162,13 @@ def test_fuse_says_who_was_set_aside_and_a_late_site_joins(office, tmp_path):
         assert code == 2, words
         assert told in err
         assert len(err.splitlines()) == 1
+
+
+def test_a_setting_says_more_of_what_an_option_names(cli):
+    """`--encoder none` chose the map anew and dropped a setting of it that stood on the same line."""
+    names = ("plan", "--classes", "a,b", "--sites", "north", "--size", 16, "--channels", 1, "--encoder", "none")
+    assert cli(*names, "encoder.filters=8")[0] == 0
+    assert {part.map.filters for part in read_job(Path("job.mooring")).work.needs} == {8}
 
 
 def test_names_are_text_wherever_they_are_shown(cli, tmp_path):
