@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from mooring import load, run
-from mooring.record import RunFolder, verify
+from mooring.errors import StoreError
+from mooring.record import RunFolder, read_fusion, verify
 
 SMALL = ["method=v12", "data.limit=120", "partition.clients=2", "training.rounds=2", "training.local_epochs=1"]
 READERS = (("report",), ("doctor",), ("fuse", "--fusion", "class-expert"), ("track", "--to", "tensorboard"))
@@ -76,6 +77,19 @@ def test_every_reader_notices_what_was_changed(folder, change, verb, cli):
 def test_a_run_returns_its_result_as_it_stands_on_disk(returned):
     folder, result = returned
     assert result == RunFolder(folder).result
+
+
+@pytest.mark.parametrize(("old", "new"), [('"format": 2', '"formaT": 2'), ('"format": 2', '"format": 1')])
+def test_a_sealed_record_is_not_read_as_one_of_the_time_before_seals(folder, old, new, cli):
+    """Found by `make fuzz`: where the word "format" was damaged, a fusion was read without its seal."""
+    assert cli("fuse", folder, "--fusion", "class-expert")[0] == 0
+    fused = next((folder / "fusions").iterdir())
+    edited(fused, old, new)
+    with pytest.raises(StoreError, match="changed since it was written"):
+        read_fusion(fused)
+    edited(folder / "result.json", old, new)
+    with pytest.raises(StoreError, match="changed since it was written|has format unknown"):
+        assert RunFolder(folder).result
 
 
 def test_verify_says_that_all_is_as_written_and_what_is_not(folder, cli):

@@ -9,7 +9,8 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from errno import ELOOP
-from hashlib import sha256
+from hashlib import file_digest
+from io import BufferedReader
 from pathlib import Path
 from typing import TypeVar
 
@@ -72,6 +73,13 @@ def sweep_drafts(folder: Path) -> None:
 
 def read_bytes(path: Path) -> bytes:
     """The content of a regular file; OSError as usual, StoreError for what is no file."""
+    with regular_file(path) as file:
+        return file.read()
+
+
+@contextmanager
+def regular_file(path: Path) -> Iterator[BufferedReader]:
+    """A file, open to be read; no link, pipe or device is followed."""
     try:
         handle = os.open(path, os.O_RDONLY | SAFELY)
     except OSError as error:
@@ -82,7 +90,7 @@ def read_bytes(path: Path) -> bytes:
         mode = os.fstat(handle).st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             raise no_file(path, "a pipe or a device")
-        return file.read()
+        yield file
 
 
 def no_file(path: Path, what: str) -> StoreError:
@@ -158,7 +166,9 @@ def sync_file(path: Path) -> None:
 
 
 def file_sha256(path: Path) -> str:
-    return sha256(read_bytes(path)).hexdigest()
+    """Of a file's content, of which little is in memory at a time."""
+    with regular_file(path) as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _keep_name(folder: Path) -> None:

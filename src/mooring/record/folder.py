@@ -12,6 +12,7 @@ from mooring.record._events import EVENTS, TimedEvent, read_events
 from mooring.record._json import from_tree
 from mooring.record.files import (
     CHANGED,
+    SEAL,
     as_record,
     file_sha256,
     read_json,
@@ -186,7 +187,12 @@ def read_fusion(path: Path) -> FusionRecord:
 
 
 def upgraded(upgrade: Callable[[_format1.Tree], _format1.Tree], tree: _format1.Tree, path: Path) -> object:
-    """A record of format 1 as one of this format; a damaged one is refused with the version that wrote it."""
+    """A record of format 1 as one of this format; a damaged one is refused with the version that wrote it.
+
+    Format 1 had no seal: who carries one is of a later format, and what told its format has changed.
+    """
+    if SEAL in tree:
+        raise StoreError(f"{path}: {CHANGED}", AGAIN)
     try:
         return upgrade(tree)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError):
