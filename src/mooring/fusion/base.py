@@ -65,8 +65,12 @@ def prototypes_of(uploads: Sequence[Upload]) -> Tensor:
 
 def data_shares(uploads: Sequence[Upload]) -> Tensor:
     """n_k / n, (K,)"""
-    samples = torch.tensor([float(upload.samples) for upload in uploads])
-    return samples / samples.sum()
+    return shares_of([upload.samples for upload in uploads])
+
+
+def shares_of(samples: Sequence[int]) -> Tensor:
+    counts = torch.tensor(samples, dtype=torch.float32)
+    return counts / counts.sum()
 
 
 def label_counts_of(uploads: Sequence[Upload]) -> Tensor:

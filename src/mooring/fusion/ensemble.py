@@ -1,19 +1,21 @@
 """All clients' encoders side by side, at the server."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
+import torch
 from torch import Tensor, nn
 
-from mooring.fusion.base import data_shares
+from mooring.fusion.base import shares_of
 from mooring.fusion.predictor import Predictor, Saved
 from mooring.models.network import Blueprint, Network
 from mooring.models.plans import all_of, refuse
 from mooring.trees import Tree
 from mooring.types import Upload
 from mooring.uploads.model import networks_of
+from mooring.uploads.part import Tensors
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,23 @@ class Members:
     shares: Tensor  # (K,)
 
     @classmethod
-    def of(cls, uploads: Sequence[Upload], blueprint: Blueprint) -> "Members":
-        networks = tuple(networks_of((upload.tensors for upload in uploads), blueprint))
-        return cls(blueprint, tuple(upload.client for upload in uploads), networks, data_shares(uploads))
+    def of(cls, uploads: Iterable[Upload], blueprint: Blueprint) -> "Members":
+        """One upload after the other, once: those that lie on disk are not in memory beside the networks."""
+        clients, samples = [], []
+
+        def states() -> Iterator[Tensors]:
+            for upload in uploads:
+                clients.append(upload.client)
+                samples.append(upload.samples)
+                yield upload.tensors
+
+        networks = tuple(networks_of(states(), blueprint))
+        return cls(blueprint, tuple(clients), networks, shares_of(samples))
+
+    @property
+    def prototypes(self) -> Tensor:
+        """(K, C, d)"""
+        return torch.stack([network.prototypes.detach() for network in self.networks])
 
 
 class Ensemble(Predictor):

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server, prototypes_of
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -24,10 +24,11 @@ class FeatureEnsemble(Fusion):
 
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "feature-ensemble"
+    streams: ClassVar[bool] = True
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
         members = Members.of(uploads, server.blueprint)
-        return FeatureEnsemblePredictor(members, prototypes=prototypes_of(uploads).mean(0))
+        return FeatureEnsemblePredictor(members, prototypes=members.prototypes.mean(0))
 
 
 class FeatureEnsemblePredictor(Ensemble):

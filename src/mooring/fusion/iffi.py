@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server, prototypes_of
+from mooring.fusion.base import Fusion, Server
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.seeds import generator
 from mooring.types import Count, Upload
@@ -30,6 +30,7 @@ class Iffi(Fusion):
 
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "iffi"
+    streams: ClassVar[bool] = True
     noise: Count = 64  # images
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> "IffiPredictor":
@@ -40,7 +41,7 @@ class Iffi(Fusion):
         members = Members.of(uploads, blueprint)
         with torch.no_grad():
             noise = torch.stack([network.embed(images).mean(0) for network in members.networks])
-        return IffiPredictor(members, prototypes=prototypes_of(uploads).mean(0), noise=noise)
+        return IffiPredictor(members, prototypes=members.prototypes.mean(0), noise=noise)
 
 
 class IffiPredictor(Ensemble):

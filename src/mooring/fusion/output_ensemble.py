@@ -19,6 +19,7 @@ class OutputEnsemble(Fusion):
 
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "output-ensemble"
+    streams: ClassVar[bool] = True
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
         return OutputEnsemblePredictor(Members.of(uploads, server.blueprint))
