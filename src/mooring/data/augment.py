@@ -39,7 +39,8 @@ class Augment(Checked):
     def __call__(self, images: Tensor, mirror: bool, rng: Generator) -> Tensor:
         """uint8 (B, C, H, W) -> float (B, C, H, W) in [0, 1], each image with its own draw."""
         views = images.float() / 255
-        views = self._crop(views, mirror, rng)
+        if self.crop < 1 or self.flip * mirror > 0:
+            views = self._crop(views, mirror, rng)
         if self.jitter > 0 or self.grey > 0:
             views = self._colour(views, rng)
         return views
