@@ -1,13 +1,15 @@
 """How good a predictor is on test images: the one place where test data can be reached."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
 
 import numpy as np
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
+from mooring.client.device import CPU, Device
 from mooring.data.clients import stratified
 from mooring.data.images import ImageSet, Source, batches
 from mooring.errors import DataError
@@ -23,10 +25,11 @@ WORTH_THREADS = 2**21  # values of all test images: some 700 of 32 x 32 pixels i
 
 
 class Examiner:
-    """Holds the test images and examines predictors; nobody else sees them."""
+    """Holds the test images and examines predictors, on a device of its own; nobody else sees them."""
 
-    def __init__(self, source: Source, classes: tuple[str, ...] | None = None) -> None:
+    def __init__(self, source: Source, classes: tuple[str, ...] | None = None, device: Device = CPU) -> None:
         """`classes`, if they are known, are those that the clients train on."""
+        self._device = device
         self._test = source.test()
         self._chosen: dict[int, ImageSet] = {}
         if classes is not None and self._test.classes != classes:
@@ -59,8 +62,17 @@ class Examiner:
         """Scores in large batches, then the metrics; on at most so many images, every class in proportion."""
         test = self._test if most is None else self._some(most)
         with torch.inference_mode():
-            scores = torch.cat([predictor(batch) for batch in batches(test.images, BATCH)])
+            scores = torch.cat([predictor(self._device.take(batch)).cpu() for batch in batches(test.images, BATCH)])
         return measure(scores, test.labels)
+
+    @contextmanager
+    def holding(self, module: nn.Module) -> Iterator[None]:
+        """While it is examined it lies where the examiner computes; then it is on the CPU again."""
+        self._device.hold(module)
+        try:
+            yield
+        finally:
+            CPU.hold(module)
 
     def _some(self, most: int) -> ImageSet:
         """The same choice for everybody who asks: figures on it can be compared."""
@@ -74,10 +86,11 @@ class Examiner:
 
     def examine_with_members(self, predictor: Predictor) -> tuple[Metrics, dict[int, Metrics]]:
         """A predictor, and each client that takes part in it alone, in one pass over the encoders."""
-        with torch.inference_mode():
-            passes = [predictor.with_members(batch) for batch in batches(self._test.images, BATCH)]
-        fused = measure(torch.cat([scores for scores, _ in passes]), self._test.labels)
-        own = [torch.cat(logits) for logits in zip(*(logits for _, logits in passes), strict=True)]
+        with self.holding(predictor), torch.inference_mode():
+            shown = map(self._device.take, batches(self._test.images, BATCH))
+            passes = [predictor.with_members(batch) for batch in shown]
+        fused = measure(torch.cat([scores for scores, _ in passes]).cpu(), self._test.labels)
+        own = [torch.cat(logits).cpu() for logits in zip(*(logits for _, logits in passes), strict=True)]
         alone = [measure(logits, self._test.labels) for logits in own]
         return fused, dict(zip(predictor.clients, alone, strict=True))
 
@@ -128,9 +141,10 @@ def clients_alone(uploads: Sequence[Upload], server: Server, examiner: Examiner,
     """Every client by itself, one after the other in the same network: memory does not grow with their number."""
     network = server.blueprint.build(Generator()).requires_grad_(False).eval()
     names, own = list(network.state_dict()), {}
-    for upload in uploads:
-        network.load_state_dict({name: upload.tensors[name] for name in names})
-        own[upload.client] = examiner.examine(lambda images: network(images).logits, most)
+    with examiner.holding(network):
+        for upload in uploads:
+            network.load_state_dict({name: upload.tensors[name] for name in names})
+            own[upload.client] = examiner.examine(lambda images: network(images).logits, most)
     return dict(sorted(own.items()))
 
 

@@ -1,13 +1,18 @@
 """Which clients are evaluated by themselves, when, and on what."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import pytest
 import torch
+from untrained import PLAN, upload_of
 
+from mooring.client.device import Device
 from mooring.config.experiment import ClientEvaluation
 from mooring.data.digits import Digits
 from mooring.evaluate import Examiner
+from mooring.fusion import FeatureEnsemble, fuse
+from mooring.fusion.base import Server
 
 TINY = ("data.limit=100", "partition.clients=2", "training.rounds=2", "training.local_epochs=1", "engine.workers=1")
 
@@ -18,6 +23,30 @@ def own(result):
 
 def figures(result):
     return [row["metrics"] for row in result["rounds"]]
+
+
+class Recording(Device):
+    """The CPU under another name, which remembers what it was given."""
+
+    modules: ClassVar = []
+    batches: ClassVar = []
+
+    def take(self, tensor):
+        self.batches.append(len(tensor))
+        return tensor
+
+    def hold(self, module):
+        self.modules.append(module)
+
+
+def test_a_predictor_is_examined_where_the_examiner_computes(shard_of):
+    rule = FeatureEnsemble()
+    predictor = fuse(rule, [upload_of(PLAN, shard_of([k, 5], 9), k, rule.needs) for k in range(2)], Server(PLAN))
+    elsewhere = Recording("elsewhere")
+    there, here = Examiner(Digits(), device=elsewhere), Examiner(Digits())
+    assert there.examine_with_members(predictor) == here.examine_with_members(predictor)
+    assert elsewhere.modules == [predictor]
+    assert sum(elsewhere.batches) == there.images
 
 
 def test_clients_of_an_average_are_evaluated_when_it_is_asked_for_and_nothing_else_changes(run_json):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -107,6 +108,16 @@ def test_a_loaded_predictor_gives_the_same_scores_to_the_bit(name, predictors, i
     assert (again.clients, again.passes, len(own)) == (predictor.clients, predictor.passes, len(predictor.clients))
     assert not any(module.training for module in again.train().modules())
     assert not any(parameter.requires_grad for parameter in again.parameters())
+
+
+@every_rule
+def test_a_predictor_computes_wherever_it_lies(name, predictors, images):
+    """The meta device refuses every tensor that was forgotten on the CPU."""
+    elsewhere = deepcopy(predictors[name]).to("meta")
+    scores, own = elsewhere.with_members(images.to("meta"))
+    assert scores.is_meta
+    assert scores.shape == (len(images), 10)
+    assert all(logits.is_meta for logits in own)
 
 
 @every_rule

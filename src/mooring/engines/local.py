@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import torch
 
 from mooring.bounds import Checked
-from mooring.client import ClientJob, run_client
+from mooring.client import ClientJob, Engine, run_client
 from mooring.client.checkpoint import NO_STATES, States, Tensors
 from mooring.client.device import CPU, Device, gpu
 from mooring.data.sites import Site
@@ -109,6 +109,11 @@ def devices_for(wanted: str) -> list[Device]:
     if wanted == "cuda" and not found:
         raise ConfigError(["engine.device=cuda: this machine has no GPU that torch can use; set engine.device=auto"])
     return [gpu(number) for number in range(found)] or [CPU]
+
+
+def device_of_server(engine: Engine) -> Device:
+    """Where fused models are examined: the first GPU that this engine's clients may train on, else the CPU."""
+    return devices_for(engine.device)[0] if isinstance(engine, Local) else CPU
 
 
 class KeeperHere:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import ClassVar
 
 import torch
@@ -67,5 +68,5 @@ def squared_distances(f: Tensor, prototypes: Tensor) -> Tensor:
 
 def unseen_last(scores: Tensor, seen: Tensor) -> Tensor:
     """A class that nobody has seen is farther than twice the farthest of the others: finite, and never a winner."""
-    worst = scores[:, seen].amin(1, keepdim=True)
+    worst = scores.masked_fill(~seen, inf).amin(1, keepdim=True)
     return torch.where(seen, scores, 2 * worst - 1)

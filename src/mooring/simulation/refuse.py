@@ -11,6 +11,7 @@ from mooring.client import ClientJob
 from mooring.config import HOUSE_CODE, Experiment, Trust, job_of, reload
 from mooring.data.clients import Federation
 from mooring.data.progress import reading_told
+from mooring.engines.local import device_of_server
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
@@ -89,7 +90,8 @@ class FinishedRun:
         folder.experiment_file  # noqa: B018  # refused if it is not what the clients trained by
         experiment = reload(path, overrides, trust)
         with reading_told(emit):
-            examiner = Examiner(experiment.data, result.classes if result.job_sha256 else None)  # format 1: no names
+            classes = result.classes if result.job_sha256 else None  # format 1: no names
+            examiner = Examiner(experiment.data, classes, device_of_server(experiment.engine))
         if result.test_images not in (None, examiner.images):
             raise StoreError(
                 f"{path}: was evaluated on {result.test_images} test images, and there are {examiner.images} now",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mooring.config import Experiment, as_yaml, code_of, load_recorded
 from mooring.data.progress import reading_told
+from mooring.engines.local import device_of_server
 from mooring.errors import MooringError, StoreError, TrustError
 from mooring.evaluate import Examiner
 from mooring.events import (
@@ -68,7 +69,7 @@ def run_to_its_end(
     with user_errors_kept(folder.path), threads(1):  # one thread: beside the workers, not against them
         with reading_told(emit):
             federation, job = prepare(experiment)
-            examiner = Examiner(experiment.data, federation.train.classes)
+            examiner = Examiner(experiment.data, federation.train.classes, device_of_server(experiment.engine))
         server = server_of(experiment, federation, job)
         going_on = not again and interrupted(folder, experiment)
         with opened(folder.path, as_yaml(experiment.tree()), going_on) as writer:

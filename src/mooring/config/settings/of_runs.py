@@ -166,7 +166,7 @@ ENGINE = OfKinds(
             "workers": "processes on this machine; `null` is one per core; same bytes for any number",
             "save_minutes": "between two states of a client within a round; one is saved after every round anyway",
             "device": "`auto`: the GPUs if there are any, several workers to a GPU; `cpu`, `cuda`. Clients train "
-            "there, the server fuses on the CPU",
+            "and fused models are evaluated there; fusion itself is computed on the CPU",
         },
         "flower": {
             "workers": "processes of Ray in Flower's simulation (extra `flower`); `null` is one per core; the bytes "

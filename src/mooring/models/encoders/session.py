@@ -34,7 +34,7 @@ class OnnxFeatures(nn.Module):
 
     `file` gives the bytes when they are first needed, and `plan` says what they are. Every call of onnxruntime has one
     thread and a fixed number of images; several threads of torch are several such calls at a time, so that their
-    number changes no byte.
+    number changes no byte. It computes on the CPU, wherever the images lie.
     """
 
     def __init__(self, file: Callable[[], bytes], plan: Callable[[bytes], Plan], where: str) -> None:
@@ -46,7 +46,7 @@ class OnnxFeatures(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         plan = self.plan(self.file())
         session = session_of(plan.graph, self.where)
-        parts = images.split(at_once(plan.prepare.pixels))
+        parts = images.cpu().split(at_once(plan.prepare.pixels))
 
         def features(part: Tensor) -> Tensor:
             views = VIEWS[plan.views](plan.prepare(part))
@@ -59,7 +59,7 @@ class OnnxFeatures(nn.Module):
                 found = torch.cat(list(pool.map(features, parts)))
         if not torch.isfinite(found).all():
             raise ModelError(f"{self.where}: returns values that are not finite", "use another encoder")
-        return found
+        return found.to(images.device)
 
     def _pooled(self, session: Any, plan: Plan, images: Tensor) -> Tensor:
         """(B, channels, pixels, pixels) -> (B, d)"""
@@ -77,7 +77,7 @@ class StoredFile(nn.Module):
         self.register_buffer("content", content)
 
     def forward(self) -> bytes:
-        return self.content.numpy().tobytes()
+        return self.content.cpu().numpy().tobytes()
 
 
 def at_once(pixels: int) -> int:
