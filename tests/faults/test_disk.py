@@ -39,9 +39,12 @@ class Failing:
         return self.real(*arguments)
 
 
-@pytest.mark.parametrize(("after", "reason"), [(0, errno.EROFS), (9, errno.ENOSPC), (25, errno.ENOSPC)])
-def test_a_disk_that_is_full_or_read_only(after, reason, original, settings, tmp_path, cli, monkeypatch):
+@pytest.mark.parametrize("seconds", [0, 60])  # 0: the disk is waited for after every file
+@pytest.mark.parametrize(("after", "reason"), [(0, errno.EROFS), (9, errno.ENOSPC)])
+def test_a_disk_that_is_full_or_read_only(after, reason, seconds, request, settings, tmp_path, cli):
+    original, monkeypatch = map(request.getfixturevalue, ("original", "monkeypatch"))
     folder = tmp_path / "run"
+    monkeypatch.setattr("mooring.record.files.UNSYNCED_SECONDS", seconds)
     with monkeypatch.context() as full:
         full.setattr(os, "fsync", Failing(os.fsync, after, reason))
         code, _, err = cli("run", *settings, "engine.workers=1", f"out={folder}")

@@ -43,6 +43,7 @@ from mooring.record import (
     write_record,
 )
 from mooring.record._json import MalformedRecordError, from_tree
+from mooring.record.files import Unsynced
 from mooring.types import PartitionSummary, Upload
 
 FORMAT_1 = Path(__file__).parent / "format1"
@@ -216,6 +217,24 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_files_of_one_second_are_forced_to_disk_together_and_in_order(tmp_path, monkeypatch):
+    """A state never comes to the disk before the upload that it relies on."""
+    now, synced = [0.0], []
+    monkeypatch.setattr("mooring.record.files.monotonic", lambda: now[0])
+    monkeypatch.setattr("mooring.record.files._sync", lambda path: synced.append(path.name))
+    unsynced = Unsynced()
+    for name in ("upload", "state"):
+        write_atomically(tmp_path / name, b"x", unsynced=unsynced)
+    assert synced == []
+    now[0] = 1.5
+    write_atomically(tmp_path / "late", b"x", unsynced=unsynced)
+    assert synced == ["upload", "state", "late", tmp_path.name]
+    unsynced.sync()
+    assert len(synced) == 4
+    write_atomically(tmp_path / "alone", b"x")
+    assert synced[4:] == [tmp_path.name]  # itself by its own handle
 
 
 def test_null_is_none_where_a_field_may_be_none_and_not_a_number_where_it_may_not():

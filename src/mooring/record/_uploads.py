@@ -5,15 +5,15 @@ from hashlib import sha256
 from pathlib import Path
 
 from mooring.errors import StoreError, UploadError
-from mooring.record.files import CHANGED, read_bytes, write_atomically
+from mooring.record.files import CHANGED, Unsynced, read_bytes, write_atomically
 from mooring.record.result import UploadRecord
 from mooring.types import Upload
 from mooring.uploads.codec import decode, encode
 
 
-def write_upload(folder: Path, upload: Upload) -> UploadRecord:
+def write_upload(folder: Path, upload: Upload, unsynced: Unsynced) -> UploadRecord:
     data = encode(upload)
-    write_atomically(upload_path(folder, upload.client, upload.round), data, folder)
+    write_atomically(upload_path(folder, upload.client, upload.round), data, folder, unsynced)
     return record_of(upload, data)
 
 

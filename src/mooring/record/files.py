@@ -12,6 +12,7 @@ from errno import ELOOP
 from hashlib import file_digest
 from io import BufferedReader
 from pathlib import Path
+from time import monotonic
 from typing import TypeVar
 
 from filelock import FileLock, Timeout
@@ -24,16 +25,45 @@ from mooring.uploads import Piece
 T = TypeVar("T")
 
 LOCK = ".lock"
+UNSYNCED_SECONDS = 1.0  # that a loss of power may take
 PATIENCE = 1.0  # seconds for which a lock is asked for: somebody may only be looking whether it is taken
 SEAL = "sha256"  # of all that a record says beside it
 SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 CHANGED = "changed since it was written"
 
 
-def write_atomically(path: Path, data: bytes | Iterable[Piece], within: Path | None = None) -> None:
+class Unsynced:
+    """Files that are written, but would be lost with the power: those of a second at most.
+
+    To wait for the disk after every file of a client that trains for a moment takes longer than to train it again.
+    """
+
+    def __init__(self) -> None:
+        self._paths: dict[Path, None] = {}  # in the order in which they were written
+        self._synced = monotonic()
+
+    def add(self, path: Path) -> None:
+        self._paths[path] = None
+        if monotonic() - self._synced > UNSYNCED_SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """All of them are on disk, and their names; what was removed since is not missed."""
+        paths, self._paths = self._paths, {}
+        for path in paths:
+            _sync(path)
+        for folder in dict.fromkeys(path.parent for path in paths):
+            _sync(folder)
+        self._synced = monotonic()
+
+
+def write_atomically(
+    path: Path, data: bytes | Iterable[Piece], within: Path | None = None, unsynced: Unsynced | None = None
+) -> None:
     """All of it or nothing: a reader never sees half a file, and neither does a crash or a loss of power.
 
-    `within` must be there: a folder that was removed is not made again.
+    `within` must be there: a folder that was removed is not made again. With `unsynced` a loss of power within a second
+    may leave the file empty: for what is known by its hash, and can be made again.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -41,9 +71,9 @@ def write_atomically(path: Path, data: bytes | Iterable[Piece], within: Path | N
         with draft.open("wb") as file:
             file.writelines((data,) if isinstance(data, bytes) else data)
             file.flush()
-            os.fsync(file.fileno())
+            if unsynced is None:
+                os.fsync(file.fileno())
         draft.replace(path)
-        _keep_name(path.parent)
     except OSError as error:
         draft.unlink(missing_ok=True)
         if within is not None:
@@ -51,6 +81,10 @@ def write_atomically(path: Path, data: bytes | Iterable[Piece], within: Path | N
         raise StoreError(
             f"{path}: cannot be written ({error.strerror})", "free some space or choose another out=..."
         ) from None
+    if unsynced is None:
+        _sync(path.parent)
+    else:
+        unsynced.add(path)
 
 
 def make_folders(folder: Path, within: Path | None) -> None:
@@ -156,28 +190,30 @@ def as_record(kind: type[T], tree: object, path: Path, remedy: str) -> T:
     return record
 
 
-def sync_file(path: Path) -> None:
-    """All that was written to this file is on disk, whatever happens next."""
-    try:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    except OSError:
-        return  # no such file, or a file system that cannot be asked
-
-
 def file_sha256(path: Path) -> str:
     """Of a file's content, of which little is in memory at a time."""
     with regular_file(path) as file:
         return file_digest(file, "sha256").hexdigest()
 
 
-def _keep_name(folder: Path) -> None:
-    """A renamed file survives a loss of power only when its folder is on disk too; Windows cannot be asked to."""
-    if os.name != "posix":
+def _sync(path: Path) -> None:
+    """A file's content, or the names in a folder, are on disk, whatever happens next; nothing where there is none.
+
+    A renamed file survives a loss of power only when its folder is on disk too; Windows cannot be asked to.
+    """
+    if os.name != "posix" and path.is_dir():
         return
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    except FileNotFoundError:
+        return
     try:
         os.fsync(handle)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be written ({error.strerror})",
+            "free some space, then start again: it goes on from there",
+        ) from None
     finally:
         os.close(handle)
 

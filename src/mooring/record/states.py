@@ -19,7 +19,7 @@ from mooring.errors import StoreError, UploadError
 from mooring.events import ClientRecord
 from mooring.record._events import EVENTS
 from mooring.record._json import MalformedRecordError, as_tree, from_tree
-from mooring.record.files import read_bytes, refuse_links, still_there, sync_file, write_atomically
+from mooring.record.files import Unsynced, read_bytes, refuse_links, still_there, write_atomically
 from mooring.record.result import UploadRecord
 from mooring.uploads.codec import decode_tensors, encode_tensors
 
@@ -46,6 +46,7 @@ class StateFolder:
     folder: Path
     fingerprint: str
     job: str = ""
+    unsynced: Unsynced = field(default_factory=Unsynced)
     uploads: dict[int, dict[int, UploadRecord]] = field(default_factory=dict)  # client -> round -> on disk
     records: dict[int, dict[int, ClientRecord]] = field(default_factory=dict)  # client -> round -> measured
     damaged: set[Path] = field(default_factory=set)  # files that were met and are not what was written
@@ -73,8 +74,8 @@ class StateFolder:
                 newest.replace(before)
             except OSError as error:
                 raise StoreError(f"{newest}: cannot be moved ({error.strerror})", "check the run folder") from None
-        sync_file(self.folder / EVENTS)  # what happened before this state is on disk before it
-        write_atomically(newest, sha256(body).hexdigest().encode() + body, self.folder)
+        self.unsynced.add(self.folder / EVENTS)  # what happened before this state is on disk before it
+        write_atomically(newest, sha256(body).hexdigest().encode() + body, self.folder, self.unsynced)
 
     def exists(self, client: int) -> bool:
         return any(path.exists() for path in self._paths(client))

@@ -5,7 +5,7 @@ import platform
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from io import FileIO
 from pathlib import Path
@@ -17,6 +17,7 @@ from mooring.record._events import EVENTS, event_line, header
 from mooring.record._uploads import write_upload
 from mooring.record.files import (
     LOCK,
+    Unsynced,
     locked,
     refuse_links,
     still_there,
@@ -60,6 +61,7 @@ class RunWriter:
 
     folder: RunFolder
     events: FileIO
+    unsynced: Unsynced = field(default_factory=Unsynced)
 
     @property
     def path(self) -> Path:
@@ -71,7 +73,7 @@ class RunWriter:
 
     def save_upload(self, upload: Upload) -> UploadRecord:
         still_there(self.path)
-        return write_upload(self.path, upload)
+        return write_upload(self.path, upload, self.unsynced)
 
     def save_model(self, data: Pieces) -> None:
         still_there(self.path)
@@ -80,7 +82,8 @@ class RunWriter:
     def finish(self, result: Result) -> Result:
         """Write the answer; as it was written."""
         still_there(self.path)
-        os.fsync(self.events.fileno())
+        self.unsynced.add(self.path / EVENTS)
+        self.unsynced.sync()
         return write_result(self.path, result)
 
 
@@ -107,7 +110,11 @@ def opened(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator
         write_json(path / ENVIRONMENT, environment())
         with (path / EVENTS).open("ab", buffering=0) as events:
             append(events, f"\n{header()}" if events.tell() else header(), path)  # a crash may have cut the last line
-            yield RunWriter(RunFolder(path), events)
+            writer = RunWriter(RunFolder(path), events)
+            try:
+                yield writer
+            finally:
+                writer.unsynced.sync()
 
 
 def environment() -> Environment:

@@ -64,7 +64,7 @@ class Running:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        self.states = StateFolder(self.writer.path, self.experiment.fingerprint())
+        self.states = StateFolder(self.writer.path, self.experiment.fingerprint(), unsynced=self.writer.unsynced)
         self.server = replace(self.server, emit=self.note)
         self.fusion = self.experiment.method.fusion
         self.encoder_file = self.writer.path / ENCODER
