@@ -2,6 +2,7 @@
 
     python studies/bench.py                     everything that is not finished, then docs/bench.md
     python studies/bench.py statistics SET...   sums over fixed features: one pass over the images, then every division
+    python studies/bench.py public              an encoder that the server trains on a public tenth
     python studies/bench.py trained             methods whose clients train, 5,000 images
     python studies/bench.py fusions RULE...     every fusion over the same clients, on the digits
     python studies/bench.py write               docs/bench.md from whatever is finished
@@ -12,6 +13,7 @@ and said. Below runs/bench nothing that is finished is repeated, so that it can 
 
 import sys
 
+from bench_tables import public
 from bench_tables.fusions import every_fusion
 from bench_tables.page import write
 from bench_tables.statistics import check, every_cell
@@ -22,12 +24,15 @@ if __name__ == "__main__":
         case []:
             every_cell([])
             check()
+            public.train()
             train()
             every_fusion([])
             write()
         case ["statistics", *sources]:
             every_cell(sources)
             check()
+        case ["public"]:
+            public.train()
         case ["trained"]:
             train()
         case ["fusions", *rules]:

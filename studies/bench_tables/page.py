@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from bench_tables import fusions, published, statistics, training
+from bench_tables import fusions, public, published, statistics, training
 
 TEXT = Path(__file__).parents[1] / "bench.md"
 PAGE = Path(__file__).parents[2] / "docs/bench.md"
@@ -19,6 +19,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
         for track in ("frozen encoder", "statistics only")
         for source in statistics.SETS
     },
+    "public-cifar10": public.table,
     **{f"trained-{source}": partial(training.table, source) for source in training.SOURCES},
     **{f"fusions-{alpha}": partial(fusions.table, alpha, statistics=False) for alpha in fusions.ALPHAS},
     **{f"sums-{alpha}": partial(fusions.table, alpha, statistics=True) for alpha in fusions.ALPHAS},

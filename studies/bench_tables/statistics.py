@@ -35,7 +35,7 @@ SETS = {  # the set, and how many of its training images are used
 }
 WAYS = {
     "mooring": ["method=mooring"],
-    "mooring encoder=efficientnet-lite0": ["method=mooring", "encoder=efficientnet-lite0", "encoder.views=mirrored"],
+    "mooring encoder=efficientnet-lite2": ["method=mooring", "encoder=efficientnet-lite2", "encoder.views=mirrored"],
     "mooring encoder=none": ["method=mooring", "encoder=none"],
     "afl": ["method=afl"],
     "fedcgs": ["method=fedcgs"],
@@ -151,12 +151,12 @@ def ways(source: str) -> Iterator[Way]:
 
 
 def every_cell(sources: list[str]) -> None:
-    """All sets, the first seed everywhere before the second; what is finished is not repeated."""
+    """All sets, the corners under every seed before the rest; what is finished is not repeated."""
     for source in sources or SETS:
         for way in ways(source):
             try:
                 finished = {(cell.alpha, cell.clients, cell.seed) for cell in way.cells()}
-                for seed, (alpha, clients) in product(SEEDS, DIVISIONS):
+                for (alpha, clients), seed in product(DIVISIONS, SEEDS):
                     if (alpha, clients, seed) not in finished:
                         keep(way, way.measured(alpha, clients, seed))
             except MooringError as error:

@@ -80,7 +80,7 @@ def test_encoder_decides(tmp_path, monkeypatch):
     assert one("data=cifar10", "encoder=none").method.fusion.map == replace(DATA_FREE, views="mirrored")
     assert one("data=cifar10", "encoder=none", "encoder.views=one").method.fusion.map.views == "one"
     assert one("encoder=efficientnet-lite1").method.fusion.map == Encoder("efficientnet-lite1")
-    assert one("data=cifar10", "encoder.pixels=128").method.fusion.map == Encoder(pixels=128, views="mirrored")
+    assert one("data=cifar10", "encoder.pixels=64").method.fusion.map == Encoder(pixels=64, views="mirrored")
     assert one("method=afl", "encoder=e.onnx").method.fusion.map == OnnxFile(str(tmp_path / "e.onnx"))
     assert one("encoder=e.safetensors").method.fusion.map == EncoderFile(str(tmp_path / "e.safetensors"))
     from safetensors.torch import save_file
@@ -89,7 +89,7 @@ def test_encoder_decides(tmp_path, monkeypatch):
     save_file({name: torch.zeros(1) for name in names}, "r.safetensors")
     assert one("encoder=r.safetensors").method.fusion.map == ResNetFile(str(tmp_path / "r.safetensors"))
     assert one("encoder=efficientnet-lite0").why == "it was asked for"
-    assert one("data=cifar10", "encoder=efficientnet-lite0").label == "mooring"
+    assert one("data=cifar10", "encoder=efficientnet-lite2").label == "mooring"
 
 
 def test_what_was_decided_stands_in_the_record(monkeypatch):

@@ -119,10 +119,10 @@ def test_mirrored_views_are_averaged(blueprint, images, tmp_path):
     torch.testing.assert_close(both(images), both(images.flip(3)))
 
 
-def test_small_images_are_enlarged_to_96_pixels_and_others_to_the_encoders_own():
-    assert Encoder().side((3, 32, 32)) == Encoder().side((1, 40, 28)) == 96
-    assert Encoder().side((3, 41, 32)) == 224
-    assert Encoder("efficientnet-lite2").side((3, 512, 512)) == 260
+def test_small_images_are_enlarged_and_others_to_the_encoders_own():
+    assert Encoder().side((3, 32, 32)) == Encoder().side((1, 40, 28)) == 128
+    assert Encoder().side((3, 41, 32)) == 260
+    assert Encoder("efficientnet-lite0").side((3, 512, 512)) == 224
     assert Encoder(pixels=128).side((3, 32, 32)) == 128
 
 

@@ -147,7 +147,7 @@ def test_images_of_an_open_size_get_what_the_encoder_takes() -> None:
     folder_of = ["data.source=image_folder", "data.root=x"]
     words = ([], ["data.channels=1"], ["encoder.pixels=96"], ["data.size=300"], ["encoder=none"], ["method=v7"])
     sizes = [load(overrides=[*folder_of, *more])[0].tree()["data"]["size"] for more in words]
-    assert sizes == [224, 224, 96, 300, 32, 32]
+    assert sizes == [260, 260, 96, 300, 32, 32]
 
 
 def test_large_images_of_sites_run_in_the_size_that_was_asked_for(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ NORMALISATIONS: dict[Normalisation, tuple[tuple[float, ...], tuple[float, ...]]]
 SMALL, ENLARGED = 40, 96  # images up to 40 pixels a side are enlarged to 96, all others brought to the encoder's size
 
 
-def usual_pixels(shape: tuple[int, int, int], native: int) -> int:
+def usual_pixels(shape: tuple[int, int, int], native: int, enlarged: int = ENLARGED) -> int:
     """A side of the images that the encoder gets, unless it is said."""
-    return ENLARGED if max(shape[1:]) <= SMALL else native
+    return enlarged if max(shape[1:]) <= SMALL else native
 
 
 @dataclass(frozen=True)

