@@ -1,4 +1,4 @@
-"""A loss of power takes the last lines of events.jsonl, or fills them with zeros: no result depends on them."""
+"""A loss of power takes the last lines of events.jsonl, and files of the last second: no result depends on them."""
 
 import random
 import shutil
@@ -72,6 +72,19 @@ def test_a_lost_tail_changes_nothing(cut, method, rounds, tmp_path):
     rng = random.Random(method)
     for i in range(3):
         check(original, interrupted, tmp_path / str(i), method, rng)
+
+
+@pytest.mark.parametrize("kept", [0, 2, 4])
+def test_files_of_the_last_second_may_be_empty(cut, kept, tmp_path):
+    """Renamed, but their content not on disk: all but the first `kept` of the files of a run are empty after it."""
+    original, interrupted = cut("v12", 4)
+    shutil.copytree(interrupted, tmp_path / "cut")
+    written = [path for name in ("uploads", "state") for path in (tmp_path / "cut" / name).rglob("client-*")]
+    assert len(written) > 4
+    for path in sorted(written, key=lambda path: path.stat().st_mtime_ns)[kept:]:
+        path.write_bytes(b"")
+    run(experiment_in(tmp_path / "cut", "v12"))
+    same(original, tmp_path / "cut")
 
 
 def test_a_lost_round_is_told(cut, tmp_path):
