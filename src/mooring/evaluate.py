@@ -39,6 +39,13 @@ class Examiner:
             )
         if not len(self._test):
             raise DataError("the test part holds no images", "add some, or hold out a fraction")
+        if source.test_limit is not None:
+            if source.test_limit > self.images:
+                raise DataError(
+                    f"data.test_limit={source.test_limit} is more than the {self.images} test images there are",
+                    "lower data.test_limit or leave it out",
+                )
+            self._test = self._some(source.test_limit)
 
     @property
     def images(self) -> int:

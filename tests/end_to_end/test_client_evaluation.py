@@ -110,3 +110,15 @@ class Large(Digits):
 def test_small_test_images_are_not_worth_a_second_thread():
     assert Examiner(Digits()).threads(8) == 1
     assert Examiner(Large()).threads(8) == 8
+
+
+def test_fewer_test_images_are_a_stratified_choice_and_are_said(cli, run_json):
+    result = run_json(*TINY, "method=v4", "data.test_limit=100")
+    assert result["test_images"] == 100
+    counts = [sum(row) for row in result["rounds"][-1]["metrics"]["confusion"]]
+    assert sum(counts) == 100
+    assert set(counts) <= {9, 10, 11}
+    code, _, err = cli("run", *TINY, "data.test_limit=1000")
+    told = "data.test_limit=1000 is more than the 360 test images there are; lower data.test_limit or leave it out"
+    assert code == 2
+    assert told in err

@@ -27,6 +27,7 @@ def test_an_interval_of_one_run_is_over_its_test_images():
 
 def test_only_a_source_with_an_official_test_set_is_said_to_have_one():
     assert on_what("svhn", 26_032) == "accuracy on the official test set of svhn (26,032 images)"
+    assert on_what("svhn", 5_000) == "accuracy on 5,000 of the 26,032 images of the official test set of svhn"
     assert "there is no official test set" in on_what("digits", 360)
     assert "official" not in on_what("image_folder", 40)
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from mooring.bounds import Checked
 from mooring.data.pixels import Reading
+from mooring.trees import LATER
 from mooring.types import FilePath, OpenFraction
 
 VALUES = 2**23  # of images that pass through a network at once
@@ -86,6 +87,7 @@ class Source(Checked, ABC):
     validation: OpenFraction = 0.0  # taken away before partitioning
     public_ratio: OpenFraction | None = None  # made public before partitioning; None: 0.1 for methods with a bank
     public: "Source | None" = None  # public images of another source instead
+    test_limit: Annotated[int, Ge(1)] | None = field(default=None, metadata={LATER: True})  # a stratified choice
 
     def image_shape(self) -> tuple[int, int, int] | None:
         """Channels, height and width of one image, where that is known before anything is read."""

@@ -9,7 +9,7 @@ from mooring.record import Metrics
 from mooring.reports.book import Run, SeedGroup
 from mooring.sweep.summary import interval
 
-OFFICIAL = ("cifar10", "cifar100", "fashion_mnist", "svhn")  # sources that come with a test set of their own
+OFFICIAL = {"cifar10": 10_000, "cifar100": 10_000, "fashion_mnist": 10_000, "svhn": 26_032}  # images of their test sets
 SPLIT = {"digits": "a fixed fifth of the digits, which no client trains on; there is no official test set"}
 
 
@@ -73,7 +73,10 @@ def images(run: Run) -> str:
 def tested_on(source: str, many: int | None) -> str:
     """The same for any source of images."""
     if source in OFFICIAL:
-        return f"the official test set of {source}" + (f" ({many:,} images)" if many else "")
+        official = f"official test set of {source}"
+        if many and many < OFFICIAL[source]:
+            return f"{many:,} of the {OFFICIAL[source]:,} images of the {official}"
+        return f"the {official}" + (f" ({many:,} images)" if many else "")
     counted = f"{many:,} test images" if many else "test images"
     return f"{counted}: {SPLIT.get(source, 'those set aside for testing in the data of the run')}"
 

@@ -67,6 +67,7 @@ DATA = OfKinds(
         EVERY: {
             "root": "where the files are; `null` is `$MOORING_DATA`, else `~/.cache/mooring`",
             "limit": "a seeded, stratified subset of that many training images",
+            "test_limit": "a stratified choice of that many test images, the same for every run and seed",
             "validation": "share of the training images set aside before partitioning, for the server",
             "public_ratio": "share made public and taken from the clients; `null` is 0.1 where a bank or a fusion "
             "asks for public images, else 0",
