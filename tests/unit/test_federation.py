@@ -19,7 +19,7 @@ from mooring.data.sites import InMemorySite
 from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
 from mooring.federation.container import Container, decode, encode
-from mooring.federation.explain import class_counts, explained, moments_of
+from mooring.federation.explain import class_counts, explained, second_moment_rank
 from mooring.federation.fuse import Terms, fuse_uploads, read_files, sound_files
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import opened_job, read_job
@@ -549,7 +549,7 @@ class TestWords:
         told = explained(file.upload.tensors)
         assert sorted(name for row in told for name in row.names) == sorted(file.upload.tensors)
         assert sum(row.bytes for row in told) == file.upload.nbytes
-        second = moments_of(file.upload.tensors, file.upload.samples)
+        second = second_moment_rank(file.upload.tensors, file.upload.samples)
         assert second.features == 64
         assert second.rank <= min(file.upload.samples, 64)
         assert "whether a known image was used" in second.sentence

@@ -13,7 +13,14 @@ from mooring.cli.terminal import Screen
 from mooring.federation.budget import spent
 from mooring.federation.container import KINDS, Container, decode, file_hash, load
 from mooring.federation.encoder_named import in_words
-from mooring.federation.explain import Explained, class_counts, explained, moments_of, sentence_of, small_classes
+from mooring.federation.explain import (
+    Explained,
+    class_counts,
+    explained,
+    second_moment_rank,
+    sentence_of,
+    small_classes,
+)
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import Job
 from mooring.federation.keys import fingerprint, home, own_identity
@@ -178,7 +185,7 @@ def told_of(file: UploadFile, nbytes: int) -> Inspected:
                 f"{label} has {count} images and the job asks for {told.minimum}: sums over so few are nearly the "
                 "features of single images"
             )
-    second = moments_of(tensors, told.samples)
+    second = second_moment_rank(tensors, told.samples)
     rows += [("second moments", second.sentence)] if second else []
     rows += [(name, f"{value:.4g}") for name, value in told.metrics.items() if value is not None]
     rows.append(("made with", ", ".join(f"{name} {version}" for name, version in told.versions.items())))

@@ -44,7 +44,7 @@ class Explained:
 
 
 @dataclass(frozen=True)
-class Moments:
+class SecondMomentRank:
     """How much second moments tell of single images: their rank against the number of images and of features."""
 
     rank: int
@@ -90,7 +90,7 @@ def small_classes(counts: Iterable[int], classes: Iterable[str], minimum: int) -
     return {label: count for label, count in zip(classes, counts, strict=False) if 0 < count < minimum}
 
 
-def moments_of(tensors: Mapping[str, Tensor], samples: int) -> Moments | None:
+def second_moment_rank(tensors: Mapping[str, Tensor], samples: int) -> SecondMomentRank | None:
     """The rank of second moments that are shared by all classes, if there are some."""
     for name, second in tensors.items():
         match = SECOND.fullmatch(name)
@@ -101,5 +101,5 @@ def moments_of(tensors: Mapping[str, Tensor], samples: int) -> Moments | None:
             continue
         values = torch.linalg.eigvalsh(unpack(second.double(), sums.shape[1]))
         rank = int((values > RANK * values[-1].clamp(min=torch.finfo(values.dtype).tiny)).sum())
-        return Moments(rank, sums.shape[1], samples)
+        return SecondMomentRank(rank, sums.shape[1], samples)
     return None
