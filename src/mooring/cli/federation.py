@@ -51,7 +51,7 @@ def plan(  # noqa: PLR0913, PLR0917
     json: AsJson = False,
 ) -> None:
     """Write the one job file that every site gets: what to learn, how, and what to send back. No data is looked at."""
-    given = {"method": method, "training.snapshots": "last", "data.source": "image_folder"}
+    given: dict[str, object] = {"method": method, "training.snapshots": "last", "data.source": "image_folder"}
     given |= {"encoder": encoder, "data.size": size, "data.channels": channels}
     words = [f"{name}={value}" for name, value in given.items() if value is not None]
     words += settings or ()  # after the options: they may say more of what an option names

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mooring.errors import FederationError
 from mooring.federation.container import load, write
-from mooring.federation.encoder_inside import EncoderKept, files_in, with_encoder
+from mooring.federation.encoder_kept import EncoderKept, kept_as
 from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
 from mooring.federation.job_file import LIMITS, Job, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
@@ -41,7 +41,7 @@ class Coordinator:
     identity: Identity
     log: Log
     encoder: str | None = None  # where the encoder lies that a job names by its SHA-256
-    in_model: EncoderKept = "usual"  # what becomes of the encoder
+    in_model: EncoderKept = "named"  # what becomes of an encoder that is somebody else's
     now: datetime | None = None
 
     def fuse(self, job_path: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
@@ -76,9 +76,8 @@ class Coordinator:
 
     def _write(self, kept: KeptUploads, fused: Fused, out: Path) -> Made:
         """The model file, its uploads beside it, and a line in the log for every decision."""
-        predictor = with_encoder(fused.predictor) if self.in_model == "included" else fused.predictor
-        left_out = files_in(predictor) if self.in_model == "left out" else ()
-        provenance = replace(provenance_of(kept, fused), left_out=left_out)
+        predictor, encoder = kept_as(self.in_model, fused.predictor)
+        provenance = replace(provenance_of(kept, fused), encoder=encoder)
         data = model_in_pieces(predictor, provenance, key=self.identity.key)
         beside, digest, job = path_beside(out), data.sha256, kept.job.sha256
         write(beside, encode_kept(kept, digest, self.identity.key))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mooring.federation.assessment import Assessment, PositiveResult, Rate
+from mooring.federation.encoder_named import in_words
 from mooring.federation.leave_one_out import WithoutSite, change
 from mooring.federation.model_file import ModelFile, SiteShare
 from mooring.fusion.predictor import Predictor
@@ -22,6 +23,7 @@ CONSISTS = {  # kind of a predictor -> what it is made of
     "frozen-features": "one head on features that nobody here trained, made from sums over all sites",
     "network": "one network in the place of all sites' networks",
 }
+NOT_INSIDE = "is not in the model"
 ENSEMBLE = "the networks of all sites side by side: whoever has the file has what each site trained"
 
 
@@ -160,12 +162,13 @@ def knowledge(model: ModelFile) -> Section:
 
 def use(model: ModelFile) -> Section:
     channels, height, width = model.blueprint.shape
-    reading = model.provenance.reading
+    reading, needed = model.provenance.reading, model.provenance.encoder
     colours = "grey" if channels == 1 else "colour" if channels == 3 else f"{channels} channels"
     rows: tuple[tuple[Cell, ...], ...] = (
         ("takes", f"images of any size, brought to {height} x {width} pixels, {colours} (fit: {reading.fit})"),
         ("answers with", ANSWERS[model.confidence]),
         ("consists of", CONSISTS.get(innermost(model.predictor).kind, ENSEMBLE)),
+        *([] if needed is None else [("needs", f"its encoder: {in_words(needed, NOT_INSIDE)}")]),
         *(("protected by", words) for words in model.provenance.protections),
         ("size", f"{size(sum(tensor.nbytes for tensor in model.predictor.state_dict().values()))} of tensors"),
         ("not for", "decisions about people without someone who looks at the image too"),
