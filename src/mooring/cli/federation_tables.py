@@ -26,7 +26,8 @@ from mooring.federation.job_file import Job
 from mooring.federation.keys import fingerprint, home, own_identity
 from mooring.federation.log import Log
 from mooring.federation.upload_file import KIND as UPLOAD
-from mooring.federation.upload_file import SEALED, UploadFile, read_upload
+from mooring.federation.upload_file import SEALED, UploadFile, UploadManifest, read_upload
+from mooring.federation.withheld_counts import WORDS
 from mooring.reports.table import size
 from mooring.uploads.noised import NoisedMoments
 
@@ -63,6 +64,7 @@ def show_job(job: Job, why: str = "") -> None:
             *([] if told.encoder is None else [("encoder", in_words(told.encoder))]),
             *(("privacy", part.privacy.sentence) for part in job.work.needs if isinstance(part, NoisedMoments)),
             *([("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] if told.secure else []),
+            *([("counts", WORDS.partition(": ")[2])] if job.withholds else []),
             ("minimum", f"{told.minimum} images of a class that a site has any of"),
             ("expires", told.expires),
             ("upload", f"at most {size(told.most_bytes)}:"),
@@ -136,6 +138,7 @@ def of_job(held: Container, data: bytes, path: Path) -> Inspected:
     rows += [("classes", ", ".join(map(str, told.get("classes", [])))), ("sites", names)]
     rows += [("encoder", str(told.get("encoder")))] * bool(told.get("encoder"))
     rows += [("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] * bool(told.get("secure"))
+    rows += [("counts", "withheld")] * (told.get("counts") == "withheld")
     return Inspected(held.kind, len(data), held.signer, tuple(rows))
 
 
@@ -171,7 +174,7 @@ def told_of(file: UploadFile, nbytes: int) -> Inspected:
         return of_masked(file, nbytes)
     counts = class_counts(tensors)
     rows = [("site", told.site), ("answers", f"job {told.job}"), ("made", told.created)]
-    rows += [("images", f"about {told.samples}, under noise" if told.privacy else str(told.samples))]
+    rows += [("images", images_told(told))]
     rows += [("privacy", ", ".join(f"{name} {value:g}" for name, value in told.privacy.items()))] * bool(told.privacy)
     warnings = []
     if counts is not None:
@@ -185,11 +188,17 @@ def told_of(file: UploadFile, nbytes: int) -> Inspected:
                 f"{label} has {count} images and the job asks for {told.minimum}: sums over so few are nearly the "
                 "features of single images"
             )
-    second = second_moment_rank(tensors, told.samples)
+    second = None if told.samples is None else second_moment_rank(tensors, told.samples)
     rows += [("second moments", second.sentence)] if second else []
     rows += [(name, f"{value:.4g}") for name, value in told.metrics.items() if value is not None]
     rows.append(("made with", ", ".join(f"{name} {version}" for name, version in told.versions.items())))
     return Inspected("upload", nbytes, file.signer, tuple(rows), tuple(explained(tensors)), tuple(warnings))
+
+
+def images_told(told: UploadManifest) -> str:
+    if told.samples is None:
+        return "withheld: the file does not tell how many there are"
+    return f"about {told.samples}, under noise" if told.privacy else str(told.samples)
 
 
 def of_masked(file: UploadFile, nbytes: int) -> Inspected:

@@ -15,6 +15,7 @@ from mooring.federation.keys import Identity
 from mooring.federation.log import Action, Log
 from mooring.federation.model_file import Provenance, SiteShare, model_in_pieces
 from mooring.federation.recovery import read_recoveries
+from mooring.federation.withheld_counts import WORDS
 from mooring.methods import track_of
 from mooring.record import environment
 from mooring.uploads.noised import NoisedMoments
@@ -119,7 +120,7 @@ def protections(job: Job) -> tuple[str, ...]:
     """What was done to hide a site's numbers, in words."""
     noise = [part.privacy.sentence for part in job.work.needs if isinstance(part, NoisedMoments)]
     secure = [] if job.manifest.secure is None else [SECURE]
-    return (*noise, *secure)
+    return (*noise, *secure, *([WORDS] if job.withholds else []))
 
 
 def share_of(decision: Decision) -> SiteShare:

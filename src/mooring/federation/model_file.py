@@ -18,10 +18,10 @@ from mooring.data.pixels import Reading
 from mooring.errors import FederationError
 from mooring.federation import container
 from mooring.federation.container import Container, FileLimits
+from mooring.federation.encoder_at_hand import encoder_of_run
 from mooring.federation.encoder_kept import encoder_needed, tensors_of_files
 from mooring.federation.encoder_named import is_file
 from mooring.federation.manifests import are_versions, is_hex, manifest_as, without_control
-from mooring.federation.run_encoder import encoder_of_run
 from mooring.fusion.predictor import Confidence, Predictor
 from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
 from mooring.models.network import Blueprint
