@@ -103,6 +103,19 @@ def test_verify_looks_at_the_model_of_a_run(v12_run, tmp_path):
     assert ("model.mooring", "changed") in {(row.file, row.state) for row in verify(RunFolder(copy))}
 
 
+def test_inspect_says_in_words_who_is_in_a_model(cli, predictor, tmp_path):
+    import json
+
+    save_model(tmp_path / "m.mooring", predictor, TOLD)
+    rows = json.loads(cli("inspect", tmp_path / "m.mooring", "--json")[1])["rows"]
+    assert ["classes", "one, seven, zero"] in rows
+    assert ["images", "one: 40, seven: 30, zero: 30"] in rows
+    assert ["", "south: 40 images, 40.0%"] in rows
+    assert ["", "east: set aside: its moments are those of no images"] in rows
+    code, out, _ = cli("inspect", tmp_path / "m.mooring")
+    assert (code, "{" in out, "None" in out) == (0, False, False)
+
+
 def test_another_fusion_of_a_run_can_be_kept(v12_run, cli, tmp_path):
     import shutil
 

@@ -103,10 +103,13 @@ def test_what_is_computed_with_cannot_be_withheld(made):
         made.planned(counts="withheld", secure_images=1000)
 
 
-def test_inspect_copes_with_what_is_withheld(made, cli):
+def test_inspect_copes_with_what_is_withheld(made, model, cli):
     code, out, _ = cli("inspect", made.root / "north.mooring", "--json")
     rows = dict(json.loads(out)["rows"])
     assert (code, rows["images"]) == (0, "withheld: the file does not tell how many there are")
     assert "of each class" not in rows
+    rows = json.loads(cli("inspect", model.path, "--json")[1])["rows"]
+    assert [row for row in rows if not row[0]] == [["", "north: in the model"], ["", "south: in the model"]]
+    assert not any(row[0] == "images" for row in rows)
     code, out, _ = cli("inspect", made.job_path)
     assert (code, "withheld" in out) == (0, True)

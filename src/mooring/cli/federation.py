@@ -179,7 +179,8 @@ def inspect(
     json: AsJson = False,
 ) -> None:
     """Say what exactly is in a .mooring file, in words and bytes."""
-    from mooring.cli.federation_tables import inspected, show_file
+    from mooring.cli.federation_tables import show_file
+    from mooring.cli.inspecting import inspected
 
     found = inspected(file)
     if json:

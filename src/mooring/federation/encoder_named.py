@@ -7,7 +7,7 @@ from mooring.models.feature_maps import Encoder, FeatureMap
 from mooring.models.feature_maps.content import SHA256, digest_in
 from mooring.trees import by_content, to_tree
 
-WITH_THE_JOB = "travels beside the job"
+WITH_THE_JOB, NOT_INSIDE = "travels beside the job", "is not in the model"
 
 
 def encoder_named(fusion: Fusion | None) -> str | None:

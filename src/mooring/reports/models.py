@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mooring.federation.assessment import Assessment, PositiveResult, Rate
-from mooring.federation.encoder_named import in_words
+from mooring.federation.encoder_named import NOT_INSIDE, in_words
 from mooring.federation.leave_one_out import WithoutSite, change
 from mooring.federation.model_file import ModelFile, SiteShare
 from mooring.fusion.predictor import Predictor
@@ -23,7 +23,6 @@ CONSISTS = {  # kind of a predictor -> what it is made of
     "frozen-features": "one head on features that nobody here trained, made from sums over all sites",
     "network": "one network in the place of all sites' networks",
 }
-NOT_INSIDE = "is not in the model"
 ENSEMBLE = "the networks of all sites side by side: whoever has the file has what each site trained"
 
 
