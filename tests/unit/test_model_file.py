@@ -110,7 +110,7 @@ def test_inspect_says_in_words_who_is_in_a_model(cli, predictor, tmp_path):
     rows = json.loads(cli("inspect", tmp_path / "m.mooring", "--json")[1])["rows"]
     assert ["classes", "one, seven, zero"] in rows
     assert ["images", "one: 40, seven: 30, zero: 30"] in rows
-    assert ["", "south: 40 images, 40.0%"] in rows
+    assert ["", "south: 40 images, 40.0 %"] in rows
     assert ["", "east: set aside: its moments are those of no images"] in rows
     code, out, _ = cli("inspect", tmp_path / "m.mooring")
     assert (code, "{" in out, "None" in out) == (0, False, False)

@@ -72,6 +72,7 @@ def test_every_site_weighs_the_same_and_nobody_is_told_more(made, model):
     assert "no site says how many images it has" in found.provenance.protections[0]
     card = model_card(found)
     assert "counts withheld" in card
+    assert "| north | yes | withheld | – |" in card
     assert "training images" not in card.split("## What it knows")[0]
 
 
@@ -109,7 +110,7 @@ def test_inspect_copes_with_what_is_withheld(made, model, cli):
     assert (code, rows["images"]) == (0, "withheld: the file does not tell how many there are")
     assert "of each class" not in rows
     rows = json.loads(cli("inspect", model.path, "--json")[1])["rows"]
-    assert [row for row in rows if not row[0]] == [["", "north: in the model"], ["", "south: in the model"]]
+    assert [row for row in rows if not row[0]] == [["", "north: images withheld"], ["", "south: images withheld"]]
     assert not any(row[0] == "images" for row in rows)
     code, out, _ = cli("inspect", made.job_path)
     assert (code, "withheld" in out) == (0, True)

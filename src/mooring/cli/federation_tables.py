@@ -79,7 +79,7 @@ def show_preview(job: Job, site: str, found: "Preview") -> None:
     console.print(table)
     if found.images:
         told = f"{site} would train on {found.images} images, in about {duration(found.seconds)}"
-        console.print(f"\n{told}, and send at most {size(found.bytes)}:")
+        console.print(f"\n{told}, and send about {size(found.bytes)}:")
         console.print(listed(found.reveals))
     if found.budget is not None:
         console.print(f"with it, this account would have sent {found.budget.sentence}")
@@ -104,13 +104,13 @@ def listed(sentences: Sequence[str]) -> Table:
 
 def show_file(path: Path, found: Inspected) -> None:
     signer = "nobody" if found.signer is None else f"{found.signer} (fingerprint {fingerprint(found.signer)})"
-    facts([("file", f"{path}: {KINDS.get(found.kind, found.kind)}, {size(found.bytes)}"), ("signed by", signer)])
-    facts(found.rows)
+    what = f"{path}: {KINDS.get(found.kind, found.kind)}, {size(found.bytes)}"
+    facts([("file", what), ("signed by", signer), *found.rows])
     console = Screen()
     if found.tensors:
         console.print("\nwhat leaves the site:")
     for row in found.tensors:
-        shapes = ", ".join(dict.fromkeys(" x ".join(map(str, shape)) or "1" for shape in row.shapes))
+        shapes = ", ".join(dict.fromkeys(" x ".join(f"{side:,}" for side in shape) or "1" for shape in row.shapes))
         how_many = f"{len(row.names)} tensors" if len(row.names) > 1 else row.names[0]
         told = f"{how_many}: {shapes[:200]} numbers, {size(row.bytes)}"
         console.print(listed([row.sentence]))
@@ -141,8 +141,9 @@ def show_made(made: "Made") -> None:
     table.add_column("weight", justify="right")
     table.add_column("", overflow="fold")
     for row in made.fused.decisions:
-        weight = "" if row.weight is None else f"{row.weight:.1%}"
-        samples = "" if row.samples is None else str(row.samples)
+        weight = "" if row.weight is None else f"{100 * row.weight:.1f} %"
+        unknown = "withheld" if row.verdict == "used" else ""
+        samples = unknown if row.samples is None else f"{row.samples:,}"
         remarks = "; ".join(filter(None, (row.reason, *row.notes)))
         table.add_row(row.site, Text(row.verdict, COLOURS[row.verdict]), samples, weight, remarks)
     console = Screen()

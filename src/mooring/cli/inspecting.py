@@ -100,7 +100,7 @@ def of_model(held: Container, data: bytes, path: Path) -> Inspected:
         *(("", share_told(site)) for site in told.sites),
         ("encoder", "" if told.encoder is None else in_words(told.encoder, NOT_INSIDE)),
         *(("protected by", words) for words in told.protections),
-        ("job", told.job_sha256 or ""),
+        ("work order", told.job_sha256 or ""),
         ("fingerprint", told.fingerprint or ""),
         ("seed", "" if told.seed is None else str(told.seed)),
         ("made with", ", ".join(f"{name} {version}" for name, version in told.versions.items())),
@@ -112,9 +112,8 @@ def share_told(site: SiteShare) -> str:
     """`north: 49 images, 39.8 %`"""
     if not site.used:
         return f"{site.name}: {site.reason}"
-    parts = [] if site.samples is None else [f"{site.samples} images"]
-    parts += [] if site.weight is None else [f"{site.weight:.1%}"]
-    return f"{site.name}: {', '.join(parts) or 'in the model'}"
+    images = "images withheld" if site.samples is None else f"{site.samples:,} images"
+    return f"{site.name}: {images}" + ("" if site.weight is None else f", {100 * site.weight:.1f} %")
 
 
 def told_of(file: UploadFile, nbytes: int) -> Inspected:
@@ -122,7 +121,7 @@ def told_of(file: UploadFile, nbytes: int) -> Inspected:
     if told.masked:
         return of_masked(file, nbytes)
     counts = class_counts(tensors)
-    rows = [("site", told.site), ("answers", f"job {told.job}"), ("made", told.created)]
+    rows = [("site", told.site), ("answers job", told.job), ("made", told.created)]
     rows += [("images", images_told(told))]
     rows += [("privacy", ", ".join(f"{name} {value:g}" for name, value in told.privacy.items()))] * bool(told.privacy)
     warnings = []
@@ -155,5 +154,5 @@ def of_masked(file: UploadFile, nbytes: int) -> Inspected:
     told = file.manifest
     words = sum(tensor.numel() for tensor in file.upload.tensors.values())
     said = f"{words} masked words: random numbers to everybody; only the sum over all sites of the job can be read"
-    rows = (("site", told.site), ("answers", f"job {told.job}"), ("made", told.created), ("what leaves the site", said))
+    rows = (("site", told.site), ("answers job", told.job), ("made", told.created), ("what leaves the site", said))
     return Inspected("upload", nbytes, file.signer, rows)

@@ -17,7 +17,7 @@ from mooring.errors import DataError, FederationError, TrainingError
 from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Event, silent
 from mooring.federation.budget import Budget, spent
 from mooring.federation.container import file_hash, write
-from mooring.federation.explain import sentence_of, small_classes
+from mooring.federation.explain import BY_CLASS, sentence_of, small_classes
 from mooring.federation.job_file import Job
 from mooring.federation.keys import Identity, fingerprint
 from mooring.federation.log import Entry, Log, Noise
@@ -30,8 +30,8 @@ from mooring.types import Upload
 
 MASKED = "masked, so that only the sum over all sites of the job can be read, of these:"
 WITHHELD = "not how many images there are, nor what training measured: the job withholds counts"
-TOLD = "how many images there are in all"
-TOLD_TRAINED = f"{TOLD}, and the loss and the accuracy of the training on them"
+IN_ALL = "how many images there are in all"
+MEASURED = "the loss and the accuracy of the training, on the images it was trained on"
 SAMPLE = 32  # images that a check looks at
 
 
@@ -45,7 +45,7 @@ class Preview:
     ignored: Mapping[str, int]  # files that are no images, by ending
     images: int
     seconds: float  # about
-    bytes: int  # of the upload
+    bytes: int  # of the upload's tensors: names and hashes of the manifest add some kilobytes
     reveals: tuple[str, ...]  # what leaves the site, in sentences
     small: Mapping[str, int]  # classes below the job's minimum, where that gives images away
     budget: Budget | None = None  # under noise, what this account would have told with this upload in all
@@ -91,9 +91,8 @@ def revealed_by(job: Job) -> tuple[str, ...]:
         return (MASKED, *tensors)
     if job.withholds:
         return (*tensors, WITHHELD)
-    if figures_of(job.work):
-        return tensors
-    return (*tensors, TOLD_TRAINED if job.work.recipe.terms else TOLD)
+    told = () if BY_CLASS in tensors or figures_of(job.work) else (IN_ALL,)
+    return (*tensors, *told, *((MEASURED,) if job.work.recipe.terms else ()))
 
 
 def seconds_for(work: ClientJob, site: SiteFolder) -> float:

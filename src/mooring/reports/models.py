@@ -103,7 +103,8 @@ def sites(model: ModelFile) -> Section:
 
 def site_row(site: SiteShare) -> tuple[Cell, ...]:
     share = None if site.weight is None else f"{100 * site.weight:.1f}"
-    return site.name, "yes" if site.used else "no", site.samples, share, site.reason, (site.upload_sha256 or "")[:12]
+    images = "withheld" if site.used and site.samples is None else site.samples
+    return site.name, "yes" if site.used else "no", images, share, site.reason, (site.upload_sha256 or "")[:12]
 
 
 def results(found: Assessment | None) -> Section:
@@ -189,7 +190,7 @@ def origin(model: ModelFile) -> Section:
         ("made by", {"simulation": "a simulated run", "federation": "a federation by file"}.get(told.origin, "")),
         ("method", told.method),
         ("fusion", told.fusion),
-        ("job", told.job_sha256),
+        ("work order", told.job_sha256),
         ("fingerprint", told.fingerprint),
         ("seed", told.seed),
         ("signed by", model.signer or "nobody"),
