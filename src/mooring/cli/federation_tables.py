@@ -12,7 +12,7 @@ from mooring.cli.inspecting import Inspected
 from mooring.cli.terminal import Screen
 from mooring.federation.budget import spent
 from mooring.federation.container import KINDS
-from mooring.federation.encoder_named import in_words
+from mooring.federation.encoder_named import in_words, is_file
 from mooring.federation.explain import (
     sentence_of,
 )
@@ -152,3 +152,6 @@ def show_made(made: "Made") -> None:
     console.print(f"SHA-256 {made.sha256}", soft_wrap=True)
     console.print(f"{made.kept}: the uploads behind it, for sites that come late or", soft_wrap=True)
     console.print("leave; it stays here")
+    if made.encoder is not None and is_file(made.encoder):
+        console.print("the encoder's file is not in the model: who uses it says --encoder FILE;")
+        console.print("if its licence lets you pass it on, --include-encoder puts it in")

@@ -33,6 +33,7 @@ class Made:
     sha256: str
     fused: Fused
     kept: Path  # the uploads beside it
+    encoder: str | None = None  # that is not in it, by its SHA-256
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Coordinator:
             self.identity.public,
             f"{len(fused.used)} of {len(kept.job.site_names)} sites, {data.size} bytes",
         )
-        return Made(out, data.size, digest, fused, beside)
+        return Made(out, data.size, digest, fused, beside, encoder)
 
     def _now(self) -> datetime:
         return self.now or datetime.now(UTC)

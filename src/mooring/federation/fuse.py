@@ -213,7 +213,9 @@ def refuse_short(used: Sequence[UploadFile], decisions: Sequence[Decision], term
     if len(used) < max(1, terms.need):
         reason = f" ({told})" if told else ""
         raise FederationError(
-            f"{len(used)} sites can be fused, and {max(1, terms.need)} are needed{reason}", "ask for their files"
+            f"{len(used)} {'site' if len(used) == 1 else 'sites'} can be fused, and "
+            f"{'one is' if terms.need <= 1 else f'{terms.need} are'} needed{reason}",
+            "ask for their files",
         )
 
 
