@@ -320,6 +320,8 @@ class TestFusing:
         assert sums in done.kept.read_bytes()
         desk.into(done.path, terms=Terms(without=("east",)))
         assert sums not in done.kept.read_bytes()
+        [east] = load_model(done.path).provenance.set_aside
+        assert (east.name, east.samples, east.upload_sha256) == ("east", None, None)
         assert [entry.who for entry in desk.coordinator.log.entries() if entry.action == "withdrawn"] == ["east"]
 
     def test_a_model_holds_nothing_of_a_single_site(self, desk):

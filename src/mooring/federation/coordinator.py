@@ -125,6 +125,9 @@ def protections(job: Job) -> tuple[str, ...]:
 
 
 def share_of(decision: Decision) -> SiteShare:
+    """What everybody may read of a site; of one that left, that it did, and nothing of what it had sent."""
+    if decision.verdict == "left out":
+        return SiteShare(decision.site, False, reason=f"{decision.verdict}: {decision.reason}")
     used = decision.verdict == "used"
     reason = "" if used else f"{decision.verdict}: {decision.reason}"
     return SiteShare(decision.site, used, decision.samples, decision.weight, decision.file, reason)
