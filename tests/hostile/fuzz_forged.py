@@ -112,6 +112,11 @@ def other_telling(manifest: Tree, rng: Rng) -> Tree:
     return {**manifest, **told}
 
 
+def other_method(manifest: Tree, rng: Rng) -> Tree:
+    """A name that a site would approve, and something else behind it."""
+    return {**manifest, "method": rng.choice(("v7", "mooring", "fedavg-1", *TRICKS))}
+
+
 def other_encoder(manifest: Tree, rng: Rng) -> Tree:
     """One that whoever uses the model must have, and that it does not look through."""
     name = f"{rng.getrandbits(256):064x}"
@@ -137,6 +142,7 @@ WORDS: dict[str, tuple[Words, ...]] = {
         other_type,
         other_classes,
         other_experiment,
+        other_method,
         other_limits,
         other_telling,
         other_uploads,

@@ -150,6 +150,14 @@ class TestJob:
         with pytest.raises(FederationError, match="not the file of this job"):
             opened_job(decode(data, JOB), "job", str(made.job_path))
 
+    def test_a_job_that_calls_its_method_otherwise_is_refused(self, made):
+        """A site that approves sums over features must not train a network."""
+        held = decode(made.job_path.read_bytes(), JOB)
+        for name in ("v7", "mooring"):
+            lie = encode(JOB, {**held.manifest, "method": name}, key=made.coordinator.identity.key)
+            with pytest.raises(FederationError, match="calls its method otherwise than what it builds"):
+                opened_job(decode(lie, JOB), "job")
+
     def test_a_job_that_nobody_signed_is_refused(self, made):
         held = decode(made.job_path.read_bytes(), JOB)
         with pytest.raises(FederationError, match="signed by nobody"):

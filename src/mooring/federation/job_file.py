@@ -1,5 +1,6 @@
 """The job file: what a coordinator asks of sites, signed, and all that it takes to do it anywhere but the images."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,6 +32,7 @@ LIMITS = FileLimits(bytes=2**24, head_bytes=2**24)
 IMAGES = ("size", "channels", "fit", "levels")  # of a source, what every site must do alike
 TREE = {"data", "model", "training", "method", "seed"}  # of an experiment, what a job says
 NONCE = 16  # bytes
+FILE_NAME = re.compile(r"(?<=\.path=).*?(?=, [\w.]+=|$)")  # of an encoder, in the label of a method
 TRAIN_FIRST = "train its encoder with mooring run, then say encoder.path=RUN/encoder.safetensors"
 
 
@@ -225,11 +227,20 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
         )
     if manifest.counts == "withheld":
         refuse_counting(work.needs, experiments[0].name)
-    if encoder_named(experiments[0].method.fusion) != manifest.encoder:
-        raise FederationError("names another encoder than the one it would use here", PLAN_AGAIN)
-    if plans_of(wire_of(work, manifest.secure)) != manifest.uploads:
-        raise FederationError("would upload something else than it says", PLAN_AGAIN)
+    otherwise = {
+        "calls its method otherwise than what it builds": not same_label(manifest.method, experiments[0]),
+        "names another encoder than the one it would use here": encoder_named(experiments[0].method.fusion)
+        != manifest.encoder,
+        "would upload something else than it says": plans_of(wire_of(work, manifest.secure)) != manifest.uploads,
+    }
+    for reason in (reason for reason, found in otherwise.items() if found):
+        raise FederationError(reason, PLAN_AGAIN)
     return experiments[0], work
+
+
+def same_label(told: str, experiment: Experiment) -> bool:
+    """Is this what the experiment is called? A site approves a method by its name; a file may be called otherwise."""
+    return FILE_NAME.sub("", told) == FILE_NAME.sub("", experiment.label_elsewhere)
 
 
 def usable(experiment: Experiment) -> None:

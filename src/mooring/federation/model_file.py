@@ -30,6 +30,7 @@ from mooring.uploads import Limits, Pieces
 
 KIND = "model"
 USUAL = FileLimits()
+LONGEST = 2000  # letters of a method with all its changes, or of a sentence
 AGAIN = "make the model again with mooring fuse or mooring run"
 
 
@@ -180,7 +181,7 @@ def believable(told: Provenance, classes: int) -> bool:
     return (
         all(value is None or is_hex(value, 64) for value in hashes)
         and all(number >= 0 for number in numbers)
-        and all(map(without_control, words))
+        and all(without_control(word) and len(word) <= LONGEST for word in words)
         and are_versions(told.versions)
         and len(told.images_per_class) in (0, classes)
         and len({site.name for site in told.used}) == len(told.used)
