@@ -6,7 +6,7 @@ hand. A test compares; nothing is trained.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import starmap
 from pathlib import Path
@@ -18,6 +18,7 @@ from mooring import METHODS, load
 from mooring.cli import app
 from mooring.cli.verbs import Verbs
 from mooring.federation.explain import explained
+from mooring.federation.withheld_counts import counting
 from mooring.fusion import FUSIONS
 from mooring.models.network import Blueprint
 from mooring.uploads import Parts, expected_of
@@ -108,10 +109,21 @@ def uploads() -> str:
         [
             "## Method by method",
             table(("what leaves a client (bytes)", "bytes", "methods"), methods),
+            withholding(federated),
             "## Fusion by fusion",
             "What `mooring fuse RUN --fusion NAME` would have asked of the clients of `v7`, by itself:",
             table(("what leaves a client (bytes)", "bytes", "fusions"), fusions),
         ]
+    )
+
+
+def withholding(methods: Sequence[str]) -> str:
+    """Which methods can do without counts, in a sentence."""
+    needs = {name: METHODS[name].fusion.needs for name in methods}  # type: ignore[union-attr]  # those with a fusion
+    cannot = ", ".join(f"`{name}`" for name, parts in needs.items() if counting(parts))
+    return (
+        f"`mooring plan --withhold-counts` works for all of these that can be planned, but not for {cannot}: they compute "
+        "with counts or with sums over images. With another `fusion=` it is the fusion that decides."
     )
 
 

@@ -20,11 +20,13 @@ def main() -> int:
     parser.add_argument("--of", choices=GROUPS, default="everything", help="a group of targets")
     parser.add_argument("--only", choices=TARGETS, action="append", help="a target; may be given several times")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--show", action="store_true", help="also what was read with other content, one by one")
     given = parser.parse_args()
     cases = list(fuzz(given.only or GROUPS[given.of], given.count, given.seed, given.workers))
     print(table(cases))
     bad = [case for case in cases if case.kind in BAD]
-    for case in bad[:20]:
+    shown = [case for case in cases if case.kind == "other"] if given.show else []
+    for case in (*shown, *bad[:20]):
         print(f"\n{case.kind}: {case.target}, seed {case.seed}, number {case.number}\n{case.text}")
     return 1 if bad else 0
 

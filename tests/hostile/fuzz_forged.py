@@ -106,6 +106,23 @@ def other_uploads(manifest: Tree, rng: Rng) -> Tree:
     return {**manifest, "uploads": rng.choice((rest, [first, first, *rest], [{**first, "shape": shape}, *rest]))}
 
 
+def other_telling(manifest: Tree, rng: Rng) -> Tree:
+    """Counts that are withheld where they are computed with."""
+    told = {"samples": None} if "samples" in manifest else {"counts": rng.choice(("withheld", "none", "", 1, None))}
+    return {**manifest, **told}
+
+
+def other_method(manifest: Tree, rng: Rng) -> Tree:
+    """A name that a site would approve, and something else behind it."""
+    return {**manifest, "method": rng.choice(("v7", "mooring", "fedavg-1", *TRICKS))}
+
+
+def other_encoder(manifest: Tree, rng: Rng) -> Tree:
+    """One that whoever uses the model must have, and that it does not look through."""
+    name = f"{rng.getrandbits(256):064x}"
+    return {**manifest, "encoder": rng.choice((f"sha256:{name}", f"sha256:{name}:9", "/etc/passwd", *TRICKS))}
+
+
 def other_shares(manifest: Tree, rng: Rng) -> Tree:
     first, *rest = manifest["sites"]
     lie = rng.choice(({"weight": 1.5}, {"weight": -0.1}, {"samples": -1}, {"upload_sha256": "x"}, {"used": "yes"}))
@@ -125,7 +142,9 @@ WORDS: dict[str, tuple[Words, ...]] = {
         other_type,
         other_classes,
         other_experiment,
+        other_method,
         other_limits,
+        other_telling,
         other_uploads,
     ),
     "upload": (
@@ -137,9 +156,10 @@ WORDS: dict[str, tuple[Words, ...]] = {
         another_job,
         another_time,
         other_counts,
+        other_telling,
         other_classes,
     ),
-    "model": (more_words, other_type, other_hash, other_shares, other_images),
+    "model": (more_words, other_type, other_hash, other_shares, other_images, other_encoder),
 }
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -188,7 +189,16 @@ def one(worker: Worker, name: str, number: int, seed: int, good: dict[str, bytes
         kind = "same"
     elif TARGETS[name].checked:
         kind = "changed"
-    return Case(name, seed, number, kind, outcome.text)
+    text = difference(whole[name].text, outcome.text) if kind in ("other", "changed") else outcome.text
+    return Case(name, seed, number, kind, text)
+
+
+def difference(whole: str, read: str) -> str:
+    """The words that differ, before and after."""
+    before, after = whole.split(), read.split()
+    parts = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    told = [(" ".join(before[a:b]), " ".join(after[c:d])) for tag, a, b, c, d in parts if tag != "equal"]
+    return "\n".join(f"{old or '(nothing)'}  ->  {new or '(nothing)'}" for old, new in told)
 
 
 def damaged(content: bytes, name: str, seed: int, number: int) -> bytes:

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from mooring.errors import UploadError
+from mooring.federation.withheld_counts import UNCOUNTED
 from mooring.fusion import FUSIONS
 from mooring.models.backbones import DigitsNet
 from mooring.models.feature_maps import Pixels, RandomEncoder, RandomFilters, WhitenedFilters
@@ -212,3 +213,11 @@ def test_canonical_text_is_one_text():
     assert canonical_json({"b": 1.0, "a": (True, None, "ä")}) == '{"a":[true,null,"\\u00e4"],"b":1}'
     assert digest({"x": 0.5, "y": 2}) == digest({"y": 2.0, "x": 0.5})
     assert digest({"x": 0.5}) != digest({"x": 0.25})
+
+
+@every_part
+def test_a_part_may_be_sent_without_counts_if_twice_the_images_make_no_other(part, network, shards):
+    """Every image twice: means and weights stay, sums and counts do not, and from these n could be told."""
+    once, twice = (extract(frozenset({part}), network, shard) for shard in (shards[0], union([shards[0], shards[0]])))
+    same = all(torch.allclose(once[name].double(), twice[name].double(), atol=1e-6) for name in once)
+    assert same == isinstance(part, UNCOUNTED)

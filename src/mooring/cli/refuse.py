@@ -10,6 +10,7 @@ from mooring.cli.arguments import print_json, say, trusted
 from mooring.errors import ConfigError, FusionError, Interruption
 
 if TYPE_CHECKING:
+    from mooring.federation.encoder_kept import EncoderKept
     from mooring.record import FusionRecord, Result
 
 ALL = "all"
@@ -28,6 +29,7 @@ class OfRun:
     at_round: int | None
     trust_code: bool
     out: Path | None  # where the predictor is kept
+    in_model: "EncoderKept"  # what becomes of its encoder there
     json: bool
 
 
@@ -60,7 +62,7 @@ def refuse(asked: OfRun) -> None:
             for rule in rules:
                 emit.begin(rule.kind)
                 try:
-                    rows.append(finished.fuse(rule, uploads, asked.out))
+                    rows.append(finished.fuse(rule, uploads, asked.out, asked.in_model))
                     emit.end(rows[-1])
                 except FusionError as error:
                     if asked.fusion != ALL:

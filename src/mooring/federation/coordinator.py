@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mooring.errors import FederationError
 from mooring.federation.container import load, write
-from mooring.federation.encoder_inside import EncoderKept, files_in, with_encoder
+from mooring.federation.encoder_kept import EncoderKept, kept_as
 from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
 from mooring.federation.job_file import LIMITS, Job, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
@@ -15,6 +15,7 @@ from mooring.federation.keys import Identity
 from mooring.federation.log import Action, Log
 from mooring.federation.model_file import Provenance, SiteShare, model_in_pieces
 from mooring.federation.recovery import read_recoveries
+from mooring.federation.withheld_counts import WORDS
 from mooring.methods import track_of
 from mooring.record import environment
 from mooring.uploads.noised import NoisedMoments
@@ -32,6 +33,7 @@ class Made:
     sha256: str
     fused: Fused
     kept: Path  # the uploads beside it
+    encoder: str | None = None  # that is not in it, by its SHA-256
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Coordinator:
     identity: Identity
     log: Log
     encoder: str | None = None  # where the encoder lies that a job names by its SHA-256
-    in_model: EncoderKept = "usual"  # what becomes of the encoder
+    in_model: EncoderKept = "named"  # what becomes of an encoder that is somebody else's
     now: datetime | None = None
 
     def fuse(self, job_path: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
@@ -76,9 +78,8 @@ class Coordinator:
 
     def _write(self, kept: KeptUploads, fused: Fused, out: Path) -> Made:
         """The model file, its uploads beside it, and a line in the log for every decision."""
-        predictor = with_encoder(fused.predictor) if self.in_model == "included" else fused.predictor
-        left_out = files_in(predictor) if self.in_model == "left out" else ()
-        provenance = replace(provenance_of(kept, fused), left_out=left_out)
+        predictor, encoder = kept_as(self.in_model, fused.predictor)
+        provenance = replace(provenance_of(kept, fused), encoder=encoder)
         data = model_in_pieces(predictor, provenance, key=self.identity.key)
         beside, digest, job = path_beside(out), data.sha256, kept.job.sha256
         write(beside, encode_kept(kept, digest, self.identity.key))
@@ -93,7 +94,7 @@ class Coordinator:
             self.identity.public,
             f"{len(fused.used)} of {len(kept.job.site_names)} sites, {data.size} bytes",
         )
-        return Made(out, data.size, digest, fused, beside)
+        return Made(out, data.size, digest, fused, beside, encoder)
 
     def _now(self) -> datetime:
         return self.now or datetime.now(UTC)
@@ -120,10 +121,13 @@ def protections(job: Job) -> tuple[str, ...]:
     """What was done to hide a site's numbers, in words."""
     noise = [part.privacy.sentence for part in job.work.needs if isinstance(part, NoisedMoments)]
     secure = [] if job.manifest.secure is None else [SECURE]
-    return (*noise, *secure)
+    return (*noise, *secure, *([WORDS] if job.withholds else []))
 
 
 def share_of(decision: Decision) -> SiteShare:
+    """What everybody may read of a site; of one that left, that it did, and nothing of what it had sent."""
+    if decision.verdict == "left out":
+        return SiteShare(decision.site, False, reason=f"{decision.verdict}: {decision.reason}")
     used = decision.verdict == "used"
     reason = "" if used else f"{decision.verdict}: {decision.reason}"
     return SiteShare(decision.site, used, decision.samples, decision.weight, decision.file, reason)

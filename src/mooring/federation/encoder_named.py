@@ -1,28 +1,37 @@
-"""The encoder that a job looks through, by its SHA-256: a site must have this very one."""
+"""The encoder that a job or a model looks through, by its SHA-256: whoever computes with it must have this very one."""
 
 from mooring.fusion import Fusion
 from mooring.methods.method import maps_of
 from mooring.models.encoders.efficientnet import LITES
-from mooring.models.feature_maps import Encoder
-from mooring.models.feature_maps.content import SHA256
+from mooring.models.feature_maps import Encoder, FeatureMap
+from mooring.models.feature_maps.content import SHA256, digest_in
 from mooring.trees import by_content, to_tree
+
+WITH_THE_JOB, NOT_INSIDE = "travels beside the job", "is not in the model"
 
 
 def encoder_named(fusion: Fusion | None) -> str | None:
+    """The first encoder of a rule; None where nothing was trained."""
+    names = [name_of(features) for features in (() if fusion is None else maps_of(fusion))]
+    return next((name for name in names if name is not None), None)
+
+
+def name_of(features: FeatureMap) -> str | None:
     """`efficientnet-lite0 sha256:...` for one of the house, `sha256:...` for a file; None where nothing was trained."""
-    for features in () if fusion is None else maps_of(fusion):
-        if isinstance(features, Encoder):
-            return f"{features.weights} {SHA256}{LITES[features.weights].sha256}"
-        file = to_tree(features, by_content).get("path")
-        if file is not None:
-            return str(file)
-    return None
+    if isinstance(features, Encoder):
+        return f"{features.weights} {SHA256}{LITES[features.weights].sha256}"
+    file = to_tree(features, by_content).get("path")
+    return None if file is None else str(file)
 
 
-def in_words(encoder: str) -> str:
+def is_file(encoder: str) -> bool:
+    """Is it known by its content alone?"""
+    return encoder.startswith(SHA256)
+
+
+def in_words(encoder: str, where: str = WITH_THE_JOB) -> str:
     """For people: what it is, and who has it."""
-    if encoder.startswith(SHA256):
-        digest = encoder.removeprefix(SHA256).partition(":")[0]
-        return f"a file that travels beside the job (--encoder FILE), SHA-256 {digest}"
+    if is_file(encoder):
+        return f"a file that {where} (--encoder FILE), SHA-256 {digest_in(encoder)}"
     name, _, digest = encoder.partition(f" {SHA256}")
     return f"{name}, which comes with mooring[encoder], SHA-256 {digest}"

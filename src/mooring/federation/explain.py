@@ -9,17 +9,18 @@ from torch import Tensor
 
 from mooring.uploads.triangle import packed_size, unpack
 
+BY_CLASS = "how many images of each class the site has"
 SENTENCES = (
     (r"noised-moments-\w+\.counts", "about how many images of each class the site has, under noise"),
     (r"noised-moments-\w+\.sums", "for each class, the sum of reduced features of its images, under noise"),
     (r"noised-moments-\w+\.second", "the sum of products of reduced features over all images, under noise"),
     (r"noised-moments-\w+\.draws", "how many noises are in these sums: one"),
-    (r"moments-\w+\.counts", "how many images of each class the site has"),
+    (r"moments-\w+\.counts", BY_CLASS),
     (r"moments-\w+\.sums", "for each class, the sum of the features of its images: one vector per class, no image"),
     (r"moments-\w+\.second", "the sum of products of features over all images: how features vary together"),
-    (r"mixtures-\w+\.counts", "how many images of each class the site has"),
+    (r"mixtures-\w+\.counts", BY_CLASS),
     (r"mixtures-\w+\.\w+", "a mixture of Gaussians fitted to the features of each class: shares, centres or spreads"),
-    (r"label_counts", "how many images of each class the site has"),
+    (r"label_counts", BY_CLASS),
     (r"class_means", "for each class, the mean of the trained network's features of its images"),
     (r"embedding_(mean|deviation)", "mean and spread of the trained network's features of all images together"),
     (r"gram\..*", "what a layer of the network was fed with, as a sum of products over all images"),
@@ -44,7 +45,7 @@ class Explained:
 
 
 @dataclass(frozen=True)
-class Moments:
+class SecondMomentRank:
     """How much second moments tell of single images: their rank against the number of images and of features."""
 
     rank: int
@@ -53,7 +54,7 @@ class Moments:
 
     @property
     def sentence(self) -> str:
-        told = f"of rank {self.rank} from {self.samples} images with {self.features} features each"
+        told = f"of rank {self.rank:,} from {self.samples:,} images with {self.features:,} features each"
         if self.samples <= self.features:
             return f"{told}: they span what the images span; whoever has them can test whether a known image was used"
         return f"{told}: many images share every direction"
@@ -90,7 +91,7 @@ def small_classes(counts: Iterable[int], classes: Iterable[str], minimum: int) -
     return {label: count for label, count in zip(classes, counts, strict=False) if 0 < count < minimum}
 
 
-def moments_of(tensors: Mapping[str, Tensor], samples: int) -> Moments | None:
+def second_moment_rank(tensors: Mapping[str, Tensor], samples: int) -> SecondMomentRank | None:
     """The rank of second moments that are shared by all classes, if there are some."""
     for name, second in tensors.items():
         match = SECOND.fullmatch(name)
@@ -101,5 +102,5 @@ def moments_of(tensors: Mapping[str, Tensor], samples: int) -> Moments | None:
             continue
         values = torch.linalg.eigvalsh(unpack(second.double(), sums.shape[1]))
         rank = int((values > RANK * values[-1].clamp(min=torch.finfo(values.dtype).tiny)).sum())
-        return Moments(rank, sums.shape[1], samples)
+        return SecondMomentRank(rank, sums.shape[1], samples)
     return None

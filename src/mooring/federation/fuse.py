@@ -18,7 +18,7 @@ from mooring.federation.keys import fingerprint
 from mooring.federation.privacy import figures_of
 from mooring.federation.secure_job import misshapen, total_of
 from mooring.federation.secure_sum import Seeds
-from mooring.federation.upload_file import UploadFile, UploadLimits, read_upload
+from mooring.federation.upload_file import UploadFile, UploadLimits, UploadManifest, read_upload
 from mooring.fusion import Predictor, Server
 from mooring.fusion.admit import Refusal, admit
 from mooring.models.network import PROTOTYPES
@@ -104,11 +104,11 @@ def fuse_uploads(
     uploads = [file.upload for file in used] if job.manifest.secure is None else [total_of(job, used, revealed)]
     with threads(1):  # the same bytes on every machine
         predictor = job.fusion(uploads, Server(job.work.blueprint, job.experiment.seed))
-    total = sum(file.upload.samples for file in used)
+    total = sum(file.manifest.samples or 0 for file in used)
     decisions += [
         replace(
             decided(file, "used", ""),
-            weight=file.upload.samples / total if total else None,
+            weight=file.manifest.samples / total if file.manifest.samples and total else None,
             notes=notes_on(job, file, used),
         )
         for file in used
@@ -168,7 +168,14 @@ def problem_of(job: Job, file: UploadFile) -> str | None:
         return f"it sends more than was asked for: tensor {shown(extra[0])}"
     if told.masked != (job.manifest.secure is not None):
         return "its numbers are masked, and should not be" if told.masked else "its numbers are not masked"
-    return misshapen(job, upload.tensors) if told.masked else None
+    return misshapen(job, upload.tensors) if told.masked else told_amiss(job, told)
+
+
+def told_amiss(job: Job, told: UploadManifest) -> str | None:
+    """Of how many images an upload is, it must say; or, where the job withholds that, must not."""
+    if job.withholds and (told.samples is not None or told.metrics):
+        return "it tells of its counts, which the job withholds"
+    return None if job.withholds or told.samples is not None else "it does not tell how many images it has"
 
 
 def suspicious(job: Job, admitted: Sequence[Upload]) -> tuple[Refusal, ...]:
@@ -206,7 +213,9 @@ def refuse_short(used: Sequence[UploadFile], decisions: Sequence[Decision], term
     if len(used) < max(1, terms.need):
         reason = f" ({told})" if told else ""
         raise FederationError(
-            f"{len(used)} sites can be fused, and {max(1, terms.need)} are needed{reason}", "ask for their files"
+            f"{len(used)} {'site' if len(used) == 1 else 'sites'} can be fused, and "
+            f"{'one is' if terms.need <= 1 else f'{terms.need} are'} needed{reason}",
+            "ask for their files",
         )
 
 
@@ -226,8 +235,7 @@ def notes_on(job: Job, file: UploadFile, used: Sequence[UploadFile]) -> tuple[st
 
 
 def decided(file: UploadFile, verdict: Verdict, reason: str) -> Decision:
-    samples = None if file.manifest.masked else file.upload.samples
-    return Decision(file.manifest.site, verdict, reason, samples, None, file.signer, file_hash(file.data))
+    return Decision(file.manifest.site, verdict, reason, file.manifest.samples, None, file.signer, file_hash(file.data))
 
 
 def in_order(job: Job, decisions: Sequence[Decision]) -> tuple[Decision, ...]:

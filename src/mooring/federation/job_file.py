@@ -1,12 +1,11 @@
 """The job file: what a coordinator asks of sites, signed, and all that it takes to do it anywhere but the images."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from nacl.signing import SigningKey
 from torch import Tensor
@@ -16,12 +15,13 @@ from mooring.config import HOUSE_CODE, Experiment, job_of, parse
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import FederationError, MooringError, TrustError
 from mooring.federation.container import Container, FileLimits, encode, is_key, read
+from mooring.federation.encoder_at_hand import PLAN_AGAIN, with_encoder
 from mooring.federation.encoder_named import encoder_named
 from mooring.federation.manifests import is_hex, manifest_as, without_control
 from mooring.federation.names import check_classes, check_sites
+from mooring.federation.withheld_counts import Counts, refuse_counting
 from mooring.fusion import Fusion
 from mooring.methods import Method
-from mooring.models.feature_maps.content import SHA256, content_of
 from mooring.record import as_tree
 from mooring.trees import Tree, by_content, to_tree
 from mooring.uploads import Limits, expected_of, limits_for
@@ -31,10 +31,9 @@ KIND = "job"
 LIMITS = FileLimits(bytes=2**24, head_bytes=2**24)
 IMAGES = ("size", "channels", "fit", "levels")  # of a source, what every site must do alike
 TREE = {"data", "model", "training", "method", "seed"}  # of an experiment, what a job says
-PATHS = ("path", "root")  # keys that name files
 NONCE = 16  # bytes
+FILE_NAME = re.compile(r"(?<=\.path=).*?(?=, [\w.]+=|$)")  # of an encoder, in the label of a method
 TRAIN_FIRST = "train its encoder with mooring run, then say encoder.path=RUN/encoder.safetensors"
-PLAN_AGAIN = "ask the coordinator for a new job file"
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,7 @@ class JobManifest:
     mooring: str  # the version that wrote it
     nonce: str  # two jobs of the same words are two jobs
     secure: SecurePlan | None = None
+    counts: Counts = "told"  # how many images a site has
     encoder: str | None = None  # its name, if it has one, and its SHA-256
 
 
@@ -119,6 +119,11 @@ class Job:
     def fusion(self) -> Fusion:
         assert self.experiment.method.fusion is not None, "checked when it was read"
         return self.experiment.method.fusion
+
+    @property
+    def withholds(self) -> bool:
+        """Do sites keep to themselves how many images they have?"""
+        return self.manifest.counts == "withheld"
 
     @property
     def expires(self) -> datetime:
@@ -220,11 +225,22 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
         raise FederationError(
             "builds another work order here than at the coordinator's", "use the version of mooring that planned it"
         )
-    if encoder_named(experiments[0].method.fusion) != manifest.encoder:
-        raise FederationError("names another encoder than the one it would use here", PLAN_AGAIN)
-    if plans_of(wire_of(work, manifest.secure)) != manifest.uploads:
-        raise FederationError("would upload something else than it says", PLAN_AGAIN)
+    if manifest.counts == "withheld":
+        refuse_counting(work.needs, experiments[0].name)
+    otherwise = {
+        "calls its method otherwise than what it builds": not same_label(manifest.method, experiments[0]),
+        "names another encoder than the one it would use here": encoder_named(experiments[0].method.fusion)
+        != manifest.encoder,
+        "would upload something else than it says": plans_of(wire_of(work, manifest.secure)) != manifest.uploads,
+    }
+    for reason in (reason for reason, found in otherwise.items() if found):
+        raise FederationError(reason, PLAN_AGAIN)
     return experiments[0], work
+
+
+def same_label(told: str, experiment: Experiment) -> bool:
+    """Is this what the experiment is called? A site approves a method by its name; a file may be called otherwise."""
+    return FILE_NAME.sub("", told) == FILE_NAME.sub("", experiment.label_elsewhere)
 
 
 def usable(experiment: Experiment) -> None:
@@ -243,38 +259,6 @@ def usable(experiment: Experiment) -> None:
 def track_of_public(method: Method) -> bool:
     """Does it look through an encoder that somebody has to train on public images first?"""
     return method.bank is None and method.track == "public"
-
-
-def with_encoder(tree: Tree, encoder: str | None) -> Tree:
-    """The tree with the path of the encoder's file where it has only its SHA-256; a path in a job is never followed."""
-    named = sorted(set(paths_in(tree)))
-    if not named:
-        return tree
-    if len(named) > 1 or not named[0].startswith(SHA256):
-        raise FederationError(f"it names the file {shown(named[0])}", PLAN_AGAIN)
-    if encoder is None:
-        raise FederationError(f"its encoder is a file, {named[0][: len(SHA256) + 16]}...", "name it: --encoder FILE")
-    digest = named[0].split(":")[1]
-    if sha256(content_of(encoder)).hexdigest() != digest:
-        raise FederationError(f"--encoder {encoder}: is not the file of this job", f"its SHA-256 must be {digest}")
-    located: Tree = replaced(tree, named[0], str(Path(encoder).absolute()))
-    return located
-
-
-def paths_in(tree: object) -> list[str]:
-    """Every file that a tree names, whatever it says it is."""
-    if isinstance(tree, dict):
-        own = [str(value) for key, value in tree.items() if key in PATHS and value is not None]
-        return own + [found for part in tree.values() for found in paths_in(part)]
-    return [found for part in tree for found in paths_in(part)] if isinstance(tree, list) else []
-
-
-def replaced(tree: Any, old: str, new: str) -> Any:
-    if isinstance(tree, dict):
-        return {key: replaced(part, old, new) for key, part in tree.items()}
-    if isinstance(tree, list):
-        return [replaced(part, old, new) for part in tree]
-    return new if tree == old else tree
 
 
 def moment(text: str) -> datetime:

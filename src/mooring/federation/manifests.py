@@ -11,8 +11,9 @@ from mooring.record import as_record, as_tree
 from mooring.uploads.codec import shown
 
 T = TypeVar("T")
-VERSION = re.compile(r"[\w.+!-]{1,64}")
-MOST_VERSIONS = 64  # words
+PACKAGE = re.compile(r"[a-z][a-z0-9._-]{0,63}", re.ASCII)
+VERSION = re.compile(r"unknown|[0-9][\w.+!-]{0,63}", re.ASCII)
+MOST_VERSIONS = 32
 
 
 def manifest_as(kind: type[T], tree: object, what: str, remedy: str) -> T:
@@ -53,8 +54,8 @@ def is_hex(value: str, digits: int) -> bool:
 
 def are_versions(told: Mapping[str, str]) -> bool:
     """Names of packages and their versions, few and short."""
-    words = [*told.keys(), *told.values()]
-    return len(words) <= MOST_VERSIONS and all(VERSION.fullmatch(word) for word in words)
+    each = [PACKAGE.fullmatch(name) and VERSION.fullmatch(version) for name, version in told.items()]
+    return len(each) <= MOST_VERSIONS and all(each)
 
 
 def without_control(text: str) -> bool:

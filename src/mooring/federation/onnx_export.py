@@ -41,10 +41,13 @@ class ExportedFile:
     path: Path
     bytes: int
     difference: float  # the largest between its scores and the model's, on a few images of noise
+    encoder: str | None = None  # that the model only names, and that is inside here
 
     @property
     def words(self) -> str:
-        return f"{self.path}: scores as the model's, largest difference {self.difference:.1e} on {TRIED} images"
+        told = f"{self.path}: scores as the model's, largest difference {self.difference:.1e} on {TRIED} images"
+        inside = "its encoder, which is somebody else's, is inside: pass it on as its licence allows"
+        return told if self.encoder is None else f"{told}\n{inside}"
 
 
 def export_onnx(model: ModelFile, path: Path) -> ExportedFile:
@@ -60,7 +63,7 @@ def export_onnx(model: ModelFile, path: Path) -> ExportedFile:
         reason = one_line(str(error).splitlines()[0])[:160] if str(error) else type(error).__name__
         raise impossible(model.predictor, reason) from None
     write_atomically(path, data)
-    return ExportedFile(path, len(data), difference)
+    return ExportedFile(path, len(data), difference, model.provenance.encoder)
 
 
 def onnx_bytes(model: ModelFile) -> bytes:

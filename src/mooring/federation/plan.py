@@ -27,6 +27,7 @@ from mooring.federation.job_file import (
 from mooring.federation.keys import Identity
 from mooring.federation.names import check_classes, check_sites
 from mooring.federation.secure_job import plan_of
+from mooring.federation.withheld_counts import Counts, refuse_counting
 from mooring.uploads import limits_for
 from mooring.uploads.codec import shown
 from mooring.version import VERSION
@@ -47,10 +48,12 @@ def plan(  # noqa: PLR0913
     now: datetime | None = None,
     expires: datetime | None = None,
     secure_images: int | None = None,
+    counts: Counts = "told",
 ) -> tuple[bytes, Job]:
     """The bytes of a job file, and the job as every site will read it: it is read back before it is handed out.
 
-    `secure_images`: nobody sees a site's numbers, and all sites together have at most so many images.
+    `secure_images`: nobody sees a site's numbers, and all sites together have at most so many images. `counts`: how
+    many images a site has.
     """
     check_sites(sites)
     check_classes(classes)
@@ -67,9 +70,15 @@ def plan(  # noqa: PLR0913
     if minimum < 1:
         raise FederationError(f"--minimum {minimum}: is below 1", "give at least 1; small classes give images away")
     usable(experiment)
+    if counts == "withheld" and secure_images is not None:
+        raise FederationError(
+            "--withhold-counts: a secure sum tells no site's counts, only those of all sites together", "leave it out"
+        )
     shape = experiment.data.image_shape()
     assert shape is not None, "an experiment decides the size of its images"
     work = job_of(experiment, shape, tuple(classes))
+    if counts == "withheld":
+        refuse_counting(work.needs, experiment.name)
     secure = None if secure_images is None else plan_of(work, secure_images, len(known), len(sites))
     wire = wire_of(work, secure)
     began = (now or datetime.now(UTC)).replace(microsecond=0)
@@ -90,6 +99,7 @@ def plan(  # noqa: PLR0913
         mooring=VERSION,
         nonce=token_hex(NONCE),
         secure=secure,
+        counts=counts,
         encoder=encoder_named(experiment.method.fusion),
     )
     data = encode_job(manifest, identity.key)

@@ -17,16 +17,21 @@ from mooring.errors import DataError, FederationError, TrainingError
 from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Event, silent
 from mooring.federation.budget import Budget, spent
 from mooring.federation.container import file_hash, write
-from mooring.federation.explain import sentence_of, small_classes
+from mooring.federation.explain import BY_CLASS, sentence_of, small_classes
 from mooring.federation.job_file import Job
 from mooring.federation.keys import Identity, fingerprint
 from mooring.federation.log import Entry, Log, Noise
 from mooring.federation.privacy import figures_of, under_noise, with_noise_of
 from mooring.federation.secure_job import masked
 from mooring.federation.upload_file import UploadManifest, encode_file, numbers_of, seal, tensor_facts
+from mooring.federation.withheld_counts import without_counts
 from mooring.record import StateFolder, environment
 from mooring.types import Upload
 
+MASKED = "masked, so that only the sum over all sites of the job can be read, of these:"
+WITHHELD = "not how many images there are, nor what training measured: the job withholds counts"
+IN_ALL = "how many images there are in all"
+MEASURED = "the loss and the accuracy of the training, on the images it was trained on"
 SAMPLE = 32  # images that a check looks at
 
 
@@ -40,7 +45,7 @@ class Preview:
     ignored: Mapping[str, int]  # files that are no images, by ending
     images: int
     seconds: float  # about
-    bytes: int  # of the upload
+    bytes: int  # of the upload's tensors: names and hashes of the manifest add some kilobytes
     reveals: tuple[str, ...]  # what leaves the site, in sentences
     small: Mapping[str, int]  # classes below the job's minimum, where that gives images away
     budget: Budget | None = None  # under noise, what this account would have told with this upload in all
@@ -73,10 +78,21 @@ def preview(job: Job, site: SiteFolder, earlier: Sequence[Entry] = ()) -> Previe
         images=site.size,
         seconds=seconds_for(job.work, site) if site.size else 0.0,
         bytes=job.limits.bytes,
-        reveals=tuple(dict.fromkeys(sentence_of(plan.name) for plan in job.manifest.uploads)),
+        reveals=revealed_by(job),
         small={} if figures else small_classes(site.counts.values(), job.classes, job.manifest.minimum),
         budget=spent(earlier, Noise(**figures, numbers="")) if figures else None,
     )
+
+
+def revealed_by(job: Job) -> tuple[str, ...]:
+    """What leaves a site, in sentences: its tensors, and what its manifest says beside them."""
+    tensors = tuple(dict.fromkeys(sentence_of(plan.name) for plan in job.manifest.uploads))
+    if job.manifest.secure is not None:
+        return (MASKED, *tensors)
+    if job.withholds:
+        return (*tensors, WITHHELD)
+    told = () if BY_CLASS in tensors or figures_of(job.work) else (IN_ALL,)
+    return (*tensors, *told, *((MEASURED,) if job.work.recipe.terms else ()))
 
 
 def seconds_for(work: ClientJob, site: SiteFolder) -> float:
@@ -132,19 +148,21 @@ def train(  # noqa: PLR0913
     upload, last = trained(replace(job, work=work), site, shard, log.home, emit)
     upload = under_noise(work, upload)
     upload = upload if job.manifest.secure is None else masked(job, upload, site.name, identity.key)
+    upload = without_counts(upload) if job.withholds else upload
+    measured = {} if last is None else {"base_loss": last.base_loss, "train_accuracy": last.train_accuracy}
     versions = environment()
     manifest = UploadManifest(
         job=job.sha256,
         work=job.work.sha256,
         site=site.name,
-        samples=upload.samples,
+        samples=None if job.withholds or job.manifest.secure is not None else upload.samples,
         classes=job.classes,
         minimum=job.manifest.minimum,
         created=today.isoformat(),
         tensors={name: tensor_facts(tensor) for name, tensor in upload.tensors.items()},
-        metrics={} if last is None else {"base_loss": last.base_loss, "train_accuracy": last.train_accuracy},
+        metrics={} if job.withholds else measured,
         versions={"python": versions.python, **versions.packages},
-        small_classes=bool(small),
+        small_classes=bool(small) and not job.withholds,
         masked=job.manifest.secure is not None,
         privacy=figures,
     )

@@ -17,6 +17,7 @@ from mooring.errors import FederationError, UploadError
 from mooring.federation.container import AGAIN, Container, FileLimits, decode, encode, is_key, load, refuse
 from mooring.federation.job_file import moment, type_name
 from mooring.federation.manifests import are_versions, manifest_as
+from mooring.federation.withheld_counts import ALIKE, NOT_TOLD
 from mooring.record import as_tree
 from mooring.trees import digest
 from mooring.types import Upload
@@ -45,7 +46,7 @@ class UploadManifest:
     job: str  # SHA-256 of the job file
     work: str  # SHA-256 of the work order
     site: str
-    samples: int
+    samples: int | None  # images behind it; None: not told
     classes: tuple[str, ...]
     minimum: int  # images of a class that the job asks for
     created: str
@@ -62,7 +63,7 @@ class UploadFile:
     """An upload file that was read, and is what its signer wrote."""
 
     manifest: UploadManifest
-    upload: Upload = field(repr=False)
+    upload: Upload = field(repr=False)  # of one image, where it does not tell of how many
     signer: str  # public key
     sha256: str  # of the file's head
     data: bytes = field(repr=False)  # the file as it was signed, out of its seal
@@ -132,7 +133,7 @@ def opened_upload(held: Container, data: bytes, what: str, limits: UploadLimits 
         upload = decode_upload(held.payload, limits.tensors)
     except UploadError as error:
         raise FederationError(f"{what}: {error.problem}", error.remedy) from None
-    told = (manifest.site, manifest.samples, manifest.work)
+    told = (manifest.site, NOT_TOLD if manifest.samples is None else manifest.samples, manifest.work)
     if told != (upload.site, upload.samples, upload.job):
         refuse(what, "says other things outside than inside")
     if dict(manifest.tensors) != {name: tensor_facts(tensor) for name, tensor in upload.tensors.items()}:
@@ -142,4 +143,5 @@ def opened_upload(held: Container, data: bytes, what: str, limits: UploadLimits 
     if not is_key(manifest.job):
         refuse(what, "answers no job")
     moment(manifest.created)
+    upload = replace(upload, samples=ALIKE) if manifest.samples is None else upload
     return UploadFile(manifest, upload, held.signer, held.sha256, data)

@@ -1,18 +1,23 @@
 """Predictors on features that nobody trained."""
 
+import re
+from dataclasses import replace
+from hashlib import sha256
 from typing import ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
-from mooring.errors import FusionError
+from mooring.errors import FusionError, ModelError
 from mooring.fusion.predictor import Confidence, Predictor, Saved, Scorer
-from mooring.models.feature_maps import FeatureMap
+from mooring.models.feature_maps import OWN_FILES, FeatureMap, settled_map
+from mooring.models.feature_maps.content import SHA256, content_of, digest_in
 from mooring.models.feature_maps.reduction import reduced
 from mooring.models.network import Blueprint
 from mooring.models.plans import built, checked
 from mooring.trees import Tree, by_content, to_tree
 
+DIGEST = re.compile("[0-9a-f]{64}")
 MARGIN = 100.0  # how far below all others a class scores that nobody has seen
 
 
@@ -54,10 +59,33 @@ class FrozenFeatures(Predictor):
     @classmethod
     def restored(cls, saved: Saved) -> Self:
         feature_map = built(saved.tree.get("map"), saved.families.maps, f"{saved.path}map")
-        phi = saved.filled("phi", lambda: feature_map.empty(saved.blueprint))
+        own = settled_map(feature_map, saved.blueprint.shape)
+        named = isinstance(own, OWN_FILES) and not saved.below("phi")
+        phi = (
+            from_file(own, saved.encoder, saved.blueprint)
+            if named
+            else saved.filled("phi", lambda: feature_map.empty(saved.blueprint))
+        )
         told = checked(saved.tree.get("confidence", "score"), Confidence, f"{saved.path}confidence", {})
         confidence: Confidence = "probability" if told == "probability" else "score"
         return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), **saved.held(cls), confidence=confidence)
+
+
+def from_file(features: FeatureMap, encoder: str | None, blueprint: Blueprint) -> nn.Module:
+    """phi from the file that a saved predictor names by its SHA-256, if it is the very one."""
+    assert isinstance(features, OWN_FILES), "asked of maps in files alone"
+    digest = digest_in(features.path)
+    if not DIGEST.fullmatch(digest):
+        raise ModelError(f"its encoder is named by {digest[:60]!a}, which is no SHA-256", "save it again")
+    if encoder is None:
+        raise ModelError(
+            f"its encoder is a file, {SHA256}{digest[:16]}..., and not in the model", "name it: --encoder FILE"
+        )
+    if sha256(content_of(encoder)).hexdigest() != digest:
+        raise ModelError(
+            f"{encoder}: is not the encoder of this model", f"name the file with the SHA-256 {digest}: --encoder FILE"
+        )
+    return replace(features, path=encoder).build(blueprint)
 
 
 class Affine(Scorer):

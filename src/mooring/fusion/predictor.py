@@ -100,6 +100,7 @@ class Saved:
     predictors: Kinds
     scorers: Kinds
     path: str = ""  # of this module within the whole
+    encoder: str | None = None  # where an encoder lies that the file names by its SHA-256
 
     def tensor(self, name: str) -> Tensor:
         if name not in self.tensors:

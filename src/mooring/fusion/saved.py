@@ -121,7 +121,7 @@ def predictor_in_pieces(
     beside: Mapping[str, Tensor] = NOTHING,
     left_out: Collection[str] = (),
 ) -> Pieces:
-    """The same, for models that are large; tensors that are `left_out` are given again by whoever reads it."""
+    """The same, for models that are large; what is `left_out` is a file that whoever reads it must have."""
     own = {f"{BESIDE}{name}": tensor for name, tensor in beside.items()}
     state = {name: tensor for name, tensor in predictor.state_dict().items() if name not in left_out}
     return encode_in_pieces(state | own, manifest_of(predictor, provenance).facts())
@@ -132,16 +132,15 @@ def decode_predictor(
     trusted: Iterable[type] = (),
     limits: Limits = USUAL,
     what: str = "predictor",
-    given: Mapping[str, Tensor] = NOTHING,
+    encoder: str | None = None,
 ) -> LoadedPredictor:
-    """Every other sequence of bytes is refused in one line; `given` are the tensors that were left out."""
+    """Every other sequence of bytes is refused in one line; `encoder` is where a file lies that it only names."""
     facts, tensors = decode_tensors(data, limits, what)
-    tensors = {**given, **tensors}
     classes, beside = tuple(trusted), {name: tensors.pop(name) for name in list(tensors) if name.startswith(BESIDE)}
     try:
         manifest = read_manifest(facts, classes)
         refuse_broken(beside)
-        predictor = restored(manifest, tensors, classes)
+        predictor = restored(manifest, tensors, classes, encoder)
     except ModelError as error:
         raise ModelError(f"{what}: {error.problem}", error.remedy) from None
     return LoadedPredictor(predictor, manifest, {name.removeprefix(BESIDE): beside[name] for name in beside})
@@ -161,13 +160,15 @@ def read_manifest(facts: Tree, trusted: Sequence[type]) -> Manifest:
     return Manifest(facts["predictor"], blueprint_of(facts, Families.of(trusted)), told)
 
 
-def restored(manifest: Manifest, tensors: Mapping[str, Tensor], trusted: Sequence[type]) -> Predictor:
+def restored(
+    manifest: Manifest, tensors: Mapping[str, Tensor], trusted: Sequence[type], encoder: str | None = None
+) -> Predictor:
     """The predictor, if these are all of its tensors, finite, and it can score an image with them."""
     refuse_broken(tensors)
     own, blueprint = named(trusted), manifest.blueprint
     families, tree = Families.of(trusted), {WHOLE: manifest.predictor}
     within = {f"{WHOLE}.{name}": tensor for name, tensor in tensors.items()}
-    whole = Saved(tree, within, blueprint, families, PREDICTORS | own, SCORERS | own)
+    whole = Saved(tree, within, blueprint, families, PREDICTORS | own, SCORERS | own, encoder=encoder)
     try:
         predictor = whole.predictor(WHOLE)
         with torch.inference_mode():

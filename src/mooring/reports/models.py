@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mooring.federation.assessment import Assessment, PositiveResult, Rate
+from mooring.federation.encoder_named import NOT_INSIDE, in_words
 from mooring.federation.leave_one_out import WithoutSite, change
 from mooring.federation.model_file import ModelFile, SiteShare
 from mooring.fusion.predictor import Predictor
@@ -102,7 +103,8 @@ def sites(model: ModelFile) -> Section:
 
 def site_row(site: SiteShare) -> tuple[Cell, ...]:
     share = None if site.weight is None else f"{100 * site.weight:.1f}"
-    return site.name, "yes" if site.used else "no", site.samples, share, site.reason, (site.upload_sha256 or "")[:12]
+    images = "withheld" if site.used and site.samples is None else site.samples
+    return site.name, "yes" if site.used else "no", images, share, site.reason, (site.upload_sha256 or "")[:12]
 
 
 def results(found: Assessment | None) -> Section:
@@ -160,12 +162,13 @@ def knowledge(model: ModelFile) -> Section:
 
 def use(model: ModelFile) -> Section:
     channels, height, width = model.blueprint.shape
-    reading = model.provenance.reading
+    reading, needed = model.provenance.reading, model.provenance.encoder
     colours = "grey" if channels == 1 else "colour" if channels == 3 else f"{channels} channels"
     rows: tuple[tuple[Cell, ...], ...] = (
         ("takes", f"images of any size, brought to {height} x {width} pixels, {colours} (fit: {reading.fit})"),
         ("answers with", ANSWERS[model.confidence]),
         ("consists of", CONSISTS.get(innermost(model.predictor).kind, ENSEMBLE)),
+        *([] if needed is None else [("needs", f"its encoder: {in_words(needed, NOT_INSIDE)}")]),
         *(("protected by", words) for words in model.provenance.protections),
         ("size", f"{size(sum(tensor.nbytes for tensor in model.predictor.state_dict().values()))} of tensors"),
         ("not for", "decisions about people without someone who looks at the image too"),
@@ -187,7 +190,7 @@ def origin(model: ModelFile) -> Section:
         ("made by", {"simulation": "a simulated run", "federation": "a federation by file"}.get(told.origin, "")),
         ("method", told.method),
         ("fusion", told.fusion),
-        ("job", told.job_sha256),
+        ("work order", told.job_sha256),
         ("fingerprint", told.fingerprint),
         ("seed", told.seed),
         ("signed by", model.signer or "nobody"),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from mooring.config import Experiment
+from mooring.federation.encoder_kept import EncoderKept, kept_as
 from mooring.federation.model_file import Provenance, SiteShare, model_in_pieces
 from mooring.fusion import Fusion, Predictor
 from mooring.methods import track_of
@@ -13,9 +14,16 @@ LEFT_OUT = "left out of this fusion"
 
 
 def model_of(
-    predictor: Predictor, fusion: Fusion, experiment: Experiment, result: Result, at_round: int, clients: Sequence[int]
+    predictor: Predictor,
+    fusion: Fusion,
+    experiment: Experiment,
+    result: Result,
+    at_round: int,
+    clients: Sequence[int],
+    in_model: EncoderKept = "named",
 ) -> Pieces:
     """`model.mooring` of what `fusion` made of what these clients uploaded after this round."""
+    predictor, encoder = kept_as(in_model, predictor)
     provenance = Provenance(
         origin="simulation",
         method=experiment.label_elsewhere,
@@ -28,6 +36,7 @@ def model_of(
         images_per_class=counted(result, clients),
         reading=experiment.data.reading(),
         versions=environment().packages,
+        encoder=encoder,
     )
     return model_in_pieces(predictor, provenance)
 

@@ -15,6 +15,7 @@ from mooring.engines.local import device_of_server
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
+from mooring.federation.encoder_kept import EncoderKept
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory, threads
@@ -151,12 +152,14 @@ class FinishedRun:
                 raise ConfigError([f"client {client}: uploaded nothing in this run; valid: {valid}"])
         return [self.folder.upload(records[client]) for client in wanted]
 
-    def fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None = None) -> FusionRecord:
+    def fuse(
+        self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None = None, in_model: EncoderKept = "named"
+    ) -> FusionRecord:
         """One rule: what `fusions/` keeps of it, and its predictor in the file `out`, if there shall be one. What the
         caller's `emit` raises comes out as it was raised."""
-        return as_raised(lambda: self._fuse(fusion, uploads, out))
+        return as_raised(lambda: self._fuse(fusion, uploads, out, in_model))
 
-    def _fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None) -> FusionRecord:
+    def _fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None, in_model: EncoderKept) -> FusionRecord:
         with user_errors_kept(self.folder.path), threads(self.examiner.threads(torch.get_num_threads())):
             ready = with_encoder(fusion, self.folder.path / ENCODER)
             server = self.server(ready)
@@ -181,7 +184,7 @@ class FinishedRun:
         self.keep(row)
         if out is not None:
             told = (fusion, self.experiment, self.result, row.round, row.clients)
-            write_atomically(out, model_of(found.predictor, *told))
+            write_atomically(out, model_of(found.predictor, *told, in_model))
         return row
 
     def completed(self, upload: Upload, needs: Parts) -> Upload:

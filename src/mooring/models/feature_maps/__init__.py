@@ -24,6 +24,7 @@ FEATURE_MAPS: dict[str, type[FeatureMap]] = {
     "whitened-filters": WhitenedFilters,
 }
 PRETRAINED = (ByImages, Encoder, EncoderFile, OnnxFile, ResNetFile)  # somebody's data is behind them
+OWN_FILES = (EncoderFile, OnnxFile, ResNetFile)  # of the user's, and perhaps under somebody's licence
 SIZED = (Encoder, OnnxFile, ResNetFile)  # they take images of one size, and say which
 LARGE = (3, 1024, 1024)  # an image that can be brought to whatever size they take
 
@@ -31,6 +32,7 @@ __all__ = [
     "DATA_FREE",
     "FEATURE_MAPS",
     "LARGE",
+    "OWN_FILES",
     "PRETRAINED",
     "SIZED",
     "ByImages",

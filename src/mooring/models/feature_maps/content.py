@@ -24,6 +24,11 @@ def named_content(path: str) -> str:
     return f"{SHA256}{sha256(data).hexdigest()}:{len(data)}"
 
 
+def digest_in(name: str) -> str:
+    """The 64 digits in `sha256:HASH` or `sha256:HASH:BYTES`."""
+    return name.removeprefix(SHA256).partition(":")[0]
+
+
 def length_of(path: str) -> int:
     """Bytes of the file, as its name or the disk tells."""
     if not path.startswith(SHA256):

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import partial
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -25,6 +26,7 @@ NATIVE = 224  # pixels a side, where a file does not say
 class FileMap(Checked, ABC):
     """phi(x): maps of the encoder in the file `path`, averaged, side by side."""
 
+    kind: ClassVar[str]
     path: FilePath = field(metadata={CONTENT: named_content})
     pixels: Side | None = None  # None: as the file says, else 96 for images up to 40 pixels a side, else 224
     layers: tuple[str, ...] = ()

@@ -7,11 +7,12 @@ import torch
 from torch import Tensor, nn
 
 from mooring.bounds import Checked
-from mooring.errors import ModelError
+from mooring.errors import ConfigError, ModelError
 from mooring.models.backbones import Block
 from mooring.models.encoders.preparation import VIEWS, Views
 from mooring.models.feature_maps.base import FeatureMap, Normalise, frozen
 from mooring.models.feature_maps.encoder_file import EncoderFile, content_name
+from mooring.models.feature_maps.file_map import FileMap
 from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 from mooring.models.network import Blueprint
 from mooring.trees import CONTENT
@@ -37,6 +38,12 @@ class PublicEncoder(Checked):
     path: FilePath | None = field(
         default=None, metadata={CONTENT: lambda path: None if path is None else content_name(path)}
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.beside, (EncoderFile, FileMap)):
+            told = "an encoder in a file of its own stands alone; name it with encoder=FILE"
+            raise ConfigError([f"PublicEncoder.beside={self.beside.kind}: {told}"])
 
     def size(self, blueprint: Blueprint) -> int:
         encoder, _ = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
