@@ -2,12 +2,14 @@
 
 import pytest
 
-from mooring.cli.tables import caption, chance, interval_of, on_what, verdict
+from mooring.cli.tables import caption, chance, interval_of, on_what, results_table, verdict
 from mooring.config import load_plan
-from mooring.record import Metrics
+from mooring.errors import ConfigError
+from mooring.record import Metrics, Result, RoundRecord, Seeds
 from mooring.sweep.lead import leads
 from mooring.sweep.summary import Scored
 from mooring.sweep.tables import SweepTables
+from mooring.types import PartitionSummary
 
 
 def runs(**accuracies):
@@ -35,6 +37,19 @@ def test_chance_is_always_saying_the_most_frequent_class():
     metrics = Metrics(0.5, confusion=((1, 2), (0, 1)))
     assert chance(metrics, ("cat", "dog")) == "chance level: always saying 'cat' is right for 0.750 of them"
     assert "most frequent class is right for 0.750" in chance(metrics, ())
+
+
+def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
+    metrics = Metrics(0.8, confusion=((50, 10), (10, 30)), per_class_auc=(0.9, 0.9))
+    rounds = (RoundRecord(0, metrics),)
+    result = Result("v7", 0.8, rounds, PartitionSummary(3, 10), Seeds(1, 1), test_images=100, classes=("well", "ill"))
+    results_table([("runs/v7", result)])
+    shown = capsys.readouterr().out
+    assert "sensitivity  95 % interval  specificity  95 % interval    AUC" in shown
+    assert "0.750    0.598-0.858        0.833    0.720-0.907  0.900" in shown
+    assert "of 'ill': 40 images of it and 60 of others" in shown
+    with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
+        results_table([("runs/v7", result)], "il")
 
 
 @pytest.mark.parametrize(

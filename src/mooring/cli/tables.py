@@ -10,6 +10,7 @@ from rich.text import Text
 from mooring.cli.arguments import counted
 from mooring.cli.terminal import Screen
 from mooring.intervals import wilson
+from mooring.record import looked_for, one_class
 from mooring.reports.accuracies import guess_of, tested_on
 from mooring.reports.table import size
 from mooring.sweep.summary import interval
@@ -25,8 +26,9 @@ INTERVAL = "95 % interval"
 TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
 
 
-def results_table(outcomes: "list[tuple[str, Result]]") -> None:
-    """One line per run: the fused accuracy with its interval, what the clients reach alone, and what it cost."""
+def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = None) -> None:
+    """One line per run: the fused accuracy with its interval, what the clients reach alone, and what it cost; of one
+    class, where it is looked for, sensitivity, specificity and AUC."""
     table = Table(box=None, pad_edge=False, title_justify="left")
     table.add_column("method")
     for heading in ("accuracy", INTERVAL, "balanced", "macro F1", "ECE", "alone", "upload"):
@@ -56,6 +58,33 @@ def results_table(outcomes: "list[tuple[str, Result]]") -> None:
         console.print(f"{result.method}: {spent}", style="dim", soft_wrap=True)
         absent = "".join(f"  {result.site(row.client)}: {row.reason}" for row in result.absent)
         console.print(f"run folder: {folder}{absent}", soft_wrap=True)
+    one_class_table(console, [result for _, result in outcomes], positive)
+
+
+def one_class_table(console: Screen, results: "list[Result]", positive: str | None) -> None:
+    """One class against all others, as medicine counts: the one that was named, or the second of two."""
+    label = looked_for(results[0].classes, positive)
+    if label is None:
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method")
+    for heading in ("sensitivity", INTERVAL, "specificity", INTERVAL, "AUC"):
+        table.add_column(heading, justify="right")
+    for result in results:
+        found = one_class(result.metrics, result.classes, label)
+        once = sum(map(sum, result.metrics.confusion)) == result.test_images  # and not once for every client
+        rates = [
+            cell
+            for rate in (found.sensitivity, found.specificity)
+            for cell in (decimals(rate.share), interval_of(rate.share or 0.0, rate.n if once else None))
+        ]
+        table.add_row(result.method, *rates, decimals(found.auc))
+    sick, well = found.sensitivity.n, found.specificity.n
+    console.print()
+    console.print(table, highlight=True)
+    console.print(
+        f"\nof {label!r}: {counted(sick, 'image')} of it and {well:,} of others; AUC by chance 0.5", style="dim"
+    )
 
 
 def on_what(source: str | None, images: int | None) -> str:
