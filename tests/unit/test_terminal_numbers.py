@@ -2,9 +2,12 @@
 
 import pytest
 
-from mooring.cli.tables import caption, chance, interval_of, on_what, results_table, verdict
+from mooring.cli.accuracies import interval_of
+from mooring.cli.progress import fused
+from mooring.cli.tables import caption, chance, on_what, results_table, verdict
 from mooring.config import load_plan
 from mooring.errors import ConfigError
+from mooring.events import SnapshotFused
 from mooring.record import Metrics, Result, RoundRecord, Seeds
 from mooring.sweep.lead import leads
 from mooring.sweep.summary import Scored
@@ -25,6 +28,13 @@ def test_an_interval_of_one_run_is_over_its_test_images():
     """Wilson's for 5 of 10, worked out by hand: (0.5 + z^2/20 +- z sqrt(0.025 + z^2/400)) / (1 + z^2/10)"""
     assert interval_of(0.5, 10) == "0.237-0.763"
     assert interval_of(0.5, None) == "-"
+
+
+def test_progress_says_on_how_many_images_and_how_sure():
+    told = fused(SnapshotFused(299, 0.872, 1.0, 26_032), 300)
+    assert told == "round 299 (last: 299): accuracy 0.872 (95 % 0.868-0.876, 26,032 images)"
+    assert len(told) <= 80
+    assert fused(SnapshotFused(0, 0.5), 1) == "round 0 (last: 0): accuracy 0.500"
 
 
 def test_only_a_source_with_an_official_test_set_is_said_to_have_one():

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from mooring.cli.accuracies import interval_of
 from mooring.cli.arguments import counted
 from mooring.cli.terminal import Screen
-from mooring.intervals import wilson
 from mooring.record import looked_for, one_class
 from mooring.reports.accuracies import guess_of, tested_on
 from mooring.reports.table import size
@@ -103,14 +103,6 @@ def chance(metrics: "Metrics", classes: "Sequence[str]") -> str:
         return "chance level: unknown"
     how = f"always saying {guess.label!r}" if guess.label else "always saying the most frequent class"
     return f"chance level: {how} is right for {guess.share:.3f} of them"
-
-
-def interval_of(accuracy: float, images: int | None) -> str:
-    """Of one run, over its test images."""
-    if not images:
-        return "-"
-    low, high = wilson(round(accuracy * images), images)
-    return f"{low:.3f}-{high:.3f}"
 
 
 def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int, trained: "Result") -> None:

@@ -171,7 +171,7 @@ class Running:
         )
         if fusion is not None and round_ == max(self.fused):
             self.model = found.predictor
-        self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began))
+        self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began, self.examiner.images))
 
     def row(self, round_: int, client: int, alone: Metrics | None) -> ClientRecord:
         """A client's record of a round, with what it reaches by itself."""
