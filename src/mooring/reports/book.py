@@ -16,7 +16,7 @@ from mooring.trees import Tree
 SEEDS = ("seed", "partition.seed")
 DRAWN = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?")
 MOST_SHOWN = 12  # runs whose clients are drawn one by one
-MOST_CLIENTS = 20  # clients that are drawn in one figure
+MOST_CLIENTS = 20  # clients that can be told apart in one figure
 
 
 @dataclass(frozen=True)
