@@ -204,9 +204,10 @@ def caption(plan: "Plan", tables: "SweepTables") -> "Iterator[str]":
         yield verdict(lead)
 
 
-def verdict(lead: "Lead") -> str:
+def verdict(lead: "Lead[Factors]") -> str:
     """Settled only if the paired interval of the difference to every other one excludes 0."""
-    best, other, gap = combination(lead.best), combination(lead.nearest), lead.gap
+    nearest, gap = lead.nearest
+    best, other = combination(lead.best), combination(nearest)
     if gap.mean is None:
         return f"no settled winner: {best} leads, and has no seed in common with {other}"
     if gap.low is None:

@@ -7,7 +7,8 @@ from mooring.record import OneClass
 from mooring.reports.accuracies import between, guess, images, looked_at, mean_accuracy, percent, sureness
 from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.section import Answer, Tone, VerdictLine
-from mooring.reports.winners import Contest, contests
+from mooring.reports.winners import contests
+from mooring.sweep.lead import Lead
 
 MOST_NAMED = 8
 NO_SPREAD = 1e-6
@@ -148,7 +149,7 @@ def best_of_many(book: Book) -> Iterator[Answer]:
     yield Answer("Which is best", f"{told} On {images(first)}.{guessing}", tone)
 
 
-def decided(contest: Contest) -> str:
+def decided(contest: Lead[SeedGroup]) -> str:
     best, (other, told) = contest.best, contest.nearest
     lead = f"{best.label} with {percent(mean_accuracy(best))}{how_sure(best)}"
     if told.mean is None:
@@ -170,7 +171,7 @@ def how_sure(group: SeedGroup) -> str:
     return f", 95 % interval {between(sure.low, sure.high)} {sure.over}"
 
 
-def summed_up(found: tuple[Contest, ...]) -> str:
+def summed_up(found: tuple[Lead[SeedGroup], ...]) -> str:
     won = [contest.best.label for contest in found if contest.settled]
     return f"{len(won)} of {len(found)} problems have a settled winner" + (f": {listed(won)}." if won else ".")
 
