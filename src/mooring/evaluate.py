@@ -163,8 +163,9 @@ def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> floa
 
 
 def measure(scores: Tensor, labels: Tensor) -> Metrics:
-    """Accuracy, its mean over classes, macro F1, and expected calibration error of the soft-max of the scores."""
-    classes = scores.shape[1]
+    """Accuracy, its mean over classes, macro F1, expected calibration error of the soft-max of the scores, and of each
+    class how well it is told from all others."""
+    classes, exact = scores.shape[1], scores.double()
     predicted = scores.argmax(1)
     confusion = torch.bincount(labels * classes + predicted, minlength=classes**2).view(classes, classes)
     right, actual, claimed = confusion.diag().double(), confusion.sum(1), confusion.sum(0)
@@ -178,6 +179,7 @@ def measure(scores: Tensor, labels: Tensor) -> Metrics:
         calibration_error=calibration_error(scores, predicted == labels),
         per_class_accuracy=tuple(r if p else None for r, p in zip(recall.tolist(), present.tolist(), strict=True)),
         confusion=tuple(map(tuple, confusion.tolist())),
+        per_class_auc=tuple(auc(log_odds(exact, c), labels == c) for c in range(classes)),
     )
 
 
@@ -187,3 +189,20 @@ def calibration_error(scores: Tensor, hit: Tensor) -> float:
     bins = (confidence * BINS).long().clamp(max=BINS - 1)
     gap = torch.zeros(BINS, dtype=torch.float64).index_add_(0, bins, hit.double() - confidence)
     return float(gap.abs().sum() / len(hit))
+
+
+def log_odds(scores: Tensor, c: int) -> Tensor:
+    """log p_c / (1 - p_c) of the soft-max, in the order of p_c and without its rounding to 1; (N,)"""
+    others = torch.cat([scores[:, :c], scores[:, c + 1 :]], 1)
+    return scores[:, c] - others.logsumexp(1)
+
+
+def auc(values: Tensor, true: Tensor) -> float | None:
+    """P(value of a positive > value of a negative) + 1/2 P(equal), from ranks (Mann and Whitney 1947)."""
+    positives, negatives = int(true.sum()), int((~true).sum())
+    if not positives or not negatives or bool(values.isnan().any()):
+        return None
+    _, place, count = values.unique(return_inverse=True, return_counts=True)  # in rising order
+    last = count.cumsum(0).double()
+    ranks = (last - (count.double() - 1) / 2)[place]  # equal values share the mean of their ranks
+    return float((ranks[true].sum() - positives * (positives + 1) / 2) / (positives * negatives))

@@ -158,6 +158,7 @@ class SnapshotFused(Event):
     round: int
     accuracy: float | None
     seconds: float | None = None
+    images: int | None = None  # test images that it was evaluated on
 
 
 @dataclass(frozen=True)

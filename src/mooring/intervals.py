@@ -1,7 +1,33 @@
 """How far a measured share may be from the true one."""
 
-from math import sqrt
+from dataclasses import dataclass
+from math import ceil, floor, sqrt
 from statistics import NormalDist
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`right` of `n`, and the interval that holds the true share in 95 of 100 such tests."""
+
+    right: int
+    n: int
+
+    @property
+    def share(self) -> float | None:
+        return self.right / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return wilson(self.right, self.n) if self.n else None
+
+    @property
+    def percent(self) -> str:
+        return "-" if self.share is None else f"{100 * self.share:.0f} %"
+
+    @property
+    def interval_words(self) -> str:
+        """Rounded outward: 71-93 %"""
+        return "-" if self.interval is None else f"{floor(100 * self.interval[0])}-{ceil(100 * self.interval[1])} %"
 
 
 def wilson(right: int, total: int, level: float = 0.95) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from report_folders import with_many_clients
 
 from mooring import report
 
@@ -22,7 +23,8 @@ FLAGS = (
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 DESKTOP = {"width": 1200, "height": 900}
 WHAT = "the report page in a browser"
-HIGHEST = {"run": 4_000, "study": 8_000}  # pixels at 1280 wide
+HIGHEST = {"run": 4_000, "crowd": 4_000, "study": 8_000}  # pixels at 1280 wide
+ADDRESSES = {"study": "address", "run": "run_address", "crowd": "crowd_address"}
 SERIOUS = ("serious", "critical")
 AXE = "node_modules/axe-core/axe.min.js"
 
@@ -57,6 +59,14 @@ def address(browser, request, tmp_path_factory):
 def run_address(browser, request, tmp_path_factory):
     folder = request.getfixturevalue("v12_run")
     return report(folder, out=tmp_path_factory.mktemp("page") / "report.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def crowd_address(browser, request, tmp_path_factory):
+    """A run of 50 clients."""
+    folder = tmp_path_factory.mktemp("page") / "crowd"
+    with_many_clients(request.getfixturevalue("v12_run"), folder, 50)
+    return report(folder).as_uri()
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +207,15 @@ def test_dark_mode_follows_the_system_and_the_button(page):
     assert (paper(page), tick(page)) == light
 
 
+def test_ticks_of_a_logarithmic_axis_keep_their_zeros(page):
+    """10 was written as 1, and 200 as 2."""
+    line = {"name": "a", "entry": "a", "colour": 0, "style": "solid", "at": 0, "y": [9, 220]}
+    figure = {"kind": "curves", "x": "round", "y": "lambda", "log": True, "xs": [[0, 1]], "lines": [line]}
+    drawing = "(figure) => { const place = document.createElement('div'); charts.draw(figure, place, 600); return "
+    ticks = page.evaluate(drawing + "[...place.querySelectorAll('.tick')].map((tick) => tick.textContent) }", figure)
+    assert {"10", "20", "50", "100", "200"} <= set(ticks)
+
+
 @pytest.mark.parametrize("width", [375, 768, 1200])
 def test_nothing_scrolls_sideways(page, width):
     page.set_viewport_size({"width": width, "height": 800})
@@ -228,11 +247,11 @@ def test_still_no_word_and_no_request_at_the_end(page, heard, address):
     assert {url for url in heard["requests"] if not url.startswith(("data:", "blob:"))} == {address}
 
 
-@pytest.fixture(scope="module", params=["study", "run"])
+@pytest.fixture(scope="module", params=["study", "run", "crowd"])
 def wide_page(opened, request):
     """A page of each kind at 1280 wide; the last tests, since they leave the page."""
     opened.set_viewport_size({"width": 1280, "height": 900})
-    opened.goto(request.getfixturevalue({"study": "address", "run": "run_address"}[request.param]))
+    opened.goto(request.getfixturevalue(ADDRESSES[request.param]))
     opened.wait_for_selector("html[data-ready]")
     return request.param, opened
 

@@ -103,7 +103,7 @@ def test_several_methods_are_several_experiments_and_a_key_is_idle_only_if_none_
     assert v4.method == METHODS["v4"]
     assert v7.method.client.align.weight.base.value == 3
     (problem,) = problems("method=v4,local-only", "method.client.align.weight.base.value=3")
-    assert problem.startswith("method.client.align=")
+    assert problem.startswith("method.client.align.weight.base.value=3: this method has no such part")
 
 
 def test_split_seed_follows_the_seed_until_it_is_given():

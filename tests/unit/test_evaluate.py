@@ -10,7 +10,11 @@ from mooring.seeds import generator
 
 
 def test_metrics_equal_scikit_learns():
-    from sklearn.metrics import balanced_accuracy_score, f1_score  # a second, which every collection would pay
+    from sklearn.metrics import (
+        balanced_accuracy_score,
+        f1_score,
+        roc_auc_score,
+    )  # a second, which every collection would pay
 
     rng = generator(0, "evaluate")
     scores = torch.randn(300, 7, generator=rng)
@@ -20,12 +24,15 @@ def test_metrics_equal_scikit_learns():
     assert metrics.balanced_accuracy == pytest.approx(balanced_accuracy_score(labels, predicted))
     assert metrics.macro_f1 == pytest.approx(f1_score(labels, predicted, average="macro"))
     assert sum(map(sum, metrics.confusion)) == 300
+    by_class = [roc_auc_score(labels == c, scores.softmax(1)[:, c]) for c in range(7)]
+    assert metrics.per_class_auc == pytest.approx(by_class, abs=1e-4)
 
 
 def test_a_class_without_test_images_has_no_accuracy_and_harms_nobody():
     metrics = measure(torch.eye(3)[[0, 1]], torch.tensor([0, 1]))
     assert metrics.per_class_accuracy == (1.0, 1.0, None)
     assert metrics.balanced_accuracy == 1.0
+    assert metrics.per_class_auc == (1.0, 1.0, None)
 
 
 def test_calibration_error_by_hand():

@@ -13,9 +13,11 @@ from PIL import Image
 from sklearn.metrics import roc_auc_score
 
 from mooring.errors import ConfigError, DataError, MooringError
-from mooring.federation.assessment import Rate, as_told, assess, auc
+from mooring.evaluate import auc
+from mooring.federation.assessment import as_told, assess
 from mooring.federation.model_file import Provenance, save_model
 from mooring.federation.predict import Prediction, Unreadable, predict
+from mooring.intervals import Rate
 
 
 @pytest.fixture(scope="module")

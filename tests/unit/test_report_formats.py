@@ -22,9 +22,11 @@ from mooring.record import RunFolder
 from mooring.reports.alternative import in_words
 from mooring.reports.compose import compose
 from mooring.reports.formats import FORMATS
+from mooring.reports.formats.latex import table as latex_table
 from mooring.reports.page.build import asset
 from mooring.reports.page.charts import chart
 from mooring.reports.reading import gather
+from mooring.reports.table import Table
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +63,9 @@ def test_markdown_has_every_table_and_no_stray_markup(written, study):
     assert r"\<b\>" in text
 
 
+NOT_SEEN = 10  # points beyond the margin
+
+
 def test_latex_is_balanced_and_its_rows_fit_their_columns(written):
     text = written("latex").read_text()
     assert text.count(r"\toprule") == text.count(r"\midrule") == text.count(r"\bottomrule")
@@ -79,6 +84,26 @@ def test_latex_compiles(written, tmp_path):
     order = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-output-directory", tmp_path]
     done = subprocess.run([*order, written("latex")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+    assert not [wide for wide in re.findall(r"Overfull \\hbox \((\d+)", done.stdout) if int(wide) > NOT_SEEN]
+
+
+def test_a_wide_table_is_turned_for_a_page_that_is_higher_than_wide():
+    told = Table("t", "Turned", ("round", *(f"value {i}" for i in range(20))), tuple((r, *[r] * 20) for r in range(3)))
+    text = latex_table(told)
+    assert "{rrrr}" in text.replace("l", "r")
+    assert text.count(r"\\") == 21
+    assert "value 19 & 0 & 1 & 2" in text
+
+
+def test_a_long_table_never_leaves_the_page():
+    told = Table(
+        "t", "Long", ("a", "b", "c"), tuple((i, "many words " * 20, "0123456789abcdef" * 4) for i in range(40))
+    )
+    text = latex_table(told)
+    boxes = [float(box) for box in re.findall(r"p\{([\d.]+)\\linewidth\}", text)]
+    assert len(boxes) == 2
+    assert 0.5 < sum(boxes) < 1
+    assert r"01234567\allowbreak{}89abcdef" in text
 
 
 def test_excel_has_a_sheet_per_table_and_native_charts(written, study):

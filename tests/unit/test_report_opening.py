@@ -11,8 +11,9 @@ from report_folders import relabelled
 from mooring.config import HOUSE_CODE
 from mooring.errors import ConfigError
 from mooring.intervals import wilson
-from mooring.record import DecidedClaim, RunFolder, write_result
+from mooring.record import DecidedClaim, RunFolder, Spread, write_result
 from mooring.reports import compare, report
+from mooring.reports.book import looking_for
 from mooring.reports.claims import judged, main_figure
 from mooring.reports.compose import compose
 from mooring.reports.figure import INK, PALETTE, Series
@@ -101,13 +102,32 @@ def test_two_classes_are_counted_as_medicine_does(v12_run, tmp_path):
     folder = tmp_path / "run"
     relabelled(v12_run, folder, ["method=v12"], 0.8, classes=("well", "ill"))
     result = RunFolder(folder).result
-    metrics = replace(result.metrics, confusion=((50, 10), (10, 30)), per_class_accuracy=(5 / 6, 3 / 4))
+    metrics = replace(
+        result.metrics,
+        confusion=((50, 10), (10, 30)),
+        per_class_accuracy=(5 / 6, 3 / 4),
+        per_class_auc=(0.9, 0.9),
+    )
     rounds = (*result.rounds[:-1], replace(result.last, metrics=metrics))
     write_result(folder, replace(result, rounds=rounds, test_images=100))
-    [found] = [table for table in compose(gather(folder)).tables if table.slug == "two-classes"]
+    report = compose(gather(folder))
+    [found] = [table for table in report.tables if table.slug == "one-class"]
     [row] = found.rows
-    assert row[1:] == (0.75, 40, *wilson(30, 40), pytest.approx(5 / 6), 60, *wilson(50, 60))
-    assert "'ill'" in found.note
+    shares = Spread(0.75), *wilson(30, 40), Spread(pytest.approx(5 / 6)), *wilson(50, 60)
+    assert row == ("v12", "ill", *shares, Spread(0.9), 1)
+    words = "Of 'ill' against all others: sensitivity 75.0 % of 40, specificity 83.3 % of 60, AUC 0.900."
+    assert words in told(report, "How good it is").text
+
+
+def test_a_class_of_many_is_looked_for_once_it_is_named(v12_run):
+    book = gather(v12_run)
+    assert not [table for table in compose(book).tables if table.slug == "one-class"]
+    [found] = [table for table in compose(looking_for(book, "7")).tables if table.slug == "one-class"]
+    metrics = RunFolder(v12_run).result.metrics
+    assert found.rows[0][:3] == ("v12", "7", Spread(metrics.per_class_accuracy[7]))
+    assert found.rows[0][-2] == Spread(metrics.per_class_auc[7])
+    with pytest.raises(ConfigError, match="--positive seven: is no class of the model"):
+        looking_for(book, "seven")
 
 
 def test_a_run_weighs_less_than_two_megabytes(run_report):

@@ -18,7 +18,7 @@ from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.reading import gather
 from mooring.reports.sections.costs import count, training_flops
-from mooring.reports.sections.prototypes import share
+from mooring.reports.sections.prototypes import overall
 from mooring.reports.table import Table, shown, spread
 from mooring.sweep.summary import Scored, summarised
 
@@ -103,9 +103,8 @@ def test_losses_of_the_table_are_those_of_the_result(run_report, v12_run):
 
 def test_the_share_of_prototypes_is_weighted_by_norm():
     norms = {0: (1.0, 3.0), 1: (3.0, 1.0), 2: (4.0, 4.0)}
-    assert share(norms, 0) == pytest.approx((1 / 8 + 3 / 8) / 2)
-    assert share(norms, 2) == pytest.approx(1 / 2)
-    assert share({0: (0.0, 1.0)}, 0) is None
+    assert overall(norms) == pytest.approx({0: (1 / 8 + 3 / 8) / 2, 1: (3 / 8 + 1 / 8) / 2, 2: 1 / 2})
+    assert overall({0: (0.0, 1.0)}) == {}
 
 
 def test_shares_add_up_to_one(run_report):

@@ -8,13 +8,14 @@ import pytest
 
 from mooring.cli.run import run
 from mooring.cli.spelling import as_setting
-from mooring.config import Experiment
+from mooring.config import Experiment, load
 from mooring.config.families import SLOTS
 from mooring.config.keys import SHORT
 from mooring.config.settings import SECTIONS, all_settings, keys_ending, matching, spelled
 from mooring.config.settings.page import MARKED, with_tables
 from mooring.config.settings.ranges import range_of
 from mooring.config.settings.section import EVERY, OfKinds, OfRecord
+from mooring.errors import ConfigError
 from mooring.types import Count, Fraction, OpenFraction, Positive, Seed
 
 PAGE = (Path(__file__).parents[2] / "docs/configuration.md").read_text("utf-8")
@@ -103,6 +104,28 @@ def test_wrong_spelling_is_met_half_way(cli):
     assert cli("run", "--seed", "3")[1:] == ("", "error: --seed 3: is a setting, not an option; write seed=3\n")
     assert cli("run", "device=cuda")[2] == "error: device=cuda: unknown key; did you mean engine.device?\n"
     assert "mooring settings weight" in cli("keys", "weight")[2]
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("weight.max=3", "method.client.align.weight.max=3: unknown key; did you mean weight.maximum or "),
+        ("weight.lr_scale=1", "method.client.align.weight.lr_scale=1: unknown key; did you mean sigma.lr_scale?"),
+        ("guard.max=3", "guard.max=3: unknown key; did you mean weight.guard.maximum?"),
+        ("client.weight.value=3", "client.weight.value=3: unknown key; did you mean weight.value?"),
+        ("data.clients=3", "data.clients=3: unknown key; did you mean partition.clients or evaluate.clients?"),
+        ("model.rounds=3", "model.rounds=3: unknown key; did you mean training.rounds?"),
+        ("views.count=2", "views.count=2: unknown key; did you mean method.client.views.count?"),
+        ("partition.client=3", "partition.client=3: unknown key; did you mean 'clients'?"),
+        ("max=3", "max=3: unknown key; did you mean 'lambda_max'?"),
+        ("weight.wobble=3", "method.client.align.weight.wobble=3: unknown key; valid: data, gradients, guard, "),
+    ],
+)
+def test_a_nested_key_in_the_wrong_place_is_found_by_its_last_segment(word, told):
+    with pytest.raises(ConfigError) as raised:
+        load(overrides=["method=v12", word])
+    [problem] = raised.value.problems
+    assert problem.startswith(told)
 
 
 def test_help_of_run_shows_settings_with_their_defaults():

@@ -7,10 +7,12 @@ from study_records import records, study_of
 
 from mooring.cli.study_tables import WIDTH, summary
 from mooring.errors import ConfigError
+from mooring.record import RunFolder
 from mooring.study.evidence import Evidence, StudyRun
+from mooring.study.page import page
 from mooring.study.plan import load_study, plan
 from mooring.study.run import findings
-from mooring.study.summary import Number, alternatives, counted, measured, plain
+from mooring.study.summary import Number, alternatives, counted, images_of, measured, plain
 
 NUMBERS = ("1", "2", "3", "4", "5")
 
@@ -68,6 +70,17 @@ def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, caps
     assert lines[-3].endswith("`mooring` ends above V12: confirmed")
     assert lines[-2].startswith("  0.900 ± 0.000 where nobody trains")
     assert text.endswith("cannot be seen at this scale.")
+
+
+def test_accuracies_say_on_how_many_images_and_what_guessing_gets(v12_run, capsys):
+    words = "360 test images, of which guessing gets 0.103"
+    result = RunFolder(v12_run).result
+    assert images_of([result, None, result]) == words
+    assert images_of([None]) == ""
+    study = study_of("5")
+    told = findings(study, "quick", [], Evidence({sweep.name: () for sweep in study.sweeps}))
+    assert f"(accuracies on {words})" in shown(replace(told, tested=words), capsys)
+    assert f"Accuracies at scale `quick` are on {words}." in page(replace(told, tested=words))
 
 
 @pytest.mark.parametrize("number", NUMBERS)

@@ -2,12 +2,17 @@
 
 import pytest
 
-from mooring.cli.tables import caption, chance, interval_of, on_what, verdict
+from mooring.cli.accuracies import interval_of
+from mooring.cli.progress import fused
+from mooring.cli.tables import caption, chance, on_what, results_table, verdict
 from mooring.config import load_plan
-from mooring.record import Metrics
+from mooring.errors import ConfigError
+from mooring.events import SnapshotFused
+from mooring.record import Metrics, Result, RoundRecord, Seeds
 from mooring.sweep.lead import leads
 from mooring.sweep.summary import Scored
 from mooring.sweep.tables import SweepTables
+from mooring.types import PartitionSummary
 
 
 def runs(**accuracies):
@@ -25,6 +30,13 @@ def test_an_interval_of_one_run_is_over_its_test_images():
     assert interval_of(0.5, None) == "-"
 
 
+def test_progress_says_on_how_many_images_and_how_sure():
+    told = fused(SnapshotFused(299, 0.872, 1.0, 26_032), 300)
+    assert told == "round 299 (last: 299): accuracy 0.872 (95 % 0.868-0.876, 26,032 images)"
+    assert len(told) <= 80
+    assert fused(SnapshotFused(0, 0.5), 1) == "round 0 (last: 0): accuracy 0.500"
+
+
 def test_only_a_source_with_an_official_test_set_is_said_to_have_one():
     assert on_what("svhn", 26_032) == "accuracy on the official test set of svhn (26,032 images)"
     assert on_what("svhn", 5_000) == "accuracy on 5,000 of the 26,032 images of the official test set of svhn"
@@ -36,6 +48,19 @@ def test_chance_is_always_saying_the_most_frequent_class():
     metrics = Metrics(0.5, confusion=((1, 2), (0, 1)))
     assert chance(metrics, ("cat", "dog")) == "chance level: always saying 'cat' is right for 0.750 of them"
     assert "most frequent class is right for 0.750" in chance(metrics, ())
+
+
+def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
+    metrics = Metrics(0.8, confusion=((50, 10), (10, 30)), per_class_auc=(0.9, 0.9))
+    rounds = (RoundRecord(0, metrics),)
+    result = Result("v7", 0.8, rounds, PartitionSummary(3, 10), Seeds(1, 1), test_images=100, classes=("well", "ill"))
+    results_table([("runs/v7", result)])
+    shown = capsys.readouterr().out
+    assert "sensitivity  95 % interval  specificity  95 % interval    AUC" in shown
+    assert "0.750    0.598-0.858        0.833    0.720-0.907  0.900" in shown
+    assert "of 'ill': 40 images of it and 60 of others" in shown
+    with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
+        results_table([("runs/v7", result)], "il")
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from dataclasses import replace
 from threading import Thread
 
 from report_folders import SHORT
 from rich.console import Console
 
 from mooring.cli import watch
+from mooring.cli.accuracies import interval_of
 from mooring.cli.watch_run import going_on, log_sparkline, look, sparkline
 from mooring.cli.watch_sweep import frame_of_sweeps
 from mooring.config import HOUSE_CODE
@@ -29,6 +31,7 @@ def test_a_finished_run_is_seen_whole(v12_run):
     assert rounds == 2
     assert sorted(record.fused) == [0, 1]
     assert len(record.clients) == record.result.clients
+    assert record.test_images == replace(record, result=None).test_images == 360
     assert all([row.round for row in client.rounds] == [0, 1] for client in record.clients)
     assert not going_on(v12_run)
 
@@ -54,7 +57,8 @@ def test_a_sweep_shows_how_many_of_its_runs_are_done(v12_run, tmp_path):
     shutil.copytree(v12_run, tmp_path / "runs/v12-seed1")
     shown = text_of(frame_of_sweeps(tmp_path, [tmp_path], HOUSE_CODE, 24))
     assert "stopped: 1 of 2 runs finished" in " ".join(shown.split())
-    assert f"{RunFolder(v12_run).result.accuracy:.3f}" in shown
+    result = RunFolder(v12_run).result
+    assert f"{result.accuracy:.3f} (95 % {interval_of(result.accuracy, 360)}, 360 images)" in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 

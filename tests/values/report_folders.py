@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from mooring import load
 from mooring.config import as_yaml
-from mooring.record import FusionRecord, Metrics, RunFolder, Seeds, write_result
+from mooring.events import ClientRecord, ClientStarted, EpochRecord, PartitionDrawn
+from mooring.record import FusionRecord, Metrics, RunFolder, Seeds, SiteRecord, events_text, write_result
 
 SHORT = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "engine.workers=1")
 
@@ -22,6 +23,35 @@ def relabelled(run, copy, overrides, accuracy, **changes):
     result = replace(told, accuracy=accuracy, rounds=(*told.rounds[:-1], last), seeds=seeds, **changes)
     write_result(copy, result)
     return result
+
+
+def with_many_clients(run, copy, clients):
+    """A copy of a run whose clients come again and again, under other numbers: a crowd that nobody has to train."""
+    shutil.copytree(run, copy)
+    folder = RunFolder(run)
+    told, events = folder.result, [timed.event for timed in folder.events]
+    alike = {client: client % told.clients for client in range(clients)}  # the client that each one is a copy of
+
+    def repeated(values):
+        return tuple(values[own] for own in alike.values())
+
+    lists = ("sizes", "label_counts", "classes_per_client", "entropy", "normalised_entropy")
+    told_of_clients = {name: repeated(getattr(told.partition, name)) for name in lists}
+    partition = replace(told.partition, clients=clients, **told_of_clients)
+    sites = tuple(SiteRecord(client, f"client {client}", told.sites[own].images) for client, own in alike.items())
+    rounds = tuple(
+        replace(row, clients=tuple(replace(row.clients[own], client=client) for client, own in alike.items()))
+        for row in told.rounds
+    )
+    said = [PartitionDrawn(tuple(site.name for site in sites), partition)]
+    said += [
+        replace(event, client=client)
+        for client, own in alike.items()
+        for event in events
+        if isinstance(event, ClientRecord | ClientStarted | EpochRecord) and event.client == own
+    ]
+    (copy / "events.jsonl").write_text(events_text(said))
+    write_result(copy, replace(told, partition=partition, sites=sites, rounds=rounds))
 
 
 def fusion_of(result, kind, accuracy):

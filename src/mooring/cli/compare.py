@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli.arguments import TrustCode, say, trusted
+from mooring.cli.arguments import Positive, TrustCode, say, trusted
 
 
 def compare(
@@ -14,6 +14,7 @@ def compare(
         str, typer.Option("--format", "-f", help="html, csv, markdown, latex, excel, figures or pdf.")
     ] = "html",
     out: Annotated[Path | None, typer.Option(help="Where to write; by default comparison.html here.")] = None,
+    positive: Positive = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Set runs that were made separately side by side: what differs, which is best, and whether that is settled.
@@ -22,4 +23,4 @@ def compare(
     """
     from mooring.reports import compare as write
 
-    say(str(write([Path(folder) for folder in folders], format_, out, trusted(trust_code))))
+    say(str(write([Path(folder) for folder in folders], format_, out, trusted(trust_code), positive)))

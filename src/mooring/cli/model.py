@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cells import in_csv
-from mooring.cli.arguments import FAILED, AsJson, print_json, say
+from mooring.cli.arguments import FAILED, AsJson, Positive, print_json, say
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -63,7 +63,7 @@ def predict(
 def evaluate(
     model: Model,
     data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="A folder per class, or per site and class.")],
-    positive: Annotated[str | None, typer.Option(help="The class whose sensitivity and specificity count.")] = None,
+    positive: Positive = None,
     encoder: EncoderFile = None,
     json: AsJson = False,
 ) -> None:
@@ -103,7 +103,7 @@ def card(
     data: Annotated[
         Path | None, typer.Option("--data", metavar="FOLDER", help="Held-out images: how good it is goes in.")
     ] = None,
-    positive: Annotated[str | None, typer.Option(help="The class whose sensitivity and specificity count.")] = None,
+    positive: Positive = None,
     out: Annotated[Path | None, typer.Option(help="Write it to this file; a page if it ends in .html.")] = None,
     encoder: EncoderFile = None,
 ) -> None:

@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
+from mooring.cli.accuracies import measured
 from mooring.cli.arguments import counted, say
+from mooring.cli.progress import time_left
 from mooring.cli.terminal import Screen
 from mooring.events import ClientRecord, Emit, Event, PartitionDrawn, RunEnded, SweepBegan, SweepWaits
 
@@ -41,7 +43,8 @@ def all_members(plan: "Plan", out: Path) -> "dict[str, Member]":
 def ending(member: "Member", reason: str) -> str:
     """One line about a run that has ended."""
     result = member.result
-    said = reason or ("" if result is None else f"accuracy {result.metrics.accuracy:.3f}")
+    images = member.trained.test_images if member.trained else None
+    said = reason or ("" if result is None else f"accuracy {measured(result.metrics.accuracy, images)}")
     return f"{member.name}: {said}"
 
 
@@ -77,7 +80,7 @@ class SweepBars:
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[unit]}", markup=False),
-            TimeRemainingColumn(),
+            time_left(),
             console=Screen(stderr=True),
         )
         self.whole = self.progress.add_task(f"sweep {out.name}", total=None, unit="runs")

@@ -8,6 +8,7 @@ from mooring.cli.arguments import (
     FAILED,
     AsJson,
     Events,
+    Positive,
     Settings,
     TrustCode,
     as_object,
@@ -29,6 +30,7 @@ def run(
     settings: Settings = None,
     again: Annotated[bool, typer.Option("--again", help="Repeat an experiment that is already finished.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
+    positive: Positive = None,
     json: AsJson = False,
     events: Events = False,
 ) -> None:
@@ -52,13 +54,14 @@ def run(
     if not {"engine.workers=1", "engine=flower"} & set(settings or ()):
         begin_workers("mooring.engines._worker")
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
-    run_all(apart(chosen), again, quiet, json, events)
+    run_all(apart(chosen), again, quiet, json, events, positive)
 
 
 def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of an interrupted run.")],
     trust_code: TrustCode = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
+    positive: Positive = None,
     json: AsJson = False,
     events: Events = False,
 ) -> None:
@@ -73,10 +76,12 @@ def resume(
     folder = RunFolder(Path(run))
     folder.refuse_imported()
     experiment = load_recorded(folder.experiment_file, trusted(trust_code))
-    run_all([replace(experiment, out=run)], False, quiet, json, events)
+    run_all([replace(experiment, out=run)], False, quiet, json, events, positive)
 
 
-def run_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool, events: bool) -> None:
+def run_all(
+    chosen: "list[Experiment]", again: bool, quiet: bool, json: bool, events: bool, positive: str | None
+) -> None:
     from mooring.cli.progress import watching
     from mooring.record import Result, RunFolder
     from mooring.simulation import folder_of
@@ -102,7 +107,7 @@ def run_all(chosen: "list[Experiment]", again: bool, quiet: bool, json: bool, ev
     else:
         from mooring.cli.tables import results_table
 
-        results_table(outcomes)
+        results_table(outcomes, positive)
     if not all(result.complete for _, result in outcomes):
         raise typer.Exit(FAILED)
 

@@ -23,6 +23,8 @@ def summary(told: "StudyRecord") -> None:
     console.print(Text.assemble(f"Lab note {told.study} run again, scale {told.scale}: ", (told.title, "bold")))
     indented(console, f"{len(told.runs)} runs on {told.ran}; methods {', '.join(told.methods)}")
     console.print(f"What was seen, mean ± standard deviation over seeds {', '.join(map(str, told.seeds))}:")
+    if told.tested:
+        console.print(f"(accuracies on {told.tested})")
     for row in told.highlights:
         console.print(Text.assemble(f"{row.says}: ", (row.verdict, COLOURS[row.verdict])))
         indented(console, row.measured)

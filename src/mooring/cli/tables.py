@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from mooring.cli.accuracies import interval_of
 from mooring.cli.arguments import counted
 from mooring.cli.terminal import Screen
-from mooring.intervals import wilson
+from mooring.record import looked_for, one_class
 from mooring.reports.accuracies import guess_of, tested_on
 from mooring.reports.table import size
 from mooring.sweep.summary import interval
@@ -25,8 +26,9 @@ INTERVAL = "95 % interval"
 TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
 
 
-def results_table(outcomes: "list[tuple[str, Result]]") -> None:
-    """One line per run: the fused accuracy with its interval, what the clients reach alone, and what it cost."""
+def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = None) -> None:
+    """One line per run: the fused accuracy with its interval, what the clients reach alone, and what it cost; of one
+    class, where it is looked for, sensitivity, specificity and AUC."""
     table = Table(box=None, pad_edge=False, title_justify="left")
     table.add_column("method")
     for heading in ("accuracy", INTERVAL, "balanced", "macro F1", "ECE", "alone", "upload"):
@@ -56,6 +58,33 @@ def results_table(outcomes: "list[tuple[str, Result]]") -> None:
         console.print(f"{result.method}: {spent}", style="dim", soft_wrap=True)
         absent = "".join(f"  {result.site(row.client)}: {row.reason}" for row in result.absent)
         console.print(f"run folder: {folder}{absent}", soft_wrap=True)
+    one_class_table(console, [result for _, result in outcomes], positive)
+
+
+def one_class_table(console: Screen, results: "list[Result]", positive: str | None) -> None:
+    """One class against all others, as medicine counts: the one that was named, or the second of two."""
+    label = looked_for(results[0].classes, positive)
+    if label is None:
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method")
+    for heading in ("sensitivity", INTERVAL, "specificity", INTERVAL, "AUC"):
+        table.add_column(heading, justify="right")
+    for result in results:
+        found = one_class(result.metrics, result.classes, label)
+        once = sum(map(sum, result.metrics.confusion)) == result.test_images  # and not once for every client
+        rates = [
+            cell
+            for rate in (found.sensitivity, found.specificity)
+            for cell in (decimals(rate.share), interval_of(rate.share or 0.0, rate.n if once else None))
+        ]
+        table.add_row(result.method, *rates, decimals(found.auc))
+    sick, well = found.sensitivity.n, found.specificity.n
+    console.print()
+    console.print(table, highlight=True)
+    console.print(
+        f"\nof {label!r}: {counted(sick, 'image')} of it and {well:,} of others; AUC by chance 0.5", style="dim"
+    )
 
 
 def on_what(source: str | None, images: int | None) -> str:
@@ -74,14 +103,6 @@ def chance(metrics: "Metrics", classes: "Sequence[str]") -> str:
         return "chance level: unknown"
     how = f"always saying {guess.label!r}" if guess.label else "always saying the most frequent class"
     return f"chance level: {how} is right for {guess.share:.3f} of them"
-
-
-def interval_of(accuracy: float, images: int | None) -> str:
-    """Of one run, over its test images."""
-    if not images:
-        return "-"
-    low, high = wilson(round(accuracy * images), images)
-    return f"{low:.3f}-{high:.3f}"
 
 
 def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int, trained: "Result") -> None:
@@ -183,9 +204,10 @@ def caption(plan: "Plan", tables: "SweepTables") -> "Iterator[str]":
         yield verdict(lead)
 
 
-def verdict(lead: "Lead") -> str:
+def verdict(lead: "Lead[Factors]") -> str:
     """Settled only if the paired interval of the difference to every other one excludes 0."""
-    best, other, gap = combination(lead.best), combination(lead.nearest), lead.gap
+    nearest, gap = lead.nearest
+    best, other = combination(lead.best), combination(nearest)
     if gap.mean is None:
         return f"no settled winner: {best} leads, and has no seed in common with {other}"
     if gap.low is None:

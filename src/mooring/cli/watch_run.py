@@ -5,6 +5,7 @@ from math import inf, isfinite, log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mooring.cli.accuracies import measured
 from mooring.cli.arguments import named, resuming, round_of
 
 if TYPE_CHECKING:
@@ -79,12 +80,13 @@ def accuracy_line(record: "RunRecord", rounds: int) -> str:
     if not record.fused:
         return "accuracy  nothing fused yet"
     last = max(record.fused)
-    told = f"{record.fused[last]:.3f} after {round_of(last, rounds)}"
+    told = f"{measured(record.fused[last], record.test_images)} after {round_of(last, rounds)}"
     shown = [record.fused.get(round_) for round_ in last_of(rounds)]
     known = [value for value in shown if value is not None and isfinite(value)]
     if not known:  # a log may count its rounds as it likes
         return f"accuracy  {told}"
-    return f"accuracy  {sparkline(shown, min(known), max(known))}  {told}, from {min(known):.3f} to {max(known):.3f}"
+    course = f"{sparkline(shown, min(known), max(known))}  from {min(known):.3f} to {max(known):.3f}"
+    return f"accuracy  {told}\n          {course}"
 
 
 def tested(record: "RunRecord") -> list[str]:
@@ -92,10 +94,10 @@ def tested(record: "RunRecord") -> list[str]:
     result = record.result
     if result is None or result.origin is not None:
         return []
-    from mooring.cli.tables import chance, interval_of, on_what
+    from mooring.cli.tables import chance, on_what
 
-    sure = f"95 % interval {interval_of(result.accuracy, result.test_images)} (Wilson, n = 1)"
-    return [f"{on_what(result.dataset, result.test_images)}; {sure}; {chance(result.metrics, result.classes)}"]
+    where = on_what(result.dataset, result.test_images)
+    return [f"{where}; interval by Wilson, n = 1; {chance(result.metrics, result.classes)}"]
 
 
 def last_of(rounds: int) -> range:

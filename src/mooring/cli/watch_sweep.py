@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mooring.cli.accuracies import measured
 from mooring.cli.arguments import counted
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def frame_of_sweeps(folder: Path, sweeps: Sequence[Path], trust: "Trust", height
     table = Table(box=None, pad_edge=False)
     table.add_column("run", overflow="fold")
     table.add_column("rounds of\nclients done", justify="right")
-    table.add_column("accuracy,\ntest images", justify="right")
+    table.add_column("accuracy (95 % interval by\nWilson, test images)", justify="right")
     room = max(height - AROUND, LEAST)
     for _, rounds, accuracy, sweep, member in sorted(seen, key=lambda row: row[0])[:room]:
         name = member.name if what == "sweep" else f"{sweep}/{member.name}"
@@ -51,13 +52,18 @@ def state_of(member: "Member") -> tuple[int, str, str]:
 
     result = member.result
     if result is not None:
-        return ENDED, "all", f"{result.metrics.accuracy:.3f}"
+        images = member.trained.test_images if member.trained else None
+        return ENDED, "all", measured(result.metrics.accuracy, images)
     folder = RunFolder(member.folder)
     if not member.trains or not folder.begun:
         return TO_COME, "-", "-"
     events = [timed.event for timed in folder.events]
     rounds = {(event.client, event.round) for event in events if isinstance(event, ClientRecord)}
     clients = [sum(map(bool, event.summary.sizes)) for event in events if isinstance(event, PartitionDrawn)]
-    fused = [event.accuracy for event in events if isinstance(event, SnapshotFused) and event.accuracy is not None]
+    fused = [
+        measured(event.accuracy, event.images)
+        for event in events
+        if isinstance(event, SnapshotFused) and event.accuracy is not None
+    ]
     total = (clients or [0])[-1] * (member.experiment.training.rounds if member.experiment.method.client.terms else 1)
-    return GOES_ON, f"{len(rounds)} of {total}", f"{fused[-1]:.3f} so far" if fused else "-"
+    return GOES_ON, f"{len(rounds)} of {total}", f"so far {fused[-1]}" if fused else "-"

@@ -7,7 +7,7 @@ Values are checked by pydantic; the walk is ours, because slots are open: a user
 import json
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -27,12 +27,17 @@ POSITION = re.compile("[0-9]{1,9}")
 Problem = tuple[str, bool, str]  # where, is it only a key that nobody reads, what to tell
 
 
+def near(path: str, _: Any, neighbours: list[str]) -> str:
+    return nearest(path.rpartition(".")[2], neighbours)
+
+
 @dataclass
 class Builder:
     """Builds values and collects problems."""
 
     slots: Slots
     trust: Trust
+    meant: Callable[[str, Any, list[str]], str] = near  # a remedy for a key: its path, its value, its neighbours
     problems: list[Problem] = field(default_factory=list)
 
     def build(self, annotation: Any, tree: Any, base: Any, path: str) -> Any:
@@ -134,8 +139,10 @@ class Builder:
         inherited = {key: value for key, value in tree.get(INHERITED, {}).items() if key in hints}
         known = [f.name for f in fields(cls)]
         for i, key in enumerate(key for key in given if key not in known):
-            told = unknown_key(cls, key, known) if i < MOST_PROBLEMS else "unknown key"  # the rest is only counted
-            self._problem(f"{path}.{key}", given[key], told, unknown=True)
+            place = f"{path}.{key}".lstrip(".")
+            remedy = self.meant(place, given[key], known) if i < MOST_PROBLEMS else ""
+            told = unknown_key(cls, key, remedy) if remedy else "unknown key"  # the rest is only counted
+            self._problem(place, given[key], told, unknown=True)
         values: dict[str, Any] = {}
         for f in fields(cls):
             under = getattr(base, f.name) if base is not NOTHING else default_of(f)
@@ -181,10 +188,19 @@ class Builder:
 
     def _problem(self, path: str, value: Any, reason: str, unknown: bool = False) -> Any:
         path = path.lstrip(".")
-        name = path if len(path) <= LONGEST_KEY else f"{path[:LONGEST_KEY]}..."
+        name, value = deepest(path, value)
+        name = name if len(name) <= LONGEST_KEY else f"{name[:LONGEST_KEY]}..."
         shown = name if value is NOTHING else f"{name}={shorten(value)}"
         self.problems.append((path, unknown, f"{shown}: {reason}"))
         return NOTHING
+
+
+def deepest(path: str, value: Any) -> tuple[str, Any]:
+    """`weight`, {max: 3} -> `weight.max`, 3: as somebody wrote it on a command line"""
+    while isinstance(value, dict) and len(value) == 1:
+        [(key, value)] = value.items()
+        path = f"{path}.{key}"
+    return path, value
 
 
 def shorten(value: Any) -> str:

@@ -91,11 +91,11 @@ def configurable(annotation: Any, slots: Slots) -> bool:
     return True
 
 
-def unknown_key(cls: type, key: str, known: list[str]) -> str:
+def unknown_key(cls: type, key: str, remedy: str) -> str:
     """What to say of a key that is no field of this class; a user may have forgotten the type that makes it one."""
     if cls.__module__.partition(".")[0] != HOUSE and key in vars(cls) and key not in cls.__annotations__:
         return f"{place_of(cls)}: {key} has no type, which would make it a field; write {key}: float = ..."
-    return f"unknown key; {nearest(key, known)}"
+    return f"unknown key; {remedy}"
 
 
 def unwritable(part: Any) -> str | None:

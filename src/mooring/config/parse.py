@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,10 @@ from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
 from mooring.config.families import SLOTS
 from mooring.config.features import GIVEN, chosen, same_features
 from mooring.config.keys import BROAD, SHORT, full, lay, once, ours, read_overrides, settled
+from mooring.config.meant import meant
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS, belongs
 from mooring.config.own import strangers
 from mooring.config.paths import absolute, with_paths
-from mooring.config.settings import keys_ending
 from mooring.config.slots import NOTHING, type_hints
 from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
 from mooring.config.trust import ALL_CODE, HOUSE_CODE, Trust
@@ -30,7 +31,6 @@ from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertain
 DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
 CUSTOM = "custom"  # the name of a method that is written out as a tree
 MOST_METHODS = 100  # of one command
-MOST_MEANT = 3  # keys that are proposed
 DEFAULTS = Experiment()
 
 
@@ -85,7 +85,7 @@ def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_C
     """
     chosen = sorted(FUSIONS) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
     settings = read_overrides(overrides)
-    builder = Builder(SLOTS, trust)
+    builder = Builder(SLOTS, trust, meant)
     for key in settings.keys() - {"fusion"}:
         builder.note(key, settings[key], "is no setting of a fusion; write fusion.KEY=VALUE")
     patch = settings.get("fusion", {})
@@ -113,12 +113,11 @@ def _methods(given: Any) -> list[Tree]:
 
 def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Problem]]:
     """One experiment and what is wrong with it."""
-    builder = Builder(SLOTS, trust)
+    builder = Builder(SLOTS, trust, meant)
     known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *NOTE_WORDS]
     for i, key in enumerate(key for key in rest if key not in known):
-        builder.note(
-            str(key), rest[key], f"unknown key; {meant(str(key), known)}" if i < MOST_PROBLEMS else "unknown key"
-        )
+        remedy = f"; {meant(str(key), rest[key], known)}" if i < MOST_PROBLEMS else ""
+        builder.note(str(key), rest[key], f"unknown key{remedy}")
     for key in BROAD:
         if key in rest:
             method = merge(method, nested(SHORT[key], rest[key]))
@@ -136,6 +135,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
             builder.note(path, NOTHING, problem)
         parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
         words = {word: rest[word] for word in OF_METHODS if word in rest}
+        builder.meant = partial(meant, method=base)
         built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder), base, "method")
     except ConfigError as error:
         builder.problems += [("method", False, problem) for problem in error.problems]
@@ -153,17 +153,11 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
     return Experiment(**built, name=name).located(), builder.problems
 
 
-def meant(key: str, known: Iterable[str]) -> str:
-    """A remedy for a key that there is not at the top: those that end so, or the nearest one."""
-    found = keys_ending(key)[:MOST_MEANT]
-    return f"did you mean {' or '.join(found)}?" if found else nearest(key, known)
-
-
 def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree:
     """The tree of a method with what the words of the notes say of it, each at the keys that this method has."""
     if not words:
         return parts
-    method = Builder(SLOTS, builder.trust).build(Method, parts, base, "method")
+    method = Builder(SLOTS, builder.trust, meant).build(Method, parts, base, "method")
     if method is NOTHING:
         return parts  # what is wrong with it is told anyway
     for word, value in words.items():

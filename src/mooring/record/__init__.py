@@ -23,6 +23,7 @@ from mooring.record.files import (
 )
 from mooring.record.folder import ENCODER, LOG, MODEL, RunFolder, StoredUploads, read_fusion, write_result
 from mooring.record.imported import Imported, write_imported
+from mooring.record.one_class import OneClass, looked_for, one_class
 from mooring.record.result import (
     FORMAT,
     Absence,
@@ -79,6 +80,7 @@ __all__ = [
     "Metrics",
     "NotFinite",
     "Observation",
+    "OneClass",
     "Origin",
     "Plot",
     "PlottedLine",
@@ -109,6 +111,8 @@ __all__ = [
     "events_text",
     "in_use",
     "locked",
+    "looked_for",
+    "one_class",
     "opened",
     "read_fusion",
     "read_json",

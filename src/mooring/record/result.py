@@ -22,6 +22,7 @@ class Metrics:
     calibration_error: float | None = None
     per_class_accuracy: tuple[float | None, ...] = ()  # None: no test image of that class
     confusion: tuple[tuple[int, ...], ...] = ()  # row: true class, column: predicted class
+    per_class_auc: tuple[float | None, ...] = ()  # against all others; None: no image of the class, or no other
 
 
 @dataclass(frozen=True)

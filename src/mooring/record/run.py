@@ -46,6 +46,14 @@ class RunRecord:
     remarks: tuple[str, ...] = ()  # what a reader should know, such as what was inferred and not read
     events: tuple[TimedEvent, ...] = field(default=(), repr=False)
 
+    @property
+    def test_images(self) -> int | None:
+        """How many the fused accuracies are measured on; known once the first was."""
+        if self.result is not None:
+            return self.result.test_images
+        told = [timed.event.images for timed in self.events if isinstance(timed.event, SnapshotFused)]
+        return told[-1] if told else None
+
     def mean_accuracy(self, round_: int) -> float | None:
         """Of the clients alone, over those that have one in this round."""
         own = [r.accuracy for c in self.clients for r in c.rounds if r.round == round_ and r.accuracy is not None]

@@ -136,6 +136,7 @@ class StudyRecord:
     runs: tuple[StudyRunRecord, ...]
     missing: tuple[str, ...] = ()  # runs that did not finish
     ran: str = ""  # what the runs share, in words
+    tested: str = ""  # how many test images its accuracies are measured on, and what guessing would reach
     methods: tuple[str, ...] = ()
     highlights: tuple[Observation, ...] = ()
     sentences: tuple[ListedSentence, ...] = ()  # of the note, in its order

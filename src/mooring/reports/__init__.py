@@ -12,15 +12,18 @@ def report(
     format: str = "html",  # noqa: A002
     out: Path | str | None = None,
     trust: Trust = HOUSE_CODE,
+    positive: str | None = None,
 ) -> Path:
     """Write the report on a folder and return where it is; by default inside the folder.
 
-    `trust`: whose code may be imported because the folder names it; `ALL_CODE` for a folder of one's own.
+    `trust`: whose code may be imported because the folder names it; `ALL_CODE` for a folder of one's own. `positive`:
+    the class whose sensitivity, specificity and AUC count; of two classes it is the second.
 
     >>> from mooring import report
     >>> report("runs/v12", format="markdown").name
     'report.md'
     """
+    from mooring.reports.book import looking_for
     from mooring.reports.compose import compose
     from mooring.reports.formats import FORMATS
     from mooring.reports.reading import gather
@@ -29,7 +32,7 @@ def report(
         raise ConfigError([f"format={format}: unknown; {nearest(format, FORMATS)}"])
     chosen = FORMATS[format]
     path = Path(folder) / chosen.name if out is None else Path(out)
-    chosen.write(compose(gather(Path(folder), trust)), path)
+    chosen.write(compose(looking_for(gather(Path(folder), trust), positive)), path)
     return path
 
 
@@ -38,8 +41,10 @@ def compare(
     format: str = "html",  # noqa: A002
     out: Path | str | None = None,
     trust: Trust = HOUSE_CODE,
+    positive: str | None = None,
 ) -> Path:
     """Write the same report on runs that were made separately; by default `comparison.html` where one stands."""
+    from mooring.reports.book import looking_for
     from mooring.reports.compose import compose
     from mooring.reports.formats import FORMATS
     from mooring.reports.several import gather_several
@@ -50,7 +55,7 @@ def compare(
         raise ConfigError(["mooring compare takes two folders or more; for one there is mooring report"])
     chosen = FORMATS[format]
     path = Path(chosen.name.replace("report", "comparison") if out is None else out)
-    chosen.write(compose(gather_several([Path(folder) for folder in folders], trust)), path)
+    chosen.write(compose(looking_for(gather_several([Path(folder) for folder in folders], trust), positive)), path)
     return path
 
 

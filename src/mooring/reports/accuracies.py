@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from mooring.intervals import wilson
-from mooring.record import Metrics
+from mooring.record import Metrics, OneClass, looked_for, one_class
 from mooring.reports.book import Run, SeedGroup
 from mooring.sweep.summary import interval
 
@@ -35,16 +35,26 @@ def mean_accuracy(group: SeedGroup) -> float:
 
 
 def sureness(group: SeedGroup) -> Sureness | None:
-    """Of one run by Wilson, over its test images; of several by Student's t, over seeds. None: nobody knows."""
-    values = [run.result.accuracy for run in group.runs]
+    """Of the accuracy of an experiment."""
+    return sure_of([run.result.accuracy for run in group.runs], group.first.result.test_images)
+
+
+def sure_of(values: Sequence[float], images: int | None) -> Sureness | None:
+    """Of one share by Wilson, over so many images; of several by Student's t, over seeds. None: nobody knows."""
     if len(values) > 1:
         middle, half = fmean(values), interval(stdev(values), len(values))
         return Sureness(max(middle - half, 0.0), min(middle + half, 1.0), f"over {len(values)} seeds")
-    images = group.first.result.test_images
-    if not images:
+    if not images or not values:
         return None
     low, high = wilson(round(values[0] * images), images)
     return Sureness(low, high, f"{images:,} images, one seed")
+
+
+def looked_at(run: Run, positive: str | None) -> OneClass | None:
+    """The class that was named, or the second of two; None: the run has no such class, or its log counts none."""
+    label = looked_for(run.classes) if positive is None else positive if positive in run.classes else None
+    known = len(run.result.metrics.confusion) == len(run.classes)
+    return one_class(run.result.metrics, run.classes, label) if label is not None and known else None
 
 
 def guess(run: Run) -> Guess | None:

@@ -9,14 +9,14 @@ from typing import Literal
 
 from mooring.config import Experiment
 from mooring.doctor import Case, Diagnosis
-from mooring.record import ClientHistory, DecidedClaim, Environment, FusionRecord, Result, RoundRecord
+from mooring.record import ClientHistory, DecidedClaim, Environment, FusionRecord, Result, RoundRecord, looked_for
 from mooring.reports.table import Table
 from mooring.trees import Tree
 
 SEEDS = ("seed", "partition.seed")
 DRAWN = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?")
 MOST_SHOWN = 12  # runs whose clients are drawn one by one
-MOST_CLIENTS = 20  # clients that are drawn in one figure
+MOST_CLIENTS = 20  # clients that can be told apart in one figure
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,7 @@ class Book:
     courses: tuple[Table, ...] = ()  # a study's: every round of every client
     folder: str = ""  # as it was named
     story: tuple[str, ...] = ()  # a study's, in a few sentences
+    positive: str | None = None  # the class that is looked for, where somebody has named one
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -167,6 +168,12 @@ class Book:
         """Of an experiment, the same in every figure."""
         labels = [group.label for group in self.lines]
         return labels.index(label) if label in labels else 0
+
+
+def looking_for(book: Book, positive: str | None) -> Book:
+    """With a class that is looked for; one that no run has is a mistake."""
+    looked_for(tuple(dict.fromkeys(name for run in book.members for name in run.classes)), positive)
+    return replace(book, positive=positive)
 
 
 def seeds_of(runs: Iterable[Run]) -> tuple[int, ...]:

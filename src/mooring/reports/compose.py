@@ -1,11 +1,14 @@
 """From a book to a report: the first screen, the verdicts, then the sections in their order."""
 
+from dataclasses import replace
+
 from mooring.reports.accuracies import between, guess, mean_accuracy, percent, sureness
 from mooring.reports.book import Book, SeedGroup
 from mooring.reports.claims import TONES, judged
+from mooring.reports.figure import Figure
 from mooring.reports.opening import answers, healthy_count, ill_words, runs
 from mooring.reports.picture import picture
-from mooring.reports.section import Card, Report, VerdictLine
+from mooring.reports.section import Card, Report, Section, VerdictLine
 from mooring.reports.sections import SECTIONS
 from mooring.reports.table import average, size
 from mooring.reports.winners import contests
@@ -13,7 +16,9 @@ from mooring.reports.winners import contests
 
 def compose(book: Book) -> Report:
     """Sections that have nothing to say are left out."""
-    sections = tuple(section for section in (build(book) for build in SECTIONS) if not section.empty)
+    opening = picture(book)
+    built = (once(build(book), opening) for build in SECTIONS)
+    sections = tuple(section for section in built if not section.empty)
     return Report(
         book.title,
         subtitle(book),
@@ -24,8 +29,13 @@ def compose(book: Book) -> Report:
         book.seeds,
         answers(book),
         book.story,
-        picture(book),
+        opening,
     )
+
+
+def once(section: Section, opening: tuple[Figure, ...]) -> Section:
+    """Without the figures that the page opens with."""
+    return replace(section, figures=tuple(figure for figure in section.figures if figure not in opening))
 
 
 def subtitle(book: Book) -> str:

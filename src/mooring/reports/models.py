@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mooring.federation.assessment import Assessment, PositiveResult, Rate
+from mooring.federation.assessment import Assessment
 from mooring.federation.encoder_named import NOT_INSIDE, in_words
 from mooring.federation.leave_one_out import WithoutSite, change
 from mooring.federation.model_file import ModelFile, SiteShare
 from mooring.fusion.predictor import Predictor
-from mooring.record import Cell
+from mooring.intervals import Rate
+from mooring.record import Cell, OneClass
 from mooring.reports.formats.text import markdown
 from mooring.reports.page import write_html
 from mooring.reports.section import Card, Report, Section, VerdictLine
@@ -125,7 +126,7 @@ def results(found: Assessment | None) -> Section:
     return Section("results", "How good it is", lead, tables=tuple(tables))
 
 
-def positive(found: PositiveResult) -> Table:
+def positive(found: OneClass) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = (
         ("sensitivity: found where it is", *counted(found.sensitivity)),
         ("specificity: not claimed where it is not", *counted(found.specificity)),

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from shlex import quote
 
-from mooring.reports.accuracies import between, guess, images, mean_accuracy, percent, sureness
+from mooring.record import OneClass
+from mooring.reports.accuracies import between, guess, images, looked_at, mean_accuracy, percent, sureness
 from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.section import Answer, Tone, VerdictLine
-from mooring.reports.winners import Contest, contests
+from mooring.reports.winners import contests
+from mooring.sweep.lead import Lead
 
 MOST_NAMED = 8
 NO_SPREAD = 1e-6
@@ -17,7 +19,7 @@ def answers(book: Book) -> tuple[Answer, ...]:
         return made(book)
     if len(book.members) == 1:
         run = book.members[0]
-        return (what(run), how_good(run), healthy(book), next_of_run(book, run), *made(book))
+        return (what(run), how_good(run, book.positive), healthy(book), next_of_run(book, run), *made(book))
     if book.kind == "study":  # its claims say the rest
         return (what_of_many(book), *next_of_many(book), *made(book))
     return (what_of_many(book), *best_of_many(book), healthy(book), *next_of_many(book), *made(book))
@@ -52,7 +54,7 @@ def divided(run: Run) -> str:
     return f", divided as {how}{rounds}" if how else rounds
 
 
-def how_good(run: Run) -> Answer:
+def how_good(run: Run, positive: str | None) -> Answer:
     group = SeedGroup(run.label, (run,))
     sure, chance = sureness(group), guess(run)
     told = f"{percent(run.result.accuracy)} right on {images(run)}."
@@ -61,11 +63,20 @@ def how_good(run: Run) -> Answer:
     if chance:
         named = f"always saying {chance.label!r}" if chance.label else "guessing"
         told += f" {named.capitalize()} would reach {percent(chance.share)}."
+    if one := looked_at(run, positive):
+        told += f" {one_class_words(one)}"
     if run.alone is not None:
         fewer = f" (on {run.result.alone_told})" if run.result.alone_told else ""
         told += f" The clients by themselves reach {percent(run.alone)} on average{fewer}."
     better: Tone = "good" if sure and chance and sure.low > chance.share else "open"
     return Answer("How good it is", told, better)
+
+
+def one_class_words(one: OneClass) -> str:
+    auc = "" if one.auc is None else f", AUC {one.auc:.3f}"
+    rates = {"sensitivity": one.sensitivity, "specificity": one.specificity}
+    told = [f"{name} {percent(rate.share)} of {rate.n:,}" for name, rate in rates.items() if rate.share is not None]
+    return f"Of {one.label!r} against all others: {', '.join(told)}{auc}."
 
 
 def healthy(book: Book) -> Answer:
@@ -138,7 +149,7 @@ def best_of_many(book: Book) -> Iterator[Answer]:
     yield Answer("Which is best", f"{told} On {images(first)}.{guessing}", tone)
 
 
-def decided(contest: Contest) -> str:
+def decided(contest: Lead[SeedGroup]) -> str:
     best, (other, told) = contest.best, contest.nearest
     lead = f"{best.label} with {percent(mean_accuracy(best))}{how_sure(best)}"
     if told.mean is None:
@@ -160,7 +171,7 @@ def how_sure(group: SeedGroup) -> str:
     return f", 95 % interval {between(sure.low, sure.high)} {sure.over}"
 
 
-def summed_up(found: tuple[Contest, ...]) -> str:
+def summed_up(found: tuple[Lead[SeedGroup], ...]) -> str:
     won = [contest.best.label for contest in found if contest.settled]
     return f"{len(won)} of {len(found)} problems have a settled winner" + (f": {listed(won)}." if won else ".")
 

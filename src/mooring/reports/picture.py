@@ -5,7 +5,7 @@ from math import log10
 from mooring.reports.book import Book, Run
 from mooring.reports.figure import Curves, Figure
 from mooring.reports.sections.accuracy import at_the_end, of_clients
-from mooring.reports.sections.drawing import drawn, known, left_out, line
+from mooring.reports.sections.drawing import client_lines, in_place, known
 from mooring.reports.sections.lambdas import logged
 
 MOVES = 1.0  # decades that lambda must move to be the story
@@ -30,12 +30,14 @@ def decades(run: Run) -> float:
 
 def lambdas(run: Run) -> Curves:
     lines = []
-    for client in drawn(run):
-        felt, raw = line(client, lambda row: row.lambda_felt), line(client, lambda row: row.lambda_raw, "dashed", "raw")
-        lines += [shown for shown in (logged(felt), logged(raw)) if known(shown.y)]
+    for told in (
+        *client_lines(run, lambda _, row: row.lambda_felt),
+        *client_lines(run, lambda _, row: row.lambda_raw, "dashed", "raw"),
+    ):
+        lines += [shown for shown in (logged(told),) if known(shown.y)]
     caption = (
         f"{run.title}, where lambda moves most. Solid: the lambda that the weights felt; dashed: the raw one, before "
-        f"it is faded. Below: what it does to the accuracies.{left_out(run)}"
+        f"it is faded. Below: what it does to the accuracies.{in_place(run)}"
     )
     title = "Lambda of every client, on a logarithmic axis"
     return Curves("picture-lambda", title, caption, "round", "lambda", tuple(lines), "log", seeds=(run.seed,))

@@ -171,7 +171,7 @@ class Running:
         )
         if fusion is not None and round_ == max(self.fused):
             self.model = found.predictor
-        self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began))
+        self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began, self.examiner.images))
 
     def row(self, round_: int, client: int, alone: Metrics | None) -> ClientRecord:
         """A client's record of a round, with what it reaches by itself."""
@@ -226,13 +226,16 @@ def mean_of(clients: list[Metrics]) -> Metrics:
         known = [value for value in values if value is not None]
         return fmean(known) if len(known) == len(values) else None
 
-    by_class = zip(*(metrics.per_class_accuracy for metrics in clients), strict=True)
+    def by_class(columns: list[tuple[float | None, ...]]) -> tuple[float | None, ...]:
+        return tuple(mean(list(column)) for column in zip(*columns, strict=True))
+
     confusion = torch.tensor([metrics.confusion for metrics in clients]).sum(0).tolist()
     return Metrics(
         fmean(metrics.accuracy for metrics in clients),
         mean([metrics.balanced_accuracy for metrics in clients]),
         mean([metrics.macro_f1 for metrics in clients]),
         mean([metrics.calibration_error for metrics in clients]),
-        tuple(mean(list(column)) for column in by_class),
+        by_class([metrics.per_class_accuracy for metrics in clients]),
         tuple(map(tuple, confusion)),
+        by_class([metrics.per_class_auc for metrics in clients]),
     )

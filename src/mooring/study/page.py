@@ -33,6 +33,9 @@ def lines(told: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[str]:
         yield fill(f"Scale `{each.scale}`: {each.scale_about} Seeds {seeds}.", WIDTH) + "\n"
     yield fill(READING, WIDTH) + "\n"
     for each in scales:
+        if each.tested:
+            yield fill(f"Accuracies at scale `{each.scale}` are on {each.tested}.", WIDTH) + "\n"
+    for each in scales:
         yield f"Of {len(each.verdicts)} claims at scale `{each.scale}`: {counted(each)}.\n"
         if each.missing:
             yield fill(f"**Not finished, and missing below:** {', '.join(each.missing)}.", WIDTH) + "\n"

@@ -21,7 +21,7 @@ from mooring.record import (
 from mooring.study.evidence import Evidence, StudyRun, gather
 from mooring.study.page import page
 from mooring.study.plan import Claim, Scale, ScaleName, Study
-from mooring.study.summary import observed, ran
+from mooring.study.summary import images_of, observed, ran
 from mooring.sweep import Plan, sweep
 
 Watch = Callable[[Plan, Path], AbstractContextManager[Emit]]  # who follows a sweep
@@ -121,6 +121,7 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
             for run in runs
         ),
         ran=ran(planned),
+        tested=images_of(run.trained for runs in evidence.sweeps.values() for run in runs),
         methods=tuple(dict.fromkeys(experiment.name for experiment in planned)),
         highlights=observed(study.highlights, verdicts, evidence),
         sentences=study.sentences,

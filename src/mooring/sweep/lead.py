@@ -1,60 +1,89 @@
-"""Who leads a sweep, and is that settled? Combinations on the same data and partition, pair by pair of seeds."""
+"""Who leads, and is that settled? Competitors on the same problem are compared pair by pair of seeds.
 
-from collections.abc import Mapping, Sequence
+What competes is the caller's: combinations of factors in the terminal, groups of runs on a page.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Generic, TypeVar
 
 from mooring.record import strict_json
 from mooring.sweep.summary import SEED, Difference, Factors, Scored, difference
 
 PROBLEM = ("data", "partition", "alpha")  # keys, and beginnings of keys, that make another problem
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Lead:
-    """The best combination on one problem; `nearest` is the one that comes closest, by `gap`."""
+class Competitor(Generic[T]):
+    """Somebody with an accuracy for every seed, on one problem."""
 
-    best: Factors
-    nearest: Factors
-    gap: Difference
-    settled: bool  # the 95 % interval of the difference to every other one excludes 0
+    who: T
+    problem: str
+    accuracies: Mapping[Hashable, float]  # by seed: a pair is two runs on the same partition of the same data
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.accuracies.values())
+
+    def minus(self, other: "Competitor[T]") -> Difference:
+        """Seed by seed, over those that both have."""
+        theirs = other.accuracies
+        return difference([value - theirs[seed] for seed, value in self.accuracies.items() if seed in theirs])
 
 
-def leads(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[Lead, ...]:
-    """One for every problem that several combinations have met."""
+@dataclass(frozen=True)
+class Lead(Generic[T]):
+    """The best on one problem; `against` is its difference to each of the others."""
+
+    best: T
+    against: tuple[tuple[T, Difference], ...]
+
+    @property
+    def unsure(self) -> tuple[tuple[T, Difference], ...]:
+        """Those to whom the 95 % interval of the difference does not exclude 0."""
+        return tuple(pair for pair in self.against if pair[1].low is None or pair[1].low <= 0)
+
+    @property
+    def settled(self) -> bool:
+        return not self.unsure
+
+    @property
+    def nearest(self) -> tuple[T, Difference]:
+        """The other one that comes closest, the first that is not surely worse."""
+        return min(self.unsure or self.against, key=lambda pair: 1.0 if pair[1].mean is None else pair[1].mean)
+
+
+def leads_of(everybody: Iterable[Competitor[T]]) -> tuple[Lead[T], ...]:
+    """One for every problem that several have met."""
+    problems: dict[str, list[Competitor[T]]] = {}
+    for one in everybody:
+        problems.setdefault(one.problem, []).append(one)
+    return tuple(lead(met) for met in problems.values() if len(met) > 1)
+
+
+def lead(met: Sequence[Competitor[T]]) -> Lead[T]:
+    best = max(met, key=lambda one: one.mean)
+    return Lead(best.who, tuple((other.who, best.minus(other)) for other in met if other is not best))
+
+
+def leads(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[Lead[Factors], ...]:
+    """Among the combinations of a sweep, on every set of data and partition."""
     kept = [factor for factor in factors if factor != SEED]
-    problems: dict[str, dict[str, list[Scored]]] = {}
+    groups: dict[str, list[Scored]] = {}
     for run in runs:
-        if run.accuracy is None:
-            continue
-        problem = strict_json([run.factors[factor] for factor in kept if of_problem(factor)])
-        combination = strict_json([run.factors[factor] for factor in kept])
-        problems.setdefault(problem, {}).setdefault(combination, []).append(run)
-    return tuple(lead(list(groups.values()), kept) for groups in problems.values() if len(groups) > 1)
+        if run.accuracy is not None:
+            groups.setdefault(strict_json([run.factors[factor] for factor in kept]), []).append(run)
+    return leads_of(
+        Competitor(
+            {factor: group[0].factors[factor] for factor in kept},
+            strict_json([group[0].factors[factor] for factor in kept if of_problem(factor)]),
+            {run.factors.get(SEED): run.accuracy for run in group if run.accuracy is not None},
+        )
+        for group in groups.values()
+    )
 
 
 def of_problem(factor: str) -> bool:
     return factor.split(".", maxsplit=1)[0] in PROBLEM
-
-
-def lead(groups: Sequence[Sequence[Scored]], kept: Sequence[str]) -> Lead:
-    best = max(groups, key=mean)
-    against = [(other, difference(paired(best, other))) for other in groups if other is not best]
-    unsure = [(other, gap) for other, gap in against if gap.low is None or gap.low <= 0]
-    nearest, gap = min(unsure or against, key=lambda pair: 1.0 if pair[1].mean is None else pair[1].mean)
-    named = [{factor: group[0].factors[factor] for factor in kept} for group in (best, nearest)]
-    return Lead(named[0], named[1], gap, not unsure)
-
-
-def mean(group: Sequence[Scored]) -> float:
-    return fmean(run.accuracy for run in group if run.accuracy is not None)
-
-
-def paired(one: Sequence[Scored], other: Sequence[Scored]) -> list[float]:
-    """Differences between runs of the same seed."""
-    partners = by_seed(other)
-    return [value - partners[seed] for seed, value in by_seed(one).items() if seed in partners]
-
-
-def by_seed(group: Sequence[Scored]) -> Mapping[str, float]:
-    return {str(run.factors.get(SEED)): run.accuracy for run in group if run.accuracy is not None}

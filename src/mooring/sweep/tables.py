@@ -47,7 +47,7 @@ class SweepTables:
 
     results: tuple[ResultRow, ...]
     summary: tuple[SummaryRow, ...]
-    leads: tuple[Lead, ...] = ()
+    leads: tuple[Lead[Factors], ...] = ()
 
     @property
     def failures(self) -> dict[str, str]:

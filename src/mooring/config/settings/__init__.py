@@ -3,6 +3,7 @@
 from mooring.config.settings.index import (
     SECTIONS,
     Setting,
+    all_keys,
     all_settings,
     choices,
     keys_ending,
@@ -11,4 +12,14 @@ from mooring.config.settings.index import (
     spelled,
 )
 
-__all__ = ["SECTIONS", "Setting", "all_settings", "choices", "keys_ending", "matching", "note_words", "spelled"]
+__all__ = [
+    "SECTIONS",
+    "Setting",
+    "all_keys",
+    "all_settings",
+    "choices",
+    "keys_ending",
+    "matching",
+    "note_words",
+    "spelled",
+]

@@ -1,7 +1,10 @@
 """LaTeX with booktabs: a document that compiles as it is, its tables ready to be copied."""
 
 import re
+from dataclasses import replace
+from math import sqrt
 from pathlib import Path
+from textwrap import wrap
 
 from mooring.cells import printable
 from mooring.record import Cell, write_atomically
@@ -10,12 +13,21 @@ from mooring.reports.table import Table, shown
 
 LONG = 35  # rows beyond which a table runs over pages
 WIDE = 60  # characters beyond which a column breaks its lines
+MANY = 12  # columns beyond which a table of fewer rows is turned
+LINE, LYING = 112, 170  # small characters in a line of the page, and where the page lies on its side
+GAP = 2  # between two columns
+SHORT = 12  # characters of a column that is never narrowed
+PIECES = re.compile(r"[0-9a-f]{8}(?=[0-9a-f]{8})|.+?(?:[-_.=/·](?=[^-_.=/·])|(?=[0-9a-f]{16})|$)")  # of a long word
 PREAMBLE = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}
 \usepackage[T1]{fontenc}
 \IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
 \usepackage[margin=2cm]{geometry}
-\usepackage{booktabs,graphicx,longtable}
+\usepackage{array,booktabs,graphicx,longtable,lscape}
+\setlength{\LTcapwidth}{\linewidth}
+\makeatletter % tables stand where they are named; copied into a paper, they float as usual
+\renewenvironment{table}[1][]{\par\medskip\noindent\begin{minipage}{\linewidth}\centering\def\@captype{table}}{\end{minipage}\par\medskip}
+\makeatother
 \newsavebox{\fitted}
 \newcommand{\fit}[1]{\sbox{\fitted}{#1}\ifdim\wd\fitted>\linewidth\resizebox{\linewidth}{!}{\usebox{\fitted}}\else\usebox{\fitted}\fi}
 \DeclareRobustCommand{\eastern}[1]{[needs CJKutf8]}
@@ -57,25 +69,45 @@ def latex(report: Report) -> str:
 
 
 def section(told: Section) -> str:
-    tables = "\n".join(map(table, told.tables))
-    return f"\\section*{{{escaped(told.title)}}}\n{escaped(told.lead)}\n\n{tables}\n\\clearpage\n\n"
+    """Tables that are wide and long come last, on pages that lie on their side."""
+    head = f"\\section*{{{escaped(told.title)}}}\n{escaped(told.lead)}\n\n"
+    standing, lying = ([one for one in told.tables if lies(one) is side] for side in (False, True))
+    upright, turned_pages = ("\n".join(map(table, tables)) for tables in (standing, lying))
+    if not lying:
+        return f"{head}{upright}\n"
+    before, inside = (f"{head}{upright}\n", "") if standing else ("", head)
+    return f"{before}\\begin{{landscape}}\n{inside}{turned_pages}\\end{{landscape}}\n"
+
+
+def lies(told: Table) -> bool:
+    return len(told.rows) > LONG and sum(widths(told)) > 2 * LINE
 
 
 def table(told: Table) -> str:
     """Rules above, below the header, and at the end; nothing else."""
-    head = " & ".join(map(escaped, told.columns)) + r" \\"
+    told = turned(told) if len(told.columns) > MANY and len(told.columns) > len(told.rows) else told
+    head = " & ".join(map(heading, told.columns, cell_widths(told))) + r" \\"
     body = "\n".join(" & ".join(cells(told, i)) + r" \\" for i in range(len(told.rows)))
     ruled = f"\\toprule\n{head}\n\\midrule\n"
     caption = f"\\caption{{{escaped(f'{told.title}. {told.note}'.strip())}}}"
     label = f"\\label{{tab:{told.slug}}}"
     columns = "".join(column(cells) for cells in zip(*told.rows, strict=True)) or "l" * len(told.columns)
     if len(told.rows) > LONG:
-        inside = f"{ruled}\\endhead\n{body}\n\\bottomrule\n"
-        return (
-            f"{{\\scriptsize\n\\begin{{longtable}}{{{columns}}}\n{caption}{label}\\\\\n{inside}\\end{{longtable}}}}\n"
-        )
+        columns = narrowed(told, LYING if lies(told) else LINE) or columns
+        inside = f"{caption}{label}\\\\\n{ruled}\\endhead\n{body}\n\\bottomrule\n"
+        long = f"\\begin{{longtable}}{{{columns}}}\n{inside}\\end{{longtable}}"
+        return f"{{\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n{long}}}\n"
     tabular = f"\\begin{{tabular}}{{{columns}}}\n{ruled}{body}\n\\bottomrule\n\\end{{tabular}}"
     return f"\\begin{{table}}[htbp]\n\\centering\n{caption}{label}\n\\fit{{%\n{tabular}}}\n\\end{{table}}\n"
+
+
+def heading(name: str, room: int) -> str:
+    """In several lines where it is wider than what stands below it."""
+    lines = wrap(name, max(room, *map(len, name.split())), break_long_words=False) if name.strip() else []
+    if len(lines) < 2:
+        return escaped(name)
+    stacked = r" \\ ".join(map(escaped, lines))
+    return f"\\shortstack[l]{{{stacked}}}"
 
 
 def cells(told: Table, row: int) -> list[str]:
@@ -91,6 +123,50 @@ def column(cells: tuple[Cell, ...]) -> str:
     return "l" if any(isinstance(cell, str) for cell in cells) else "r"
 
 
+def turned(told: Table) -> Table:
+    """Its columns as rows: a page is higher than wide."""
+    head, *names = told.columns
+    rows = tuple((name, *(row[i] for row in told.rows)) for i, name in enumerate(names, 1))
+    bold = frozenset((column - 1, row + 1) for row, column in told.bold if column)
+    return replace(told, columns=(head, *(shown(row[0]) for row in told.rows)), rows=rows, bold=bold)
+
+
+def cell_widths(told: Table) -> list[int]:
+    """Characters of the longest cell of every column."""
+    return [max((len(shown(row[i])) for row in told.rows), default=0) for i in range(len(told.columns))]
+
+
+def widths(told: Table) -> list[int]:
+    """The same, or those of the longest word above them."""
+    words = [max(map(len, name.split()), default=0) for name in told.columns]
+    return list(map(max, cell_widths(told), words))
+
+
+def narrowed(told: Table, line: int) -> str:
+    """Columns of a table that would be wider than the page: what is short keeps its width, the rest share what is left
+    by the root of theirs. Empty where all of it fits."""
+    wide = widths(told)
+    if sum(wide) + GAP * len(wide) <= line:
+        return ""
+    left = line - GAP * len(wide) - sum(width for width in wide if width <= SHORT)
+    shares = [sqrt(width) if width > SHORT else 0.0 for width in wide]
+    boxes = [max(left, SHORT) * share / sum(shares) / line for share in shares]
+    kept = [column(cells) for cells in zip(*told.rows, strict=True)]
+    return "".join(
+        f">{{\\raggedright\\arraybackslash}}p{{{box:.3f}\\linewidth}}" if box else one
+        for box, one in zip(boxes, kept, strict=True)
+    )
+
+
 def escaped(text: str) -> str:
-    plain = "".join(SPECIAL.get(char, char) for char in printable(text))
-    return FAR_EASTERN.sub(r"\\eastern{\g<0>}", plain)
+    parts = [breakable(word) if len(word) > SHORT else spelled(word) for word in printable(text).split(" ")]
+    return FAR_EASTERN.sub(r"\\eastern{\g<0>}", " ".join(parts))
+
+
+def breakable(word: str) -> str:
+    """A path or a fingerprint, which may go on in the next line: after a sign, or anywhere if there is none."""
+    return r"\allowbreak{}".join(map(spelled, PIECES.findall(word)))
+
+
+def spelled(word: str) -> str:
+    return "".join(SPECIAL.get(char, char) for char in word)

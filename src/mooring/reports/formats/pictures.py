@@ -16,6 +16,7 @@ KINDS = ("pdf", "svg", "png")
 COLUMN = 3.35  # inches, of a page with two columns
 LONGEST_NAME = 28
 MOST_NAMES = 20  # on an axis
+MOST_ROWS = 40  # of a matrix that have a name and room for it
 WORD, LINE = 0.055, 0.135  # inches of a character and of a line in the legend
 DASHES = {"solid": "-", "dashed": "--", "dotted": ":", "marks": "none"}
 STYLE: dict[str, Any] = {
@@ -117,14 +118,15 @@ def course(axes: Any, line: Line, label: str) -> None:
 
 
 def heat(figure: Heat) -> Any:
-    drawn, axes = canvas(0.75 + 0.16 * max(len(figure.y), 4))
+    drawn, axes = canvas(0.75 + 0.16 * min(max(len(figure.y), 4), MOST_ROWS))
     values = [[float("nan") if value is None else value for value in row] for row in figure.values]
     image = axes.imshow(values or [[float("nan")]], cmap="Blues", aspect="auto", vmin=0)
     axes.grid(False)
     tilt = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if lying(figure.x) else {}
     each = 1 + len(figure.x) // MOST_NAMES
     axes.set_xticks(range(0, len(figure.x), each), list(map(shortened, figure.x[::each])), **tilt)
-    axes.set_yticks(range(len(figure.y)), list(map(shortened, figure.y)))
+    some = 1 + (len(figure.y) - 1) // MOST_ROWS
+    axes.set_yticks(range(0, len(figure.y), some), list(map(shortened, figure.y[::some])))
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title)
     drawn.colorbar(image, ax=axes, pad=0.02)

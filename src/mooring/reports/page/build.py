@@ -14,6 +14,7 @@ from mooring.reports.section import Report
 from mooring.reports.table import Table, csv_text, shown
 
 FEW_ROWS = 10  # a longer table is folded
+FEW_TEXTS = 3  # files that stand beside each other; more are folded into one
 MOST_ROWS = 500  # that a page holds; its CSV holds all
 FEW_LINES = 8  # of a figure that fits into a third of a page
 FEW_COLUMNS = 11
@@ -48,6 +49,7 @@ def page(report: Report) -> str:
         environment.from_string(asset("page.html.j2")).render(
             report=report,
             few_rows=FEW_ROWS,
+            few_texts=FEW_TEXTS,
             most_rows=MOST_ROWS,
             palette=palette(),
             style=asset("style.css"),

@@ -6,6 +6,7 @@ const charts = (() => {
   const HEIGHT = 218;
   const FEW_POINTS = 30;
   const NARROW_CELL = 27; // pixels, too few for a number
+  const MOST_ROWS = 24; // of a matrix that have room for numbers
   const MOST_TOLD = 12; // lines of a tip
   const hidden = new WeakMap(); // chart -> entries of its legend that are switched off
 
@@ -28,6 +29,7 @@ const charts = (() => {
     if (size === 0 || (size >= 1e-3 && size < 1000)) return Number.isInteger(value) ? String(value) : value.toFixed(3);
     return size >= 1000 && size < 1e7 ? Math.round(value).toLocaleString("en") : value.toExponential(2);
   };
+  const trimmed = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text); // 0.050 as 0.05, and 10 as 10
   const power = (n) => `10${[...String(n)].map((char) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(char)]).join("")}`;
   const decade = (n) => (n >= -2 && n <= 3 ? String(10 ** n).replace("1000", "1,000") : power(n));
 
@@ -51,7 +53,7 @@ const charts = (() => {
     const ticks = [];
     const stride = Math.max(1, Math.ceil((last - first) / 7));
     for (let n = Math.floor(first); n <= Math.ceil(last); n++)
-      if (last - first < 2) for (const digit of [1, 2, 5]) ticks.push([digit * 10 ** n, n < -3 || n > 4 ? `${digit} · ${power(n)}` : written(digit * 10 ** n).replace(/\.?0+$/, "")]);
+      if (last - first < 2) for (const digit of [1, 2, 5]) ticks.push([digit * 10 ** n, n < -3 || n > 4 ? `${digit} · ${power(n)}` : trimmed(written(digit * 10 ** n))]);
       else if (n % stride === 0) ticks.push([10 ** n, decade(n)]);
     return { at, ticks: ticks.filter(([value]) => value >= low * 0.999 && value <= high * 1.001) };
   };
@@ -205,12 +207,14 @@ const charts = (() => {
     const longest = Math.max(0, ...figure.columns.map(width));
     const tilted = longest > cell - 4;
     const foot = tilted ? Math.min(90, longest * 0.72 + 14) + 14 : 34;
-    const row = Math.max(17, Math.min(24, 210 / Math.max(1, figure.rows.length)));
+    const many = figure.rows.length > MOST_ROWS;
+    const row = many ? (11 * MOST_ROWS) / figure.rows.length : Math.max(17, Math.min(24, 210 / Math.max(1, figure.rows.length)));
     const [top, high] = [18, 18 + row * figure.rows.length + foot];
     const svg = canvas(chart, wide, high);
     make(svg, "text", { class: "title", x: 0, y: 12 }, figure.y);
     make(svg, "text", { class: "title", x: wide - 2, y: high - 3, "text-anchor": "end" }, figure.x);
-    figure.rows.forEach((name, i) => make(svg, "text", { class: "name", x: named - 7, y: top + row * (i + 0.5) + 4, "text-anchor": "end" }, cut(name, named - 8)));
+    const named_rows = Math.ceil(17 / row); // of many rows some have a name, and the pointer tells the rest
+    figure.rows.forEach((name, i) => i % named_rows || make(svg, "text", { class: "name", x: named - 7, y: top + row * (i + 0.5) + 4, "text-anchor": "end" }, cut(name, named - 8)));
     const each = Math.max(1, Math.ceil(13 / cell)); // names that would lie on each other are left out
     figure.columns.forEach((name, j) => {
       if (j % each) return;
@@ -222,8 +226,8 @@ const charts = (() => {
     figure.values.forEach((line, i) =>
       line.forEach((value, j) => {
         const strength = (value ?? 0) / most;
-        make(svg, "rect", { class: "cell", x: named + cell * j + 0.5, y: top + row * i + 0.5, width: Math.max(cell - 1, 0.5), height: row - 1, style: `fill-opacity:${strength.toFixed(3)}` });
-        if (value && cell >= Math.max(NARROW_CELL, figure.whole ? width(text(value)) * 0.85 : 0))
+        make(svg, "rect", { class: "cell", x: named + cell * j + 0.5, y: top + row * i + 0.5, width: Math.max(cell - 1, 0.5), height: many ? row : row - 1, style: `fill-opacity:${strength.toFixed(3)}${many ? ";stroke:none" : ""}` });
+        if (value && !many && cell >= Math.max(NARROW_CELL, figure.whole ? width(text(value)) * 0.85 : 0))
           make(svg, "text", { class: strength > 0.5 ? "value strong" : "value", x: named + cell * (j + 0.5), y: top + row * (i + 0.5) + 4, "text-anchor": "middle" }, text(value));
       }),
     );

@@ -100,7 +100,7 @@
   let folded = [];
   addEventListener("beforeprint", () => {
     printing = true;
-    folded = [...document.querySelectorAll(".claim:not([open]), .table details:not([open]):not(.repeats)")].filter((part) => part.querySelectorAll("tr").length <= PRINTED_ROWS);
+    folded = [...document.querySelectorAll(".claim:not([open]), .unseen:not([open]), .table details:not([open]):not(.repeats)")].filter((part) => part.querySelectorAll("tr").length <= PRINTED_ROWS);
     document.querySelectorAll(".figures").forEach((place) => place.classList.toggle("alone", shownIn(place) === 1));
     folded.forEach((part) => (part.open = true));
     drawAll();

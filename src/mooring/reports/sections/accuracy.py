@@ -6,7 +6,7 @@ from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.figure import INK, Bars, Curves, Figure, Line, Values, style
 from mooring.reports.section import Section
 from mooring.reports.sections.comparison import against_baseline, pivots
-from mooring.reports.sections.drawing import drawn, known, left_out, line, series
+from mooring.reports.sections.drawing import QUANTILES, client_lines, crowded, in_place, quantile, series
 from mooring.reports.table import Table, average, spread
 from mooring.reports.winners import RULE, contests, settled
 
@@ -89,12 +89,12 @@ def alone(group: SeedGroup) -> Line:
 
 def of_clients(run: Run) -> Curves | None:
     """The fused predictor in the colour of text, every client's own model in the client's; None: nothing to draw."""
-    lines = [shown for client in drawn(run) if known((shown := line(client, lambda row: row.accuracy)).y)]
+    lines = client_lines(run, lambda _, row: row.accuracy)
     if not lines or max(len(measured(shown.y)) for shown in lines) < 2:
         return None
     fused = {float(row.round): row.accuracy for row in run.result.rounds}
     lines = [Line("fused", tuple(fused), tuple(fused.values()), INK), *map(joined, lines)]
-    caption = f"The fused predictor, and every client's own model, on the same test images.{left_out(run)}"
+    caption = f"The fused predictor, and every client's own model, on the same test images.{in_place(run)}"
     title = "Accuracy of every client"
     return Curves("accuracy-clients", title, caption, "round", "test accuracy", tuple(lines), seeds=(run.seed,))
 
@@ -104,7 +104,9 @@ def measured(values: Values) -> list[float]:
 
 
 def joined(shown: Line) -> Line:
-    """Without the rounds in which nobody looked."""
+    """Without the rounds in which nobody looked; quantiles have none."""
+    if shown.band is not None:
+        return shown
     kept = [(x, y) for x, y in zip(shown.x, shown.y, strict=True) if y is not None]
     return Line(shown.name, tuple(x for x, _ in kept), tuple(y for _, y in kept), shown.colour, family=shown.family)
 
@@ -116,17 +118,21 @@ def by_site(run: Run) -> Bars | None:
     own = {client.client: client.accuracy for client in run.last.clients if client.accuracy is not None}
     if not own:
         return None
-    names, values = (*map(run.result.site, own), "fused"), (*own.values(), run.result.accuracy)
+    names, values, colours = tuple(map(run.result.site, own)), tuple(own.values()), tuple(own)
     caption = "Every client's own model, and the fused predictor, on the same test images; dotted: guessing."
+    if crowded(run):
+        names, colours = ("lowest", "10 % below", "median client", "90 % below", "highest"), (0,) * len(QUANTILES)
+        values = tuple(quantile(tuple(own.values()), share) for share in QUANTILES)
+        caption = f"Quantiles of {len(own)} clients' own models, and the fused predictor; dotted: guessing."
     chance = guess(run)
     return Bars(
         "accuracy-clients",
         "Accuracy of every client",
         caption,
         "test accuracy",
-        names,
-        (series("accuracy", [[value] for value in values], 0),),
-        colours=(*own, INK),
+        (*names, "fused"),
+        (series("accuracy", [[value] for value in (*values, run.result.accuracy)], 0),),
+        colours=(*colours, INK),
         level=("guessing", chance.share) if chance else None,
     )
 

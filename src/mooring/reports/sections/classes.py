@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from mooring.intervals import wilson
 from mooring.record import Cell
-from mooring.reports.book import Book, Run
+from mooring.reports.accuracies import looked_at, sure_of
+from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.figure import Bars, Heat
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import Seeds, side_by_side
@@ -25,7 +25,7 @@ def classes(book: Book) -> Section:
     colours = {label: book.colour(label) for label in found}
     figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in book.shown))
     lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{book.not_shown}"
-    return Section("classes", "Classes", lead, figures, (*two_classes(book), table(found, names)))
+    return Section("classes", "Classes", lead, figures, (*one_against_others(book), table(found, names)))
 
 
 def known(column: tuple[float | None, ...]) -> list[float]:
@@ -47,26 +47,35 @@ def confusion(run: Run) -> Heat:
     return Heat("confusion", "Confusion", caption, "predicted class", "true class", names, names, rows, run.title)
 
 
-def two_classes(book: Book) -> tuple[Table, ...]:
-    """As medicine counts, where there are two classes: the second is the one that is looked for."""
-    rows = tuple(
-        (run.title, *counted(confusion[1][1], sum(confusion[1])), *counted(confusion[0][0], sum(confusion[0])))
-        for run in book.runs
-        if len(confusion := run.result.metrics.confusion) == 2
-    )
+def one_against_others(book: Book) -> tuple[Table, ...]:
+    """As medicine counts: the class that was named, or the second of two."""
+    rows = tuple(row for group in book.lines if (row := counted(group, book.positive)) is not None)
     if not rows:
         return ()
-    looked_for = next(run.classes[1] for run in book.runs if len(run.result.metrics.confusion) == 2)
-    columns = (
-        *("run", "sensitivity", "of", "sensitivity 95 % low", "sensitivity 95 % high"),
-        *("specificity", "of ", "specificity 95 % low", "specificity 95 % high"),
+    columns = ("experiment", "class", *rates("sensitivity"), *rates("specificity"), "AUC", "n")
+    note = (
+        "Sensitivity: found where it is; specificity: not claimed where it is not; AUC: the chance that an image of it "
+        "gets a higher share than another. Intervals as for accuracies: Wilson's for one run, Student's t over n seeds."
     )
-    note = f"Of {looked_for!r}: found where it is, and not claimed where it is not; intervals are Wilson's."
-    return (Table("two-classes", "Sensitivity and specificity", columns, rows, note),)
+    return (Table("one-class", "One class against all others", columns, rows, note),)
 
 
-def counted(right: int, total: int) -> tuple[Cell, ...]:
-    return (right / total if total else None, total, *wilson(right, total))
+def rates(name: str) -> tuple[str, ...]:
+    return name, f"{name} 95 % low", f"{name} 95 % high"
+
+
+def counted(group: SeedGroup, positive: str | None) -> tuple[Cell, ...] | None:
+    """None: no class of its runs is more than the others."""
+    found = [one for run in group.runs if (one := looked_at(run, positive)) is not None]
+    if not found:
+        return None
+    once = sum(map(sum, group.first.result.metrics.confusion)) == group.first.result.test_images  # and not per client
+    cells: list[Cell] = []
+    for sort in ([one.sensitivity for one in found], [one.specificity for one in found]):
+        shares = [rate.share for rate in sort if rate.share is not None]
+        sure = sure_of(shares, sort[0].n if once else None)
+        cells += [spread(shares), sure.low if sure else None, sure.high if sure else None]
+    return group.label, found[0].label, *cells, spread(one.auc for one in found), len(found)
 
 
 def table(found: dict[str, Seeds], names: tuple[str, ...]) -> Table:

@@ -1,7 +1,8 @@
 """What several sections draw alike: clients one by one, experiments side by side."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import isfinite
 
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
@@ -10,37 +11,78 @@ from mooring.reports.figure import Bars, Figure, Heat, Line, Series, Style, Valu
 from mooring.reports.table import average, spread
 
 MOST_SERIES = 3
-MOST_NAMED = 6
+QUANTILES = (0.0, 0.1, 0.5, 0.9, 1.0)
+OfClient = Callable[[ClientHistory, ClientRecord], float | None]  # a value of a client in a round
 Seeds = list[list[float]]  # a value for every seed, at each name of a figure
 
 
 def drawn(run: Run) -> tuple[ClientHistory, ...]:
-    """The clients of a figure: those that left a trace, as many as can be told apart."""
-    return tuple(client for client in run.clients if client.rounds)[:MOST_CLIENTS]
+    """The clients of a figure: those that left a trace."""
+    return tuple(client for client in run.clients if client.rounds)
 
 
-def left_out(run: Run) -> str:
-    """A word on the clients that are not drawn."""
-    rest = [client.site for client in run.clients if client.rounds][MOST_CLIENTS:]
-    if not rest:
+def crowded(run: Run) -> bool:
+    """Are there more clients than can be told apart? Then quantiles are drawn in their place."""
+    return len(drawn(run)) > MOST_CLIENTS
+
+
+def in_place(run: Run) -> str:
+    """A word on what is drawn in the place of many clients."""
+    if not crowded(run):
         return ""
-    named = ", ".join(rest) if len(rest) <= MOST_NAMED else f"{', '.join(rest[: MOST_NAMED - 1])} ... {rest[-1]}"
-    return f" Not drawn: {named} ({len(rest)})."
+    many = len(drawn(run))
+    return f" Of {many} clients: the median, a band that holds 80 % of them, and dotted the lowest and the highest."
 
 
-def line(
-    client: ClientHistory, value: Callable[[ClientRecord], float | None], look: Style = "solid", what: str = ""
-) -> Line:
+def client_lines(run: Run, value: OfClient, look: Style = "solid", what: str = "") -> list[Line]:
+    """A value of every client over rounds, each in its client's colour; of many clients, the quantiles.
+
+    Lines without a value are left out.
+    """
+    if crowded(run):
+        return quantile_lines(drawn(run), value, look, what)
+    lines = [line(client, value, look, what) for client in drawn(run)]
+    return [shown for shown in lines if known(shown.y)]
+
+
+def line(client: ClientHistory, value: OfClient, look: Style = "solid", what: str = "") -> Line:
     """A client's value over rounds, in the client's colour; its lines are one family."""
     name = client.site
     return Line(
         f"{name}, {what}" if what else name,
         tuple(float(row.round) for row in client.rounds),
-        tuple(value(row) for row in client.rounds),
+        tuple(value(client, row) for row in client.rounds),
         client.client,
         look,
         family=name,
     )
+
+
+def quantile_lines(clients: Sequence[ClientHistory], value: OfClient, look: Style, what: str) -> list[Line]:
+    """The median within 80 % of all, and the ends; of a second value the median alone."""
+    at: dict[int, list[float]] = {}
+    for client in clients:
+        for row in client.rounds:
+            if (told := value(client, row)) is not None and isfinite(told):
+                at.setdefault(row.round, []).append(told)
+    if not at:
+        return []
+    rounds = tuple(float(round_) for round_ in sorted(at))
+    lowest, low, middle, high, highest = (tuple(quantile(at[int(r)], share) for r in rounds) for share in QUANTILES)
+    if what:
+        return [Line(f"{what}, median", rounds, middle, 1, look)]
+    return [
+        Line("median client", rounds, middle, 0, look, (low, high)),
+        *(Line(name, rounds, end, 0, "dotted") for name, end in (("lowest", lowest), ("highest", highest))),
+    ]
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Between the two nearest, as the median is."""
+    ordered, place = sorted(values), share * (len(values) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
 def known(values: Values) -> bool:

@@ -1,5 +1,6 @@
 """Where does lambda go: what the weights felt, where it would rest, and what bounds it?"""
 
+from dataclasses import replace
 from math import isfinite
 from statistics import median
 
@@ -8,9 +9,9 @@ from mooring.doctor.course import outlook_of, progress_of
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.reports.book import Book, Run, SeedGroup, seeds_of
-from mooring.reports.figure import INK, Curves, Figure, Line, Values, positive, style
+from mooring.reports.figure import INK, Curves, Figure, Line, Style, Values, positive, style
 from mooring.reports.section import Section
-from mooring.reports.sections.drawing import drawn, known, left_out, line
+from mooring.reports.sections.drawing import OfClient, client_lines, drawn, in_place, known
 from mooring.reports.table import Table
 from mooring.weighting.equilibrium import stability_limit
 
@@ -29,6 +30,13 @@ def lambdas(book: Book) -> Section:
 def as_set(row: ClientRecord) -> float | None:
     """A log of a lambda that was set prints what it was set to, and not what was felt."""
     return row.lambda_raw if row.lambda_felt is None else None
+
+
+TRACES: tuple[tuple[OfClient, Style, str], ...] = (
+    (lambda _, row: row.lambda_felt, "solid", ""),
+    (lambda _, row: as_set(row), "dotted", "as it was set"),
+    (lambda _, row: row.lambda_star, "dashed", "lambda*"),
+)
 
 
 def titled(run: Run) -> str:
@@ -63,16 +71,13 @@ def by_group(groups: list[tuple[int, SeedGroup]]) -> Curves:
 def traces(run: Run) -> Curves:
     """Felt lambda solid, lambda* dashed in the same colour, limits dotted, the doctor's dates as marks."""
     lines: list[Line] = []
-    for client in drawn(run):
-        felt = line(client, lambda row: row.lambda_felt)
-        fixed = line(client, as_set, "dotted", "as it was set")
-        rest = line(client, lambda row: row.lambda_star, "dashed", "lambda*")
-        lines += [shown for shown in (logged(felt), logged(fixed), logged(rest)) if known(shown.y)]
+    for value, look, what in TRACES:
+        lines += [shown for told in client_lines(run, value, look, what) if known((shown := logged(told)).y)]
     lines += [*limits(run), *marks(run)]
     caption = (
         "Solid: the lambda that the weights felt; dashed: lambda*, where the rule would come to rest. "
         "In the colour of the text, dotted: the cap of the guard; dashed: the limit that SGD can follow; a diamond is "
-        f"where the doctor dates a finding.{left_out(run)}"
+        f"where the doctor dates a finding.{in_place(run)}"
     )
     return Curves(
         "lambda", "Lambda of every client", caption, "round", "lambda", tuple(lines), "log", run.title, (run.seed,)
@@ -80,7 +85,8 @@ def traces(run: Run) -> Curves:
 
 
 def logged(shown: Line) -> Line:
-    return Line(shown.name, shown.x, positive(shown.y), shown.colour, shown.style, family=shown.family)
+    band = None if shown.band is None else (positive(shown.band[0]), positive(shown.band[1]))
+    return replace(shown, y=positive(shown.y), band=band)
 
 
 def limits(run: Run) -> list[Line]:

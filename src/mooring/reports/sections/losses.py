@@ -3,7 +3,7 @@
 from mooring.reports.book import Book, Run, seeds_of
 from mooring.reports.figure import Curves, positive
 from mooring.reports.section import Section
-from mooring.reports.sections.drawing import drawn, known, left_out, line
+from mooring.reports.sections.drawing import client_lines, in_place, known
 from mooring.reports.table import Table
 
 
@@ -15,16 +15,15 @@ def losses(book: Book) -> Section:
 
 
 def base(run: Run) -> Curves:
-    lines = tuple(line(client, lambda row: row.base_loss) for client in drawn(run))
-    caption = f"Mean over the last epoch of each round. It should fall and settle.{left_out(run)}"
-    shown = tuple(line for line in lines if known(line.y))
+    shown = tuple(client_lines(run, lambda _, row: row.base_loss))
+    caption = f"Mean over the last epoch of each round. It should fall and settle.{in_place(run)}"
     return Curves("base-loss", "Base loss L_b", caption, "round", "L_b", shown, of=run.title, seeds=(run.seed,))
 
 
 def align(run: Run) -> Curves:
-    lines = [line(client, lambda row: row.align_loss) for client in drawn(run)]
+    lines = client_lines(run, lambda _, row: row.align_loss)
     shown = tuple(line for line in lines if known(positive(line.y)))
-    caption = f"An L_a that falls by orders of magnitude is what makes a learned lambda explode.{left_out(run)}"
+    caption = f"An L_a that falls by orders of magnitude is what makes a learned lambda explode.{in_place(run)}"
     return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title, (run.seed,))
 
 

@@ -3,9 +3,9 @@
 from mooring.doctor.fusion_checks import shares_by_class
 from mooring.record import ClientHistory
 from mooring.reports.book import Book, Run, seeds_of
-from mooring.reports.figure import Curves, Heat, Line, fitting
+from mooring.reports.figure import Curves, Heat, fitting
 from mooring.reports.section import Section
-from mooring.reports.sections.drawing import drawn, left_out
+from mooring.reports.sections.drawing import client_lines, drawn, in_place
 from mooring.reports.table import Table
 
 Norms = dict[int, tuple[float, ...]]  # client -> one per class
@@ -30,12 +30,11 @@ def norms_by_round(run: Run) -> dict[int, Norms]:
     return dict(sorted(found.items()))
 
 
-def share(norms: Norms, client: int) -> float | None:
-    """Of all global prototypes together: the mean over classes of |P_kc| / sum_j |P_jc|."""
-    if client not in norms or any(sum(column) <= 0 for column in zip(*norms.values(), strict=True)):
-        return None
-    own = shares_by_class(norms)[client]
-    return sum(own) / len(own)
+def overall(norms: Norms) -> dict[int, float]:
+    """client -> its share of all global prototypes together: the mean over classes of |P_kc| / sum_j |P_jc|"""
+    if any(sum(column) <= 0 for column in zip(*norms.values(), strict=True)):
+        return {}
+    return {client: sum(own) / len(own) for client, own in shares_by_class(norms).items()}
 
 
 def data_share(run: Run, client: ClientHistory) -> float:
@@ -43,37 +42,22 @@ def data_share(run: Run, client: ClientHistory) -> float:
 
 
 def norms(run: Run) -> Curves:
-    at = norms_by_round(run)
-    lines = tuple(
-        Line(
-            client.site,
-            tuple(map(float, at)),
-            tuple(mean(at[round_].get(client.client)) for round_ in at),
-            client.client,
-        )
-        for client in drawn(run)
-    )
-    caption = f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{left_out(run)}"
+    lines = tuple(client_lines(run, lambda _, row: mean(row.prototype_norms)))
+    caption = f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{in_place(run)}"
     return Curves(
         "norms", "Prototype norms", caption, "round", "mean norm", lines, fitting(lines), run.title, (run.seed,)
     )
 
 
 def shares(run: Run) -> Curves:
-    at = norms_by_round(run)
-    rounds = tuple(map(float, at))
-    lines: list[Line] = []
-    for client in drawn(run):
-        name = client.site
-        spoken = tuple(share(at[round_], client.client) for round_ in at)
-        fair = (data_share(run, client),) * len(rounds)
-        lines += [
-            Line(name, rounds, spoken, client.client, family=name),
-            Line(f"{name}, share of images", rounds, fair, client.client, "dashed", family=name),
-        ]
+    at = {round_: overall(norms) for round_, norms in norms_by_round(run).items()}
+    lines = (
+        *client_lines(run, lambda client, row: at.get(row.round, {}).get(client.client)),
+        *client_lines(run, lambda client, _: data_share(run, client), "dashed", "share of images"),
+    )
     caption = (
         "Solid: share of the global prototypes; dashed: share of all images. "
-        f"Far apart, a few speak for all.{left_out(run)}"
+        f"Far apart, a few speak for all.{in_place(run)}"
     )
     return Curves(
         "shares",
@@ -81,7 +65,7 @@ def shares(run: Run) -> Curves:
         caption,
         "round",
         "share",
-        tuple(lines),
+        lines,
         of=run.title,
         seeds=(run.seed,),
     )
@@ -110,8 +94,9 @@ def table(runs: list[Run]) -> Table:
     rows = []
     for run in runs:
         last = list(norms_by_round(run).values())[-1]
+        spoken = overall(last)
         rows += [
-            (run.title, p.site, mean(last.get(p.client)), share(last, p.client), data_share(run, p))
+            (run.title, p.site, mean(last.get(p.client)), spoken.get(p.client), data_share(run, p))
             for p in run.clients
             if p.client in last
         ]
