@@ -122,8 +122,8 @@ def withholding(methods: Sequence[str]) -> str:
     needs = {name: METHODS[name].fusion.needs for name in methods}  # type: ignore[union-attr]  # those with a fusion
     cannot = ", ".join(f"`{name}`" for name, parts in needs.items() if counting(parts))
     return (
-        f"`mooring plan --withhold-counts` works for all of these that can be planned, but not for {cannot}: they compute "
-        "with counts or with sums over images. With another `fusion=` it is the fusion that decides."
+        f"`mooring plan --withhold-counts` works for all of these that can be planned, but not for {cannot}: they "
+        "compute with counts or with sums over images. With another `fusion=` it is the fusion that decides."
     )
 
 
