@@ -207,8 +207,9 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
         raise FederationError("its limits are below 1", PLAN_AGAIN)
     if not is_hex(manifest.nonce, 2 * NONCE) or not without_control(manifest.method + manifest.mooring):
         raise FederationError("was not written by mooring plan", PLAN_AGAIN)
-    if moment(manifest.expires) <= moment(manifest.created):
-        raise FederationError("it expires before it begins", PLAN_AGAIN)
+    begins, ends = moment(manifest.created), moment(manifest.expires)
+    if ends <= begins or (begins.isoformat(), ends.isoformat()) != (manifest.created, manifest.expires):
+        raise FederationError("it expires before it begins, or its dates are spelled otherwise", PLAN_AGAIN)
     if manifest.secure is not None and not all(site.key for site in manifest.sites):
         raise FederationError("its sum is secure, and not every site has a key", PLAN_AGAIN)
     tree = with_encoder(dict(manifest.experiment), encoder)
