@@ -117,10 +117,12 @@ def needed(module: str, extra: str) -> Any:
         raise ExtraError(f"{package}: is not installed", f"pip install 'mooring[{extra}]'") from None
 
 
-def nearest(name: str, valid: Iterable[str]) -> str:
-    """A remedy for a misspelt name: the nearest valid one, or all of them."""
+def nearest(name: str, valid: Iterable[str], listed_by: str = "") -> str:
+    """A remedy for a misspelt name: the nearest valid one, or all of them, or the command that lists them."""
     names = sorted(valid)
     close = get_close_matches(name, names, n=1, cutoff=0.6) or [n for n in names if len(name) > 2 and name in n]
     if close:
         return f"did you mean {close[0]!r}?"
+    if listed_by:
+        return f"`{listed_by}` lists them"
     return f"valid: {', '.join(names)}" if names else "nothing is valid here"

@@ -171,4 +171,4 @@ def named_method(name: str, trust: Trust) -> Method:
         raise ConfigError([f"method={name}: {described(name, method)}; it must be a mooring.Method"])
     if name in RETIRED:
         raise ConfigError([f"method={name}: is retired; use {RETIRED[name]}"])
-    raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS)}"])
+    raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS, 'mooring methods')}"])

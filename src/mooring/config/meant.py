@@ -11,6 +11,7 @@ from mooring.config.keys import full
 from mooring.config.settings import all_keys, keys_ending
 from mooring.errors import nearest
 
+SETTINGS = "mooring settings"
 MOST_MEANT = 3  # keys that are proposed
 LEAST = 3  # letters that begin a word
 ALIKE = 0.8  # of the letters of a misspelt word
@@ -29,7 +30,7 @@ def meant(path: str, value: Any, neighbours: Iterable[str], method: Any = None) 
         return nearest(key, near)
     found = keys_ending(last) or ([] if close else keys_like(last))
     named = closest(written, [one for one in found if has(method, full(one).split(".")[1:])] or found)
-    return f"did you mean {' or '.join(named)}?" if named else nearest(key, near)
+    return f"did you mean {' or '.join(named)}?" if named else nearest(key, near, "" if above else SETTINGS)
 
 
 def has(part: Any, path: list[str]) -> bool:

@@ -91,7 +91,7 @@ def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_C
     patch = settings.get("fusion", {})
     rules = [builder.build(Fusion, {"kind": name, **patch}, NOTHING, "fusion") for name in chosen]
     if not rules:
-        builder.note("fusion", names, f"names no rule; {nearest('', FUSIONS)}")
+        builder.note("fusion", names, f"names no rule; {nearest('', FUSIONS, 'mooring fusions')}")
     if builder.problems:
         raise ConfigError(dict.fromkeys(message for _, _, message in builder.problems))
     return rules
@@ -107,7 +107,9 @@ def _methods(given: Any) -> list[Tree]:
         return [merge(name, rest) for name in names]
     if not isinstance(given, str) or not given.strip(", "):
         shown = "" if given is None else given
-        raise ConfigError([f"method={shown}: must be a name, a list of names or a tree; {nearest('', METHODS)}"])
+        raise ConfigError(
+            [f"method={shown}: must be a name, a list of names or a tree; {nearest('', METHODS, 'mooring methods')}"]
+        )
     return [{"name": name.strip()} for name in given.split(",") if name.strip()]
 
 

@@ -92,7 +92,8 @@ def healthy(book: Book) -> Answer:
         rest = f" {counted(more, 'more finding')}: {listed([f.kind for f in findings[1:]])}." if more else ""
         return Answer("Is it healthy", f"No: {sentence(findings[0].words)}{rest}", "bad")
     groups = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
-    return Answer("Is it healthy", f"Ill: {'; '.join(map(ill_words, groups))}. Nothing ill in the others.", "bad")
+    others = " Nothing ill in the others." if len(ill) < len(book.runs) else ""
+    return Answer("Is it healthy", f"Ill: {'; '.join(map(ill_words, groups))}.{others}", "bad")
 
 
 def ill_words(group: SeedGroup) -> str:
@@ -140,6 +141,8 @@ def runs(book: Book) -> str:
 def best_of_many(book: Book) -> Iterator[Answer]:
     found = contests(book)
     if not found:
+        if len(book.lines) > 1:
+            yield Answer("Which is best", "Not decided: no two experiments are on the same data, divided alike.")
         return
     told = " ".join(map(decided, found)) if len(found) <= 3 else summed_up(found)
     tone: Tone = "good" if all(contest.settled for contest in found) else "open"

@@ -55,7 +55,8 @@ const charts = (() => {
     for (let n = Math.floor(first); n <= Math.ceil(last); n++)
       if (last - first < 2) for (const digit of [1, 2, 5]) ticks.push([digit * 10 ** n, n < -3 || n > 4 ? `${digit} · ${power(n)}` : trimmed(written(digit * 10 ** n))]);
       else if (n % stride === 0) ticks.push([10 ** n, decade(n)]);
-    return { at, ticks: ticks.filter(([value]) => value >= low * 0.999 && value <= high * 1.001) };
+    const seen = ticks.filter(([value]) => value >= low * 0.999 && value <= high * 1.001);
+    return { at, ticks: seen.length > 1 ? seen : linear(low, high, from, to, 4).ticks }; // within less than an octave
   };
 
   const canvas = (chart, wide, high) => {
