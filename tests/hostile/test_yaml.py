@@ -123,7 +123,7 @@ def test_of_many_mistakes_the_first_are_told_and_the_others_counted(tmp_path):
         with pytest.raises(ConfigError) as caught:
             load(path)
         assert len(caught.value.problems) == MOST_PROBLEMS + 1
-        assert "k0=1: unknown key; `mooring settings` lists them" in caught.value.problems[0]
+        assert "k0=1: unknown key; " in caught.value.problems[0]  # and what there is, or what lists it
         assert caught.value.problems[-1] == f"... and {4_000 - MOST_PROBLEMS:,} more"
 
 
