@@ -72,7 +72,7 @@ def test_short_names_reach_the_note_settings(cli):
         (["method=v6", "bank.teacher_epochs=-1"], "method.bank.teacher_epochs=-1: must be greater than or equal to 0"),
         (["method=two-stage-aligned", "bank.labelled=false"], "needs bank labels"),
         (["method=memory-bank", "method.client.memory=0"], "the term memory-contrast needs memory"),
-        (["method=v4", "bank.size=10"], "method.bank="),
+        (["method=v4", "bank.size=10"], "method.bank.size=10: this method has no such part"),
         (["method=v7", "alignment_epochs=2"], "it belongs to v6"),
     ],
 )

@@ -107,7 +107,7 @@ def test_progress_without_a_terminal_is_a_line_per_round(cli):
     code, _, err = cli("run", "method=v7", "training.rounds=2", "training.local_epochs=1", "engine.workers=1")
     assert code == 0
     told = ["v7: 5 clients with 1,437 images", "v7: round 0 (last: 1)", "v7: round 1 (last: 1)"]
-    assert [line.partition(", accuracy")[0] for line in err.splitlines()] == told
+    assert [line.partition(": accuracy")[0] for line in err.splitlines()] == told
 
 
 def test_quiet_is_quiet(cli):

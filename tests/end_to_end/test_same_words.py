@@ -26,7 +26,7 @@ def test_the_last_of_two_rounds_is_round_1_everywhere(cli, report):
     code, _, err = cli("run", *RISING, *QUICK, "training.rounds=2", "out=run")
     assert code == 0, err
     name = "v7 + weight=ramp, weight.initial=0, weight.final=15000"
-    fused = [line.rpartition(", accuracy")[0] for line in err.splitlines() if ", accuracy" in line]
+    fused = [line.rpartition(": accuracy")[0] for line in err.splitlines() if ": accuracy" in line]
     assert fused == [f"{name}: round 0 (last: 1)", f"{name}: round 1 (last: 1)"]
     assert "after round 1 (last: 1)" in cli("watch", "run")[1]
     assert "there is no official test set; round 1, all clients" in " ".join(cli("fuse", "run")[1].split())

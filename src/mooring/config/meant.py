@@ -29,6 +29,8 @@ def meant(path: str, value: Any, neighbours: Iterable[str], method: Any = None) 
     if above and close:
         return nearest(key, near)
     found = keys_ending(last) or ([] if close else keys_like(last))
+    if full(written) in map(full, found):  # it is a key, of another kind than this one
+        return nearest(key, near)
     named = closest(written, [one for one in found if has(method, full(one).split(".")[1:])] or found)
     return f"did you mean {' or '.join(named)}?" if named else nearest(key, near, "" if above else SETTINGS)
 
