@@ -1,5 +1,8 @@
 """Every check on evidence made by hand: each verdict can be reached."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 from study_records import records
 
@@ -95,6 +98,17 @@ def test_alike(one, other, verdict):
 )
 def test_no_better(one, other, verdict):
     assert NoBetter("s method=a", "s method=b")(evidence(group("a", *one), group("b", *other))).verdict == verdict
+
+
+@pytest.mark.parametrize("check", [Alike("s method=a", "s method=b"), NoBetter("s method=a", "s method=b")])
+@pytest.mark.parametrize(("reached", "verdict"), [(0.51, UNSEEN), (0.6, CONFIRMED)])
+def test_accuracies_of_guessing_are_alike_and_say_nothing(check, reached, verdict):
+    """Two balanced classes: whoever guesses has 0.5."""
+    trained = SimpleNamespace(metrics=SimpleNamespace(confusion=((5, 5), (5, 5))))
+    runs = [replace(run, trained=trained) for name in "ab" for run in group(name, 0.5, reached)]
+    found = check(evidence(runs))
+    assert found.verdict == verdict
+    assert ("nobody is above guessing (0.5)" in found.reason) is (verdict == UNSEEN)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,17 @@ def paired(evidence: Evidence, measure: Measure, groups: tuple[str, str], word: 
     return gaps, f"{measure}: {told(one.values())} {word} {told(other.values())}; difference {told(gaps)}"
 
 
+def guessing(evidence: Evidence, measure: Measure, groups: tuple[str, str], margin: float) -> str:
+    """Why two fused accuracies that are alike say nothing: no run of either group is above guessing by two margins."""
+    runs = [run for group in groups for run in evidence.runs(group) if run.trained is not None]
+    if not runs or not isinstance(measure, Fused) or measure.at != "last":
+        return ""
+    share = max(run.guess for run in runs)
+    if any((measure.value(run) or 0.0) > share + 2 * margin for run in runs):
+        return ""
+    return f"; but nobody is above guessing ({share:.3g}) by more than {2 * margin:g}: there is nothing to compare"
+
+
 @dataclass(frozen=True)
 class Below:
     """One group is below another.
@@ -63,7 +74,8 @@ class Alike:
     """Two groups are as good as the same.
 
     Paired by seed, d = one - other. Confirmed: |d| <= margin in every seed. Not confirmed: |mean d| > margin and d
-    of one sign in every seed. Otherwise the seeds scatter wider than the margin.
+    of one sign in every seed. Otherwise the seeds scatter wider than the margin. Accuracies that are hardly above
+    guessing are not compared.
     """
 
     kind: ClassVar[str] = "alike"
@@ -82,7 +94,8 @@ class Alike:
         close = sum(abs(gap) <= self.margin for gap in gaps)
         reason = f"within {self.margin:g} of each other in {close} of {len(gaps)} seeds"
         if close == len(gaps):
-            return Verdict(CONFIRMED, measured, reason)
+            nothing = guessing(evidence, self.measure, self.groups(), self.margin)
+            return Verdict(UNSEEN if nothing else CONFIRMED, measured, reason + nothing)
         if abs(fmean(gaps)) > self.margin and abs(sum(gap > 0 for gap in gaps) * 2 - len(gaps)) == len(gaps):
             return Verdict(REFUTED, measured, f"{reason}, and always the same one is higher")
         return Verdict(UNSEEN, measured, f"{reason}; the seeds scatter wider than that")
@@ -93,7 +106,7 @@ class NoBetter:
     """One group is not above another: nothing was gained.
 
     Paired by seed, d = one - other. Confirmed: d <= noise in every seed. Not confirmed: mean d > noise and d > 0 in
-    every seed. Otherwise it depends on the seed.
+    every seed. Otherwise it depends on the seed. Accuracies that are hardly above guessing are not compared.
     """
 
     kind: ClassVar[str] = "no-better"
@@ -112,7 +125,8 @@ class NoBetter:
         level = sum(gap <= self.noise for gap in gaps)
         reason = f"higher by no more than {self.noise:g} in {level} of {len(gaps)} seeds"
         if level == len(gaps):
-            return Verdict(CONFIRMED, measured, reason)
+            nothing = guessing(evidence, self.measure, self.groups(), self.noise)
+            return Verdict(UNSEEN if nothing else CONFIRMED, measured, reason + nothing)
         if fmean(gaps) > self.noise and all(gap > 0 for gap in gaps):
             return Verdict(REFUTED, measured, f"{reason}, and higher in all of them")
         return Verdict(UNSEEN, measured, f"{reason}: it depends on the seed")
