@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import inf
 from time import monotonic
 
 import numpy as np
@@ -165,7 +166,7 @@ def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> floa
 def measure(scores: Tensor, labels: Tensor) -> Metrics:
     """Accuracy, its mean over classes, macro F1, expected calibration error of the soft-max of the scores, and of each
     class how well it is told from all others."""
-    classes, exact = scores.shape[1], scores.double()
+    classes, odds = scores.shape[1], log_odds(scores.double())
     predicted = scores.argmax(1)
     confusion = torch.bincount(labels * classes + predicted, minlength=classes**2).view(classes, classes)
     right, actual, claimed = confusion.diag().double(), confusion.sum(1), confusion.sum(0)
@@ -179,7 +180,7 @@ def measure(scores: Tensor, labels: Tensor) -> Metrics:
         calibration_error=calibration_error(scores, predicted == labels),
         per_class_accuracy=tuple(r if p else None for r, p in zip(recall.tolist(), present.tolist(), strict=True)),
         confusion=tuple(map(tuple, confusion.tolist())),
-        per_class_auc=tuple(auc(log_odds(exact, c), labels == c) for c in range(classes)),
+        per_class_auc=tuple(auc(odds[:, c], labels == c) for c in range(classes)),
     )
 
 
@@ -191,10 +192,14 @@ def calibration_error(scores: Tensor, hit: Tensor) -> float:
     return float(gap.abs().sum() / len(hit))
 
 
-def log_odds(scores: Tensor, c: int) -> Tensor:
-    """log p_c / (1 - p_c) of the soft-max, in the order of p_c and without its rounding to 1; (N,)"""
-    others = torch.cat([scores[:, :c], scores[:, c + 1 :]], 1)
-    return scores[:, c] - others.logsumexp(1)
+def log_odds(scores: Tensor) -> Tensor:
+    """log p_c / (1 - p_c) of the soft-max, in the order of p_c and without its rounding to 1; (N, C)
+
+    1 - p_c is the sum of the others: added up for the class of the highest score, where p_c may be nearly 1.
+    """
+    highest, total = scores.argmax(1, keepdim=True), scores.logsumexp(1, keepdim=True)
+    others = total + torch.log1p(-(scores - total).exp())
+    return scores - others.scatter(1, highest, scores.scatter(1, highest, -inf).logsumexp(1, keepdim=True))
 
 
 def auc(values: Tensor, true: Tensor) -> float | None:

@@ -7,6 +7,7 @@ import pytest
 from study_records import records
 
 from mooring.errors import ConfigError
+from mooring.record import Metrics
 from mooring.study.checks import Correlation, Given, Within
 from mooring.study.comparisons import Alike, Below, NoBetter, Order, Trend, Varies
 from mooring.study.evidence import Evidence, StudyRun
@@ -104,7 +105,7 @@ def test_no_better(one, other, verdict):
 @pytest.mark.parametrize(("reached", "verdict"), [(0.51, UNSEEN), (0.6, CONFIRMED)])
 def test_accuracies_of_guessing_are_alike_and_say_nothing(check, reached, verdict):
     """Two balanced classes: whoever guesses has 0.5."""
-    trained = SimpleNamespace(metrics=SimpleNamespace(confusion=((5, 5), (5, 5))))
+    trained = SimpleNamespace(metrics=Metrics(0.5, confusion=((5, 5), (5, 5))))
     runs = [replace(run, trained=trained) for name in "ab" for run in group(name, 0.5, reached)]
     found = check(evidence(runs))
     assert found.verdict == verdict

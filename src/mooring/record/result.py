@@ -24,6 +24,12 @@ class Metrics:
     confusion: tuple[tuple[int, ...], ...] = ()  # row: true class, column: predicted class
     per_class_auc: tuple[float | None, ...] = ()  # against all others; None: no image of the class, or no other
 
+    @property
+    def guess(self) -> float | None:
+        """What always saying the most frequent class of the test images would reach; None: nobody knows which."""
+        counts = [sum(row) for row in self.confusion]
+        return max(counts) / sum(counts) if sum(counts) else None
+
 
 @dataclass(frozen=True)
 class Seeds:

@@ -64,10 +64,9 @@ def guess(run: Run) -> Guess | None:
 
 def guess_of(metrics: Metrics, classes: Sequence[str]) -> Guess | None:
     """The same for whoever has no run at hand."""
-    counts = [sum(row) for row in metrics.confusion]
-    if sum(counts) and len(counts) == len(classes):
-        most = max(counts)
-        return Guess(classes[counts.index(most)], most / sum(counts))
+    if metrics.guess is not None and len(metrics.confusion) == len(classes):
+        counts = [sum(row) for row in metrics.confusion]
+        return Guess(classes[counts.index(max(counts))], metrics.guess)
     return Guess("", 1 / len(classes)) if classes else None
 
 

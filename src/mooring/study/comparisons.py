@@ -23,10 +23,11 @@ def paired(evidence: Evidence, measure: Measure, groups: tuple[str, str], word: 
 
 def guessing(evidence: Evidence, measure: Measure, groups: tuple[str, str], margin: float) -> str:
     """Why two fused accuracies that are alike say nothing: no run of either group is above guessing by two margins."""
-    runs = [run for group in groups for run in evidence.runs(group) if run.trained is not None]
-    if not runs or not isinstance(measure, Fused) or measure.at != "last":
+    runs = [run for group in groups for run in evidence.runs(group)]
+    shares = [run.trained.metrics.guess for run in runs if run.trained is not None]
+    share = max((guess for guess in shares if guess is not None), default=None)
+    if share is None or not isinstance(measure, Fused) or measure.at != "last":
         return ""
-    share = max(run.guess for run in runs)
     if any((measure.value(run) or 0.0) > share + 2 * margin for run in runs):
         return ""
     return f"; but nobody is above guessing ({share:.3g}) by more than {2 * margin:g}: there is nothing to compare"

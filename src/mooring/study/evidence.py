@@ -44,14 +44,6 @@ class StudyRun:
     def seed(self) -> int:
         return int(self.factors.get("seed", 1))
 
-    @property
-    def guess(self) -> float:
-        """What always saying the most frequent class of the test images would reach."""
-        if self.trained is None:
-            return 0.0
-        counts = [sum(row) for row in self.trained.metrics.confusion]
-        return max(counts) / sum(counts) if sum(counts) else 1 / max(len(self.trained.classes), 1)
-
     def trace(self, name: str) -> Trace:
         """A recorded value by client and round; of `accuracy`, the client's own on the test set."""
         found: Trace = {}

@@ -85,8 +85,7 @@ def images_of(results: Iterable[Result | None]) -> str:
     """`360 test images, of which guessing gets 0.103`"""
     known = [result for result in results if result is not None and result.test_images]
     images = alternatives(f"{result.test_images:,}" for result in known)
-    counts = [[sum(row) for row in result.metrics.confusion] for result in known]
-    guesses = alternatives(f"{max(own) / sum(own):.3f}" for own in counts if sum(own))
+    guesses = alternatives(f"{guess:.3f}" for result in known if (guess := result.metrics.guess) is not None)
     guessing = f", of which guessing gets {guesses}" if guesses else ""
     return f"{images} test images{guessing}" if images else ""
 
