@@ -14,6 +14,7 @@ from benchmarks.table import Goal, Say, Table
 MAIN = "from mooring.cli import main; main()"
 STILL = "{crop: 1, flip: 0, jitter: 0, grey: 0}"
 SAME_WORK = [f"method.client.views.augment={STILL}", "evaluate.clients=none"]
+PLAIN, CHANNELS_LAST, SAME = "Flower's simulation", "Flower's simulation, channels last", "mooring, the same work"
 FLOWER_WAY = "import sys; from benchmarks.flower_way import main; main(sys.argv[1:])"
 
 
@@ -36,31 +37,39 @@ def measure(say: Say, work: Work = FULL) -> Table:
     rows: list[tuple[object, ...]] = []
     goals = []
     for clients in work.clients:
-        ours, same, theirs = [], [], []
         with TemporaryDirectory() as folder:
             data = Path(folder) / "images.npz"
             write_images(data, [work.images // clients] * clients, work.test)
+            turns: dict[str, list[float]] = {}
             for turn in range(work.turns):
-                ours.append(seconds(mooring(data, work, f"{folder}/run-{turn}")))
-                say(f"{clients} clients, mooring: {ours[-1]:.1f} s")
-                same.append(seconds([*mooring(data, work, f"{folder}/same-{turn}"), *SAME_WORK]))
-                say(f"{clients} clients, mooring, Flower's work alone: {same[-1]:.1f} s")
-                theirs.append(seconds(flower(data, clients, work)))
-                say(f"{clients} clients, Flower: {theirs[-1]:.1f} s")
-        flower_seconds = median(theirs)
-        ways = {"Flower's simulation": flower_seconds, "mooring, the same work": median(same), "mooring": median(ours)}
-        rows += [(clients, way, taken, flower_seconds / taken) for way, taken in ways.items()]
-        goals.append(Goal(f"Flower / ours, the same work, {clients} clients", 2.0, flower_seconds / median(same)))
+                for way, command in ways(data, clients, work, f"{folder}/{turn}").items():
+                    turns.setdefault(way, []).append(seconds(command))
+                    say(f"{clients} clients, {way}: {turns[way][-1]:.1f} s")
+        taken = {way: median(each) for way, each in turns.items()}
+        rows += [(clients, way, took, taken[PLAIN] / took, taken[CHANNELS_LAST] / took) for way, took in taken.items()]
+        goals.append(Goal(f"Flower / ours, the same work, {clients} clients", 2.0, taken[PLAIN] / taken[SAME]))
     about = (
         f"`fedavg-1`: {work.images:,} colour images (32 x 32) in equal shares, ResNet-8, {work.epochs} epochs, one "
         f"round, {work.test:,} test images; one worker for each core. Seconds by the clock from the start of a program "
         f"to its end, in turns, medians of {work.turns}. Flower's users write it so (`benchmarks/flower_way.py`): "
-        "images are tensors in memory, nothing is augmented, and the average alone is evaluated, once. The same work "
-        "by `mooring run` is that with augmentation and the evaluation of clients switched off; it still leaves a run "
-        "folder, uploads and a model. `mooring` alone is what a run does by itself: it augments every image and "
-        "evaluates every client too."
+        "images are tensors in memory, nothing is augmented, and the average alone is evaluated, once. The network "
+        "lies in memory as torch lays it; a second row has it with the channels last, which is faster, and which "
+        "mooring does by itself. The same work by `mooring run` is that with augmentation and the evaluation of "
+        "clients switched off; it still leaves a run folder, uploads and a model. `mooring` alone is what a run does "
+        "by itself: it augments every image and evaluates every client too."
     )
-    return Table("Flower's simulation", about, ("clients", "way", "seconds", "times as fast"), rows, goals)
+    columns = ("clients", "way", "seconds", "times as fast as Flower", "as Flower, channels last")
+    return Table("Flower's simulation", about, columns, rows, goals)
+
+
+def ways(data: Path, clients: int, work: Work, out: str) -> dict[str, list[str]]:
+    """What is measured, and the command of each."""
+    return {
+        PLAIN: flower(data, clients, work, "plain"),
+        CHANNELS_LAST: flower(data, clients, work, "channels-last"),
+        SAME: [*mooring(data, work, f"{out}-same"), *SAME_WORK],
+        "mooring": mooring(data, work, f"{out}-run"),
+    }
 
 
 def mooring(data: Path, work: Work, out: str) -> list[str]:
@@ -69,8 +78,8 @@ def mooring(data: Path, work: Work, out: str) -> list[str]:
     return [sys.executable, "-c", MAIN, "run", *settings, *training]
 
 
-def flower(data: Path, clients: int, work: Work) -> list[str]:
-    return [sys.executable, "-c", FLOWER_WAY, str(data), str(clients), str(work.epochs)]
+def flower(data: Path, clients: int, work: Work, layout: str) -> list[str]:
+    return [sys.executable, "-c", FLOWER_WAY, str(data), str(clients), str(work.epochs), layout]
 
 
 def seconds(command: list[str]) -> float:

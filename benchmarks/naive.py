@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
 from benchmarks.images import CLASSES, write_images
+from benchmarks.plain import PlainNetwork
 from benchmarks.process import apart
 from benchmarks.roofline import SETTINGS, per_step
 from benchmarks.table import Goal, Say, Table
@@ -22,7 +23,7 @@ from mooring.events import ClientStarted, Event
 from mooring.losses.fafi import FAFI
 from mooring.models.backbones import ResNet8
 from mooring.models.heads import RawPrototypes
-from mooring.models.network import Blueprint, Network
+from mooring.models.network import Blueprint
 from mooring.models.simplex import simplex_etf
 from mooring.processes import keep_freed_memory
 from mooring.types import Progress, Step, View
@@ -80,8 +81,8 @@ def measure(say: Say) -> Table:
         f"{CLIENTS} clients of {EACH} colour images (32 x 32), ResNet-8, the losses and the learned lambda of `v12`, "
         f"{ROUNDS} rounds of one epoch in batches of {BATCH}, {TEST} test images, fused after every round. Naive: a "
         "DataLoader with per-image PIL transforms, evaluation on train and test after every epoch, deep copies, a "
-        "loss read out in every step, torch's own number of threads or one, whichever is faster here. Ours: two "
-        "workers. Both without start-up."
+        "loss read out in every step, torch's own memory layout, its number of threads or one, whichever is faster "
+        "here. Ours: two workers. Both without start-up."
     )
     rows: list[tuple[object, ...]] = [
         ("naive", plain, 1.0),
@@ -120,8 +121,8 @@ def naive(data: Path) -> float:
     shards = np.split(np.arange(CLIENTS * EACH), CLIENTS)
     test = OneByOne(arrays["test_images"], arrays["test_labels"], augment=False)
     blueprint = Blueprint(ResNet8(), RawPrototypes(), (3, 32, 32), tuple(map(str, range(CLASSES))), (0.5,), (0.5,))
-    torch.set_num_threads(better_threads(blueprint.build(torch.Generator()), test))
-    models = [blueprint.build(torch.Generator().manual_seed(1))] * CLIENTS
+    torch.set_num_threads(better_threads(PlainNetwork(blueprint, torch.Generator()), test))
+    models = [PlainNetwork(blueprint, torch.Generator().manual_seed(1))] * CLIENTS
     sigmas = [nn.Parameter(torch.zeros(2)) for _ in range(CLIENTS)]
     began = perf_counter()
     for round_ in range(ROUNDS):
@@ -138,7 +139,7 @@ def naive(data: Path) -> float:
     return perf_counter() - began
 
 
-def better_threads(model: Network, images: OneByOne) -> int:
+def better_threads(model: PlainNetwork, images: OneByOne) -> int:
     """Torch's own number of threads, or one where other work makes them wait for each other."""
 
     def seconds(threads: int) -> float:
@@ -151,7 +152,7 @@ def better_threads(model: Network, images: OneByOne) -> int:
     return min((torch.get_num_threads(), 1), key=seconds)
 
 
-def epoch(model: Network, sigma: nn.Parameter, images: OneByOne, s: float) -> None:
+def epoch(model: PlainNetwork, sigma: nn.Parameter, images: OneByOne, s: float) -> None:
     optimizer = torch.optim.SGD([*model.parameters(), sigma], 0.05, 0.9)
     anchors = simplex_etf(CLASSES, model.prototypes.shape[1], torch.Generator().manual_seed(1))
     total = 0.0
@@ -170,7 +171,7 @@ def epoch(model: Network, sigma: nn.Parameter, images: OneByOne, s: float) -> No
         total += loss.item()
 
 
-def accuracy(model: Network, images: OneByOne) -> float:
+def accuracy(model: PlainNetwork, images: OneByOne) -> float:
     model.eval()
     right = 0
     for one, _, labels in DataLoader(images, BATCH):
