@@ -42,9 +42,9 @@ def measure(say: Say) -> Table:
         told = f"{by_core:.0f} images for a second of one core, {all_:.0f} images/s by {cores} threads"
         say(f"{encoder.weights}, {encoder.pixels} pixels: {told}")
     about = (
-        f"The layers of `mooring`, images of {SMALL[1]} x {SMALL[2]} pixels brought to so many a side, one view. So many "
-        f"images for a second of one core; images/s by the clock with one thread and with {cores}, medians "
-        f"of {TURNS} turns; and what {MANY:,} images and their mirror images take. The default is {USUAL.weights} at "
+        f"The layers of `mooring`, images of {SMALL[1]} x {SMALL[2]} pixels brought to so many a side, one view. "
+        f"Images for a second of one core; images/s by the clock with one thread and with {cores}, medians of {TURNS} "
+        f"turns; and what {MANY:,} images and their mirror images take. The default is {USUAL.weights} at "
         f"{USUAL.pixels} pixels."
     )
     columns = ("weights", "pixels", "per core second", "one thread", f"{cores} threads", "speed-up", "minutes")
