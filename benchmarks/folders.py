@@ -1,16 +1,13 @@
 """Twenty hospitals: folders of large images through `mooring`, and the memory that it takes."""
 
-import os
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic, sleep
+from time import monotonic
 
 import numpy as np
 from PIL import Image
 
-from benchmarks.process import apart
+from benchmarks.process import apart, memory_watched
 from benchmarks.table import Goal, Say, Table
 from mooring import load, run
 
@@ -38,46 +35,14 @@ def measure(say: Say) -> Table:
 
 
 def federated(folder: str) -> tuple[float, float, float]:
-    """Accuracy, seconds and MiB; runs in a process of its own, which watches itself and its children."""
+    """Accuracy, seconds and MiB; runs in a process of its own."""
     words = ["data.source=image_folder", f"data.root={folder}/hospitals", "partition=sites", PATIENT]
     (experiment,) = load(overrides=[*words, f"out={folder}/run"])
-    largest, ended = [0.0], threading.Event()
-
-    def watch() -> None:
-        while not ended.is_set():
-            largest[0] = max(largest[0], sum(map(own_share, family(os.getpid()))))
-            sleep(0.5)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    began = monotonic()
-    try:
-        result = run(experiment)
-    finally:
-        ended.set()
-        watcher.join()
-    return result.accuracy, monotonic() - began, largest[0]
-
-
-def family(process: int) -> Iterator[int]:
-    """A process and all that descend from it."""
-    yield process
-    for listed in Path(f"/proc/{process}/task").glob("*/children"):
-        try:
-            children = [int(child) for child in listed.read_text("utf-8").split()]
-        except OSError:
-            continue
-        for child in children:
-            yield from family(child)
-
-
-def own_share(process: int) -> float:
-    """MiB of a process, what several share divided among them; 0 for one that has just ended."""
-    try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text("utf-8").splitlines()
-    except OSError:
-        return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+    with memory_watched() as largest:
+        began = monotonic()
+        accuracy = run(experiment).accuracy
+        seconds = monotonic() - began
+    return accuracy, seconds, largest()
 
 
 def write_hospitals(root: Path) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from benchmarks import clients, encoder, flower, folders, fusions, load, naive, roofline, scale, scaling, startup
+from benchmarks import clients, encoder, flower, folders, fusions, load, naive, roofline, scale, scaling, spent, startup
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring.record import environment
@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "naive": naive.measure,
     "flower": flower.measure,
     "scaling": scaling.measure,
+    "spent": spent.measure,
     "fusions": fusions.measure,
     "clients": clients.measure,
     "encoder": encoder.measure,

@@ -2,7 +2,9 @@
 
 import os
 import resource
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -62,6 +64,33 @@ def ticks_of(pid: int) -> int:
         return sum(map(int, Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[11:15]))
     except OSError:
         return 0
+
+
+@contextmanager
+def memory_watched() -> Iterator[Callable[[], float]]:
+    """The largest sum so far over this process and all below it, in MiB, what they share counted once."""
+    largest, ended = [0.0], threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.5):
+            largest[0] = max(largest[0], sum(map(own_share, (os.getpid(), *below(os.getpid())))))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield lambda: largest[0]
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def own_share(pid: int) -> float:
+    """MiB of a process, what several share divided among them; 0 for one that has just ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
 def peak() -> float:

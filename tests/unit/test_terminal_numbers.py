@@ -8,7 +8,7 @@ from mooring.cli.tables import caption, chance, on_what, results_table, verdict
 from mooring.config import load_plan
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
-from mooring.record import Metrics, Result, RoundRecord, Seeds
+from mooring.record import Metrics, Result, RoundRecord, Seeds, TimeSpent
 from mooring.sweep.lead import leads
 from mooring.sweep.summary import Scored
 from mooring.sweep.tables import SweepTables
@@ -61,6 +61,15 @@ def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
     assert "of 'ill': 40 images of it and 60 of others" in shown
     with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
         results_table([("runs/v7", result)], "il")
+
+
+@pytest.mark.parametrize(("evaluate", "images", "told"), [(3.0, 10_000, True), (1.0, 10_000, False), (3.0, 500, False)])
+def test_who_spends_much_time_on_evaluation_is_told_how_to_spend_less(capsys, evaluate, images, told):
+    rounds, partition = (RoundRecord(0, Metrics(0.8)),), PartitionSummary(3, 10)
+    spent = TimeSpent(prepare=0.5, train=6.0, fuse=0.3, evaluate=evaluate, write=0.2)
+    results_table([("runs/v7", Result("v7", 0.8, rounds, partition, Seeds(1, 1), test_images=images, spent=spent))])
+    line = "evaluation took 30 % of the time; data.test_limit=2000 tests on fewer images"
+    assert (line in capsys.readouterr().out) is told
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mooring.sweep.tables import SweepTables
 
 INTERVAL = "95 % interval"
+MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be enough for a first look
 TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
 
 
@@ -56,6 +57,9 @@ def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = N
     for folder, result in outcomes:
         spent = result.spent or f"{result.seconds or 0:.1f} s"
         console.print(f"{result.method}: {spent}", style="dim", soft_wrap=True)
+        if result.spent and result.spent.evaluated > MUCH and (result.test_images or 0) > FEWER:
+            share = f"evaluation took {100 * result.spent.evaluated:.0f} % of the time"
+            console.print(f"{share}; data.test_limit={FEWER} tests on fewer images", style="dim", soft_wrap=True)
         absent = "".join(f"  {result.site(row.client)}: {row.reason}" for row in result.absent)
         console.print(f"run folder: {folder}{absent}", soft_wrap=True)
     one_class_table(console, [result for _, result in outcomes], positive)

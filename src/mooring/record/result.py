@@ -153,6 +153,12 @@ class TimeSpent:
     evaluate: float
     write: float  # uploads, events and the result
 
+    @property
+    def evaluated(self) -> float:
+        """The share of it that was evaluation, from 0 to 1."""
+        total = sum(getattr(self, f.name) for f in fields(self))
+        return self.evaluate / total if total else 0.0
+
     def __str__(self) -> str:
         return ", ".join(f"{f.name} {getattr(self, f.name):.1f} s" for f in fields(self))
 

@@ -1,0 +1,55 @@
+"""Where the time of a run goes, and how much of it is evaluation."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.images import write_images
+from benchmarks.process import apart
+from benchmarks.table import Goal, Say, Table
+from mooring import load, run
+from mooring.record import TimeSpent
+
+MOST = 0.15  # of a run that nobody has set anything of but its method
+DEFAULTS = ("mooring", "fedavg-1", "v7", "v12")
+CLIENTS, IMAGES, TEST = 5, 2_000, 10_000
+COLOUR = ("model.kind=resnet8", "training.rounds=1", "training.local_epochs=10")
+
+
+def measure(say: Say) -> Table:
+    rows: list[tuple[object, ...]] = []
+    shares: dict[str, float] = {}
+    with TemporaryDirectory() as folder:
+        data = Path(folder) / "images.npz"
+        write_images(data, [IMAGES // CLIENTS] * CLIENTS, TEST)
+        colour = (*COLOUR, "data.source=arrays", f"data.root={data}", "partition.kind=sites")
+        runs = {f"`{method}`, digits": [f"method={method}"] for method in DEFAULTS}
+        runs |= {f"`{method}`, colour": [f"method={method}", *colour] for method in ("fedavg-1", "v7")}
+        runs["`v7`, colour, `data.test_limit=2000`"] = ["method=v7", *colour, "data.test_limit=2000"]
+        for number, (name, words) in enumerate(runs.items()):
+            spent: TimeSpent = apart(spent_by, [*words, f"out={folder}/{number}"]).value
+            shares[name] = spent.evaluated
+            parts = (spent.prepare, spent.train, spent.fuse, spent.evaluate, spent.write)
+            rows.append((name, *parts, f"{100 * spent.evaluated:.0f} %"))
+            say(f"{name}: {spent}")
+    about = (
+        "Seconds by the clock, as `mooring run` tells them after every run, two workers. Digits: all settings are the "
+        f"defaults (1,437 images, 360 test images). Colour: {IMAGES:,} images of 32 x 32 pixels, ResNet-8, 10 epochs, "
+        f"and {TEST:,} test images, five times as many as there are to train on: the smaller the training, the larger "
+        "the share of its evaluation, and `v7` looks at every test image through five networks."
+    )
+    worst = max(shares[name] for name in runs if name.endswith("digits"))
+    goals = [Goal("share of evaluation, worst of the default runs", MOST, worst, at_most=True)]
+    return Table(
+        "Where the time goes",
+        about,
+        ("run", "prepare", "train", "fuse", "evaluate", "write", "evaluation"),
+        rows,
+        goals,
+    )
+
+
+def spent_by(words: list[str]) -> TimeSpent:
+    (experiment,) = load(overrides=words)
+    spent = run(experiment).spent
+    assert spent is not None
+    return spent
