@@ -1,10 +1,12 @@
 """How good a predictor is on test images: the one place where test data can be reached."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import inf
 from time import monotonic
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -15,11 +17,12 @@ from mooring.data.clients import stratified
 from mooring.data.images import ImageSet, Source, batches
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
-from mooring.processes import threads
+from mooring.processes import one_thread, threads
 from mooring.record import Metrics
 from mooring.seeds import numpy_generator
 from mooring.types import Upload
 
+T = TypeVar("T")
 BATCH = 512
 BINS = 15  # of the calibration error
 WORTH_THREADS = 2**21  # values of all test images: some 700 of 32 x 32 pixels in colour
@@ -69,8 +72,7 @@ class Examiner:
     def examine(self, predictor: Callable[[Tensor], Tensor], most: int | None = None) -> Metrics:
         """Scores in large batches, then the metrics; on at most so many images, every class in proportion."""
         test = self._test if most is None else self._some(most)
-        with torch.inference_mode():
-            scores = torch.cat([predictor(self._device.take(batch)).cpu() for batch in batches(test.images, BATCH)])
+        scores = torch.cat(batch_by_batch(lambda batch: predictor(batch).cpu(), test.images, self._device))
         return measure(scores, test.labels)
 
     @contextmanager
@@ -94,9 +96,8 @@ class Examiner:
 
     def examine_with_members(self, predictor: Predictor) -> tuple[Metrics, dict[int, Metrics]]:
         """A predictor, and each client that takes part in it alone, in one pass over the encoders."""
-        with self.holding(predictor), torch.inference_mode():
-            shown = map(self._device.take, batches(self._test.images, BATCH))
-            passes = [predictor.with_members(batch) for batch in shown]
+        with self.holding(predictor):
+            passes = batch_by_batch(predictor.with_members, self._test.images, self._device)
         fused = measure(torch.cat([scores for scores, _ in passes]).cpu(), self._test.labels)
         own = [torch.cat(logits).cpu() for logits in zip(*(logits for _, logits in passes), strict=True)]
         alone = [measure(logits, self._test.labels) for logits in own]
@@ -158,9 +159,27 @@ def clients_alone(uploads: Sequence[Upload], server: Server, examiner: Examiner,
 
 def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> float:
     """On images that are no test images: what a search may look at."""
-    with torch.inference_mode():
-        scores = torch.cat([predictor(batch) for batch in batches(images.images, BATCH)])
+    scores = torch.cat(batch_by_batch(predictor, images.images))
     return float((scores.argmax(1) == images.labels).double().mean())
+
+
+def batch_by_batch(look: Callable[[Tensor], T], images: Tensor, device: Device = CPU) -> list[T]:
+    """`look` at every batch, in order; on a CPU as many at a time as torch has threads, each by one thread.
+
+    Threads that share the layers of one batch wait for each other; threads with a batch each do not, and what they
+    find does not depend on how many there are.
+    """
+
+    def found(batch: Tensor) -> T:
+        with torch.inference_mode():
+            return look(device.take(batch))
+
+    parts = batches(images, BATCH)
+    at_once = min(torch.get_num_threads(), len(parts)) if device == CPU else 1
+    if at_once == 1:
+        return list(map(found, parts))
+    with ThreadPoolExecutor(at_once, initializer=one_thread) as pool:
+        return list(pool.map(found, parts))
 
 
 def measure(scores: Tensor, labels: Tensor) -> Metrics:

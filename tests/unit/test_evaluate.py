@@ -5,7 +5,9 @@ import pytest
 import torch
 
 import mooring
-from mooring.evaluate import calibration_error, measure
+from mooring.evaluate import batch_by_batch, calibration_error, measure
+from mooring.models.backbones import DigitsNet
+from mooring.processes import threads
 from mooring.seeds import generator
 
 
@@ -50,3 +52,16 @@ def test_test_data_is_read_in_evaluate_only():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "test":
                 readers.add(path.relative_to(root).as_posix())
     assert readers == {"evaluate.py"}
+
+
+def test_what_is_found_does_not_depend_on_the_number_of_threads():
+    """Three batches, the last a short one; and torch has as many threads afterwards as before."""
+    encoder, _ = DigitsNet().build(1, generator(0, "encoder"))
+    images, found = torch.randn(1100, 1, 8, 8, generator=generator(0, "images")), []
+    for count in (1, 2, 5):
+        with threads(count):
+            found.append(torch.cat(batch_by_batch(encoder.eval(), images)))
+            assert torch.get_num_threads() == count
+    assert torch.equal(found[0], found[1])
+    assert torch.equal(found[0], found[2])
+    assert not found[0].requires_grad
