@@ -6,6 +6,7 @@ from mooring.data.sites import InMemorySite
 from mooring.losses import CrossEntropy
 from mooring.methods import Method
 from mooring.models.backbones import BACKBONES, DigitsNet, ResNet8, ResNet18
+from mooring.models.flops import counted_by_torch, forward_flops
 from mooring.models.heads import HEADS, FixedSimplex, Linear, RawPrototypes, UnitPrototypes
 from mooring.models.network import PROTOTYPES, Blueprint
 from mooring.seeds import generator
@@ -103,3 +104,19 @@ def test_where_only_shapes_are_asked_for_nothing_is_drawn(head):
     real = plan.build(rng).state_dict()
     assert all(tensor.is_meta for tensor in shapes.values())
     assert {name: tensor.shape for name, tensor in shapes.items()} == {name: real[name].shape for name in real}
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("kind", BACKBONES)
+def test_operations_are_those_that_torch_counts(kind, head):
+    whole = blueprint(BACKBONES[kind](width=0.25), HEADS[head](), (3, 17, 23), 3)
+    assert forward_flops(whole) == counted_by_torch(whole.build(generator(0, "n")).eval()) > 0
+
+
+def test_operations_of_a_users_own_encoder_are_counted_too():
+    class Own(DigitsNet):
+        """Not one of the house: what it multiplies with is its own business."""
+
+        kind = "own"
+
+    assert forward_flops(blueprint(Own())) == forward_flops(blueprint(DigitsNet()))

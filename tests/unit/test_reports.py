@@ -11,13 +11,14 @@ from report_folders import fusion_of, relabelled
 
 from mooring.errors import MooringError
 from mooring.events import ClientRecord
+from mooring.models.flops import forward_flops
 from mooring.record import Quoted, RunFolder, Spread, write_record
 from mooring.record.files import sealed
 from mooring.reports.claims import main_figure
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.reading import gather
-from mooring.reports.sections.costs import count, training_flops
+from mooring.reports.sections.costs import training_flops
 from mooring.reports.sections.prototypes import overall
 from mooring.reports.table import Table, shown, spread
 from mooring.sweep.summary import Scored, summarised
@@ -123,7 +124,7 @@ def test_costs_are_sums_over_clients(run_report, v12_run):
 
 def test_flops_follow_images_views_and_epochs(v12_run, make_job):
     [run] = gather(v12_run).runs
-    one = count(make_job().blueprint)
+    one = forward_flops(make_job().blueprint)
     assert training_flops(run) == 3 * one * 300 * 2 * 1 * 2
 
 
@@ -136,7 +137,7 @@ def test_flops_are_two_per_weight_and_place(make_job):
         layer.register_forward_hook(lambda layer, _, out: places.update({layer: out.shape[2] * out.shape[3]}))
     network(torch.zeros(1, 1, 8, 8))
     by_hand = sum(2 * layer.weight.numel() * places[layer] for layer in layers) + 2 * network.prototypes.numel()
-    assert count(make_job().blueprint) == by_hand
+    assert forward_flops(make_job().blueprint) == by_hand
 
 
 def test_a_confusion_adds_up_to_one_in_every_row(run_report):

@@ -3,11 +3,7 @@
 Floating-point operations are counted on the model and not guessed.
 """
 
-from functools import lru_cache
-
-import torch
-from torch.utils.flop_counter import FlopCounterMode
-
+from mooring.models.flops import forward_flops
 from mooring.models.network import Blueprint
 from mooring.reports.book import Book, Run
 from mooring.reports.section import Section
@@ -70,7 +66,7 @@ def passes(run: Run) -> float | None:
 
 
 def inference_flops(run: Run) -> float | None:
-    one, times = forward_flops(run), passes(run)
+    one, times = flops_per_image(run), passes(run)
     return None if one is None or times is None else one * times
 
 
@@ -79,12 +75,12 @@ def whole(value: float | None) -> float | int | None:
     return int(value) if value is not None and value == int(value) else value
 
 
-def forward_flops(run: Run) -> int | None:
+def flops_per_image(run: Run) -> int | None:
     """One image through one client's network; unknown without the data's shape, or where nothing is trained."""
     experiment, shape = run.experiment, run.result.image_shape
     if experiment is None or len(shape) != 3 or not run.classes or not experiment.method.client.terms:
         return None
-    return count(
+    return forward_flops(
         Blueprint(
             experiment.model,
             experiment.method.client.head,
@@ -96,17 +92,9 @@ def forward_flops(run: Run) -> int | None:
     )
 
 
-@lru_cache(maxsize=64)
-def count(blueprint: Blueprint) -> int:
-    network = blueprint.build(torch.Generator()).eval()
-    with torch.inference_mode(), FlopCounterMode(display=False) as counter:
-        network(torch.zeros(1, *blueprint.shape))
-    return int(counter.get_total_flops())
-
-
 def training_flops(run: Run) -> float | None:
     """All clients: 3 x forward x images x views x epochs x rounds."""
-    one = forward_flops(run)
+    one = flops_per_image(run)
     if one is None or run.experiment is None:
         return None
     training, views = run.experiment.training, run.experiment.method.client.views.count
