@@ -126,6 +126,8 @@ def test_a_class_of_many_is_looked_for_once_it_is_named(v12_run):
     metrics = RunFolder(v12_run).result.metrics
     assert found.rows[0][:3] == ("v12", "7", Spread(metrics.per_class_accuracy[7]))
     assert found.rows[0][-2] == Spread(metrics.per_class_auc[7])
+    [results] = [table for table in compose(looking_for(book, "7")).tables if table.slug == "results"]
+    assert results.rows[0][results.columns.index("AUC of 7")] == Spread(metrics.per_class_auc[7])
     with pytest.raises(ConfigError, match="--positive seven: is no class of the model"):
         looking_for(book, "seven")
 

@@ -4,14 +4,16 @@ import pytest
 
 from mooring.cli.accuracies import interval_of
 from mooring.cli.progress import fused
-from mooring.cli.tables import caption, chance, on_what, results_table, verdict
+from mooring.cli.sweep_tables import caption, summary_table, verdict
+from mooring.cli.tables import chance, on_what, results_table
 from mooring.config import load_plan
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
 from mooring.record import Metrics, Result, RoundRecord, Seeds, TimeSpent
 from mooring.sweep.lead import leads
-from mooring.sweep.summary import Scored
-from mooring.sweep.tables import SweepTables
+from mooring.sweep.members import MemberResult
+from mooring.sweep.summary import Scored, summarised
+from mooring.sweep.tables import ResultRow, SweepTables
 from mooring.types import PartitionSummary
 
 
@@ -70,6 +72,30 @@ def test_who_spends_much_time_on_evaluation_is_told_how_to_spend_less(capsys, ev
     results_table([("runs/v7", Result("v7", 0.8, rounds, partition, Seeds(1, 1), test_images=images, spent=spent))])
     line = "evaluation took 30 % of the time; data.test_limit=2000 tests on fewer images"
     assert (line in capsys.readouterr().out) is told
+
+
+def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
+    """Areas of 0.8, 0.9 and 1.0: mean 0.9, deviation 0.1, and t(2) 0.1 / sqrt 3 = 0.248 to either side."""
+    plan = load_plan(None, ["method=v4,v7", "seed=1..3"])
+    rows = [
+        ResultRow(f"{method}-{seed}", {"method": method, "seed": seed}, medical_result(0.7 + 0.1 * seed), "finished")
+        for method in ("v4", "v7")
+        for seed in (1, 2, 3)
+    ]
+    scored = [Scored(row.factors, row.result.metrics.accuracy) for row in rows]
+    tables = SweepTables(tuple(rows), tuple(summarised(scored, plan.varied, None)))
+    summary_table(plan, tables, tmp_path)
+    shown = capsys.readouterr().out
+    assert "0.750 ± 0.000  0.833 ± 0.000  0.900 ± 0.100      0.652-1.000" in shown
+    assert "of 'ill': 40 images of it and 60 of others; AUC by chance 0.5" in shown
+    assert "always saying 'well' is right for 0.600 of them" in shown
+    with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
+        summary_table(plan, tables, tmp_path, "il")
+
+
+def medical_result(auc):
+    metrics = Metrics(0.8, confusion=((50, 10), (10, 30)), per_class_auc=(auc, auc))
+    return MemberResult(metrics, {0: 0.8}, None, 1, 1, ("well", "ill"))
 
 
 @pytest.mark.parametrize(

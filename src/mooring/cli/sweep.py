@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mooring.cli.arguments import FAILED, AsJson, begin_workers, command, print_json
+from mooring.cli.arguments import FAILED, AsJson, Positive, begin_workers, command, print_json
 from mooring.errors import Interruption
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def sweep(
     engine: Annotated[
         Literal["local", "ray"], typer.Option("--engine", help="Here, or on a Ray cluster that is already there.")
     ] = "local",
+    positive: Positive = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
     json: AsJson = False,
 ) -> None:
@@ -43,7 +44,7 @@ def sweep(
     with getting_ready():
         plan, out = read(words, baseline)
     from mooring.cli.overview import overview
-    from mooring.cli.tables import summary_table
+    from mooring.cli.sweep_tables import summary_table
     from mooring.sweep import sweep as run_sweep
     from mooring.sweep.tables import summary_cells
 
@@ -56,7 +57,7 @@ def sweep(
         results = [row.cells() for row in tables.results]
         print_json({"folder": str(out), "results": results, "summary": [summary_cells(row) for row in tables.summary]})
     else:
-        summary_table(plan, tables, out)
+        summary_table(plan, tables, out, positive)
     if tables.failures:
         raise typer.Exit(FAILED)
 

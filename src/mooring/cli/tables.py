@@ -1,7 +1,6 @@
-"""Tables for the terminal: of runs, of fusions, and at the end of a sweep."""
+"""Tables for the terminal: of runs and of fusions."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -13,14 +12,9 @@ from mooring.cli.terminal import Screen
 from mooring.record import looked_for, one_class
 from mooring.reports.accuracies import guess_of, tested_on
 from mooring.reports.table import size
-from mooring.sweep.summary import interval
 
 if TYPE_CHECKING:
-    from mooring.config import Plan
-    from mooring.record import FusionRecord, Metrics, Result
-    from mooring.sweep.lead import Lead
-    from mooring.sweep.summary import Factors, SummaryRow
-    from mooring.sweep.tables import SweepTables
+    from mooring.record import FusionRecord, Metrics, OneClass, Result
 
 INTERVAL = "95 % interval"
 MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be enough for a first look
@@ -83,12 +77,15 @@ def one_class_table(console: Screen, results: "list[Result]", positive: str | No
             for cell in (decimals(rate.share), interval_of(rate.share or 0.0, rate.n if once else None))
         ]
         table.add_row(result.method, *rates, decimals(found.auc))
-    sick, well = found.sensitivity.n, found.specificity.n
     console.print()
     console.print(table, highlight=True)
-    console.print(
-        f"\nof {label!r}: {counted(sick, 'image')} of it and {well:,} of others; AUC by chance 0.5", style="dim"
-    )
+    console.print(f"\n{against_others(found)}", style="dim")
+
+
+def against_others(found: "OneClass") -> str:
+    """On how many images, and against what chance."""
+    sick, well = found.sensitivity.n, found.specificity.n
+    return f"of {found.label!r}: {counted(sick, 'image')} of it and {well:,} of others; AUC by chance 0.5"
 
 
 def on_what(source: str | None, images: int | None) -> str:
@@ -145,92 +142,3 @@ def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int, trained:
 def decimals(value: float | None) -> str:
     """Three of them; a dash for what is not known."""
     return "-" if value is None else f"{value:.3f}"
-
-
-def summary_table(plan: "Plan", tables: "SweepTables", out: Path) -> None:
-    """Means over seeds with their interval, best first; the difference from the baseline where there is one."""
-    factors = list(tables.summary[0].factors) if tables.summary else []
-    table = Table(box=None, pad_edge=False)
-    for factor in factors:
-        table.add_column(factor.split(".")[-1])
-    if plan.search:
-        table.add_column("validation", justify="right")
-    compared = (f"minus\n{plan.baseline}", f"{INTERVAL}\nof difference") if plan.baseline else ()
-    for heading in ("accuracy", "n", f"{INTERVAL}\nof the mean", *compared):
-        table.add_column(heading, justify="right")
-
-    def best_first(row: "SummaryRow") -> float:
-        value = row.validation if plan.search else row.mean
-        return 1.0 if value is None else -value
-
-    won = [lead.best for lead in tables.leads if lead.settled and not plan.search]
-    for row in sorted(tables.summary, key=best_first):
-        cells = [shown(row.factors[factor]) for factor in factors]
-        cells += [spread(row.validation, None)] if plan.search else []
-        cells += [spread(row.mean, row.std), str(row.n), interval_over_seeds(row)]
-        if plan.baseline in {f"{factor}={row.factors[factor]}" for factor in factors}:
-            cells += ["-", "-"]
-        elif row.difference is not None:
-            gap = row.difference
-            cells += ["-" if gap.mean is None else f"{gap.mean:+.3f}"]
-            cells += ["-" if gap.low is None else f"{gap.low:+.3f} to {gap.high:+.3f}"]
-        table.add_row(*cells, style="bold" if row.factors in won else "")
-    console = Screen()
-    console.print(table, highlight=True)
-    if plan.search:
-        console.print("\nsorted by validation accuracy, which is what the search goes by", style="dim")
-    for line in caption(plan, tables):
-        console.print(line, style="dim")
-    for name, status in tables.failures.items():
-        console.print(f"{name}: {status}", style="yellow", soft_wrap=True)
-    console.print(f"sweep folder: {out} (results.csv, summary.csv)", soft_wrap=True)
-
-
-def interval_over_seeds(row: "SummaryRow") -> str:
-    """Student's t; one seed says nothing of others."""
-    if row.mean is None or row.std is None:
-        return "-"
-    half = interval(row.std, row.n)
-    return f"{max(row.mean - half, 0.0):.3f}-{min(row.mean + half, 1.0):.3f}"
-
-
-def caption(plan: "Plan", tables: "SweepTables") -> "Iterator[str]":
-    """On what images, over how many seeds, against what chance, and who has won."""
-    known = [row.result.metrics for row in tables.results if row.result is not None]
-    images = {sum(map(sum, metrics.confusion)) for metrics in known if metrics.confusion}
-    sources = {plan.experiment_at(point).data.source for point in plan.points()}
-    where = on_what(sources.pop(), images.pop()) if len(sources) == len(images) == 1 else "accuracy on test images"
-    runs = f"{len(known)} of {counted(len(tables.results), 'run')} finished"
-    yield f"\n{where}; last round: mean ± standard deviation over n seeds, interval by Student's t; {runs}"
-    if known and known[0].confusion:
-        yield chance(known[0], ())
-    for lead in [] if plan.search else tables.leads:
-        yield verdict(lead)
-
-
-def verdict(lead: "Lead[Factors]") -> str:
-    """Settled only if the paired interval of the difference to every other one excludes 0."""
-    nearest, gap = lead.nearest
-    best, other = combination(lead.best), combination(nearest)
-    if gap.mean is None:
-        return f"no settled winner: {best} leads, and has no seed in common with {other}"
-    if gap.low is None:
-        return f"no settled winner: {best} leads {other} by {gap.mean:+.3f} with one seed alone"
-    told = f"{gap.mean:+.3f}, 95 % interval {gap.low:+.3f} to {gap.high:+.3f}, {counted(gap.pairs, 'pair')} of seeds"
-    if lead.settled:
-        return f"settled: {best} is better than every other, {other} the nearest ({told})"
-    return f"no settled winner: {best} leads {other} by {told}"
-
-
-def combination(factors: "Factors") -> str:
-    return ", ".join(shown(value) for value in factors.values())
-
-
-def shown(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def spread(mean: float | None, std: float | None) -> str:
-    if mean is None:
-        return "-"
-    return f"{mean:.3f}" + ("" if std is None else f" ± {std:.3f}")

@@ -69,17 +69,18 @@ class MemberResult:
     validation_accuracy: float | None
     upload_bytes: int | None
     download_bytes: int | None
+    classes: tuple[str, ...]
     complete: bool = True
 
     @classmethod
     def of_run(cls, result: Result) -> "MemberResult":
         fused = {row.round: row.accuracy for row in result.rounds}
         sent = result.upload_bytes, result.download_bytes
-        return cls(result.metrics, fused, result.validation_accuracy, *sent, bool(result.complete))
+        return cls(result.metrics, fused, result.validation_accuracy, *sent, result.classes, bool(result.complete))
 
     @classmethod
-    def of_fusion(cls, row: FusionRecord) -> "MemberResult":
-        return cls(row.metrics, {row.round: row.accuracy}, row.validation_accuracy, row.upload_bytes, 0)
+    def of_fusion(cls, row: FusionRecord, classes: tuple[str, ...]) -> "MemberResult":
+        return cls(row.metrics, {row.round: row.accuracy}, row.validation_accuracy, row.upload_bytes, 0, classes)
 
 
 def fused_from(trained: Result, file: Path) -> MemberResult | None:
@@ -88,7 +89,8 @@ def fused_from(trained: Result, file: Path) -> MemberResult | None:
         return None
     row = read_fusion(file)
     delivered = tuple(sorted(trained.delivered(trained.last.round)))
-    return MemberResult.of_fusion(row) if (row.clients, row.fingerprint) == (delivered, trained.fingerprint) else None
+    same = (row.clients, row.fingerprint) == (delivered, trained.fingerprint)
+    return MemberResult.of_fusion(row, trained.classes) if same else None
 
 
 def members(out: Path, trust: Trust = HOUSE_CODE) -> list[Member]:

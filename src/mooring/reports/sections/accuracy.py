@@ -1,7 +1,7 @@
 """How good is the fused predictor, over rounds and at the end?"""
 
 from mooring.record import Spread
-from mooring.reports.accuracies import guess, images, sureness
+from mooring.reports.accuracies import guess, images, looked_at, sureness
 from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.figure import INK, Bars, Curves, Figure, Line, Values, style
 from mooring.reports.section import Section
@@ -161,6 +161,7 @@ def results(book: Book) -> Table:
     """One line per group, with its interval, n and seeds; bold where the best is settled."""
     found = contests(book)
     won = settled(found)
+    looked = dict.fromkeys(one.label for run in book.members if (one := looked_at(run, book.positive)))
     rows = []
     for group in book.lines:
         sure, chance = sureness(group), guess(group.first)
@@ -172,15 +173,23 @@ def results(book: Book) -> Table:
                 sure.high if sure else None,
                 chance.share if chance else None,
                 *(spread(group.values(name)) for name in METRICS if name != "accuracy"),
+                *([spread(areas(group, book.positive))] if looked else []),
                 spread(run.alone for run in group.runs),
                 len(group.runs),
                 group.seeds,
             )
         )
     others = [name for key, name in METRICS.items() if key != "accuracy"]
-    columns = ("experiment", "accuracy", "95 % low", "95 % high", "guessing", *others, "clients alone", "n", "seeds")
+    auc = [f"AUC of {', '.join(looked)}"] if looked else []
+    before = ("experiment", "accuracy", "95 % low", "95 % high", "guessing")
+    columns = (*before, *others, *auc, "clients alone", "n", "seeds")
     bold = frozenset((row, 1) for row, group in enumerate(book.lines) if group.label in won)
     return Table("results", "Results", columns, tuple(rows), note(book, bool(found), len(won)), bold=bold)
+
+
+def areas(group: SeedGroup, positive: str | None) -> list[float | None]:
+    """Under the curve of the class that is looked for, in every run."""
+    return [one.auc for run in group.runs if (one := looked_at(run, positive))]
 
 
 def note(book: Book, contested: bool, won: int) -> str:

@@ -12,6 +12,7 @@ from mooring.reports.table import Table, spread
 
 
 def classes(book: Book) -> Section:
+    told = one_against_others(book)
     book = replace(book, members=tuple(run for run in book.runs if run.result.metrics.confusion))
     if not book.runs:
         return Section("classes", "Classes", "")
@@ -25,7 +26,7 @@ def classes(book: Book) -> Section:
     colours = {label: book.colour(label) for label in found}
     figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in book.shown))
     lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{book.not_shown}"
-    return Section("classes", "Classes", lead, figures, (*one_against_others(book), table(found, names)))
+    return Section("classes", "Classes", lead, figures, (*told, table(found, names)))
 
 
 def known(column: tuple[float | None, ...]) -> list[float]:

@@ -1,0 +1,152 @@
+"""The tables at the end of a sweep: means over seeds, and one class against all others."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from mooring.cli.arguments import counted
+from mooring.cli.tables import INTERVAL, against_others, chance, decimals, on_what
+from mooring.cli.terminal import Screen
+from mooring.record import Spread, looked_for, one_class
+from mooring.reports.accuracies import sure_of
+from mooring.reports.table import spread
+from mooring.sweep.summary import interval
+
+if TYPE_CHECKING:
+    from mooring.config import Plan
+    from mooring.record import OneClass
+    from mooring.sweep.lead import Lead
+    from mooring.sweep.members import MemberResult
+    from mooring.sweep.summary import Factors, SummaryRow
+    from mooring.sweep.tables import SweepTables
+
+
+def summary_table(plan: "Plan", tables: "SweepTables", out: Path, positive: str | None = None) -> None:
+    """Means over seeds with their interval, best first; the difference from the baseline where there is one."""
+    factors = list(tables.summary[0].factors) if tables.summary else []
+    table = Table(box=None, pad_edge=False)
+    for factor in factors:
+        table.add_column(factor.split(".")[-1])
+    if plan.search:
+        table.add_column("validation", justify="right")
+    compared = (f"minus\n{plan.baseline}", f"{INTERVAL}\nof difference") if plan.baseline else ()
+    for heading in ("accuracy", "n", f"{INTERVAL}\nof the mean", *compared):
+        table.add_column(heading, justify="right")
+
+    def best_first(row: "SummaryRow") -> float:
+        value = row.validation if plan.search else row.mean
+        return 1.0 if value is None else -value
+
+    won = [lead.best for lead in tables.leads if lead.settled and not plan.search]
+    ordered = sorted(tables.summary, key=best_first)
+    for row in ordered:
+        cells = [shown(row.factors[factor]) for factor in factors]
+        cells += [decimals(row.validation)] if plan.search else []
+        mean = None if row.mean is None else Spread(row.mean, row.std)
+        cells += [plus_minus(mean), str(row.n), interval_over_seeds(row)]
+        if plan.baseline in {f"{factor}={row.factors[factor]}" for factor in factors}:
+            cells += ["-", "-"]
+        elif row.difference is not None:
+            gap = row.difference
+            cells += ["-" if gap.mean is None else f"{gap.mean:+.3f}"]
+            cells += ["-" if gap.low is None else f"{gap.low:+.3f} to {gap.high:+.3f}"]
+        table.add_row(*cells, style="bold" if row.factors in won else "")
+    console = Screen()
+    console.print(table, highlight=True)
+    if plan.search:
+        console.print("\nsorted by validation accuracy, which is what the search goes by", style="dim")
+    for line in caption(plan, tables):
+        console.print(line, style="dim")
+    for name, status in tables.failures.items():
+        console.print(f"{name}: {status}", style="yellow", soft_wrap=True)
+    console.print(f"sweep folder: {out} (results.csv, summary.csv)", soft_wrap=True)
+    one_class_over_seeds(console, tables, ordered, positive)
+
+
+def one_class_over_seeds(
+    console: Screen, tables: "SweepTables", rows: "Sequence[SummaryRow]", positive: str | None
+) -> None:
+    """As medicine counts: the class that was named, or the second of two, as the first run that ended has them."""
+    ended = [(run.factors, run.result) for run in tables.results if run.result is not None]
+    label = looked_for(ended[0][1].classes, positive) if ended else None
+    if label is None:
+        return
+    table = Table(box=None, pad_edge=False)
+    for factor in rows[0].factors:
+        table.add_column(factor.split(".")[-1])
+    for heading in ("sensitivity", "specificity", "AUC", f"{INTERVAL}\nof the mean AUC"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        same = [result for factors, result in ended if row.factors.items() <= factors.items()]
+        table.add_row(*map(shown, row.factors.values()), *medical(list(of_class(same, label))))
+    console.print()
+    console.print(table, highlight=True)
+    for found in of_class([ended[0][1]], label):
+        console.print(f"\n{against_others(found)}; mean ± standard deviation over seeds", style="dim")
+
+
+def of_class(results: "Sequence[MemberResult]", label: str) -> "Iterator[OneClass]":
+    for result in results:
+        if label in result.classes:
+            yield one_class(result.metrics, result.classes, label)
+
+
+def medical(found: "Sequence[OneClass]") -> list[str]:
+    """Sensitivity, specificity, AUC and the interval of its mean; a dash where no run tells."""
+    rates = [one.sensitivity.share for one in found], [one.specificity.share for one in found]
+    auc = [one.auc for one in found if one.auc is not None]
+    sure = sure_of(auc, None)
+    between = f"{sure.low:.3f}-{sure.high:.3f}" if sure else "-"
+    return [*(plus_minus(spread(values)) for values in (*rates, auc)), between]
+
+
+def interval_over_seeds(row: "SummaryRow") -> str:
+    """Student's t; one seed says nothing of others."""
+    if row.mean is None or row.std is None:
+        return "-"
+    half = interval(row.std, row.n)
+    return f"{max(row.mean - half, 0.0):.3f}-{min(row.mean + half, 1.0):.3f}"
+
+
+def caption(plan: "Plan", tables: "SweepTables") -> "Iterator[str]":
+    """On what images, over how many seeds, against what chance, and who has won."""
+    known = [row.result for row in tables.results if row.result is not None]
+    images = {sum(map(sum, result.metrics.confusion)) for result in known if result.metrics.confusion}
+    sources = {plan.experiment_at(point).data.source for point in plan.points()}
+    where = on_what(sources.pop(), images.pop()) if len(sources) == len(images) == 1 else "accuracy on test images"
+    runs = f"{len(known)} of {counted(len(tables.results), 'run')} finished"
+    yield f"\n{where}; last round: mean ± standard deviation over n seeds, interval by Student's t; {runs}"
+    if known and known[0].metrics.confusion:
+        yield chance(known[0].metrics, known[0].classes)
+    for lead in [] if plan.search else tables.leads:
+        yield verdict(lead)
+
+
+def verdict(lead: "Lead[Factors]") -> str:
+    """Settled only if the paired interval of the difference to every other one excludes 0."""
+    nearest, gap = lead.nearest
+    best, other = combination(lead.best), combination(nearest)
+    if gap.mean is None:
+        return f"no settled winner: {best} leads, and has no seed in common with {other}"
+    if gap.low is None:
+        return f"no settled winner: {best} leads {other} by {gap.mean:+.3f} with one seed alone"
+    told = f"{gap.mean:+.3f}, 95 % interval {gap.low:+.3f} to {gap.high:+.3f}, {counted(gap.pairs, 'pair')} of seeds"
+    if lead.settled:
+        return f"settled: {best} is better than every other, {other} the nearest ({told})"
+    return f"no settled winner: {best} leads {other} by {told}"
+
+
+def combination(factors: "Factors") -> str:
+    return ", ".join(shown(value) for value in factors.values())
+
+
+def shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def plus_minus(told: Spread | None) -> str:
+    if told is None:
+        return "-"
+    return f"{told.mean:.3f}" + ("" if told.std is None else f" ± {told.std:.3f}")
