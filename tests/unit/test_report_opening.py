@@ -13,6 +13,7 @@ from mooring.errors import ConfigError
 from mooring.intervals import wilson
 from mooring.record import DecidedClaim, RunFolder, Spread, write_result
 from mooring.reports import compare, report
+from mooring.reports.accuracies import Sureness, sure_of
 from mooring.reports.book import looking_for
 from mooring.reports.claims import judged, main_figure
 from mooring.reports.compose import compose
@@ -23,6 +24,7 @@ from mooring.reports.page.build import DARK, page
 from mooring.reports.picture import picture
 from mooring.reports.reading import gather
 from mooring.reports.several import gather_several
+from mooring.sweep.summary import difference
 
 LARGEST_RUN = 2_000_000  # bytes of a page
 
@@ -261,3 +263,14 @@ def test_a_figure_for_a_paper_is_as_wide_as_a_column(run_report, tmp_path):
     for path in files:
         [width] = re.findall(rb"/MediaBox \[ 0 0 ([\d.]+) ", path.read_bytes())
         assert float(width) == pytest.approx(72 * COLUMN, abs=0.1), path.name
+
+
+def test_seeds_that_change_nothing_leave_the_interval_to_the_images():
+    assert sure_of([0.5, 0.5, 0.5], 100) == Sureness(*wilson(50, 100), "over 100 images, the same in 3 seeds")
+    assert sure_of([0.5, 0.5], None) is None
+    assert sure_of([0.4, 0.6], 100).over == "over 2 seeds"
+
+
+def test_accuracies_are_never_further_apart_than_one():
+    told = difference([0.9, -0.1])
+    assert (told.mean, told.low, told.high) == (0.4, -1.0, 1.0)

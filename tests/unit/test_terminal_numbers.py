@@ -88,6 +88,7 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
     shown = capsys.readouterr().out
     assert "0.750 ± 0.000  0.833 ± 0.000  0.900 ± 0.100      0.652-1.000" in shown
     assert "of 'ill': 40 images of it and 60 of others; AUC by chance 0.5" in shown
+    assert "0.800 ± 0.000  3    0.711-0.867" in shown, "seeds that change nothing leave the images"
     assert "always saying 'well' is right for 0.600 of them" in shown
     with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
         summary_table(plan, tables, tmp_path, "il")
@@ -95,7 +96,7 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
 
 def medical_result(auc):
     metrics = Metrics(0.8, confusion=((50, 10), (10, 30)), per_class_auc=(auc, auc))
-    return MemberResult(metrics, {0: 0.8}, None, 1, 1, ("well", "ill"))
+    return MemberResult(metrics, {0: 0.8}, None, 1, 1, ("well", "ill"), 100)
 
 
 @pytest.mark.parametrize(

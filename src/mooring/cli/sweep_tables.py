@@ -10,9 +10,8 @@ from mooring.cli.arguments import counted
 from mooring.cli.tables import INTERVAL, against_others, chance, decimals, on_what
 from mooring.cli.terminal import Screen
 from mooring.record import Spread, looked_for, one_class
-from mooring.reports.accuracies import sure_of
+from mooring.reports.accuracies import Sureness, sure_of
 from mooring.reports.table import spread
-from mooring.sweep.summary import interval
 
 if TYPE_CHECKING:
     from mooring.config import Plan
@@ -44,8 +43,13 @@ def summary_table(plan: "Plan", tables: "SweepTables", out: Path, positive: str 
     for row in ordered:
         cells = [shown(row.factors[factor]) for factor in factors]
         cells += [decimals(row.validation)] if plan.search else []
-        mean = None if row.mean is None else Spread(row.mean, row.std)
-        cells += [plus_minus(mean), str(row.n), interval_over_seeds(row)]
+        accuracies = [result.metrics.accuracy for result in tables.of(row)]
+        images = next((result.test_images for result in tables.of(row)), None)
+        cells += [
+            plus_minus(spread(accuracies)),
+            str(row.n),
+            within(sure_of(accuracies, images)),
+        ]
         if plan.baseline in {f"{factor}={row.factors[factor]}" for factor in factors}:
             cells += ["-", "-"]
         elif row.difference is not None:
@@ -69,8 +73,8 @@ def one_class_over_seeds(
     console: Screen, tables: "SweepTables", rows: "Sequence[SummaryRow]", positive: str | None
 ) -> None:
     """As medicine counts: the class that was named, or the second of two, as the first run that ended has them."""
-    ended = [(run.factors, run.result) for run in tables.results if run.result is not None]
-    label = looked_for(ended[0][1].classes, positive) if ended else None
+    ended = [run.result for run in tables.results if run.result is not None]
+    label = looked_for(ended[0].classes, positive) if ended else None
     if label is None:
         return
     table = Table(box=None, pad_edge=False)
@@ -79,11 +83,10 @@ def one_class_over_seeds(
     for heading in ("sensitivity", "specificity", "AUC", f"{INTERVAL}\nof the mean AUC"):
         table.add_column(heading, justify="right")
     for row in rows:
-        same = [result for factors, result in ended if row.factors.items() <= factors.items()]
-        table.add_row(*map(shown, row.factors.values()), *medical(list(of_class(same, label))))
+        table.add_row(*map(shown, row.factors.values()), *medical(list(of_class(tables.of(row), label))))
     console.print()
     console.print(table, highlight=True)
-    for found in of_class([ended[0][1]], label):
+    for found in of_class(ended[:1], label):
         console.print(f"\n{against_others(found)}; mean ± standard deviation over seeds", style="dim")
 
 
@@ -97,27 +100,22 @@ def medical(found: "Sequence[OneClass]") -> list[str]:
     """Sensitivity, specificity, AUC and the interval of its mean; a dash where no run tells."""
     rates = [one.sensitivity.share for one in found], [one.specificity.share for one in found]
     auc = [one.auc for one in found if one.auc is not None]
-    sure = sure_of(auc, None)
-    between = f"{sure.low:.3f}-{sure.high:.3f}" if sure else "-"
-    return [*(plus_minus(spread(values)) for values in (*rates, auc)), between]
+    return [*(plus_minus(spread(values)) for values in (*rates, auc)), within(sure_of(auc, None))]
 
 
-def interval_over_seeds(row: "SummaryRow") -> str:
-    """Student's t; one seed says nothing of others."""
-    if row.mean is None or row.std is None:
-        return "-"
-    half = interval(row.std, row.n)
-    return f"{max(row.mean - half, 0.0):.3f}-{min(row.mean + half, 1.0):.3f}"
+def within(sure: Sureness | None) -> str:
+    return f"{sure.low:.3f}-{sure.high:.3f}" if sure else "-"
 
 
 def caption(plan: "Plan", tables: "SweepTables") -> "Iterator[str]":
     """On what images, over how many seeds, against what chance, and who has won."""
     known = [row.result for row in tables.results if row.result is not None]
-    images = {sum(map(sum, result.metrics.confusion)) for result in known if result.metrics.confusion}
+    images = {result.test_images for result in known}
     sources = {plan.experiment_at(point).data.source for point in plan.points()}
     where = on_what(sources.pop(), images.pop()) if len(sources) == len(images) == 1 else "accuracy on test images"
     runs = f"{len(known)} of {counted(len(tables.results), 'run')} finished"
-    yield f"\n{where}; last round: mean ± standard deviation over n seeds, interval by Student's t; {runs}"
+    how = "interval by Student's t, of one seed or equal ones by Wilson over the images"
+    yield f"\n{where}; last round: mean ± standard deviation over n seeds, {how}; {runs}"
     if known and known[0].metrics.confusion:
         yield chance(known[0].metrics, known[0].classes)
     for lead in [] if plan.search else tables.leads:

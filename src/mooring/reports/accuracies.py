@@ -10,6 +10,7 @@ from mooring.reports.book import Run, SeedGroup
 from mooring.sweep.summary import interval
 
 OFFICIAL = {"cifar10": 10_000, "cifar100": 10_000, "fashion_mnist": 10_000, "svhn": 26_032}  # images of their test sets
+NO_SPREAD = 1e-6
 SPLIT = {"digits": "a fixed fifth of the digits, which no client trains on; there is no official test set"}
 
 
@@ -27,7 +28,7 @@ class Sureness:
 
     low: float
     high: float
-    over: str  # images or seeds
+    over: str  # `over 3 seeds`, or over images
 
 
 def mean_accuracy(group: SeedGroup) -> float:
@@ -40,14 +41,19 @@ def sureness(group: SeedGroup) -> Sureness | None:
 
 
 def sure_of(values: Sequence[float], images: int | None) -> Sureness | None:
-    """Of one share by Wilson, over so many images; of several by Student's t, over seeds. None: nobody knows."""
-    if len(values) > 1:
-        middle, half = fmean(values), interval(stdev(values), len(values))
-        return Sureness(max(middle - half, 0.0), min(middle + half, 1.0), f"over {len(values)} seeds")
+    """Of one share by Wilson, over so many images; of several by Student's t, over seeds. None: nobody knows.
+
+    Seeds that change nothing would have an interval of no width: then too it is over the images.
+    """
+    many = len(values)
+    half = interval(stdev(values), many) if many > 1 else 0.0
+    if half > NO_SPREAD:
+        middle = fmean(values)
+        return Sureness(max(middle - half, 0.0), min(middle + half, 1.0), f"over {many} seeds")
     if not images or not values:
         return None
     low, high = wilson(round(values[0] * images), images)
-    return Sureness(low, high, f"{images:,} images, one seed")
+    return Sureness(low, high, f"over {images:,} images, {'one seed' if many == 1 else f'the same in {many} seeds'}")
 
 
 def looked_at(run: Run, positive: str | None) -> OneClass | None:

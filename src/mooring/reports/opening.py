@@ -11,7 +11,6 @@ from mooring.reports.winners import contests
 from mooring.sweep.lead import Lead
 
 MOST_NAMED = 8
-NO_SPREAD = 1e-6
 
 
 def answers(book: Book) -> tuple[Answer, ...]:
@@ -165,12 +164,9 @@ def decided(contest: Lead[SeedGroup]) -> str:
 
 
 def how_sure(group: SeedGroup) -> str:
-    """Where seeds change nothing, an interval over seeds would look like certainty."""
     sure = sureness(group)
     if sure is None or len(group.runs) == 1:
         return ""
-    if sure.high - sure.low < NO_SPREAD:
-        return f", the same in all {len(group.runs)} seeds"
     return f", 95 % interval {between(sure.low, sure.high)} {sure.over}"
 
 

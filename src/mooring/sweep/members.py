@@ -70,17 +70,26 @@ class MemberResult:
     upload_bytes: int | None
     download_bytes: int | None
     classes: tuple[str, ...]
+    test_images: int | None = None
     complete: bool = True
 
     @classmethod
     def of_run(cls, result: Result) -> "MemberResult":
-        fused = {row.round: row.accuracy for row in result.rounds}
-        sent = result.upload_bytes, result.download_bytes
-        return cls(result.metrics, fused, result.validation_accuracy, *sent, result.classes, bool(result.complete))
+        return cls(
+            result.metrics,
+            {row.round: row.accuracy for row in result.rounds},
+            result.validation_accuracy,
+            result.upload_bytes,
+            result.download_bytes,
+            result.classes,
+            result.test_images,
+            bool(result.complete),
+        )
 
     @classmethod
     def of_fusion(cls, row: FusionRecord, classes: tuple[str, ...]) -> "MemberResult":
-        return cls(row.metrics, {row.round: row.accuracy}, row.validation_accuracy, row.upload_bytes, 0, classes)
+        fused, sent = {row.round: row.accuracy}, row.upload_bytes
+        return cls(row.metrics, fused, row.validation_accuracy, sent, 0, classes, row.test_images)
 
 
 def fused_from(trained: Result, file: Path) -> MemberResult | None:

@@ -89,13 +89,14 @@ def paired(group: Sequence[Scored], runs: Sequence[Scored], baseline: str) -> li
 
 
 def difference(differences: Sequence[float]) -> Difference:
+    """Of accuracies, which are never further apart than 1."""
     if not differences:
         return Difference(None, 0)
     mean, n = fmean(differences), len(differences)
     if n == 1:
         return Difference(mean, n)
     half = interval(stdev(differences), n)
-    return Difference(mean, n, mean - half, mean + half)
+    return Difference(mean, n, max(mean - half, -1.0), min(mean + half, 1.0))
 
 
 def interval(std: float, n: int) -> float:

@@ -49,6 +49,11 @@ class SweepTables:
     summary: tuple[SummaryRow, ...]
     leads: tuple[Lead[Factors], ...] = ()
 
+    def of(self, row: SummaryRow) -> list[MemberResult]:
+        """What came out of the runs behind a line of the summary, seed by seed."""
+        same = (run.result for run in self.results if row.factors.items() <= run.factors.items())
+        return [result for result in same if result is not None]
+
     @property
     def failures(self) -> dict[str, str]:
         return {row.run: row.status for row in self.results if row.status != FINISHED}

@@ -197,7 +197,8 @@ def note(book: Book, contested: bool, won: int) -> str:
     on = dict.fromkeys(images(run) for run in book.runs)
     told = (
         f"On {'; '.join(on)}; last round; mean ± standard deviation over n seeds. The 95 % interval is over seeds "
-        "(Student's t), and for a single run over its test images (Wilson). Guessing: always the most frequent class."
+        "(Student's t), and over the test images (Wilson) for a single run or where all seeds are equal. Guessing: "
+        "always the most frequent class."
     )
     told += "".join(f" Clients alone: on {images_}." for images_ in fewer)
     if contested:

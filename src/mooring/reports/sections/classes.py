@@ -56,7 +56,8 @@ def one_against_others(book: Book) -> tuple[Table, ...]:
     columns = ("experiment", "class", *rates("sensitivity"), *rates("specificity"), "AUC", "n")
     note = (
         "Sensitivity: found where it is; specificity: not claimed where it is not; AUC: the chance that an image of it "
-        "gets a higher share than another. Intervals as for accuracies: Wilson's for one run, Student's t over n seeds."
+        "gets a higher share than another. Intervals as for accuracies: Student's t over n seeds, Wilson's for one run "
+        "or equal seeds."
     )
     return (Table("one-class", "One class against all others", columns, rows, note),)
 
