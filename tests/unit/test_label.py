@@ -10,6 +10,7 @@ from report_folders import relabelled
 from mooring.cli.run import apart
 from mooring.config import as_yaml, load, parse
 from mooring.methods import METHODS
+from mooring.reports.opening import answers
 from mooring.reports.reading import gather
 
 DIGITS = Path(__file__).parents[2] / "configs/digits.yaml"
@@ -126,3 +127,14 @@ def test_a_report_says_what_was_changed_once(v12_run, tmp_path):
     labels = [group.label for group in gather(tmp_path).groups]
     assert labels == ["v12 + weight.guard=bound · clip=joint", "v12 + weight.guard=bound · clip=per-group"]
     assert gather(tmp_path / "runs/clip_per-group").title == "v12 + weight.guard=bound, clip=per-group on digits"
+
+
+def test_a_report_says_once_what_was_changed_of_all_methods(v12_run, tmp_path):
+    for method in ("v10", "v12"):
+        relabelled(v12_run, tmp_path / "runs" / method, [f"method={method}", "sigma.lr=0.005"], 0.5)
+    (tmp_path / "sweep.yaml").write_text("settings: [sigma.lr=0.005]\nfactors: {method: [v10, v12]}")
+    (tmp_path / "results.csv").write_text("run,method\nv10,v10\nv12,v12\n")
+    book = gather(tmp_path)
+    assert [group.label for group in book.groups] == ["v10", "v12"]
+    [told] = [answer.text for answer in answers(book) if answer.question == "What was run"]
+    assert "v10, v12; 2 runs. Changed in all methods: sigma.lr=0.005." in told

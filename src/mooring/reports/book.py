@@ -1,7 +1,6 @@
 """What is reported on: runs, in groups that differ by their seed alone."""
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +13,6 @@ from mooring.reports.table import Table
 from mooring.trees import Tree
 
 SEEDS = ("seed", "partition.seed")
-DRAWN = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?")
 MOST_SHOWN = 12  # runs whose clients are drawn one by one
 MOST_CLIENTS = 20  # clients that can be told apart in one figure
 
@@ -186,48 +184,10 @@ def grouped(runs: tuple[Run, ...]) -> tuple[SeedGroup, ...]:
     return tuple(SeedGroup(label, tuple(sorted(same, key=lambda r: r.seed))) for label, same in by_label.items())
 
 
-def labelled(runs: list[Run]) -> tuple[Run, ...]:
-    """Runs that know what sets their group apart: the method, and the factors that vary."""
-    apart, sweeps = varying(runs) - {"method"}, {run.sweep for run in runs}
-    named = [replace(run, label=_label(run, apart, len(sweeps) > 1)) for run in runs]
-    return tuple(_told_apart(named))
-
-
 def varying(runs: list[Run]) -> set[str]:
     """The factors that take more than one value; seeds are no factors."""
     keys = {key for run in runs for key in run.factors if key not in SEEDS}
     return {key for key in keys if len({run.factors.get(key) for run in runs}) > 1}
-
-
-def _label(run: Run, factors: set[str], many_sweeps: bool) -> str:
-    words = [run.sweep] if many_sweeps else []
-    words.append(run.experiment.label_beside(factors) if run.experiment else imported_label(run.result))
-    words += [f"{key.rpartition('.')[2]}={short(run.factors[key])}" for key in run.factors if key in factors]
-    return " · ".join(words)
-
-
-def imported_label(result: Result) -> str:
-    """The method of a log, with a mark where it was inferred."""
-    known = result.origin.identified if result.origin else "unknown"
-    return f"{result.method} (inferred)" if known == "inferred" else result.method
-
-
-def short(value: str) -> str:
-    """A number that a search has drawn has more digits than a name needs."""
-    return f"{float(value):.4g}" if DRAWN.fullmatch(value) else value
-
-
-def _told_apart(runs: list[Run]) -> list[Run]:
-    """Different experiments never share a label: where they would, the first fingerprint of each is added."""
-    identities: dict[str, dict[str, str]] = {}
-    for run in runs:
-        identities.setdefault(run.label, {}).setdefault(identity(run), digest(run)[:8])
-    return [
-        replace(run, label=f"{run.label} ({identities[run.label][identity(run)]})")
-        if len(identities[run.label]) > 1
-        else run
-        for run in runs
-    ]
 
 
 def digest(run: Run) -> str:

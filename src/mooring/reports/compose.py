@@ -111,6 +111,6 @@ def verdicts(book: Book) -> tuple[VerdictLine, ...]:
     if not book.claims:
         return ()
     ill = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
-    lines = (VerdictLine("bad", "ill", "; ".join(map(ill_words, ill))),) if ill else ()
+    lines = (VerdictLine("bad", "ill", ill_words(ill)),) if ill else ()
     well = len(book.runs) - sum(len(group.runs) for group in ill)
     return (*map(judged, book.claims), *lines, *healthy_count(well))

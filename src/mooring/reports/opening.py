@@ -1,11 +1,12 @@
 """The first screen: what was run, how good it is, is it healthy, what next, and when and how it was made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from mooring.record import OneClass
 from mooring.reports.accuracies import between, guess, images, looked_at, mean_accuracy, percent, sureness
 from mooring.reports.book import Book, Run, SeedGroup
+from mooring.reports.labels import methods, throughout
 from mooring.reports.section import Answer, Tone, VerdictLine
 from mooring.reports.winners import contests
 from mooring.sweep.lead import Lead
@@ -92,14 +93,17 @@ def healthy(book: Book) -> Answer:
         return Answer("Is it healthy", f"No: {sentence(findings[0].words)}{rest}", "bad")
     groups = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
     others = " Nothing ill in the others." if len(ill) < len(book.runs) else ""
-    return Answer("Is it healthy", f"Ill: {'; '.join(map(ill_words, groups))}.{others}", "bad")
+    return Answer("Is it healthy", f"Ill: {ill_words(groups)}.{others}", "bad")
 
 
-def ill_words(group: SeedGroup) -> str:
-    """How many runs are ill, and of what."""
-    ill = [run for run in group.runs if run.diagnosis.ill]
-    kinds = listed(list(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill)))
-    return f"{group.label} ({kinds}, in {len(ill)} of {counted(len(group.runs), 'run')})"
+def ill_words(groups: Sequence[SeedGroup]) -> str:
+    """Who is ill, of what and in how many runs; those of whom the same is to be said stand together."""
+    alike: dict[str, list[str]] = {}
+    for group in groups:
+        ill = [run for run in group.runs if run.diagnosis.ill]
+        kinds = listed(list(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill)))
+        alike.setdefault(f"{kinds}, in {len(ill)} of {counted(len(group.runs), 'run')}", []).append(group.label)
+    return "; ".join(f"{listed(who)} ({what_}{' each' if len(who) > 1 else ''})" for what_, who in alike.items())
 
 
 def healthy_count(runs_: int) -> tuple[VerdictLine, ...]:
@@ -125,8 +129,16 @@ def next_of_run(book: Book, run: Run) -> Answer:
 
 def what_of_many(book: Book) -> Answer:
     data = listed(list(dict.fromkeys(run.dataset for run in book.members)))
-    labels = listed(list(dict.fromkeys(run.result.method for run in book.members)))
-    return Answer("What was run", f"{counted(len(book.lines), 'experiment')} on {data}: {labels}; {runs(book)}.")
+    told = f"{counted(len(book.lines), 'experiment')} on {data}: {listed(methods(list(book.members)))}; {runs(book)}."
+    return Answer("What was run", f"{told}{''.join(changed_alike(book))}")
+
+
+def changed_alike(book: Book) -> Iterator[str]:
+    """What labels leave out, since it is the same for all methods of a sweep."""
+    for sweep in dict.fromkeys(run.sweep for run in book.members):
+        if shared := throughout([run for run in book.members if run.sweep == sweep]):
+            changes = ", ".join(f"{key}={value}" for key, value in shared.items())
+            yield f" Changed in all methods{f' of {sweep}' if sweep else ''}: {changes}."
 
 
 def runs(book: Book) -> str:

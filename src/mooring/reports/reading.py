@@ -14,7 +14,8 @@ from mooring.config.tree import read_file
 from mooring.doctor import case_of, examine
 from mooring.errors import StoreError
 from mooring.record import FusionRecord, PrintedTable, RunFolder, StudyRecord, read_fusion, read_study
-from mooring.reports.book import Book, Run, labelled
+from mooring.reports.book import Book, Run
+from mooring.reports.labels import labelled
 from mooring.reports.table import Table
 from mooring.types import ANSWERS
 

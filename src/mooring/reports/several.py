@@ -6,7 +6,8 @@ from pathlib import Path
 from shlex import quote
 
 from mooring.config import Trust
-from mooring.reports.book import SEEDS, Book, Run, digest, labelled
+from mooring.reports.book import SEEDS, Book, Run, digest
+from mooring.reports.labels import labelled
 from mooring.reports.reading import gather
 from mooring.reports.sections.setup import flattened, tree_of
 from mooring.reports.table import shown
