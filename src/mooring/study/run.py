@@ -1,5 +1,6 @@
 """From a study to its folder: run the sweeps, decide the claims, write both down."""
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
@@ -108,7 +109,7 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
         about=study.about,
         scale=scale,
         scale_about=chosen.about,
-        command=" ".join(["mooring study", str(study.number), f"scale={scale}", f"seeds={seeds}", *settings]),
+        command=shlex.join(["mooring", "study", str(study.number), f"scale={scale}", f"seeds={seeds}", *settings]),
         settings=(*chosen.settings, *settings),
         seeds=chosen.seeds,
         sweeps=tuple(part.name for part in study.sweeps if part.name not in chosen.left_out),
