@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from report_folders import with_many_clients
+from report_folders import noted, with_many_clients
 
 from mooring import report
 
@@ -23,6 +23,7 @@ FLAGS = (
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 DESKTOP = {"width": 1200, "height": 900}
 WHAT = "the report page in a browser"
+NOTED = ("3", "4")  # notes with many experiments and claims
 HIGHEST = {"run": 4_000, "crowd": 4_000, "study": 8_000}  # pixels at 1280 wide
 ADDRESSES = {"study": "address", "run": "run_address", "crowd": "crowd_address"}
 SERIOUS = ("serious", "critical")
@@ -262,6 +263,16 @@ def wide_page(opened, request):
 def test_it_is_short(wide_page):
     kind, page = wide_page
     assert 1_000 < page.evaluate("document.documentElement.scrollHeight") <= HIGHEST[kind]
+
+
+@pytest.mark.parametrize("number", NOTED)
+def test_a_study_of_a_note_is_short(opened, request, tmp_path, number):
+    """Its experiments, claims and tables are those of the note; its runs are copies of one."""
+    noted(number, request.getfixturevalue("v12_run"), tmp_path)
+    opened.set_viewport_size({"width": 1280, "height": 900})
+    opened.goto(report(tmp_path).as_uri())
+    opened.wait_for_selector("html[data-ready]")
+    assert 4_000 < opened.evaluate("document.documentElement.scrollHeight") <= HIGHEST["study"]
 
 
 def test_axe_finds_nothing_serious(wide_page, axe):

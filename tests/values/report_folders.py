@@ -1,20 +1,29 @@
 """Run folders for reports: copies of one real run that say they were another experiment."""
 
 import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 
 from mooring import load
 from mooring.config import as_yaml
 from mooring.events import ClientRecord, ClientStarted, EpochRecord, PartitionDrawn
 from mooring.record import FusionRecord, Metrics, RunFolder, Seeds, SiteRecord, events_text, write_result
+from mooring.study.plan import load_study, plan, seeded
+from mooring.study.run import plans, run_study
+from mooring.sweep.members import members_of
 
 SHORT = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "engine.workers=1")
 
 
 def relabelled(run, copy, overrides, accuracy, **changes):
     """A copy of a run under other settings, with an accuracy that can be added up by hand; its result."""
-    shutil.copytree(run, copy)
     [experiment] = load(overrides=[*SHORT, *overrides])
+    return posing_as(experiment, run, copy, accuracy, **changes)
+
+
+def posing_as(experiment, run, copy, accuracy, **changes):
+    """A copy of a run that says it was this experiment."""
+    shutil.copytree(run, copy)
     (copy / "experiment.yaml").write_text(as_yaml(experiment.tree()))
     told = RunFolder(run).result
     last = replace(told.last, metrics=replace(told.metrics, accuracy=accuracy))
@@ -23,6 +32,16 @@ def relabelled(run, copy, overrides, accuracy, **changes):
     result = replace(told, accuracy=accuracy, rounds=(*told.rounds[:-1], last), seeds=seeds, **changes)
     write_result(copy, result)
     return result
+
+
+def noted(number, run, folder):
+    """A study with all its experiments, claims and tables, of copies of one run: nobody has to train."""
+    study = seeded(load_study(plan(number)), "quick", (1, 2))
+    for name, sweep in plans(study, study.scales.quick, SHORT):
+        for member in members_of(sweep, folder / name):
+            posing_as(member.experiment, run, member.folder, 0.5)
+        (folder / name / "sweep.yaml").write_text(as_yaml(sweep.tree()))
+    run_study(study, "quick", SHORT, folder, lambda _, __: nullcontext(lambda event: None), workers=1)
 
 
 def with_many_clients(run, copy, clients):
