@@ -1,6 +1,6 @@
 """Experts under a judge: do clients that train add to what sums of fixed features know?
 
-    python studies/experts.py [EPOCHS]
+    python studies/experts.py [EPOCHS [SEED...]]
 
 5,000 CIFAR-10 images, five clients, Dirichlet alpha 0.05. The judge is `mooring encoder=none`, from sums; the experts
 are the clients of `fedsra`, trained for so many epochs (100). A tenth of the images is held back to choose by.
@@ -80,8 +80,9 @@ def accuracy(
 
 
 if __name__ == "__main__":
-    epochs = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    alone, together = zip(*(compare(seed, epochs) for seed in SEEDS), strict=True)
+    epochs, *seeds = map(int, sys.argv[1:] or ["100"])
+    alone, together = zip(*(compare(seed, epochs) for seed in seeds or SEEDS), strict=True)
     gains = [b - a for a, b in zip(alone, together, strict=True)]
     for name, values in (("judge", alone), ("with experts", together), ("gain", gains)):
-        print(f"{name}: {fmean(values):.4f} +- {stdev(values):.4f} (n = {len(values)})")
+        spread = f" +- {stdev(values):.4f}" if len(values) > 1 else ""
+        print(f"{name}: {fmean(values):.4f}{spread} (n = {len(values)})")
