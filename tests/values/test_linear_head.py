@@ -96,6 +96,24 @@ def test_the_moments_of_scores_are_those_of_images_left_out(cloud):
     torch.testing.assert_close(fit.within, within, atol=2e-3, rtol=0)
 
 
+@pytest.mark.parametrize("copies", [6, 30, 60])
+def test_an_image_that_is_there_twice_leaves_no_freedom(copies, digits, job_for):
+    """With fewer images than features the residual of copies is rounding, and was taken for a perfect prediction."""
+    phi = RandomFilters().build(job_for(HEAD).blueprint)  # 512 features
+
+    def fit(order):
+        totals = totals_of(phi(digits.images[order]).double(), digits.labels[order], 10)
+        on_the_wire = replace(totals, sums=totals.sums.float().double(), second=totals.second.float().double())
+        return Ridge()(standardised(on_the_wire))
+
+    once, twice = fit(torch.arange(60)), fit(torch.cat([torch.arange(60), torch.arange(copies)]))
+    assert float(twice.error) == pytest.approx(float(once.error), rel=0.2)
+    assert torch.linalg.eigvalsh(twice.within)[0] > -1e-9
+    if copies == 60:
+        torch.testing.assert_close(twice.weight, once.weight, rtol=1e-3, atol=1e-6)
+        torch.testing.assert_close(twice.within, once.within, rtol=1e-3, atol=1e-6)
+
+
 def test_without_shrinkage_the_discriminant_is_the_textbooks(digits, job_for):
     fusion = LinearHead(Pixels(), Discriminant(1e-9), precision="float64")
     predictor = fused(fusion, job_for(fusion), [digits])

@@ -1,6 +1,6 @@
 """Linear scores from moments alone: ridge regression and linear discriminants."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 import torch
@@ -12,6 +12,8 @@ from mooring.fusion.standardised import Standardised
 from mooring.types import Positive
 
 STRENGTHS = torch.logspace(-6, 1, 29, dtype=torch.float64)  # four for each power of ten
+ROUNDING = 1e-6  # of the largest eigenvalue: below it lies what float32 sums are off by
+FITTED = 1e-5  # of the labels' variance: a smaller residual is none
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,10 @@ class Ridge(Checked):
     GCV = (|Y - ZW|^2 / n) / (1 - p/n)^2,  p = 1 + sum_j e_j / (e_j + strength),  e_j the eigenvalues of T
 
     Both terms are functions of the sums. A strength that leaves less than one image's freedom, p > n - 1, is not looked
-    at: with fewer images than features the residual is rounding there, and says nothing of new images. Scores of images
-    that were fitted are too good; those of new ones are taken to be y - (y - s) / (1 - p/n), the scores with the image
-    left out, of average leverage.
+    at: with fewer images than features the residual is rounding there, and says nothing of new images. There n is how
+    many images can be told apart: of one that is there twice, the second leaves no freedom. Scores of images that were
+    fitted are too good; those of new ones are taken to be y - (y - s) / (1 - p/n), the scores with the image left out,
+    of average leverage.
     """
 
     kind: ClassVar[str] = "ridge"
@@ -54,6 +57,7 @@ class Ridge(Checked):
         values, vectors = torch.linalg.eigh(moments.covariance)
         values = values.clamp(min=0)
         along = vectors.T @ moments.cross  # (d, C)
+        moments = replace(moments, n=told_apart(values, along.square().sum(1), moments))
         strengths = STRENGTHS if self.strength is None else torch.tensor([self.strength], dtype=values.dtype)
         errors = torch.stack([gcv(values, along.square().sum(1), moments, strength) for strength in strengths])
         tellable = bool(errors.isfinite().any())
@@ -65,6 +69,15 @@ class Ridge(Checked):
         means = one_hot - (one_hot - moments.shares - moments.means @ weight) / kept
         within = weight.T @ moments.within @ weight / kept.square()
         return Fit(weight, moments.shares, means, within, error if tellable else None)
+
+
+def told_apart(values: Tensor, along: Tensor, moments: Standardised) -> Tensor:
+    """n; or rank(T) + 1, the images that are not copies of others, where features to spare fit every label."""
+    there = values > ROUNDING * values[-1]
+    total = (moments.shares * (1 - moments.shares)).sum()
+    spare = there.sum() < (moments.inverse > 0).sum()
+    fitted = total - (along[there] / values[there]).sum() < FITTED * total
+    return torch.minimum(moments.n, there.sum() + 1) if spare and fitted else moments.n
 
 
 def freedom(values: Tensor, strength: Tensor) -> Tensor:
