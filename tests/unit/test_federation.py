@@ -419,6 +419,18 @@ class TestTrust:
         data[-1000] ^= 1
         assert "was changed" in self.fused(desk, bytes(data))
 
+    def test_a_file_of_nobody_is_told_by_its_name_and_hash_and_counted_as_no_site(self, desk):
+        """The model goes to everybody: it said on which path of the coordinator's machine the file lay."""
+        broken = desk.root / "broken\x1b[31m.mooring"
+        broken.write_bytes(b"MOORING1 and nothing else")
+        done = desk.fuse(*paths(desk, "north", "south"), broken)
+        told = load_model(done.path).provenance
+        assert [site.name for site in told.asked] == ["north", "south", "east"]
+        assert told.sites[-1].name == r"'broken\x1b[31m.mooring'"
+        assert str(desk.root) not in str(told)
+        noted = [entry.file for entry in desk.coordinator.log.entries() if entry.action == "set aside"]
+        assert noted == [sha256(broken.read_bytes()).hexdigest()]
+
     def test_two_different_answers_are_none(self, desk):
         second = desk.train("north", name="second.mooring", now=datetime.now(UTC) + timedelta(hours=1))
         done = desk.fuse(*paths(desk), second)

@@ -96,7 +96,7 @@ def of_model(held: Container, data: bytes, path: Path) -> Inspected:
         ("track", told.track),
         ("classes", ", ".join(classes)),
         ("images", ", ".join(behind)),
-        ("sites", f"{len(told.used)} of {len(told.sites)} in the model"),
+        ("sites", f"{len(told.used)} of {len(told.asked)} in the model"),
         *(("", share_told(site)) for site in told.sites),
         ("encoder", "" if told.encoder is None else in_words(told.encoder, NOT_INSIDE)),
         *(("protected by", words) for words in told.protections),

@@ -109,7 +109,7 @@ def provenance_of(kept: KeptUploads, fused: Fused) -> Provenance:
         track=track_of(job.fusion),
         job_sha256=job.work.sha256,
         seed=job.experiment.seed,
-        sites=tuple(map(share_of, fused.decisions)),
+        sites=tuple(replace(share_of(row), is_site=row.site in job.site_names) for row in fused.decisions),
         images_per_class=fused.images_per_class,
         protections=protections(job),
         reading=job.images.reading(),

@@ -11,10 +11,11 @@ from nacl.signing import SigningKey
 
 from mooring.errors import FederationError
 from mooring.federation.checks import absurd_prototypes, suspects
-from mooring.federation.container import FileLimits, file_hash
+from mooring.federation.container import FileLimits, file_hash, load
 from mooring.federation.explain import class_counts, small_classes
 from mooring.federation.job_file import Job, moment
 from mooring.federation.keys import fingerprint
+from mooring.federation.manifests import without_control
 from mooring.federation.privacy import figures_of
 from mooring.federation.secure_job import misshapen, total_of
 from mooring.federation.secure_sum import Seeds
@@ -78,8 +79,19 @@ def read_files(
             job.refuse_expired(now)
             files.append(read_upload(path, limits, key))
         except FederationError as error:
-            aside.append(Decision(path.name, "set aside", error.problem))
+            aside.append(unread(path, error.problem, cap))
     return files, aside
+
+
+def unread(path: Path, problem: str, cap: FileLimits) -> Decision:
+    """A file of nobody: by its name and its SHA-256; on which path it lay is nobody's business who gets the model."""
+    name = path.name if without_control(path.name) else shown(path.name)
+    try:
+        sha256 = file_hash(load(path, cap))
+    except FederationError:
+        sha256 = None
+    named = FederationError(f"{path}: ").problem  # as errors spell it
+    return Decision(name, "set aside", problem.removeprefix(named), file=sha256)
 
 
 def fuse_uploads(

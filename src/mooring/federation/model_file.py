@@ -44,6 +44,7 @@ class SiteShare:
     weight: float | None = None  # its share of all images that are in the model
     upload_sha256: str | None = None
     reason: str = ""  # why it was set aside, or delivered nothing
+    is_site: bool = True  # of the job; or a file that is of none of its sites
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class Provenance:
     @property
     def used(self) -> tuple[SiteShare, ...]:
         return tuple(site for site in self.sites if site.used)
+
+    @property
+    def asked(self) -> tuple[SiteShare, ...]:
+        """Every site once, whatever it sent; files of nobody are none."""
+        return tuple({site.name: site for site in self.sites if site.is_site}.values())
 
     @property
     def set_aside(self) -> tuple[SiteShare, ...]:

@@ -73,7 +73,7 @@ def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
     if findings.held_out is not None:
         right = findings.held_out.right
         yield Card(right.percent, "right on held-out images", f"{right.right:,} of {right.n:,}, {right.interval_words}")
-    yield Card(f"{len(told.used)} of {len(told.sites)}", "sites in the model", "")
+    yield Card(f"{len(told.used)} of {len(told.asked)}", "sites in the model", "")
     if images:
         yield Card(f"{images:,}", "training images", "at all sites together")
     yield Card(str(len(model.classes)), "classes", "")
