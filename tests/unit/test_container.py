@@ -8,7 +8,7 @@ import pytest
 from nacl.signing import SigningKey
 
 from mooring.errors import FederationError
-from mooring.federation.container import FileLimits, decode, encode, read
+from mooring.federation.container import FileLimits, decode, encode, is_container, read
 from mooring.federation.keys import HOME, fingerprint, home, own_identity
 
 KEY = SigningKey(b"k" * 32)
@@ -71,6 +71,10 @@ def test_a_pipe_is_no_file(tmp_path: Path):
     if os.name == "posix":
         with pytest.raises(FederationError, match="no regular file"):
             read(Path("/dev/null"), "job")
+        os.mkfifo(tmp_path / "pipe.mooring")  # nobody writes into it: opening it would wait for ever
+        with pytest.raises(FederationError, match="no regular file"):
+            read(tmp_path / "pipe.mooring", "job")
+        assert not is_container(tmp_path / "pipe.mooring")
 
 
 def test_a_key_is_made_once_for_its_owner_alone(tmp_path: Path):

@@ -126,10 +126,10 @@ def read(path: Path, kind: str | None, limits: FileLimits = USUAL) -> Container:
 def load(path: Path, limits: FileLimits = USUAL) -> bytes:
     """The bytes of the file at this path; its size is looked at first."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # before it is opened: a pipe would wait for whoever writes into it
+            refuse(str(path), "is no regular file", "name a file")
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                refuse(str(path), "is no regular file", "name a file")
             if status.st_size > limits.bytes:
                 refuse(str(path), f"has {status.st_size} bytes and may have {limits.bytes}")
             return file.read(status.st_size + 1)  # not the limit: so much would be asked of the memory at once
@@ -150,6 +150,8 @@ def file_hash(data: bytes) -> str:
 def is_container(path: Path) -> bool:
     """Does a file at this path begin as a .mooring file does?"""
     try:
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
