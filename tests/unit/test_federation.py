@@ -322,6 +322,18 @@ class TestFusing:
         with pytest.raises(FederationError, match="not in this model"):
             desk.into(left.path, terms=Terms(without=("east",)))
 
+    def test_a_second_file_of_a_site_takes_nothing_out_of_a_model(self, desk):
+        """Anybody can sign a file of a site whose key the job does not name: it took the site out of the model."""
+        model = desk.fuse(*paths(desk)).path
+        second = desk.train("north", name="second.mooring", now=datetime.now(UTC) + timedelta(hours=1))
+        done = desk.into(model, second)
+        assert [file.manifest.site for file in done.fused.used] == list(desk.sites)
+        assert "--without north" in reasons(done)["north"]
+        with pytest.raises(FederationError, match="set aside"):
+            desk.into(model, second, terms=Terms(strict=True))
+        desk.into(model, terms=Terms(without=("north",)))
+        assert len(desk.into(model, second).fused.used) == 3
+
     def test_what_leaves_is_gone(self, desk):
         done = desk.fuse(*paths(desk))
         sums = read_upload(desk.root / "east.mooring").data
@@ -360,7 +372,7 @@ class TestFusing:
     def test_a_site_that_is_left_out_is_not_looked_at(self, desk):
         done = desk.fuse(*paths(desk), terms=Terms(without=("south",)))
         assert [row.verdict for row in done.fused.decisions] == ["used", "left out", "used"]
-        with pytest.raises(FederationError, match="not in this job"):
+        with pytest.raises(FederationError, match=r"--without .* is no site"):
             desk.fuse(*paths(desk), terms=Terms(without=("west",)))
 
     def test_only_who_planned_a_job_fuses_it(self, desk):

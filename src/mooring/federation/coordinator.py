@@ -8,7 +8,7 @@ from pathlib import Path
 from mooring.errors import FederationError
 from mooring.federation.container import load, write
 from mooring.federation.encoder_kept import EncoderKept, kept_as
-from mooring.federation.fuse import Decision, Fused, Terms, fuse_uploads, read_files
+from mooring.federation.fuse import Decision, Fused, Terms, first_answers, fuse_uploads, read_files
 from mooring.federation.job_file import LIMITS, Job, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
 from mooring.federation.keys import Identity
@@ -70,7 +70,8 @@ class Coordinator:
             if site not in there:
                 raise FederationError(f"--without {site}: is not in this model", f"it has {', '.join(sorted(there))}")
         new, aside = read_files(kept.job, paths, self.identity.key, self._now())
-        fused = fuse_uploads(kept.job, [*kept.uploads, *new], terms, aside)
+        new, second = first_answers(kept.uploads, new)
+        fused = fuse_uploads(kept.job, [*kept.uploads, *new], terms, [*aside, *second])
         made = self._write(KeptUploads(kept.job, kept.job_data, fused.used), fused, out)
         for site in terms.without:
             self.log.note("withdrawn", kept.job.sha256, made.sha256, site, "its upload is no longer kept")

@@ -106,7 +106,10 @@ def fuse_uploads(
     `revealed`: of a secure sum, the masks of sites that did not answer.
     """
     for site in terms.without:
-        job.number_of(site)
+        if site not in job.site_names:
+            raise FederationError(
+                f"--without {shown(site)}: is no site of this job", f"it has {', '.join(job.site_names)}"
+            )
     decisions = list(aside)
     left = [file for file in files if file.manifest.site in terms.without]
     decisions += [decided(file, "left out", "the coordinator asked for it") for file in left]
@@ -214,6 +217,15 @@ def single(files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision
         [file for file in files if times[file.manifest.site] == 1],
         [decided(file, "set aside", reason.format(times[file.manifest.site])) for file in doubles],
     )
+
+
+def first_answers(there: Sequence[UploadFile], late: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision]]:
+    """Late files of sites that are not in the model yet; whoever sends another file takes nothing out of it."""
+    known = {file.manifest.site: file.sha256 for file in there}
+    seconds = [file for file in late if known.get(file.manifest.site, file.sha256) != file.sha256]
+    reason = "the model has another file of this site; take that out first, with --without {}"
+    aside = [decided(file, "set aside", reason.format(file.manifest.site)) for file in seconds]
+    return [file for file in late if file not in seconds], aside
 
 
 def refuse_short(used: Sequence[UploadFile], decisions: Sequence[Decision], terms: Terms) -> None:
