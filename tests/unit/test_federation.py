@@ -18,7 +18,7 @@ from mooring.config import load
 from mooring.data.sites import InMemorySite
 from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
-from mooring.federation.container import Container, decode, encode
+from mooring.federation.container import Container, decode, encode, file_hash
 from mooring.federation.explain import class_counts, explained, second_moment_rank
 from mooring.federation.fuse import Terms, fuse_uploads, read_files, sound_files
 from mooring.federation.job_file import KIND as JOB
@@ -391,6 +391,10 @@ class TestFusing:
         with pytest.raises(FederationError, match="sealed for somebody else"):
             read_upload(path, key=desk.identity("north").key)
         whole = desk.fuse(*paths(desk, "north", "south"), path, out="sealed-model.mooring")
+        made, used = desk.log("east").entries()[-1], desk.coordinator.log.entries()[-2]
+        assert (used.who, made.file) == ("east", file_hash(path.read_bytes()))
+        assert used.file in made.words  # each log tells the hash of the other
+        assert made.file in used.words
         state = load_model(desk.fuse(*paths(desk), out="open.mooring").path).predictor.state_dict()
         assert all(torch.equal(state[k], v) for k, v in load_model(whole.path).predictor.state_dict().items())
 

@@ -87,7 +87,9 @@ class Coordinator:
         write(out, data)
         for row in fused.decisions:
             if row.verdict in ACTIONS:
-                self.log.note(ACTIONS[row.verdict], job, row.file or "", row.site, row.reason or "in the model")
+                came = "" if row.box is None else f"; it came sealed, SHA-256 {row.box}"
+                words = (row.reason or "in the model") + came
+                self.log.note(ACTIONS[row.verdict], job, row.file or "", row.site, words)
         self.log.note(
             "fused",
             job,

@@ -43,7 +43,8 @@ class Decision:
     samples: int | None = None
     weight: float | None = None  # its share of all images that were used
     key: str | None = None  # who signed
-    file: str | None = None  # SHA-256 of the file
+    file: str | None = None  # SHA-256 of the file, out of its seal
+    box: str | None = None  # SHA-256 of it as it came, where it was sealed
     notes: tuple[str, ...] = ()
 
 
@@ -259,7 +260,8 @@ def notes_on(job: Job, file: UploadFile, used: Sequence[UploadFile]) -> tuple[st
 
 
 def decided(file: UploadFile, verdict: Verdict, reason: str) -> Decision:
-    return Decision(file.manifest.site, verdict, reason, file.manifest.samples, None, file.signer, file_hash(file.data))
+    samples, digest = file.manifest.samples, file_hash(file.data)
+    return Decision(file.manifest.site, verdict, reason, samples, None, file.signer, digest, file.box)
 
 
 def in_order(job: Job, decisions: Sequence[Decision]) -> tuple[Decision, ...]:

@@ -166,11 +166,13 @@ def train(  # noqa: PLR0913
         masked=job.manifest.secure is not None,
         privacy=figures,
     )
-    data = encode_file(manifest, upload, identity.key)
-    data = seal(data, job.sha256, job.coordinator) if sealed else data
+    inside = encode_file(manifest, upload, identity.key)
+    data = seal(inside, job.sha256, job.coordinator) if sealed else inside
     digest = file_hash(data)
+    words = f"{len(shard)} images, {len(data)} bytes"
+    words += f", sealed; inside SHA-256 {file_hash(inside)}" if sealed else ""  # which the coordinator and models tell
     noise = Noise(**figures, numbers=numbers_of(manifest)) if figures else None
-    log.note("trained", job.sha256, digest, site.name, f"{len(shard)} images, {len(data)} bytes", noise)
+    log.note("trained", job.sha256, digest, site.name, words, noise)
     write(out, data)  # after it is noted: numbers that were masked once may have been seen
     shutil.rmtree(state_folder(log.home, job, site.name), ignore_errors=True)
     return Trained(out, len(data), len(shard), digest)

@@ -14,7 +14,7 @@ from nacl.signing import SigningKey, VerifyKey
 from torch import Tensor
 
 from mooring.errors import FederationError, UploadError
-from mooring.federation.container import AGAIN, Container, FileLimits, decode, encode, is_key, load, refuse
+from mooring.federation.container import AGAIN, Container, FileLimits, decode, encode, file_hash, is_key, load, refuse
 from mooring.federation.job_file import moment, type_name
 from mooring.federation.manifests import are_versions, manifest_as
 from mooring.federation.withheld_counts import ALIKE, NOT_TOLD
@@ -67,7 +67,7 @@ class UploadFile:
     signer: str  # public key
     sha256: str  # of the file's head
     data: bytes = field(repr=False)  # the file as it was signed, out of its seal
-    sealed: bool = False
+    box: str | None = None  # SHA-256 of the file as it came, where it was sealed
 
 
 def tensor_facts(tensor: Tensor) -> TensorFacts:
@@ -110,7 +110,7 @@ def read_upload(path: Path, limits: UploadLimits = ANY, key: SigningKey | None =
     if held.kind != SEALED:
         return opened_upload(held, data, what, limits)
     inner = unsealed(held, what, key)
-    return replace(opened_upload(decode(inner, KIND, limits.file, what), inner, what, limits), sealed=True)
+    return replace(opened_upload(decode(inner, KIND, limits.file, what), inner, what, limits), box=file_hash(data))
 
 
 def unsealed(held: Container, what: str, key: SigningKey | None) -> bytes:
