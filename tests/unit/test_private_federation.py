@@ -184,7 +184,7 @@ class TestSecureSum:
             write_recovery(plain.job, "north", ["east"], plain.identity("north"), log, tmp_path / "x")
 
     def test_noise_and_masks_do_not_go_together_yet(self, images, tmp_path):
-        with pytest.raises(FederationError, match="--secure-sum: this method uploads more than sums of features"):
+        with pytest.raises(FederationError, match="not combined with --epsilon"):
             federation(images, tmp_path / "both", PRIVATE, secure_images=10**6)
 
 

@@ -14,6 +14,7 @@ from mooring.federation.secure_sum import FEWEST, SecureSum, Seeds, fraction_bit
 from mooring.federation.upload_file import UploadFile
 from mooring.types import Upload
 from mooring.uploads.moments import Moments
+from mooring.uploads.noised import NoisedMoments
 
 EVERYBODY = "all sites"
 
@@ -33,6 +34,8 @@ def plan_of(work: ClientJob, images: int, keys: int, sites: int) -> SecurePlan:
 
 def moments_in(work: ClientJob) -> Moments:
     """The one part that the method uploads; masks cancel in sums, and in nothing else."""
+    if any(isinstance(part, NoisedMoments) for part in work.needs):
+        raise FederationError("--secure-sum: is not combined with --epsilon", "choose one of them")
     found = [part for part in work.needs if isinstance(part, Moments)]
     if len(found) != 1 or len(work.needs) != 1:
         raise FederationError("--secure-sum: this method uploads more than sums of features", "use --method mooring")
