@@ -5,15 +5,18 @@ from pathlib import Path
 
 from mooring.federation.budget import spent
 from mooring.federation.container import Container, decode, file_hash, load
+from mooring.federation.encoder_at_hand import PLAN_AGAIN
 from mooring.federation.encoder_named import NOT_INSIDE, in_words
 from mooring.federation.explain import (
     Explained,
     class_counts,
     explained,
     second_moment_rank,
+    sentence_of,
     small_classes,
 )
 from mooring.federation.job_file import KIND as JOB
+from mooring.federation.job_file import JobManifest
 from mooring.federation.keys import home, own_identity
 from mooring.federation.log import Log
 from mooring.federation.manifests import manifest_as
@@ -21,6 +24,7 @@ from mooring.federation.model_file import AGAIN, Provenance, SiteShare
 from mooring.federation.model_file import KIND as MODEL
 from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import SEALED, UploadFile, UploadManifest, read_upload
+from mooring.reports.table import size
 from mooring.uploads import Limits
 from mooring.uploads.codec import facts_of, header_of
 
@@ -46,14 +50,24 @@ def inspected(path: Path) -> Inspected:
 
 
 def of_job(held: Container, data: bytes, path: Path) -> Inspected:
-    told = held.manifest
-    names = ", ".join(str(site.get("name")) for site in told.get("sites", []) if isinstance(site, dict))
-    rows = [(key, str(told.get(key))) for key in ("method", "minimum", "created", "expires", "mooring")]
-    rows += [("classes", ", ".join(map(str, told.get("classes", [])))), ("sites", names)]
-    rows += [("encoder", str(told.get("encoder")))] * bool(told.get("encoder"))
-    rows += [("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] * bool(told.get("secure"))
-    rows += [("counts", "withheld")] * (told.get("counts") == "withheld")
-    return Inspected(held.kind, len(data), held.signer, tuple(rows))
+    """What a job asks for, as its manifest says; whether it builds that too is seen where it is approved."""
+    told = manifest_as(JobManifest, held.manifest, str(path), PLAN_AGAIN)
+    keys = sum(site.key is not None for site in told.sites)
+    rows = [
+        ("job", held.sha256),
+        ("method", told.method),
+        ("classes", ", ".join(told.classes)),
+        ("sites", f"{', '.join(site.name for site in told.sites)} ({keys} with a key)"),
+        ("encoder", "" if told.encoder is None else in_words(told.encoder)),
+        ("secure sum", "the coordinator reads the sum of all sites, and nobody's own" if told.secure else ""),
+        ("counts", "withheld" if told.counts == "withheld" else ""),
+        ("minimum", f"{told.minimum} images of a class that a site has any of"),
+        ("created", f"{told.created}, by mooring {told.mooring}"),
+        ("expires", told.expires),
+        ("upload", f"at most {size(told.most_bytes)}:"),
+        *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name) for plan in told.uploads)),
+    ]
+    return Inspected(held.kind, len(data), held.signer, tuple(row for row in rows if row[1]))
 
 
 def of_upload(held: Container, data: bytes, path: Path) -> Inspected:
