@@ -20,6 +20,8 @@ from mooring.federation.keys import HOME, own_identity
 
 SITES = sorted(IMAGES)
 HELD_OUT = 0.2
+KEYS = [word for site in "nse" for word in ("--key", f"{site}={'ab' * 32}")]
+SECURE_AND_NOISED = ("plan", "--classes", "a,b", "--sites", "n,s,e", "--size", 16, *KEYS, "--secure-sum", "--epsilon=3")
 COMMAND = "import sys; from mooring.cli import main; main()"
 
 
@@ -122,7 +124,9 @@ def test_a_site_sees_what_it_does_before_and_after(office, tmp_path):
     assert "five, 5 images" in out
     assert "what leaves the site" in out
     assert json.loads(office("inspect", "north.mooring", "--json")[1])["kind"] == "upload"
-    assert "a job" in office("inspect", "job.mooring")[1]
+    _, out, _ = office("inspect", "job.mooring")
+    assert "a job" in out
+    assert "how many images of each class the site has" in out  # what will be uploaded, before anybody approves
     assert "approved" in office("log")[1]
     done = [entry["action"] for entry in json.loads(office("log", "--json")[1])["entries"]]
     assert done == ["planned", "approved", "trained", "trained"]
@@ -156,7 +160,8 @@ def test_fuse_says_who_was_set_aside_and_a_late_site_joins(office, tmp_path):
         (("train", "north.mooring", "--data", ".", "--site", "north"), "is an upload, not a job"),
         (("plan", "--classes", "a,b", "--sites", "n", "--key", "n"), "must be SITE=KEY"),
         (("plan", "--classes", "a,b", "--sites", "n", "--method", "v4,v7"), "one method"),
-        (("inspect", "images"), "cannot be read"),
+        (SECURE_AND_NOISED, "not combined with --epsilon"),
+        (("inspect", "images"), "no regular file"),
     ):
         code, _, err = office(*words)
         assert code == 2, words

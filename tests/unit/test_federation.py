@@ -251,6 +251,8 @@ class TestTraining:
         assert (found.missing, found.unmatched, found.images) == (("one",), (), sum(IMAGES["south"]))
         assert found.seconds > 0
         assert found.bytes >= read_upload(desk.root / "south.mooring").upload.nbytes
+        assert found.testable is not None
+        assert "35 images are fewer than the 64 features" in found.testable  # as inspect says afterwards
         assert sorted(desk.root.rglob("*")) == before
 
 

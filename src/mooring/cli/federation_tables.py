@@ -88,6 +88,8 @@ def show_preview(job: Job, site: str, found: "Preview") -> None:
     for label, count in found.small.items():
         told = f"{label}: {count} images are fewer than {job.manifest.minimum}; their sums give single images away"
         console.print(f"warning: {told}", style="yellow")
+    if found.testable is not None:
+        console.print(f"warning: {found.testable}", style="yellow")
     if not found.images:
         told = f"{site} has no image of a class of this job, and would send nothing; say --map FOLDER=CLASS"
         console.print(f"\nwarning: {told}", style="yellow")

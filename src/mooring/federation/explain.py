@@ -1,7 +1,7 @@
 """What leaves a site, in words: every tensor in a sentence, and what its numbers give away."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -31,6 +31,7 @@ SENTENCES = (
 UNKNOWN = "numbers that this version has no words for"
 COUNTS = re.compile(r"moments-\w+\.counts|mixtures-\w+\.counts|label_counts")
 SECOND = re.compile(r"(moments-\w+)\.second")
+TESTABLE = "whoever has them can test whether a known image was used"
 RANK = 1e-6  # of the largest eigenvalue, below which a direction is rounding
 
 
@@ -56,7 +57,7 @@ class SecondMomentRank:
     def sentence(self) -> str:
         told = f"of rank {self.rank:,} from {self.samples:,} images with {self.features:,} features each"
         if self.samples <= self.features:
-            return f"{told}: they span what the images span; whoever has them can test whether a known image was used"
+            return f"{told}: they span what the images span; {TESTABLE}"
         return f"{told}: many images share every direction"
 
 
@@ -93,14 +94,27 @@ def small_classes(counts: Iterable[int], classes: Iterable[str], minimum: int) -
 
 def second_moment_rank(tensors: Mapping[str, Tensor], samples: int) -> SecondMomentRank | None:
     """The rank of second moments that are shared by all classes, if there are some."""
+    for second, features in shared_seconds(tensors):
+        if not torch.isfinite(second).all():
+            continue
+        values = torch.linalg.eigvalsh(unpack(second.double(), features))
+        rank = int((values > RANK * values[-1].clamp(min=torch.finfo(values.dtype).tiny)).sum())
+        return SecondMomentRank(rank, features, samples)
+    return None
+
+
+def shared_seconds(tensors: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, int]]:
+    """Second moments that are shared by all classes, and of how many features they are."""
     for name, second in tensors.items():
         match = SECOND.fullmatch(name)
         sums = tensors.get(f"{match[1]}.sums") if match else None
-        if sums is None or sums.dim() != 2 or second.shape != (packed_size(sums.shape[1]),):
-            continue
-        if not torch.isfinite(second).all():
-            continue
-        values = torch.linalg.eigvalsh(unpack(second.double(), sums.shape[1]))
-        rank = int((values > RANK * values[-1].clamp(min=torch.finfo(values.dtype).tiny)).sum())
-        return SecondMomentRank(rank, sums.shape[1], samples)
+        if sums is not None and sums.dim() == 2 and second.shape == (packed_size(sums.shape[1]),):
+            yield second, sums.shape[1]
+
+
+def testable(tensors: Mapping[str, Tensor], samples: int) -> str | None:
+    """What second moments would tell of fewer images than features, before there are any."""
+    for _, features in shared_seconds(tensors):
+        if 0 < samples <= features:
+            return f"{samples:,} images are fewer than the {features:,} features of the sums: {TESTABLE}"
     return None

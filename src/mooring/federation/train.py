@@ -17,7 +17,7 @@ from mooring.errors import DataError, FederationError, TrainingError
 from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Event, silent
 from mooring.federation.budget import Budget, spent
 from mooring.federation.container import file_hash, write
-from mooring.federation.explain import BY_CLASS, sentence_of, small_classes
+from mooring.federation.explain import BY_CLASS, sentence_of, small_classes, testable
 from mooring.federation.job_file import Job
 from mooring.federation.keys import Identity, fingerprint
 from mooring.federation.log import Entry, Log, Noise
@@ -48,6 +48,7 @@ class Preview:
     bytes: int  # of the upload's tensors: names and hashes of the manifest add some kilobytes
     reveals: tuple[str, ...]  # what leaves the site, in sentences
     small: Mapping[str, int]  # classes below the job's minimum, where that gives images away
+    testable: str | None = None  # what so few images as there are let others find out
     budget: Budget | None = None  # under noise, what this account would have told with this upload in all
 
 
@@ -80,6 +81,7 @@ def preview(job: Job, site: SiteFolder, earlier: Sequence[Entry] = ()) -> Previe
         bytes=job.limits.bytes,
         reveals=revealed_by(job),
         small={} if figures else small_classes(site.counts.values(), job.classes, job.manifest.minimum),
+        testable=None if job.manifest.secure else testable(job.wire, site.size),
         budget=spent(earlier, Noise(**figures, numbers="")) if figures else None,
     )
 
