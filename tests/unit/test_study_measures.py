@@ -131,7 +131,7 @@ def test_rank_correlation():
     assert spearman([1, 2, 3], [1, 1, 1]) is None
 
 
-FUSED = MemberResult(Metrics(0.7), {9: 0.7}, None, None, None)
+FUSED = MemberResult(Metrics(0.7), {9: 0.7}, None, None, None, ())
 
 
 def test_a_fusion_made_afterwards_has_one_accuracy_and_the_records_of_its_training(v12_run):
