@@ -75,9 +75,12 @@ def simulate(path: Path, clients: int, epochs: int, layout: str) -> None:
     network = LAYOUTS[layout]
 
     def train(message: Message, context: Context) -> Message:
-        model = network()
-        model.load_state_dict(message.content["arrays"].to_torch_state_dict())
-        own = np.array_split(np.arange(len(images(path, "train")[1])), clients)[context.node_config["partition-id"]]
+        model, sent = network(), message.content["arrays"]
+        assert isinstance(sent, ArrayRecord)
+        model.load_state_dict(sent.to_torch_state_dict())
+        own = np.array_split(np.arange(len(images(path, "train")[1])), clients)[
+            int(context.node_config["partition-id"])
+        ]
         trained(model, TensorDataset(*(tensor[own] for tensor in images(path, "train"))), epochs)
         metrics = MetricRecord({"num-examples": len(own)})
         return Message(RecordDict({"arrays": ArrayRecord(model.state_dict()), "metrics": metrics}), reply_to=message)

@@ -63,7 +63,8 @@ def texture(frequency: float, rng: np.random.Generator) -> np.ndarray:
     angle = rng.uniform(0, np.pi)
     stripes = 50 * np.sin(frequency * (x * np.cos(angle) + y * np.sin(angle)))
     noise = rng.normal(0, 8, (height, width))
-    return (0.5 * np.asarray(blotches, np.float32) + 64 + stripes + noise).clip(0, 255)
+    mixed: np.ndarray = 0.5 * np.asarray(blotches, np.float32) + 64 + stripes + noise
+    return mixed.clip(0, 255)
 
 
 def save(pixels: np.ndarray, path: Path, kind: int) -> None:

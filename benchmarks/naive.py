@@ -159,7 +159,8 @@ def epoch(model: PlainNetwork, sigma: nn.Parameter, images: OneByOne, s: float) 
     model.train()
     for one, other, labels in DataLoader(images, BATCH, shuffle=True):
         views: tuple[View, ...] = (model(one), model(other))
-        base = sum(term(Step(labels, views, model.prototypes, anchors, Progress())) for term in FAFI)
+        step = Step(labels, views, model.prototypes, anchors, Progress())
+        base = torch.stack([term(step) for term in FAFI]).sum()
         align = F.mse_loss(model.prototypes, anchors)
         u, v = sigma
         own = 0.5 * ((-u).exp() * base.detach() + s * (-v).exp() * align.detach() + u + v)

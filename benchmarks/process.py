@@ -20,7 +20,7 @@ class Outcome(NamedTuple):
 
 def apart(work: Callable[..., Any], *arguments: object, start: Literal["spawn", "fork"] = "spawn") -> Outcome:
     """`spawn` begins with an empty process, `fork` with what this one holds; a failure there is a failure here."""
-    context = get_context(start)
+    context: Any = get_context(start)
     here, there = context.Pipe()
     process = context.Process(target=_report, args=(there, work, arguments))
     process.start()

@@ -39,7 +39,8 @@ SETTINGS = {
 def measure(say: Say) -> Table:
     torch.set_num_threads(1)
     keep_freed_memory()
-    rows, goals = [], []
+    rows: list[tuple[object, ...]] = []
+    goals = []
     for model, setting in SETTINGS.items():
         bare, loop = per_step(model, setting)
         images = 2 * setting.batch

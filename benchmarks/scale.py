@@ -18,6 +18,7 @@ from mooring.events import silent
 from mooring.fusion import Server
 from mooring.processes import threads
 from mooring.record import RunFolder, StoredUploads, UploadRecord, write_upload
+from mooring.record.files import Unsynced
 from mooring.seeds import generator
 from mooring.simulation import prepare
 
@@ -91,12 +92,13 @@ def job_of_all(settings: tuple[str, ...]) -> ClientJob:
 def written(folder: Path, sites: int, settings: tuple[str, ...]) -> tuple[tuple[UploadRecord, ...], float]:
     """The uploads of all sites, one after the other, and the processor seconds that they took."""
     job, digits, rng = job_of_all(settings), Digits().train(), generator(0, "sites")
-    began, records = process_time(), []
+    began, records, unsynced = process_time(), [], Unsynced()
     with threads(1):  # as in a worker
         for number in range(sites):
             shard = digits.select(torch.randint(len(digits), (IMAGES,), generator=rng))
             uploads = run_client(job, InMemorySite(number, shard), silent)
-            records += [write_upload(folder, upload) for upload in uploads]
+            records += [write_upload(folder, upload, unsynced) for upload in uploads]
+        unsynced.sync()
     return tuple(records), process_time() - began
 
 
