@@ -7,6 +7,7 @@ are the clients of `fedsra`, trained for so many epochs (100). A tenth of the im
 """
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -14,8 +15,8 @@ import torch
 from torch import Tensor
 
 from mooring import load, run
-from mooring.data.images import ImageSet, batches
-from mooring.evaluate import BATCH
+from mooring.data.images import ImageSet
+from mooring.evaluate import batch_by_batch
 from mooring.fusion import Server
 from mooring.fusion import fuse as fused
 from mooring.simulation.refuse import FinishedRun
@@ -59,9 +60,8 @@ def compare(seed: int, epochs: int) -> tuple[float, float]:
     return alone, together
 
 
-def scores(predictor: object, images: ImageSet) -> Tensor:
-    with torch.inference_mode():
-        return torch.cat([predictor(batch) for batch in batches(images.images, BATCH)]).double()  # type: ignore[operator]
+def scores(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> Tensor:
+    return torch.cat(batch_by_batch(predictor, images.images)).double()
 
 
 def accuracy(
