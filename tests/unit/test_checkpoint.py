@@ -25,7 +25,7 @@ class Notebook:
     def last(self):
         return None if self.first is None else load(self.first)
 
-    def due(self):
+    def due(self, step):
         return self.always
 
     def keep(self, tensors):

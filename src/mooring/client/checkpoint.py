@@ -1,6 +1,7 @@
 """A client's whole state as named tensors, and back: resumed or not, the same bytes."""
 
 from collections.abc import Mapping
+from time import monotonic
 from typing import Protocol
 
 import torch
@@ -19,8 +20,8 @@ class StateKeeper(Protocol):
         """The state to go on from, if there is one."""
         ...
 
-    def due(self) -> bool:
-        """Is it time to keep a state within a round?"""
+    def due(self, step: int) -> bool:
+        """Is it time to keep a state within a round, so many steps after the start?"""
         ...
 
     def keep(self, tensors: Tensors) -> None: ...
@@ -50,7 +51,7 @@ class KeepsNothing:
     def last(self) -> Tensors | None:
         return None
 
-    def due(self) -> bool:
+    def due(self, step: int) -> bool:
         return False
 
     def keep(self, tensors: Tensors) -> None:
@@ -69,6 +70,7 @@ def state_tensors(state: ClientState) -> dict[str, Tensor]:
         **{f"network.{name}": tensor for name, tensor in state.network.state_dict().items()},
         **{f"velocity.{g}.{i}": v for g, group in enumerate(state.optimizer.groups) for i, v in group.velocity.items()},
         **{f"stream.{name}": stream.get_state() for name, stream in streams(state).items()},
+        "seconds": torch.tensor(monotonic() - state.began, dtype=torch.float64),
     }
     if at.batch and state.epoch_start is not None:  # the same images in the same order, once more
         tensors["stream.order"] = state.epoch_start
@@ -89,12 +91,24 @@ def final_tensors(state: ClientState) -> dict[str, Tensor]:
     return {"position": torch.tensor([at.round, at.epoch, at.batch, state.step])}
 
 
+def step_of(tensors: Tensors) -> int:
+    """How many steps a state has behind it."""
+    return int(tensors["position"][-1])
+
+
+def will_train(tensors: Tensors) -> bool:
+    """Or is this all that is left of a client at its end?"""
+    return len(tensors) > 1
+
+
 def restored_state(state: ClientState, tensors: Tensors) -> ClientState:
     """A state that has just been started, brought to where `tensors` were taken."""
     round_, epoch, batch, state.step = tensors["position"].tolist()
     state.position = Position(round_, epoch, batch)
-    if tensors.keys() == {"position"}:
+    if not will_train(tensors):
         return state
+    if "seconds" in tensors:  # states of versions before have none
+        state.began = monotonic() - float(tensors["seconds"])
     state.network.load_state_dict(below("network.", tensors))
     if state.balancer is not None:
         state.balancer.load_state_dict(below("balancer.", tensors))

@@ -88,8 +88,9 @@ def train_round(
     job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: StateKeeper
 ) -> ClientRecord:
     """What is left of a round; the record of its last epoch."""
-    training, at, began = job.training, state.position, monotonic()
-    means: Measured = {}
+    training, at, means = job.training, state.position, Measured()
+    if not at.epoch and not at.batch:
+        state.began = monotonic()
     while at.epoch < training.local_epochs:
         train_epoch(job, state, shard, facts, emit, keeper)
         means = state.measurements.close(at.round, state.step - at.batch)
@@ -98,7 +99,7 @@ def train_round(
     emit(ClientProgress(facts.client, at.round, state.step, facts.steps))
     end = Progress(state.step - 1, facts.steps, at.epoch - 1, training.local_epochs, at.round, training.rounds)
     features = feature_facts(state.network, shard, state.anchors_at(end))
-    return round_record(job, facts, end, means, state.network.prototypes, features, monotonic() - began)
+    return round_record(job, facts, end, means, state.network.prototypes, features, monotonic() - state.began)
 
 
 def train_epoch(
@@ -120,7 +121,7 @@ def train_epoch(
         if monotonic() - ticked > TICK_SECONDS:
             ticked = monotonic()
             emit(progress_event(facts, at.round, state.step, values))
-            if keeper.due():
+            if keeper.due(state.step):
                 keeper.keep(state_tensors(state))
 
 

@@ -1,6 +1,7 @@
 """All that changes while a client trains, and how it starts."""
 
 from dataclasses import dataclass, field
+from time import monotonic
 
 import torch
 from torch import Generator, Tensor
@@ -71,6 +72,7 @@ class ClientState:
     bank: FeatureBank | None = None
     device: Device = CPU
     step: int = 0
+    began: float = field(default_factory=monotonic)  # the round; earlier where a process before trained part of it
     held_out: HeldOut | None = None
 
     @classmethod

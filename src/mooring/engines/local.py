@@ -12,9 +12,11 @@ import torch
 
 from mooring.bounds import Checked
 from mooring.client import ClientJob, Engine, run_client
-from mooring.client.checkpoint import NO_STATES, States, Tensors
+from mooring.client.checkpoint import NO_STATES, States, Tensors, step_of
 from mooring.client.device import CPU, Device, gpu
+from mooring.client.loop import facts_of
 from mooring.data.sites import Site
+from mooring.engines._turns import Turn, turns
 from mooring.engines._worker import ClientRunner, failure, out_of_memory, unpacked_state
 from mooring.errors import ConfigError, MooringError, TrainingError, UserCodeError
 from mooring.events import Emit, Event
@@ -62,8 +64,8 @@ class Local(Checked):
     ) -> Iterator[Upload]:
         """In processes of their own; only this one writes."""
         runner = ClientRunner(job, {site.number: site for site in sites}, states, 60 * self.save_minutes, devices)
-        pool: WorkerPool[int] = WorkerPool(runner, workers)
-        for said in pool.run([site.number for site in sites]):
+        pool: WorkerPool[Turn] = WorkerPool(runner, workers)
+        for said in pool.run(turns_of(job, sites, workers)):
             match said:
                 case Message(content=Event() as event):
                     emit(event)
@@ -71,10 +73,14 @@ class Local(Checked):
                     raise error
                 case Message(content=("upload", bytes() as data)):
                     yield decode(data, job.limits)
-                case Message(task=client, content=("state", bytes() as data)):
-                    states.keep(client, unpacked_state(data))
-                case Died(task=client, exit_code=code):
-                    emit(failure(client, given_up(client, code)))
+                case Message(task=turn, content=("state", bytes() as data)):
+                    states.keep(turn.client, unpacked_state(data))
+                case Message(task=turn, content=("handed over", bytes() as data)):
+                    left = unpacked_state(data)
+                    states.keep(turn.client, left)
+                    pool.add(Turn(turn.client, begun=step_of(left), state=data))
+                case Died(task=turn, exit_code=code):
+                    emit(failure(turn.client, given_up(turn.client, code)))
 
     def _here(
         self, job: ClientJob, sites: Sequence[Site], emit: Emit, states: States, device: Device
@@ -93,6 +99,13 @@ class Local(Checked):
                     if not lacks_memory(error):
                         raise
                     emit(failure(site.number, out_of_memory(site.number)))
+
+
+def turns_of(job: ClientJob, sites: Sequence[Site], workers: int) -> list[Turn]:
+    """Who trains when; a client whose length nobody knows before it has looked at its images is not divided."""
+    if not job.recipe.terms or any(site.size is None for site in sites):
+        return [Turn(site.number) for site in sites]
+    return turns({site.number: facts_of(job, (site.size or 0,), site.number).steps for site in sites}, workers)
 
 
 def given_up(client: int, exit_code: int | None) -> TrainingError:
@@ -129,7 +142,7 @@ class KeeperHere:
     def last(self) -> Tensors | None:
         return self.states.last(self.client)
 
-    def due(self) -> bool:
+    def due(self, step: int) -> bool:
         return self.interrupted.is_set() or monotonic() - self.kept > self.seconds
 
     def keep(self, tensors: Tensors) -> None:

@@ -78,6 +78,11 @@ class WorkerPool(Generic[T]):
                 worker.process.kill()
                 worker.process.join()
 
+    def add(self, task: T) -> None:
+        """One more, after all that wait: whoever hears from a task may add one before that task ends."""
+        if not self.stopping:
+            self.waiting.append(task)
+
     def _start_worker(self) -> None:
         """One more worker, with the next task that waits."""
         here, there = Pipe()

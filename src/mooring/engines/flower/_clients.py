@@ -89,7 +89,7 @@ class LastState:
     def last(self) -> Tensors | None:
         return self.first
 
-    def due(self) -> bool:
+    def due(self, step: int) -> bool:
         return False
 
     def keep(self, tensors: Tensors) -> None:
