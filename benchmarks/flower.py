@@ -11,7 +11,7 @@ from time import monotonic
 from benchmarks.images import write_images
 from benchmarks.table import Goal, Say, Table
 
-MAIN = "from mooring.cli import main; main()"
+MAIN = "from mooring.cli import program; program()"
 STILL = "{crop: 1, flip: 0, jitter: 0, grey: 0}"
 SAME_WORK = [f"method.client.views.augment={STILL}", "evaluate.clients=none"]
 PLAIN, CHANNELS_LAST, SAME = "Flower's simulation", "Flower's simulation, channels last", "mooring, the same work"

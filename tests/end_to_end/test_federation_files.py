@@ -22,7 +22,7 @@ SITES = sorted(IMAGES)
 HELD_OUT = 0.2
 KEYS = [word for site in "nse" for word in ("--key", f"{site}={'ab' * 32}")]
 SECURE_AND_NOISED = ("plan", "--classes", "a,b", "--sites", "n,s,e", "--size", 16, *KEYS, "--secure-sum", "--epsilon=3")
-COMMAND = "import sys; from mooring.cli import main; main()"
+COMMAND = "import sys; from mooring.cli import program; program()"
 
 
 def no_network() -> list[str]:

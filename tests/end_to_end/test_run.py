@@ -180,7 +180,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     command = [
         sys.executable,
         "-c",
-        "from mooring.cli import main; main()",
+        "from mooring.cli import program; program()",
         "run",
         "method=v7",
         "engine.workers=2",

@@ -28,7 +28,7 @@ def started(folder, *settings):
     """`mooring run` with two workers; `folder` is its own or that of an interrupted run."""
     words = ["run", *settings, "engine.workers=2", OFTEN, f"out={folder}", "--quiet"]
     return subprocess.Popen(
-        [sys.executable, "-c", "from mooring.cli import main; main()", *words],
+        [sys.executable, "-c", "from mooring.cli import program; program()", *words],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
         cwd=folder.parent,
         stdout=subprocess.PIPE,

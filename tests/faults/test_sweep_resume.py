@@ -15,7 +15,7 @@ SHORT = "training.rounds=2"
 
 
 def started(folder, *words):
-    command = [sys.executable, "-c", "from mooring.cli import main; main()", "sweep", *SMALL, *words]
+    command = [sys.executable, "-c", "from mooring.cli import program; program()", "sweep", *SMALL, *words]
     return subprocess.Popen(
         [*command, "--baseline", "method=v4", "--workers", "2", "--quiet", f"out={folder}"],
         env={**os.environ, "PYTHONPATH": str(SOURCE)},

@@ -33,7 +33,7 @@ class Terminal:
         if self.pid == 0:
             os.chdir(folder)
             os.environ |= {"PYTHONPATH": str(SOURCE), "TERM": "xterm", "COLUMNS": "200"}
-            program = "from mooring.cli import main; main()"
+            program = "from mooring.cli import program; program()"
             os.execv(sys.executable, [sys.executable, "-c", program, *map(str, words)])
 
     def wait_for(self, seen):

@@ -1,5 +1,6 @@
 """The command line: one file per verb group. Heavy things are imported when a verb runs, not before."""
 
+import atexit
 import os
 import signal
 import sys
@@ -39,6 +40,7 @@ from mooring.version import VERSION
 
 LONGEST_LINE = 2000  # characters of a message
 SAFE_PATH = "PYTHONSAFEPATH"
+UNWRITTEN = 120  # Python's own exit code where the last words could not be written
 OUT_OF_MEMORY = ("allocate memory", "out of memory", "failed to map segment", "can't start new thread")
 NO_MEMORY = "not enough memory; close other programs, or take fewer workers, a smaller batch or less data"
 
@@ -103,6 +105,31 @@ network = typer.Typer(no_args_is_help=True, help=flower.about.__doc__)
 network.callback()(flower.about)
 network.command("keys")(flower.keys)
 app.add_typer(network, name="flower")
+
+
+def program() -> NoReturn:
+    """`main` as the program it is for people: once all is written and told it ends, without taking apart what it
+    imported, which with torch would keep them waiting for another second."""
+    code = 1  # of a bug, whose traceback comes before
+    atexit.register(lambda: end_at_once(code))  # the first to be registered is the last to be called
+    try:
+        main()
+        code = 0
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+        raise
+    sys.exit(code)
+
+
+def end_at_once(code: int) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (ValueError, AttributeError):  # closed, or never there
+            pass
+        except OSError:  # nobody reads any more, or the disk is full
+            code = code or UNWRITTEN
+    os._exit(code)
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """What takes long says so, on standard error: a spinner with the seconds in a terminal, a line elsewhere."""
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,11 +32,23 @@ def working(what: str, silent: bool = False) -> Iterator[None]:
 @contextmanager
 def getting_ready() -> Iterator[None]:
     """Around imports that take seconds: a spinner in a terminal, nothing elsewhere."""
-    if sys.stderr.isatty():
-        with spinning("getting ready"):
+    with without_collections():
+        if sys.stderr.isatty():
+            with spinning("getting ready"):
+                yield
+        else:
             yield
-    else:
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Python looks for garbage hundreds of times while it imports torch, and finds none: a quarter of a second."""
+    gc.disable()
+    try:
         yield
+    finally:
+        gc.enable()
+        gc.freeze()  # modules stay until the end: nobody needs to look through them again
 
 
 @contextmanager

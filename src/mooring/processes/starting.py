@@ -17,6 +17,7 @@ from mooring.processes.interrupts import children_deaf_to_interrupts
 from mooring.processes.worker import Handler, work
 
 FORKED = "forkserver" in multiprocessing.get_all_start_methods()
+TUNABLES = "GLIBC_TUNABLES"
 
 
 def start_early(module: str) -> None:
@@ -25,8 +26,8 @@ def start_early(module: str) -> None:
         return
     from multiprocessing import forkserver
 
-    forkserver.set_forkserver_preload(["torch", __name__, module])
-    with without_main(), children_deaf_to_interrupts():
+    forkserver.set_forkserver_preload(["mooring.processes._forking", "torch", __name__, module])
+    with without_main(), children_deaf_to_interrupts(), huge_pages():
         forkserver.ensure_running()
 
 
@@ -40,6 +41,20 @@ def start_process(handler: Handler, pipe: Any, worker: int) -> Any:
     with without_main(), children_deaf_to_interrupts():
         process.start()
     return process
+
+
+@contextmanager
+def huge_pages() -> Iterator[None]:
+    """Processes that start within ask for memory in pages of 2 MB where the system has them: steps of ResNet-8 take a
+    twentieth less. Only glibc reads this; whoever has set it already knows better."""
+    if TUNABLES in os.environ:
+        yield
+        return
+    os.environ[TUNABLES] = "glibc.malloc.hugetlb=1"
+    try:
+        yield
+    finally:
+        del os.environ[TUNABLES]
 
 
 def work_here(environment: Mapping[str, str], handler: Handler, pipe: Any, worker: int) -> None:

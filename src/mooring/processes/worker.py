@@ -1,5 +1,6 @@
 """What runs inside a worker process: the tasks it is given, everything sent home as messages."""
 
+import gc
 import os
 import signal
 import threading
@@ -58,6 +59,8 @@ def work(handler: Handler, pipe: Connection, worker: int) -> None:
     """Carry out the tasks that come through the pipe, until none comes."""
     if not hasattr(signal, "pthread_sigmask"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # what was imported stays
+    gc.enable()
     link = Link(pipe, worker)
     threading.Thread(target=link.listen, daemon=True).start()
     one_thread()
