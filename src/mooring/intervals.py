@@ -1,7 +1,7 @@
 """How far a measured share may be from the true one."""
 
 from dataclasses import dataclass
-from math import ceil, floor, sqrt
+from math import ceil, floor, hypot, sqrt
 from statistics import NormalDist
 
 
@@ -28,6 +28,17 @@ class Rate:
     def interval_words(self) -> str:
         """Rounded outward: 71-93 %"""
         return "-" if self.interval is None else f"{floor(100 * self.interval[0])}-{ceil(100 * self.interval[1])} %"
+
+
+def newcombe(right: int, other: int, total: int) -> tuple[float, float]:
+    """The 95 % interval of the difference of two shares of so many tests each (Newcombe 1998, method 10), as if they
+    had been of different images: of the same images the true one is narrower.
+
+    p - q - sqrt((p - l_p)^2 + (u_q - q)^2)  to  p - q + sqrt((u_p - p)^2 + (q - l_q)^2), l and u by Wilson
+    """
+    (low, high), (others_low, others_high) = wilson(right, total), wilson(other, total)
+    p, q = right / total, other / total
+    return p - q - hypot(p - low, others_high - q), p - q + hypot(high - p, q - others_low)
 
 
 def wilson(right: int, total: int, level: float = 0.95) -> tuple[float, float]:

@@ -272,5 +272,5 @@ def test_seeds_that_change_nothing_leave_the_interval_to_the_images():
 
 
 def test_accuracies_are_never_further_apart_than_one():
-    told = difference([0.9, -0.1])
+    told = difference([(0.9, 0.0), (0.0, 0.1)])
     assert (told.mean, told.low, told.high) == (0.4, -1.0, 1.0)

@@ -1,5 +1,7 @@
 """Accuracies in the terminal cannot be misread: on what, how many, how sure, against what, and who has won."""
 
+from math import hypot
+
 import pytest
 
 from mooring.cli.accuracies import interval_of
@@ -13,7 +15,7 @@ from mooring.record import Metrics, Result, RoundRecord, Seeds, TimeSpent
 from mooring.sweep.lead import leads
 from mooring.sweep.members import MemberResult
 from mooring.sweep.summary import Scored, summarised
-from mooring.sweep.tables import ResultRow, SweepTables
+from mooring.sweep.tables import ResultRow, SweepTables, write_tables
 from mooring.types import PartitionSummary
 
 
@@ -90,6 +92,11 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
     assert "of 'ill': 40 images of it and 60 of others; AUC by chance 0.5" in shown
     assert "0.800 ± 0.000  3    0.711-0.867" in shown, "seeds that change nothing leave the images"
     assert "always saying 'well' is right for 0.600 of them" in shown
+    told = {"positive_class": "ill", "sensitivity": 0.75, "specificity": 50 / 60, "auc": pytest.approx(0.9)}
+    assert [told.items() <= line.items() for line in tables.summary_cells()] == [True, True]
+    assert [line["auc"] for line in tables.result_cells("well")][:3] == pytest.approx([0.8, 0.9, 1.0])
+    write_tables(tables, tmp_path)
+    assert ",positive_class,sensitivity,specificity,auc," in (tmp_path / "results.csv").read_text().splitlines()[0]
     with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
         summary_table(plan, tables, tmp_path, "il")
 
@@ -110,6 +117,19 @@ def medical_result(auc):
 def test_a_winner_is_settled_only_where_the_paired_interval_excludes_zero(accuracies, told):
     [lead] = leads(runs(**accuracies), ["method", "seed"])
     assert verdict(lead).startswith(told)
+
+
+def test_a_lead_of_one_image_that_no_seed_changes_is_not_settled():
+    """Newcombe's interval of 90 and 91 of 100, worked out by hand from Wilson's: (.8256, .9448) and (.8377, .9519)"""
+    scored = [
+        Scored({"method": m, "seed": s}, value, None, 100) for m, value in (("v4", 0.9), ("v7", 0.91)) for s in "123"
+    ]
+    [lead] = leads(scored, ["method", "seed"])
+    [(_, gap)] = lead.against
+    assert not lead.settled
+    assert (gap.low, gap.high) == pytest.approx((0.01 - hypot(0.0723, 0.0448), 0.01 + hypot(0.0419, 0.0744)), abs=2e-4)
+    far = [Scored(run.factors, 0.6 if run.factors["method"] == "v4" else 0.9, None, 100) for run in scored]
+    assert leads(far, ["method", "seed"])[0].settled
 
 
 def test_only_runs_on_the_same_data_and_partition_compete():

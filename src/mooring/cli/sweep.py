@@ -46,7 +46,6 @@ def sweep(
     from mooring.cli.overview import overview
     from mooring.cli.sweep_tables import summary_table
     from mooring.sweep import sweep as run_sweep
-    from mooring.sweep.tables import summary_cells
 
     try:
         with overview(plan, out, silent=quiet or json) as emit:
@@ -54,8 +53,8 @@ def sweep(
     except KeyboardInterrupt:
         raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:
-        results = [row.cells() for row in tables.results]
-        print_json({"folder": str(out), "results": results, "summary": [summary_cells(row) for row in tables.summary]})
+        results, summary = tables.result_cells(positive), tables.summary_cells(positive)
+        print_json({"folder": str(out), "results": results, "summary": summary})
     else:
         summary_table(plan, tables, out, positive)
     if tables.failures:

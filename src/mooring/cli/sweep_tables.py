@@ -1,6 +1,7 @@
 """The tables at the end of a sweep: means over seeds, and one class against all others."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,15 +10,15 @@ from rich.table import Table
 from mooring.cli.arguments import counted
 from mooring.cli.tables import INTERVAL, against_others, chance, decimals, on_what
 from mooring.cli.terminal import Screen
-from mooring.record import Spread, looked_for, one_class
+from mooring.record import Spread
 from mooring.reports.accuracies import Sureness, sure_of
 from mooring.reports.table import spread
+from mooring.sweep.tables import of_class
 
 if TYPE_CHECKING:
     from mooring.config import Plan
     from mooring.record import OneClass
     from mooring.sweep.lead import Lead
-    from mooring.sweep.members import MemberResult
     from mooring.sweep.summary import Factors, SummaryRow
     from mooring.sweep.tables import SweepTables
 
@@ -73,10 +74,10 @@ def one_class_over_seeds(
     console: Screen, tables: "SweepTables", rows: "Sequence[SummaryRow]", positive: str | None
 ) -> None:
     """As medicine counts: the class that was named, or the second of two, as the first run that ended has them."""
-    ended = [run.result for run in tables.results if run.result is not None]
-    label = looked_for(ended[0].classes, positive) if ended else None
+    label = tables.looked_for(positive)
     if label is None:
         return
+    ended = (run.result for run in tables.results if run.result is not None)
     table = Table(box=None, pad_edge=False)
     for factor in rows[0].factors:
         table.add_column(factor.split(".")[-1])
@@ -86,14 +87,8 @@ def one_class_over_seeds(
         table.add_row(*map(shown, row.factors.values()), *medical(list(of_class(tables.of(row), label))))
     console.print()
     console.print(table, highlight=True)
-    for found in of_class(ended[:1], label):
+    for found in islice(of_class(ended, label), 1):
         console.print(f"\n{against_others(found)}; mean ± standard deviation over seeds", style="dim")
-
-
-def of_class(results: "Sequence[MemberResult]", label: str) -> "Iterator[OneClass]":
-    for result in results:
-        if label in result.classes:
-            yield one_class(result.metrics, result.classes, label)
 
 
 def medical(found: "Sequence[OneClass]") -> list[str]:

@@ -7,10 +7,9 @@ from statistics import fmean, stdev
 from mooring.intervals import wilson
 from mooring.record import Metrics, OneClass, looked_for, one_class
 from mooring.reports.book import Run, SeedGroup
-from mooring.sweep.summary import interval
+from mooring.sweep.summary import NO_SPREAD, interval
 
 OFFICIAL = {"cifar10": 10_000, "cifar100": 10_000, "fashion_mnist": 10_000, "svhn": 26_032}  # images of their test sets
-NO_SPREAD = 1e-6
 SPLIT = {"digits": "a fixed fifth of the digits, which no client trains on; there is no official test set"}
 
 

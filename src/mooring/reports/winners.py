@@ -8,14 +8,19 @@ from mooring.sweep.lead import Competitor, Lead, leads_of
 
 RULE = (
     "Bold only where it is settled: the 95 % interval of the difference to every other experiment on the same data, "
-    "paired by seed, excludes 0 (Student's t)"
+    "paired by seed, excludes 0 (Student's t; where seeds change nothing, Newcombe's over the test images)"
 )
 
 
 def contests(book: Book) -> tuple[Lead[SeedGroup], ...]:
     """One for every problem that several experiments have met."""
     return leads_of(
-        Competitor(group, problem(group.first), {seeds(run): run.result.accuracy for run in group.runs})
+        Competitor(
+            group,
+            problem(group.first),
+            {seeds(run): run.result.accuracy for run in group.runs},
+            group.first.result.test_images,
+        )
         for group in book.lines
     )
 

@@ -22,6 +22,7 @@ class Competitor(Generic[T]):
     who: T
     problem: str
     accuracies: Mapping[Hashable, float]  # by seed: a pair is two runs on the same partition of the same data
+    images: int | None = None  # that they were tested on
 
     @property
     def mean(self) -> float:
@@ -30,7 +31,8 @@ class Competitor(Generic[T]):
     def minus(self, other: "Competitor[T]") -> Difference:
         """Seed by seed, over those that both have."""
         theirs = other.accuracies
-        return difference([value - theirs[seed] for seed, value in self.accuracies.items() if seed in theirs])
+        pairs = [(value, theirs[seed]) for seed, value in self.accuracies.items() if seed in theirs]
+        return difference(pairs, self.images)
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ def leads(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[Lead[Factors]
             {factor: group[0].factors[factor] for factor in kept},
             strict_json([group[0].factors[factor] for factor in kept if of_problem(factor)]),
             {run.factors.get(SEED): run.accuracy for run in group if run.accuracy is not None},
+            group[0].images,
         )
         for group in groups.values()
     )

@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from mooring.intervals import newcombe
 from mooring.record import strict_json
 
 SEED = "seed"
 CONFIDENCE = 0.95
+NO_SPREAD = 1e-6  # of accuracies: below, seeds change nothing
 Cell = str | int | float | None
+Pair = tuple[float, float]  # accuracies of two runs that differ in one factor
 Factors = Mapping[str, Cell]
 
 
@@ -19,6 +22,7 @@ class Scored:
     factors: Factors
     accuracy: float | None
     validation_accuracy: float | None = None
+    images: int | None = None  # that it was tested on
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def summary_of(factors: Factors, group: Sequence[Scored], runs: Sequence[Scored]
         len(values),
         fmean(values) if values else None,
         stdev(values) if len(values) > 1 else None,
-        None if baseline is None else difference(paired(group, runs, baseline)),
+        None if baseline is None else difference(paired(group, runs, baseline), group[0].images),
     )
 
 
@@ -76,8 +80,8 @@ def mean_validation(values: Sequence[float | None]) -> float | None:
     return fmean(known) if known and len(known) == len(values) else None
 
 
-def paired(group: Sequence[Scored], runs: Sequence[Scored], baseline: str) -> list[float]:
-    """Accuracy of each of the group minus that of its partner, which has the baseline's value and all else the same."""
+def paired(group: Sequence[Scored], runs: Sequence[Scored], baseline: str) -> list[Pair]:
+    """Accuracy of each of the group and of its partner, which has the baseline's value and all else the same."""
     key, _, text = baseline.partition("=")
 
     def others(run: Scored) -> str:
@@ -85,17 +89,24 @@ def paired(group: Sequence[Scored], runs: Sequence[Scored], baseline: str) -> li
 
     base = {others(run): run.accuracy for run in runs if str(run.factors.get(key)) == text}
     pairs = [(run.accuracy, base.get(others(run))) for run in group]
-    return [a - b for a, b in pairs if a is not None and b is not None]
+    return [(a, b) for a, b in pairs if a is not None and b is not None]
 
 
-def difference(differences: Sequence[float]) -> Difference:
-    """Of accuracies, which are never further apart than 1."""
-    if not differences:
+def difference(pairs: Sequence[Pair], images: int | None = None) -> Difference:
+    """Of accuracies, which are never further apart than 1.
+
+    Seeds that change nothing would settle the difference of a single image: then the interval is over the images.
+    """
+    if not pairs:
         return Difference(None, 0)
+    differences = [a - b for a, b in pairs]
     mean, n = fmean(differences), len(differences)
     if n == 1:
         return Difference(mean, n)
     half = interval(stdev(differences), n)
+    if half <= NO_SPREAD and images:
+        a, b = (round(fmean(values) * images) for values in zip(*pairs, strict=True))
+        return Difference(mean, n, *newcombe(a, b, images))
     return Difference(mean, n, max(mean - half, -1.0), min(mean + half, 1.0))
 
 

@@ -1,14 +1,15 @@
 """One tidy table of all runs, and one of their means: the same bytes whenever the same runs have ended."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from statistics import fmean
 
 from mooring.cells import guarded, in_csv
 from mooring.config.plan import Plan
-from mooring.record import write_atomically
+from mooring.record import OneClass, looked_for, one_class, write_atomically
 from mooring.sweep.lead import Lead, leads
 from mooring.sweep.members import Member, MemberResult
 from mooring.sweep.summary import Cell, Factors, Scored, SummaryRow, summarised
@@ -27,13 +28,15 @@ class ResultRow:
     result: MemberResult | None
     status: str
 
-    def cells(self) -> dict[str, Cell]:
+    def cells(self, label: str | None = None) -> dict[str, Cell]:
+        """`label`: the class that is looked for, if there is one."""
         found = self.result
         metrics = {name: None if found is None else getattr(found.metrics, name) for name in METRICS}
         return {
             "run": self.run,
             **self.factors,
             **metrics,
+            **class_cells([found] if found else [], label),
             "validation_accuracy": None if found is None else found.validation_accuracy,
             "upload_bytes": None if found is None else found.upload_bytes,
             "download_bytes": None if found is None else found.download_bytes,
@@ -54,6 +57,21 @@ class SweepTables:
         same = (run.result for run in self.results if row.factors.items() <= run.factors.items())
         return [result for result in same if result is not None]
 
+    def looked_for(self, positive: str | None = None) -> str | None:
+        """The class that was named, or the second of two, as the first run that ended has them."""
+        ended = next((run.result for run in self.results if run.result is not None), None)
+        return None if ended is None else looked_for(ended.classes, positive)
+
+    def result_cells(self, positive: str | None = None) -> list[dict[str, Cell]]:
+        """The lines of `results.csv`; the class that is looked for is the one that is named, or the second of two."""
+        label = self.looked_for(positive)
+        return [row.cells(label) for row in self.results]
+
+    def summary_cells(self, positive: str | None = None) -> list[dict[str, Cell]]:
+        """The lines of `summary.csv`: of the class that is looked for, means over seeds."""
+        label = self.looked_for(positive)
+        return [{**summary_cells(row), **class_cells(self.of(row), label)} for row in self.summary]
+
     @property
     def failures(self) -> dict[str, str]:
         return {row.run: row.status for row in self.results if row.status != FINISHED}
@@ -62,7 +80,7 @@ class SweepTables:
 def tables_of(plan: Plan, every: Sequence[Member], failures: dict[str, str]) -> SweepTables:
     rows = tuple(row_of(member, failures.get(member.name, "")) for member in every)
     scored = [
-        Scored(row.factors, row.result.metrics.accuracy, row.result.validation_accuracy)
+        Scored(row.factors, row.result.metrics.accuracy, row.result.validation_accuracy, row.result.test_images)
         if row.result is not None
         else Scored(row.factors, None)
         for row in rows
@@ -71,8 +89,8 @@ def tables_of(plan: Plan, every: Sequence[Member], failures: dict[str, str]) -> 
 
 
 def write_tables(tables: SweepTables, out: Path) -> None:
-    write_atomically(out / "results.csv", as_csv(row.cells() for row in tables.results))
-    write_atomically(out / "summary.csv", as_csv(summary_cells(row) for row in tables.summary))
+    write_atomically(out / "results.csv", as_csv(tables.result_cells()))
+    write_atomically(out / "summary.csv", as_csv(tables.summary_cells()))
 
 
 def row_of(member: Member, failure: str) -> ResultRow:
@@ -87,6 +105,27 @@ def summary_cells(row: SummaryRow) -> dict[str, Cell]:
     if gap is not None:
         cells |= {"difference": gap.mean, "pairs": gap.pairs, "low": gap.low, "high": gap.high}
     return cells
+
+
+def class_cells(results: Sequence[MemberResult], label: str | None) -> dict[str, Cell]:
+    """One class against all others, as medicine counts: its name and means over these results; nothing without one."""
+    if label is None:
+        return {}
+    found = list(of_class(results, label))
+    told = {
+        "sensitivity": [one.sensitivity.share for one in found],
+        "specificity": [one.specificity.share for one in found],
+        "auc": [one.auc for one in found],
+    }
+    known = {name: [value for value in values if value is not None] for name, values in told.items()}
+    return {"positive_class": label} | {name: fmean(values) if values else None for name, values in known.items()}
+
+
+def of_class(results: Iterable[MemberResult], label: str) -> Iterator[OneClass]:
+    """This class in every result that has it."""
+    for result in results:
+        if label in result.classes:
+            yield one_class(result.metrics, result.classes, label)
 
 
 def as_csv(rows: Iterable[dict[str, Cell]]) -> bytes:

@@ -7,7 +7,7 @@ from mooring.reports.book import SEEDS, Book, Run, SeedGroup, grouped, varying
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.sections.drawing import Seeds, side_by_side
 from mooring.reports.table import Table, spread
-from mooring.sweep.summary import Scored, difference, paired
+from mooring.sweep.summary import Pair, Scored, difference, paired
 
 COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")
 
@@ -20,7 +20,8 @@ def against_baseline(book: Book) -> tuple[Table, ...]:
     told = ", ".join(dict.fromkeys(book.baselines.values()))
     note = (
         f"Accuracy minus that of {told} with the same other factors and the same seed: mean ± standard deviation over "
-        "pairs, and the 95 % confidence interval of the mean (Student's t; a single pair has none)."
+        "pairs, and the 95 % confidence interval of the mean (Student's t; where seeds change nothing, Newcombe's over "
+        "the test images; a single pair has none)."
     )
     return (Table("baseline", f"Against {told}", COLUMNS, rows, note),)
 
@@ -33,17 +34,18 @@ def compared(book: Book, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]
         return
     everybody = [scored(member, factors) for member in members]
     for group in grouped(tuple(member for member in members if member.factors.get(key) != value)):
-        differences = paired([scored(member, factors) for member in group.runs], everybody, baseline)
-        if differences:
-            yield line(group, differences)
+        pairs = paired([scored(member, factors) for member in group.runs], everybody, baseline)
+        if pairs:
+            yield line(group, pairs)
 
 
 def scored(member: Run, factors: list[str]) -> Scored:
     return Scored({**dict.fromkeys(factors), **member.factors}, member.result.accuracy)
 
 
-def line(group: SeedGroup, differences: list[float]) -> tuple[Cell, ...]:
-    told = difference(differences)
+def line(group: SeedGroup, pairs: list[Pair]) -> tuple[Cell, ...]:
+    told = difference(pairs, group.first.result.test_images)
+    differences = [a - b for a, b in pairs]
     won = sum(value > 0 for value in differences)
     return group.label, spread(differences), told.low, told.high, won, told.pairs
 
