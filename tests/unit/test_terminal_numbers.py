@@ -7,7 +7,7 @@ import pytest
 from mooring.cli.accuracies import interval_of
 from mooring.cli.progress import fused
 from mooring.cli.sweep_tables import caption, summary_table, verdict
-from mooring.cli.tables import chance, on_what, results_table
+from mooring.cli.tables import chance, names_of, on_what, results_table
 from mooring.config import load_plan
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
@@ -65,6 +65,18 @@ def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
     assert "of 'ill': 40 images of it and 60 of others" in shown
     with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
         results_table([("runs/v7", result)], "il")
+
+
+def test_what_was_changed_of_a_method_does_not_burst_its_column():
+    labels = (
+        "v7",
+        "v7 + fusion=iffi",
+        "v7 + weight.base.value=3, training.rounds=2",
+        "v7 + weight.base.value=4, seed=2",
+    )
+    rounds, partition = (RoundRecord(0, Metrics(0.8)),), PartitionSummary(3, 10)
+    results = [Result(label, 0.8, rounds, partition, Seeds(1, 1)) for label in labels]
+    assert names_of(results) == ["v7", "v7 + fusion=iffi", "v7 + 2 changes (1)", "v7 + 2 changes (2)"]
 
 
 @pytest.mark.parametrize(("evaluate", "images", "told"), [(3.0, 10_000, True), (1.0, 10_000, False), (3.0, 500, False)])

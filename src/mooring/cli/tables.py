@@ -1,6 +1,7 @@
 """Tables for the terminal: of runs and of fusions."""
 
 from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from mooring.record import FusionRecord, Metrics, OneClass, Result
 
 INTERVAL = "95 % interval"
+WIDEST = 24  # characters of a method with what was changed of it
 MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be enough for a first look
 TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
 
@@ -28,9 +30,9 @@ def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = N
     table.add_column("method")
     for heading in ("accuracy", INTERVAL, "balanced", "macro F1", "ECE", "alone", "upload"):
         table.add_column(heading, justify="right")
-    for _, result in outcomes:
+    for name, (_, result) in zip(names_of([result for _, result in outcomes]), outcomes, strict=True):
         table.add_row(
-            result.method,
+            name,
             decimals(result.metrics.accuracy),
             interval_of(result.metrics.accuracy, result.test_images),
             decimals(result.metrics.balanced_accuracy),
@@ -59,6 +61,17 @@ def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = N
     one_class_table(console, [result for _, result in outcomes], positive)
 
 
+def names_of(results: "Sequence[Result]") -> list[str]:
+    """What fits into a column: `fedavg-1 + 4 changes`; all of them are told below the table, in the same order."""
+    names = []
+    for result in results:
+        method, _, changes = result.method.partition(" + ")
+        short = f"{method} + {counted(changes.count('='), 'change')}"
+        names.append(short if changes and len(result.method) > WIDEST else result.method)
+    numbers = {name: count() for name in names}
+    return [f"{name} ({next(numbers[name]) + 1})" if names.count(name) > 1 else name for name in names]
+
+
 def one_class_table(console: Screen, results: "list[Result]", positive: str | None) -> None:
     """One class against all others, as medicine counts: the one that was named, or the second of two."""
     label = looked_for(results[0].classes, positive)
@@ -68,7 +81,7 @@ def one_class_table(console: Screen, results: "list[Result]", positive: str | No
     table.add_column("method")
     for heading in ("sensitivity", INTERVAL, "specificity", INTERVAL, "AUC"):
         table.add_column(heading, justify="right")
-    for result in results:
+    for name, result in zip(names_of(results), results, strict=True):
         found = one_class(result.metrics, result.classes, label)
         once = sum(map(sum, result.metrics.confusion)) == result.test_images  # and not once for every client
         rates = [
@@ -76,7 +89,7 @@ def one_class_table(console: Screen, results: "list[Result]", positive: str | No
             for rate in (found.sensitivity, found.specificity)
             for cell in (decimals(rate.share), interval_of(rate.share or 0.0, rate.n if once else None))
         ]
-        table.add_row(result.method, *rates, decimals(found.auc))
+        table.add_row(name, *rates, decimals(found.auc))
     console.print()
     console.print(table, highlight=True)
     console.print(f"\n{against_others(found)}", style="dim")
