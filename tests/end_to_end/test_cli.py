@@ -1,17 +1,20 @@
 """What the command line shows."""
 
 import json
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
-from mooring.cli import app
+from mooring.cli import app, on_screen
 from mooring.data.catalogue import SOURCES
 from mooring.methods import METHODS
 
+FULL = Path("/dev/full")
 HEAVY = "print([m for m in ('torch', 'numpy', 'pydantic', 'sklearn') if m in sys.modules], file=sys.stderr)"
 
 
@@ -114,3 +117,34 @@ def test_quiet_is_quiet(cli):
     code, out, err = cli("run", "training.rounds=1", "training.local_epochs=1", "engine.workers=1", "--quiet")
     assert (code, err) == (0, "")
     assert "accuracy" in out
+
+
+def test_a_message_is_broken_between_words_in_a_terminal_and_its_command_stays_whole(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    told = "error: runs/a-long-name: has not ended; if nobody runs it, go on with: mooring resume runs/a-long-name"
+    assert on_screen(told) == told
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    *words, command = on_screen(told).splitlines()
+    assert " ".join(words) + f" {command}" == told
+    assert command == "mooring resume runs/a-long-name"
+    assert max(map(len, words)) <= 40
+
+
+def ended(words, function, **streams):
+    """The command line as a program of its own."""
+    code, environment = f"from mooring.cli import {function}; {function}()", os.environ | {"COLUMNS": "80"}
+    return subprocess.run([sys.executable, "-c", code, *words], env=environment, check=False, **streams)
+
+
+@pytest.mark.parametrize("words", [("methods",), ("run", "method=v77"), ("--version",)])
+def test_the_program_ends_at_once_with_all_it_said_and_the_same_code(words):
+    """What `main` leaves to Python, `program` does itself."""
+    slowly, at_once = (ended(words, function, capture_output=True) for function in ("main", "program"))
+    assert (slowly.returncode, slowly.stdout, slowly.stderr) == (at_once.returncode, at_once.stdout, at_once.stderr)
+    assert slowly.stdout or slowly.stderr
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+def test_the_program_says_when_its_words_were_lost():
+    with FULL.open("w") as full:
+        assert ended(["--version"], "program", stdout=full, stderr=subprocess.DEVNULL).returncode != 0

@@ -40,6 +40,26 @@ def test_natural_sites_keep_their_names_and_their_images(hospitals):
         assert {images.classes[label] for label in images.labels.tolist()} == set(HELD[site.name])
 
 
+def test_who_has_sites_means_them_unless_another_division_is_asked_for(hospitals, tmp_path):
+    settings = ["data.source=image_folder", f"data.root={hospitals}"]
+    assert load(overrides=settings)[0].partition == Sites()
+    assert load(overrides=[*settings, "partition.clients=2"])[0].partition == Dirichlet(2)
+    assert load(overrides=[*settings, "data.layout=tree"])[0].partition == Dirichlet()
+    assert load(overrides=[*settings[:1], f"data.root={tmp_path / 'nowhere'}"])[0].partition == Dirichlet()
+
+
+@pytest.mark.parametrize("sites", [True, False])
+def test_arrays_with_sites_are_divided_by_them(tmp_path, sites):
+    part = {"images": np.zeros((4, 8, 8), np.uint8), "labels": np.array([0, 1, 0, 1])}
+    arrays = {f"{name}_{key}": value for name in ("train", "test") for key, value in part.items()}
+    named = {"train_sites": np.array(["north", "north", "south", "south"])} if sites else {}
+    np.savez(tmp_path / "own.npz", **arrays, **named)
+    [experiment] = load(overrides=["data.source=arrays", f"data.root={tmp_path / 'own.npz'}"])
+    assert experiment.partition == (Sites() if sites else Dirichlet())
+    (tmp_path / "own.npz").write_bytes(b"no zip")
+    assert not experiment.data.has_sites()
+
+
 def test_clients_that_share_the_images_of_a_site_go_by_number(hospitals):
     federation = federate(ImageFolder(str(hospitals), size=8), Dirichlet(clients=2, alpha=100.0), seed=1)
     assert [site.name for site in federation.sites()] == ["client 0", "client 1"]
@@ -97,6 +117,7 @@ def test_progress_speaks_of_sites_by_name():
     [
         (["1.png"], "holds 1 images and no folders of classes, such as 1.png; put the images of each class"),
         (["a/b/c/d/1.png", "a/b/x/e/2.png"], "its 2 images lie 4 folders deep, such as a/b/c/d/1.png; set data.root="),
+        (["n/dog/x/1.png", "n/dog/y/2.png"], "n/dog if x is a class, else put the images of each class into "),
         (["Training/cat/1.png", "Testing/cat/2.png"], "has Training/ and Testing/; rename them to train/ and test/"),
         (["labels.csv"], "but 1 .csv"),
     ],

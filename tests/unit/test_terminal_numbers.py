@@ -38,7 +38,7 @@ def test_progress_says_on_how_many_images_and_how_sure():
     told = fused(SnapshotFused(299, 0.872, 1.0, 26_032), 300)
     assert told == "round 299 (last: 299): accuracy 0.872 (95 % 0.868-0.876, 26,032 images)"
     assert len(told) <= 80
-    assert fused(SnapshotFused(0, 0.5), 1) == "round 0 (last: 0): accuracy 0.500"
+    assert fused(SnapshotFused(0, 0.5), 1) == "fused: accuracy 0.500"
 
 
 def test_only_a_source_with_an_official_test_set_is_said_to_have_one():

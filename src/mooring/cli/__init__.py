@@ -8,6 +8,8 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Annotated, NoReturn
 
 import typer
@@ -39,6 +41,7 @@ from mooring.user_code import explained
 from mooring.version import VERSION
 
 LONGEST_LINE = 2000  # characters of a message
+COMMAND = ": mooring "  # the beginning of one in a message
 SAFE_PATH = "PYTHONSAFEPATH"
 UNWRITTEN = 120  # Python's own exit code where the last words could not be written
 OUT_OF_MEMORY = ("allocate memory", "out of memory", "failed to map segment", "can't start new thread")
@@ -165,8 +168,20 @@ def main() -> None:
 def _leave(lines: list[str], code: int) -> NoReturn:
     for line in lines:
         shown = one_line(line)
-        print(shown if len(shown) <= LONGEST_LINE else f"{shown[:LONGEST_LINE]}...", file=sys.stderr)
+        print(on_screen(shown if len(shown) <= LONGEST_LINE else f"{shown[:LONGEST_LINE]}..."), file=sys.stderr)
     sys.exit(code)
+
+
+def on_screen(line: str) -> str:
+    """In a terminal, broken between words; a command at its end stays whole, to be copied. Elsewhere one line."""
+    if not sys.stderr.isatty():
+        return line
+    width = get_terminal_size().columns
+    said, colon, command = line.rpartition(COMMAND)
+    if len(line) <= width or not colon:
+        return fill(line, width, break_long_words=False, break_on_hyphens=False)
+    told = fill(f"{said}:", width, break_long_words=False, break_on_hyphens=False)
+    return f"{told}\n{COMMAND.removeprefix(': ')}{command}"
 
 
 @contextmanager

@@ -7,6 +7,8 @@ import typer
 
 from mooring.cli.arguments import Positive, TrustCode, say, trusted
 
+SAID = ("What was run", "Which is best", "How good it is")  # of the page, here too
+
 
 def compare(
     folders: Annotated[list[str], typer.Argument(metavar="RUN RUN...", help="Folders of runs or sweeps, two or more.")],
@@ -21,6 +23,20 @@ def compare(
 
     Runs that differ by their seed alone become one line; lines on the same data are compared pair by pair of seeds.
     """
-    from mooring.reports import compare as write
+    from mooring.cli.waiting import working
 
-    say(str(write([Path(folder) for folder in folders], format_, out, trusted(trust_code), positive)))
+    with working("reading the runs and writing the comparison"):
+        from mooring.reports import comparison
+        from mooring.reports.formats import named_format
+
+        chosen = named_format(format_)
+        path = out or Path(chosen.name.replace("report", "comparison"))
+        report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive)
+        chosen.write(report, path)
+    from mooring.cli.terminal import Screen
+
+    screen = Screen()
+    for answer in report.answers:
+        if answer.question in SAID:
+            screen.print(answer.text)
+    say(f"{'open in a browser' if path.suffix == '.html' else 'written'}: {path}")

@@ -89,9 +89,11 @@ def partition(
     console.print(heat_map(federation.partition, federation.train.classes, names))
     found = federation.partition
     console.print(
-        f"\nimages {found.samples:,}, coverage {found.coverage:.3f}, overlap {found.overlap:.3f}, "
-        f"size variation {found.size_variation:.3f}\n"
-        f"label entropy, 0 for one class and 1 for all alike: mean {found.normalised_entropy.mean():.3f}\n"
+        f"\nimages          {found.samples:,}\n"
+        f"coverage        {found.coverage:.3f}  the share of the images that somebody holds\n"
+        f"overlap         {found.overlap:.3f}  images held per image: 1 if nobody shares one\n"
+        f"size variation  {found.size_variation:.3f}  deviation of sizes over their mean: 0 if all are equal\n"
+        f"label entropy   {found.normalised_entropy.mean():.3f}  mean of clients: 0 for one class, 1 for all alike\n"
         f"sha256 {found.sha256}"
     )
 

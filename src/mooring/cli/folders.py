@@ -24,10 +24,8 @@ def report(
 
     with working(f"reading {folder} and writing the report"):
         from mooring.reports import report as write
-        from mooring.reports.formats import FORMATS
 
-        endings = {Path(one.name).suffix.removeprefix("."): name for name, one in FORMATS.items()}
-        written = write(Path(folder), endings.get(format_, format_), out, trusted(trust_code), positive)
+        written = write(Path(folder), format_, out, trusted(trust_code), positive)
     say(str(written))
 
 

@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from mooring.cli.accuracies import measured
 from mooring.cli.arguments import duration, say
+from mooring.cli.clock import TimeSpent
 from mooring.cli.progress import PATIENCE, reading
 from mooring.cli.terminal import Screen
 from mooring.events import Event, ImagesRead, Remark, ServerProgress
@@ -27,7 +29,7 @@ def fusing(rules: int, silent: bool) -> Iterator["Fusing"]:
         BarColumn(bar_width=20),
         TextColumn("{task.completed:.0f}/{task.total:.0f} rules"),
         TextColumn("{task.fields[facts]}", markup=False),
-        TimeElapsedColumn(),
+        TimeSpent(),
         console=Screen(stderr=True),
         transient=True,
         disable=silent or not sys.stderr.isatty(),
@@ -54,8 +56,12 @@ class Fusing:
             self.tell(f"{rule} trains at the server, which takes longer; Ctrl-C keeps what is fused")
 
     def end(self, row: "FusionRecord") -> None:
-        where = f"{self.begun} of {self.rules}"
-        self.tell(f"{where}  {row.fusion}: accuracy {row.accuracy:.3f}, {monotonic() - self.since:.1f} s")
+        took = f"{monotonic() - self.since:.1f} s"
+        self.tell(f"{self.begun} of {self.rules}  {row.fusion}: {measured(row.accuracy, row.test_images)} in {took}")
+
+    def skip(self, reason: str) -> None:
+        why = reason.removeprefix(f"fusion={self.rule}: ")
+        self.tell(f"{self.begun} of {self.rules}  {self.rule}: left out, {why}")
 
     def tell(self, line: str) -> None:
         if self.lines:

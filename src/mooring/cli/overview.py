@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from mooring.cli.accuracies import measured
 from mooring.cli.arguments import counted, say
-from mooring.cli.progress import time_left
+from mooring.cli.clock import TimeLeft
 from mooring.cli.terminal import Screen
 from mooring.events import ClientRecord, Emit, Event, PartitionDrawn, RunEnded, SweepBegan, SweepWaits
 
@@ -80,7 +80,7 @@ class SweepBars:
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[unit]}", markup=False),
-            time_left(),
+            TimeLeft(),
             console=Screen(stderr=True),
         )
         self.whole = self.progress.add_task(f"sweep {out.name}", total=None, unit="runs")

@@ -7,12 +7,12 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Literal
 
 from rich.console import RenderableType
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Column
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
 from mooring.cli.accuracies import measured
 from mooring.cli.arguments import counted, duration, round_of, say
+from mooring.cli.clock import TimeLeft
 from mooring.cli.terminal import Screen
 from mooring.events import (
     ClientFailed,
@@ -98,11 +98,6 @@ class RunLines:
         return f"{self.name}: training {share:.0%}, about {duration((now - self.begun) * (1 - share) / share)} left"
 
 
-def time_left() -> TimeRemainingColumn:
-    """The last column of bars, never cut: 0:01:20"""
-    return TimeRemainingColumn(table_column=Column(no_wrap=True, min_width=7))
-
-
 class BarsAbove(Progress):
     """Bars, and one line of text below them."""
 
@@ -125,7 +120,7 @@ class ClientBars:
             BarColumn(bar_width=24),
             TextColumn("{task.percentage:>3.0f}%"),
             TextColumn("{task.fields[facts]}", markup=False),
-            time_left(),
+            TimeLeft(),
             console=Screen(stderr=True),
         )
         self.whole = self.progress.add_task(self.name, total=None, facts="starting")
@@ -185,7 +180,7 @@ class ClientBars:
 def fused(event: SnapshotFused, rounds: int) -> str:
     """round 1 (last: 9): accuracy 0.872 (95 % 0.834-0.903, 360 images)"""
     accuracy = "unknown" if event.accuracy is None else measured(event.accuracy, event.images)
-    return f"{round_of(event.round, rounds)}: accuracy {accuracy}"
+    return f"{round_of(event.round, rounds) if rounds > 1 else 'fused'}: accuracy {accuracy}"
 
 
 def reading_lines(event: Event) -> None:

@@ -68,6 +68,7 @@ def refuse(asked: OfRun) -> None:
                     if asked.fusion != ALL:
                         raise
                     skipped.append(str(error))
+                    emit.skip(error.problem)
         except KeyboardInterrupt:
             interrupted = True
     show(asked, rows, skipped, delivered, finished.result)

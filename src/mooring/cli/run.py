@@ -22,6 +22,9 @@ from mooring.cli.arguments import (
 )
 from mooring.errors import Interruption
 
+EARLIER = "finished earlier, nothing was run; --again repeats it"
+ENDED = "had finished, nothing was left to do"
+
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
@@ -54,7 +57,7 @@ def run(
     if not {"engine.workers=1", "engine=flower"} & set(settings or ()):
         begin_workers("mooring.engines._worker")
     chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
-    run_all(apart(chosen), again, quiet, json, events, positive)
+    run_all(apart(chosen), again, quiet, json, events, positive, EARLIER)
 
 
 def resume(
@@ -76,11 +79,17 @@ def resume(
     folder = RunFolder(Path(run))
     folder.refuse_imported()
     experiment = load_recorded(folder.experiment_file, trusted(trust_code))
-    run_all([replace(experiment, out=run)], False, quiet, json, events, positive)
+    run_all([replace(experiment, out=run)], False, quiet, json, events, positive, ENDED)
 
 
 def run_all(
-    chosen: "list[Experiment]", again: bool, quiet: bool, json: bool, events: bool, positive: str | None
+    chosen: "list[Experiment]",
+    again: bool,
+    quiet: bool,
+    json: bool,
+    events: bool,
+    positive: str | None,
+    nothing_to_do: str,
 ) -> None:
     from mooring.cli.progress import watching
     from mooring.record import Result, RunFolder
@@ -92,14 +101,16 @@ def run_all(
         folder = folder_of(experiment)
         earlier = None if again else RunFolder(folder).finished(experiment.fingerprint())
         if earlier is not None and not (quiet or json):
-            say(f"{experiment.label}: finished earlier, nothing was run; --again repeats it", err=True)
+            say(f"{experiment.label}: {nothing_to_do}", err=True)
         silent = quiet or json or earlier is not None
         try:
             with watching(experiment, "events" if events else "nothing" if silent else "people") as emit:
                 outcomes.append((str(folder), run_experiment(experiment, emit, again, command=command())))
         except KeyboardInterrupt:
-            begun = (folder / "state").is_dir()
+            begun, ended = (folder / "state").is_dir(), RunFolder(folder).ended
             way_on = f"go on with: {resuming(folder, experiment)}" if begun else "nothing was trained yet"
+            if ended:
+                way_on = f"but the run had finished; show it with: {resuming(folder, experiment)}"
             raise Interruption("interrupted", way_on) from None
     if json:
         results = [{"folder": folder, **as_object(result)} for folder, result in outcomes]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mooring.record import FusionRecord, Metrics, OneClass, Result
 
 INTERVAL = "95 % interval"
+HEADINGS = "ECE: calibration error; alone: mean of single clients; upload: of all together"
 WIDEST = 24  # characters of a method with what was changed of it
 MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be enough for a first look
 TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
@@ -48,6 +49,7 @@ def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = N
     told = "".join(f"; alone: on {images}" for images in fewer)
     console.print(f"\n{on_what(first.dataset, first.test_images)}; last round; {one_seed(first)}{told}", style="dim")
     console.print(chance(first.metrics, first.classes), style="dim")
+    console.print(HEADINGS, style="dim")
     if len(outcomes) > 1:
         console.print("no settled winner by one seed; mooring sweep compares over several", style="dim")
     for folder, result in outcomes:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, TextColumn
 
 from mooring.cli.arguments import say
-from mooring.cli.progress import reading, time_left
+from mooring.cli.clock import TimeLeft
+from mooring.cli.progress import reading
 from mooring.cli.terminal import Screen
 from mooring.events import ClientProgress, ClientResumed, Emit, Event, ImagesRead
 
@@ -20,7 +21,7 @@ def training(site: str, silent: bool) -> Iterator[Emit]:
         BarColumn(bar_width=24),
         TextColumn("{task.percentage:>3.0f}%"),
         TextColumn("{task.fields[facts]}", markup=False),
-        time_left(),
+        TimeLeft(),
         console=Screen(stderr=True),
         transient=True,
         disable=silent or not sys.stderr.isatty(),

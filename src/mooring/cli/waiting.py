@@ -53,11 +53,12 @@ def without_collections() -> Iterator[None]:
 
 @contextmanager
 def spinning(what: str) -> Iterator[None]:
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, SpinnerColumn, TextColumn
 
+    from mooring.cli.clock import TimeSpent
     from mooring.cli.terminal import Screen
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeSpent())
     with Progress(*columns, console=Screen(stderr=True), transient=True) as shown:
         shown.add_task(what, total=None)
         yield

@@ -48,6 +48,7 @@ def chosen(method: Method, source: Source) -> Choice | None:
     if by_images is None:
         return None
     shape, missing, encoder = source.image_shape(), missing_package(by_images.encoder), by_images.encoder
+    of = "of" if shape else "brought to"
     if shape is None and missing is None and isinstance(encoder, SIZED):
         # images that are given any size are given what the encoder takes
         shape = source.for_size(lambda: encoder.side(LARGE)).image_shape()
@@ -58,8 +59,8 @@ def chosen(method: Method, source: Source) -> Choice | None:
         return decided(method, fitting(by_images.otherwise, source), f"{missing} is not installed; {remedy}")
     if shape is None:
         return None
-    colour = f"images of {sides(shape)} are in colour" if shape[0] >= 3 else f"images of {sides(shape)} are large"
-    return decided(method, fitting(by_images.encoder, source), colour)
+    seen = "in colour" if shape[0] >= 3 else "large"
+    return decided(method, fitting(by_images.encoder, source), f"images {of} {sides(shape)} are {seen}")
 
 
 def usual(method: Method, source: Source) -> Method:

@@ -30,6 +30,8 @@ def imported(name: str, trust: Trust) -> Any:
     try:
         found = named_module(module)
     except (Exception, SystemExit) as error:
+        if module.partition(".")[0] == HOUSE and not isinstance(error, ModuleNotFoundError):
+            raise  # not the user's to mend
         told = explained(error)
         reason = f"{told}; mend it there" if told else f"cannot be imported ({error}); write package.module:NAME"
         raise ConfigError([reason]) from None

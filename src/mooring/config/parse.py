@@ -21,6 +21,7 @@ from mooring.config.paths import absolute, with_paths
 from mooring.config.slots import NOTHING, type_hints
 from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
 from mooring.config.trust import ALL_CODE, HOUSE_CODE, Trust
+from mooring.data.partition import Sites
 from mooring.errors import MOST_PROBLEMS, ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
 from mooring.losses.feature_bank import wants
@@ -127,6 +128,8 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
     first, builder.problems = builder.problems, []
     for key in ("data", "partition", "training", "engine", "seed", "evaluate", "out", "given"):
         built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
+    if "partition" not in rest and built["data"] is not NOTHING and built["data"].has_sites():
+        built["partition"] = Sites()  # who has sites means them, and not clients that are made up
     built["why"] = builder.build(str, rest.get("why", NOTHING), "", "why")
     last, builder.problems = builder.problems, first  # what is wrong with the method is told before the rest
     try:

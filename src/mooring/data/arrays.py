@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import torch
@@ -32,6 +33,13 @@ class Arrays(Source):
 
     source: ClassVar[str] = "arrays"
     max_bytes: Count = guard(MAX_BYTES)  # of all arrays together, unpacked
+
+    def has_sites(self) -> bool:
+        try:
+            with ZipFile(own_path(self.root, WANTED)) as file:
+                return f"{OPTIONAL[0]}.npy" in file.namelist()
+        except (DataError, OSError, BadZipFile):  # told when it is read
+            return False
 
     def train(self) -> ImageSet:
         return self._read()[0]

@@ -81,6 +81,14 @@ class ImageFolder(Source):
     def image_shape(self) -> tuple[int, int, int] | None:
         return None if self.size is None else (self.channels, self.size, self.size)
 
+    def has_sites(self) -> bool:
+        if self.layout != "auto":
+            return self.layout == "sites"
+        try:
+            return recognise(own_path(self.root, WANTED), self.group) == "sites"
+        except (DataError, OSError):  # told when it is read
+            return False
+
     def reading(self) -> Reading:
         return Reading(self.fit, self.levels)
 

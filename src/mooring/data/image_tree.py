@@ -88,8 +88,12 @@ def unexpected(root: Path) -> DataError:
             f"{root} holds {count} and no folders of classes, such as {first}",
             f"put the images of each class into a folder of its own: {root / '<class>' / first.name}",
         )
-    above = Path(os.path.commonpath([path.parents[1] for path in images]))
-    remedy = f"set data.root={above}" if above != root else "set data.layout=tree to take the first folders as classes"
+    above, below = Path(os.path.commonpath([path.parents[1] for path in images])), first.parts[-2]
+    remedy = f"put the images of each class into {root / '<class>'} or {root / '<site>' / '<class>'}"
+    if above != root:
+        remedy = f"set data.root={above} if {below} is a class, else {remedy}"
+    else:
+        remedy = f"set data.layout=tree if {first.parts[0]} is a class, else {remedy}"
     return DataError(f"{root}: its {count} lie {len(first.parts) - 1} folders deep, such as {first}", remedy)
 
 

@@ -89,6 +89,10 @@ class Source(Checked, ABC):
     public: "Source | None" = None  # public images of another source instead
     test_limit: Annotated[int, Ge(1)] | None = field(default=None, metadata={LATER: True})  # a stratified choice
 
+    def has_sites(self) -> bool:
+        """Does it say, without reading any image, which site each of them belongs to?"""
+        return False
+
     def image_shape(self) -> tuple[int, int, int] | None:
         """Channels, height and width of one image, where that is known before anything is read."""
         return None

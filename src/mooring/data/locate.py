@@ -21,6 +21,8 @@ def own_path(root: str | None, wanted: str) -> Path:
     path = _absolute(root)
     try:
         path.stat()
+    except FileNotFoundError as error:
+        raise DataError(f"data.root: there is no {path}", f"set data.root to {wanted}") from error
     except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read: {error}", f"set data.root to {wanted}") from error
     return path

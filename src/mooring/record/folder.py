@@ -80,6 +80,9 @@ class RunFolder:
     def result(self) -> Result:
         """The answer; refused if there is none, or if it is none."""
         path = self.path / RESULT
+        if not self.ended and (self.path / "state").is_dir():
+            way_on = f"if nobody runs it, go on with: mooring resume {self.path}"
+            raise StoreError(f"{self.path}: has not ended", way_on)
         remedy = "name the folder of a finished run" if not self.ended else AGAIN
         tree = read_json(path, remedy)
         if isinstance(tree, dict) and tree.get("format") == 1:

@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mooring.config import HOUSE_CODE, Trust
-from mooring.errors import ConfigError, nearest
+from mooring.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mooring.reports.section import Report
 
 
 def report(
@@ -25,12 +29,10 @@ def report(
     """
     from mooring.reports.book import looking_for
     from mooring.reports.compose import compose
-    from mooring.reports.formats import FORMATS
+    from mooring.reports.formats import named_format
     from mooring.reports.reading import gather
 
-    if format not in FORMATS:
-        raise ConfigError([f"format={format}: unknown; {nearest(format, FORMATS)}"])
-    chosen = FORMATS[format]
+    chosen = named_format(format)
     path = Path(folder) / chosen.name if out is None else Path(out)
     chosen.write(compose(looking_for(gather(Path(folder), trust), positive)), path)
     return path
@@ -44,19 +46,23 @@ def compare(
     positive: str | None = None,
 ) -> Path:
     """Write the same report on runs that were made separately; by default `comparison.html` where one stands."""
+    from mooring.reports.formats import named_format
+
+    chosen = named_format(format)
+    path = Path(chosen.name.replace("report", "comparison") if out is None else out)
+    chosen.write(comparison([Path(folder) for folder in folders], trust, positive), path)
+    return path
+
+
+def comparison(folders: Sequence[Path], trust: Trust = HOUSE_CODE, positive: str | None = None) -> "Report":
+    """What a report on these folders says, not written yet."""
     from mooring.reports.book import looking_for
     from mooring.reports.compose import compose
-    from mooring.reports.formats import FORMATS
     from mooring.reports.several import gather_several
 
-    if format not in FORMATS:
-        raise ConfigError([f"format={format}: unknown; {nearest(format, FORMATS)}"])
     if len(folders) < 2:
         raise ConfigError(["mooring compare takes two folders or more; for one there is mooring report"])
-    chosen = FORMATS[format]
-    path = Path(chosen.name.replace("report", "comparison") if out is None else out)
-    chosen.write(compose(looking_for(gather_several([Path(folder) for folder in folders], trust), positive)), path)
-    return path
+    return compose(looking_for(gather_several(folders, trust), positive))
 
 
 __all__ = ["compare", "report"]

@@ -154,13 +154,19 @@ def best_of_many(book: Book) -> Iterator[Answer]:
     if not found:
         if len(book.lines) > 1:
             yield Answer("Which is best", "Not decided: no two experiments are on the same data, divided alike.")
+        for only in book.lines if len(book.lines) == 1 else ():
+            told = f"{only.label}: {percent(mean_accuracy(only))} right{how_sure(only)}"
+            yield Answer("How good it is", f"{told}, on {images(only.first)}.{guessing(only.first)}")
         return
     told = " ".join(map(decided, found)) if len(found) <= 3 else summed_up(found)
     tone: Tone = "good" if all(contest.settled for contest in found) else "open"
     first = found[0].best.first
-    chance = guess(first)
-    guessing = f" Guessing would reach {percent(chance.share)}." if chance else ""
-    yield Answer("Which is best", f"{told} On {images(first)}.{guessing}", tone)
+    yield Answer("Which is best", f"{told} On {images(first)}.{guessing(first)}", tone)
+
+
+def guessing(run: Run) -> str:
+    chance = guess(run)
+    return f" Guessing would reach {percent(chance.share)}." if chance else ""
 
 
 def decided(contest: Lead[SeedGroup]) -> str:

@@ -59,7 +59,7 @@ def run(
 def run_to_its_end(
     experiment: Experiment, emit: Emit, again: bool, threads_of_server: int | None, command: str | None
 ) -> Result:
-    folder = RunFolder(folder_of(experiment))
+    folder, device = RunFolder(folder_of(experiment)), device_of_server(experiment.engine)
     if not again:
         result = folder.finished(experiment.fingerprint())
         if result is not None:
@@ -69,7 +69,7 @@ def run_to_its_end(
     with user_errors_kept(folder.path), threads(1):  # one thread: beside the workers, not against them
         with reading_told(emit):
             federation, job = prepare(experiment)
-            examiner = Examiner(experiment.data, federation.train.classes, device_of_server(experiment.engine))
+            examiner = Examiner(experiment.data, federation.train.classes, device)
         server = server_of(experiment, federation, job)
         going_on = not again and interrupted(folder, experiment)
         with opened(folder.path, as_yaml(experiment.tree()), going_on) as writer:

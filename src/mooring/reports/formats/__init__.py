@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from mooring.errors import ConfigError, nearest
 from mooring.reports.formats.excel import write_excel
 from mooring.reports.formats.latex import write_latex
 from mooring.reports.formats.pictures import write_figures, write_pdfs
@@ -29,3 +30,12 @@ FORMATS: dict[str, Format] = {
     "figures": Format("report-figures", write_figures),
     "pdf": Format("report-pdf", write_pdfs),
 }
+
+
+def named_format(name: str) -> Format:
+    """By its name, or by the ending of its files: `excel` and `xlsx` are the same."""
+    endings = {Path(one.name).suffix.removeprefix("."): one for one in FORMATS.values()}
+    chosen = FORMATS.get(name) or endings.get(name)
+    if chosen is None:
+        raise ConfigError([f"format={name}: unknown; {nearest(name, FORMATS)}"])
+    return chosen
