@@ -1,6 +1,7 @@
 """The card and the page on a model: who contributed, how good it is, and nothing of a name executed."""
 
 import re
+from hashlib import sha256
 
 import pytest
 from federated import Federated, write_sites
@@ -29,6 +30,14 @@ def test_the_card_names_every_site_and_why_one_is_not_in_it(told):
     assert "brought to 8 x 8 pixels, grey (fit: pad)" in card
 
 
+def test_what_the_coordinator_was_told_of_a_site_stands_on_the_page(told):
+    remark = "the job names no key for it"
+    report = model_report(told, Findings(remarks=(("Nord | <b>", remark),)))
+    assert ("look at", "Nord | <b>", remark) in [(line.badge, line.text, line.detail) for line in report.verdicts]
+    [table] = next(section.tables for section in report.sections if section.slug == "sites")
+    assert [row[4] for row in table.rows if row[0] == "Nord | <b>"] == [remark]
+
+
 def test_the_page_says_how_good_it_is_and_escapes_names(told, tmp_path):
     found = assess(told, write_held_out(tmp_path / "held"))
     write_model_page(told, tmp_path / "page.html", Findings(found))
@@ -44,7 +53,10 @@ def test_the_command_prints_the_card_and_writes_the_page(cli, told, tmp_path):
     save_model(tmp_path / "m.mooring", told.predictor, told.provenance)
     write_held_out(tmp_path / "held")
     code, out, _ = cli("card", "m.mooring")
-    assert (code, out.strip()) == (0, model_card(load_model(tmp_path / "m.mooring")).strip())
+    digest = sha256((tmp_path / "m.mooring").read_bytes()).hexdigest()
+    findings = Findings(file_sha256=digest)
+    assert (code, out.strip()) == (0, model_card(load_model(tmp_path / "m.mooring"), findings).strip())
+    assert f"| SHA-256 of the file | {digest} |" in out
     code, out, _ = cli("card", "m.mooring", "--data", "held", "--out", "card.html")
     assert (code, out) == (0, "card.html\n")
     assert "How good it is" in (tmp_path / "card.html").read_text("utf-8")
@@ -59,6 +71,8 @@ def test_a_fusion_of_files_tells_what_each_site_adds(cli, tmp_path, monkeypatch)
     code, out, err = cli("fuse", "job.mooring", *files, "--report", "page.html", "--data", "held")
     assert (code, err) == (0, "")
     assert "page.html: a page for people" in out
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert sha256((tmp_path / "model.mooring").read_bytes()).hexdigest() in page
     made = load_model(tmp_path / "model.mooring")
     found = assess(made, held)
     rows = without_each(made, read_kept(tmp_path / "model.mooring", federation.coordinator.identity.public), held)

@@ -20,6 +20,7 @@ from mooring.reports.compose import compose
 from mooring.reports.figure import INK, PALETTE, Series
 from mooring.reports.formats import FORMATS
 from mooring.reports.formats.pictures import COLUMN
+from mooring.reports.opening import notes
 from mooring.reports.page.build import DARK, page
 from mooring.reports.picture import picture
 from mooring.reports.reading import gather
@@ -71,6 +72,13 @@ def test_a_page_answers_what_everybody_asks_first(run_report, v12_run):
     most = max(sum(row) for row in result.metrics.confusion) / result.test_images
     assert f"would reach {100 * most:.1f} %" in good
     assert "300 training images of digits" in told(run_report, "What was run").text
+
+
+def test_what_is_noted_and_not_ill_is_named_too(v12_run):
+    book = gather(v12_run)
+    kinds = [finding.kind for finding in book.runs[0].diagnosis.findings if not finding.ill]
+    assert kinds
+    assert notes(book) == f", and has {len(kinds)} note{'s' * (len(kinds) > 1)}: {', '.join(kinds)}"
 
 
 def test_what_to_do_next_can_be_pasted(run_report, v12_run):
@@ -184,6 +192,14 @@ def test_runs_that_were_made_separately_are_told_apart_by_what_differs(v12_run, 
     written = compare(["a", "b"])
     assert str(written) == "comparison.html"
     assert "mooring compare a b" in written.read_text()
+
+
+def test_settings_of_training_are_nothing_to_a_method_that_trains_nothing(v12_run, tmp_path):
+    relabelled(v12_run, tmp_path / "a", ["method=v12", "training.lr=0.05"], 0.5)
+    relabelled(v12_run, tmp_path / "b", ["method=mooring", "training.lr=0.1"], 0.9)
+    book = gather_several([tmp_path / "a", tmp_path / "b"], HOUSE_CODE)
+    assert [group.label for group in book.lines] == ["v12 · lr=0.05", "mooring"]
+    assert "rounds" not in told(compose(gather(tmp_path / "b")), "What was run").text
 
 
 def test_one_folder_is_no_comparison(v12_run):

@@ -1,6 +1,6 @@
 """`mooring fuse`: the files of sites into one model, or other fusions over the uploads of a finished run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ from mooring.cli.refuse import OfRun, refuse
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
+    from mooring.federation.coordinator import Made
     from mooring.federation.encoder_kept import EncoderKept
 
 USUAL_FUSIONS = "feature-ensemble,count-weighted,class-expert"
@@ -137,7 +138,7 @@ def federate(asked: OfFiles) -> None:
         job, *uploads = asked.paths
         made = coordinator.fuse(job, uploads, asked.out, terms)
     if asked.page is not None:
-        write_page(made.path, asked.page, asked.held_out, asked.encoder)
+        write_page(made, asked.page, asked.held_out, asked.encoder)
     if asked.json:
         print_json({"path": str(made.path), "sha256": made.sha256, "sites": made.fused.decisions})
         return
@@ -148,7 +149,7 @@ def federate(asked: OfFiles) -> None:
         say(f"{asked.page}: a page for people")
 
 
-def write_page(model: Path, page: Path, held_out: Path | None, encoder: str | None) -> None:
+def write_page(made: "Made", page: Path, held_out: Path | None, encoder: str | None) -> None:
     """Who contributed; on held-out images how good the model is, and would be without each site."""
     from mooring.federation.assessment import assess
     from mooring.federation.kept_uploads import read_kept
@@ -157,9 +158,10 @@ def write_page(model: Path, page: Path, held_out: Path | None, encoder: str | No
     from mooring.federation.model_file import load_model
     from mooring.reports.models import Findings, write_model_page
 
-    made = load_model(model, encoder=encoder)
-    if held_out is None:
-        write_model_page(made, page)
-        return
-    kept = read_kept(model, own_identity().public, encoder)
-    write_model_page(made, page, Findings(assess(made, held_out), without_each(made, kept, held_out)))
+    model = load_model(made.path, encoder=encoder)
+    remarks = tuple((decision.site, note) for decision in made.fused.decisions for note in decision.notes)
+    findings = Findings(remarks=remarks, file_sha256=made.sha256)
+    if held_out is not None:
+        kept = read_kept(made.path, own_identity().public, encoder)
+        findings = replace(findings, held_out=assess(model, held_out), without=without_each(model, kept, held_out))
+    write_model_page(model, page, findings)

@@ -109,10 +109,12 @@ def card(
 ) -> None:
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
     from mooring.federation.assessment import assess
+    from mooring.record.files import file_sha256
     from mooring.reports.models import Findings, model_card, write_model_page
 
     loaded = opened(model, encoder)
-    findings = Findings(None if data is None else assess(loaded, data, positive))
+    measured = None if data is None else assess(loaded, data, positive)
+    findings = Findings(measured, file_sha256=file_sha256(file_of(model)))
     if out is None:
         say(model_card(loaded, findings).rstrip())
     elif out.suffix == ".html":
@@ -128,9 +130,14 @@ def card(
 def opened(path: Path, encoder: str | None = None) -> "ModelFile":
     """The model in a file or in the folder of a run."""
     from mooring.federation.model_file import load_model
+
+    return load_model(file_of(path), encoder=encoder)
+
+
+def file_of(path: Path) -> Path:
     from mooring.record import MODEL
 
-    return load_model(path / MODEL if path.is_dir() else path, encoder=encoder)
+    return path / MODEL if path.is_dir() else path
 
 
 def csv_text(found: "Predictions") -> str:

@@ -10,7 +10,7 @@ from mooring.reports.opening import answers, healthy_count, ill_words, runs
 from mooring.reports.picture import picture
 from mooring.reports.section import Card, Report, Section, VerdictLine
 from mooring.reports.sections import SECTIONS
-from mooring.reports.table import average, size
+from mooring.reports.table import size
 from mooring.reports.winners import contests
 
 
@@ -93,11 +93,12 @@ def many(book: Book) -> tuple[Card, ...]:
     is_settled = len(found) == 1 and found[0].settled
     label = "best accuracy" if is_settled else "highest accuracy"
     told = f"{best.label}, n = {len(best.runs)}: {'settled' if is_settled else 'no settled winner'}"
-    uploads = size(average(run.upload_bytes for run in book.runs) or 0)
+    sent = [run.upload_bytes for run in book.runs if run.upload_bytes is not None]
+    least, largest = (size(found(sent, default=0)) for found in (min, max))
     return (
         *counted_,
         Card(percent(mean_accuracy(best)), label, told),
-        Card(uploads, "upload", "all clients of a run, mean"),
+        Card(least if least == largest else f"{least} – {largest}", "upload", "all clients of a run"),
     )
 
 
@@ -112,5 +113,4 @@ def verdicts(book: Book) -> tuple[VerdictLine, ...]:
         return ()
     ill = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
     lines = (VerdictLine("bad", "ill", ill_words(ill)),) if ill else ()
-    well = len(book.runs) - sum(len(group.runs) for group in ill)
-    return (*map(judged, book.claims), *lines, *healthy_count(well))
+    return (*map(judged, book.claims), *lines, *healthy_count(sum(not run.diagnosis.ill for run in book.runs)))

@@ -29,10 +29,12 @@ ENSEMBLE = "the networks of all sites side by side: whoever has the file has wha
 
 @dataclass(frozen=True)
 class Findings:
-    """What was measured beside the model: on held-out images, and without each site."""
+    """What is known beside the model: measured on held-out images, and without each site; remarked when it was made."""
 
     held_out: Assessment | None = None
     without: tuple[WithoutSite, ...] = ()
+    remarks: tuple[tuple[str, str], ...] = ()  # site, and what its coordinator should look at
+    file_sha256: str = ""
 
 
 NOTHING_MEASURED = Findings()
@@ -51,12 +53,12 @@ def model_card(model: ModelFile, findings: Findings = NOTHING_MEASURED) -> str:
 def model_report(model: ModelFile, findings: Findings) -> Report:
     told = model.provenance
     sections = (
-        sites(model),
+        sites(model, findings),
         results(findings.held_out),
         without(findings),
         knowledge(model),
         use(model),
-        origin(model),
+        origin(model, findings),
     )
     return Report(
         title=f"A model of {len(model.classes)} classes",
@@ -92,20 +94,23 @@ def verdicts(model: ModelFile, findings: Findings) -> Iterator[VerdictLine]:
         yield VerdictLine("good" if better else "open", "tested", found.words, found.against_chance)
     for site in model.provenance.set_aside:
         yield VerdictLine("bad", "not in it", site.name, site.reason)
+    for name, remark in findings.remarks:
+        yield VerdictLine("open", "look at", name, remark)
 
 
-def sites(model: ModelFile) -> Section:
-    rows = tuple(site_row(site) for site in model.provenance.sites)
-    columns = ("site", "in the model", "images", "share in %", "why not", "upload")
+def sites(model: ModelFile, findings: Findings) -> Section:
+    rows = tuple(site_row(site, findings) for site in model.provenance.sites)
+    columns = ("site", "in the model", "images", "share in %", "remarks", "upload")
     table = Table("sites", "Sites", columns, rows, "The upload is named by the first digits of its SHA-256.")
     lead = "Every site that was asked, how much of the model comes from its images, and why a site is not in it."
     return Section("sites", "Who contributed", lead, tables=(table,) if rows else ())
 
 
-def site_row(site: SiteShare) -> tuple[Cell, ...]:
+def site_row(site: SiteShare, findings: Findings) -> tuple[Cell, ...]:
     share = None if site.weight is None else f"{100 * site.weight:.1f}"
     images = "withheld" if site.used and site.samples is None else site.samples
-    return site.name, "yes" if site.used else "no", images, share, site.reason, (site.upload_sha256 or "")[:12]
+    told = "; ".join(filter(None, (site.reason, *(words for name, words in findings.remarks if name == site.name))))
+    return site.name, "yes" if site.used else "no", images, share, told, (site.upload_sha256 or "")[:12]
 
 
 def results(found: Assessment | None) -> Section:
@@ -185,7 +190,7 @@ def innermost(predictor: Predictor) -> Predictor:
     return predictor if inner is None else innermost(inner)
 
 
-def origin(model: ModelFile) -> Section:
+def origin(model: ModelFile, findings: Findings) -> Section:
     told = model.provenance
     known: tuple[tuple[str, Cell], ...] = (
         ("made by", {"simulation": "a simulated run", "federation": "a federation by file"}.get(told.origin, "")),
@@ -195,7 +200,8 @@ def origin(model: ModelFile) -> Section:
         ("fingerprint", told.fingerprint),
         ("seed", told.seed),
         ("signed by", model.signer or "nobody"),
-        ("file", model.sha256),
+        ("SHA-256 of the file", findings.file_sha256),
+        ("SHA-256 of its head", model.sha256),
         ("versions", ", ".join(f"{name} {version}" for name, version in told.versions.items())),
     )
     rows = tuple((name, str(value)) for name, value in known if value not in (None, ""))

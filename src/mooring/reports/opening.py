@@ -49,7 +49,7 @@ def divided(run: Run) -> str:
     partition = run.tree.get("partition") or {}
     own = [f"{key} {value}" for key, value in partition.items() if key not in ("kind", "clients", "seed") and value]
     how = " ".join([str(partition.get("kind", "")), *own]).strip()
-    training = run.experiment.training if run.experiment else None
+    training = run.experiment.training if run.experiment and run.experiment.method.client.terms else None
     rounds = f"; {counted(training.rounds, 'round')} of {counted(training.local_epochs, 'epoch')}" if training else ""
     return f", divided as {how}{rounds}" if how else rounds
 
@@ -83,9 +83,8 @@ def healthy(book: Book) -> Answer:
     """The doctor in one sentence."""
     ill = [run for run in book.runs if run.diagnosis.ill]
     if not ill:
-        return Answer(
-            "Is it healthy", f"Yes: the doctor finds nothing ill in {counted(len(book.runs), 'run')}.", "good"
-        )
+        well = f"Yes: the doctor finds nothing ill in {counted(len(book.runs), 'run')}"
+        return Answer("Is it healthy", f"{well}{notes(book)}.", "good")
     if len(book.runs) == 1:
         findings = [finding for finding in ill[0].diagnosis.findings if finding.ill]
         more = len(findings) - 1
@@ -94,6 +93,12 @@ def healthy(book: Book) -> Answer:
     groups = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
     others = " Nothing ill in the others." if len(ill) < len(book.runs) else ""
     return Answer("Is it healthy", f"Ill: {ill_words(groups)}.{others}", "bad")
+
+
+def notes(book: Book) -> str:
+    """What the doctor remarks without calling it ill, by its kinds."""
+    found = [finding.kind for run in book.runs for finding in run.diagnosis.findings if not finding.ill]
+    return f", and has {counted(len(found), 'note')}: {listed(list(dict.fromkeys(found)))}" if found else ""
 
 
 def ill_words(groups: Sequence[SeedGroup]) -> str:
@@ -115,10 +120,10 @@ def healthy_count(runs_: int) -> tuple[VerdictLine, ...]:
 
 
 def next_of_run(book: Book, run: Run) -> Answer:
-    """The doctor's remedy; where nothing is ill, more seeds; a log can only be read."""
-    remedy = next((finding.remedy for finding in run.diagnosis.findings if finding.ill and finding.remedy), "")
-    if remedy:
-        return Answer("What to do next", "What was seen to help against the first finding:", command=remedy)
+    """The doctor's first remedy, of what is ill before what is only noted; else more seeds; a log can only be read."""
+    helped = next((finding for finding in run.diagnosis.findings if finding.remedy), None)
+    if helped is not None:
+        return Answer("What to do next", f"What was seen to help against {helped.kind}:", command=helped.remedy)
     folder = quote(book.folder)
     if run.experiment is None:
         return Answer("What to do next", "Every finding, and what was inferred:", command=f"mooring doctor {folder}")
@@ -130,7 +135,22 @@ def next_of_run(book: Book, run: Run) -> Answer:
 def what_of_many(book: Book) -> Answer:
     data = listed(list(dict.fromkeys(run.dataset for run in book.members)))
     told = f"{counted(len(book.lines), 'experiment')} on {data}: {listed(methods(list(book.members)))}; {runs(book)}."
-    return Answer("What was run", f"{told}{''.join(changed_alike(book))}")
+    return Answer("What was run", f"{told}{held(book)}{''.join(changed_alike(book))}{tested(book)}")
+
+
+def held(book: Book) -> str:
+    """How many images lie at how many clients, where that is the same throughout."""
+    shares = {(run.result.partition.samples, run.result.partition.clients) for run in book.members}
+    if len(shares) > 1:
+        return ""
+    [(images_, clients)] = shares
+    return f" {images_:,} training images at {counted(clients, 'client')}." if images_ else ""
+
+
+def tested(book: Book) -> str:
+    """A study has no best among its problems: what its accuracies are measured on is told here."""
+    first, sets = book.members[0], {(run.dataset, run.result.test_images) for run in book.members}
+    return f" Accuracies on {images(first)}.{guessing(first)}" if book.kind == "study" and len(sets) == 1 else ""
 
 
 def changed_alike(book: Book) -> Iterator[str]:
@@ -224,6 +244,8 @@ def made(book: Book) -> tuple[Answer, ...]:
     seconds = sum(run.result.seconds or 0.0 for run in book.runs)
     took = f", {duration(seconds)} of computing" if seconds else ""
     told = f"{when}{took}" if when else "When is not recorded"
+    if book.kind == "comparison" and when:
+        told = f"The last of the runs {when}, all of them {duration(seconds)} of computing; compared"
     return (Answer("Made", f"{told}, by" if command else f"{told}.", command=command),) if when or command else ()
 
 

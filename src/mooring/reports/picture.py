@@ -1,4 +1,4 @@
-"""What a study opens with: the lambda of every client above what it does to the accuracies."""
+"""What a study opens with: the lambda of every client above the accuracies of the same run."""
 
 from math import log10
 
@@ -36,8 +36,8 @@ def lambdas(run: Run) -> Curves:
     ):
         lines += [shown for shown in (logged(told),) if known(shown.y)]
     caption = (
-        f"{run.title}, where lambda moves most. Solid: the lambda that the weights felt; dashed: the raw one, before "
-        f"it is faded. Below: what it does to the accuracies.{in_place(run)}"
+        "The experiment in which lambda moves most. Solid: the lambda that the weights felt; dashed: the raw one, "
+        f"before it is faded. Below: the accuracies of the same run.{in_place(run)}"
     )
-    title = "Lambda of every client, on a logarithmic axis"
+    title = f"{run.title}: lambda of every client, on a logarithmic axis"
     return Curves("picture-lambda", title, caption, "round", "lambda", tuple(lines), "log", seeds=(run.seed,))

@@ -44,9 +44,18 @@ def with_factors(runs: list[Run]) -> list[Run]:
     keys = dict.fromkeys(key for told in settings for key in told)
     apart = [key for key in keys if len({told.get(key) for told in settings}) > 1]
     return [
-        replace(run, factors={METHOD: run.result.method} | {key: told.get(key, "none") for key in apart})
+        replace(
+            run,
+            factors={METHOD: run.result.method}
+            | {key: told.get(key, "none") for key in apart if trains(run) or not key.startswith("training.")},
+        )
         for run, told in zip(runs, settings, strict=True)
     ]
+
+
+def trains(run: Run) -> bool:
+    """Or are the settings of training nothing to it?"""
+    return run.experiment is None or bool(run.experiment.method.client.terms)
 
 
 def is_factor(key: str) -> bool:

@@ -20,7 +20,7 @@ def classes(book: Book) -> Section:
     found = {group.label: [known(column) for column in by_class(list(group.runs))] for group in book.groups}
     caption = (
         "Share of each class's test images that is recognised; whiskers are one standard deviation over seeds, dots "
-        "the seeds. What is empty is never named."
+        "the seeds. Where it is empty, none was."
     )
     blank = Bars("per-class", "Accuracy by class", caption, "accuracy", names, ())
     colours = {label: book.colour(label) for label in found}

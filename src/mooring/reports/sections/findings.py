@@ -1,27 +1,39 @@
 """What was found: by the doctor in every run, and by a study of every claim of its note."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from mooring.doctor import Finding
 from mooring.record import Cell
-from mooring.reports.book import Book, Run
+from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 
 FEW = 3  # findings that are read at once; the first one is told at the top
-COLUMNS = ("run", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
+COLUMNS = ("experiment", "in runs", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
 
 
 def findings(book: Book) -> Section:
-    rows = tuple(line(run, finding) for run in book.runs for finding in run.diagnosis.findings)
+    rows = tuple(row for group in book.groups for row in lines(group))
     if not rows:
         return Section("findings", "Doctor", "")
     lead = "The findings of `mooring doctor`; every remedy is a command that was seen to help, and can be pasted."
-    note = "Evidence is that of the first client concerned."
+    note = "Words and evidence are those of the first run and the first client concerned."
     alone = len(book.runs) == 1  # and need not be named in every row
-    columns, rows = (COLUMNS[1:], tuple(row[1:] for row in rows)) if alone else (COLUMNS, rows)
+    columns, rows = (COLUMNS[2:], tuple(row[2:] for row in rows)) if alone else (COLUMNS, rows)
     table = Table("findings", "Findings", columns, rows, note, folded=len(rows) > FEW)
     return Section("findings", "Doctor", lead, tables=(table,))
+
+
+def lines(group: SeedGroup) -> Iterator[tuple[Cell, ...]]:
+    """Each kind of finding once, with the number of runs that have it."""
+    kinds: dict[str, list[tuple[Run, Finding]]] = {}
+    for run in group.runs:
+        for finding in run.diagnosis.findings:
+            kinds.setdefault(finding.kind, []).append((run, finding))
+    for found in kinds.values():
+        concerned = len({run.title for run, _ in found})
+        yield group.label, f"{concerned} of {len(group.runs)}", *line(*found[0])
 
 
 def line(run: Run, finding: Finding) -> tuple[Cell, ...]:
@@ -29,7 +41,7 @@ def line(run: Run, finding: Finding) -> tuple[Cell, ...]:
     clients = "all" if everybody else ", ".join(map(run.result.site, finding.clients)) or None
     evidence = finding.evidence[0].text if finding.evidence else None
     told = (finding.severity, finding.kind, finding.words)
-    return run.title, *told, clients, finding.round, evidence, finding.remedy or None
+    return *told, clients, finding.round, evidence, finding.remedy or None
 
 
 def documented(book: Book) -> Section:
