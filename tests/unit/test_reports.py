@@ -149,7 +149,7 @@ def test_a_confusion_adds_up_to_one_in_every_row(run_report):
 def test_the_partition_says_how_skewed_it_is(run_report):
     [figure] = figures(run_report, "partition")
     assert sum(map(sum, figure.values)) == 300
-    assert "overlap 1.00" in figure.caption
+    assert "every image at 1.00 clients" in figure.caption
 
 
 def test_other_fusions_stand_beside_the_own_one(v12_run, tmp_path):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from mooring.record import Cell
 from mooring.reports.accuracies import looked_at, sure_of
-from mooring.reports.book import Book, Run, SeedGroup
+from mooring.reports.book import Book, Run, SeedGroup, seeds_of
 from mooring.reports.figure import Bars, Heat
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import Seeds, side_by_side
@@ -26,7 +26,7 @@ def classes(book: Book) -> Section:
     colours = {label: book.colour(label) for label in found}
     figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in book.shown))
     lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{book.not_shown}"
-    return Section("classes", "Classes", lead, figures, (*told, table(found, names)))
+    return Section("classes", "Classes", lead, figures, (*told, table(found, names, book)))
 
 
 def known(column: tuple[float | None, ...]) -> list[float]:
@@ -80,9 +80,19 @@ def counted(group: SeedGroup, positive: str | None) -> tuple[Cell, ...] | None:
     return group.label, found[0].label, *cells, spread(one.auc for one in found), len(found)
 
 
-def table(found: dict[str, Seeds], names: tuple[str, ...]) -> Table:
+def table(found: dict[str, Seeds], names: tuple[str, ...], book: Book) -> Table:
+    counts = tested(book, names)
     rows = [
-        (name, *(spread(column[i]) if i < len(column) else None for column in found.values()))
+        (name, *(spread(column[i]) if i < len(column) else None for column in found.values()), *counts[i])
         for i, name in enumerate(names)
     ]
-    return Table("per-class", "Accuracy by class", ("class", *found), tuple(rows), folded=True)
+    columns = ("class", *found, *(["test images"] if counts[0] else []))
+    note = "Share of the test images of a class that is recognised after the last round; mean ± standard deviation."
+    return Table("per-class", "Accuracy by class", columns, tuple(rows), note, seeds_of(book.runs), folded=True)
+
+
+def tested(book: Book, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+    """Test images of every class, where all runs have the same."""
+    first, *others = [tuple(map(sum, run.result.metrics.confusion)) for run in book.runs]
+    alike = len(first) == len(names) and all(other == first for other in others)
+    return [(count,) for count in first] if alike else [()] * len(names)

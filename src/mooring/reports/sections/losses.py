@@ -41,7 +41,7 @@ def table(book: Book) -> Table:
         )
         for run in book.shown
         for client in run.clients
-        if client.rounds
+        if client.rounds and client.rounds[-1].base_loss is not None  # or it trains nothing
     ]
     columns = ("run", "client", "L_b", *parts, "L_a")
     return Table("losses", "Losses at the end", columns, tuple(rows), seeds=seeds_of(book.shown), folded=True)

@@ -11,7 +11,9 @@ from mooring.reports.table import Table
 def partition(book: Book) -> Section:
     book = replace(book, members=tuple(run for run in book.runs if run.result.partition.label_counts))
     runs = list({run.result.partition.sha256: run for run in reversed(book.shown)}.values())[::-1]
-    lead = "How the training images lie at the clients, as it really came out."
+    every = {run.result.partition.sha256 for run in book.runs}
+    more = f" Drawn: {len(runs)} of {len(every)} partitions; the first table has all." if len(runs) < len(every) else ""
+    lead = f"How the training images lie at the clients, as it really came out.{more}"
     tables = (overview(book), clients(runs)) if runs else ()
     return Section("partition", "Partition", lead, tuple(heat(run) for run in runs), tables)
 
@@ -22,7 +24,7 @@ def heat(run: Run) -> Heat:
     caption = (
         f"Images of each class at each client: {told.samples:,} in all, "
         f"size variation {told.size_variation:.2f}, mean entropy {entropy:.2f} bits, "
-        f"overlap {told.overlap:.2f} (1: no image is at two clients). "
+        f"every image at {told.overlap:.2f} clients on average. "
         "An empty cell is a class that this client never sees."
     )
     return Heat(
