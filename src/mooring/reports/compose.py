@@ -60,7 +60,8 @@ def cards(book: Book) -> tuple[Card, ...]:
 def single(group: SeedGroup) -> tuple[Card, ...]:
     """Of one run; what it does not have is left out."""
     run, sure, chance = group.first, sureness(group), guess(group.first)
-    found = [Card(percent(run.result.accuracy), "test accuracy", f"after round {run.last.round}, seed {run.seed_told}")]
+    when = f"after round {run.last.round}, " if len(run.result.rounds) > 1 else ""
+    found = [Card(percent(run.result.accuracy), "test accuracy", f"{when}seed {run.seed_told}")]
     if sure:
         found.append(Card(between(sure.low, sure.high), "95 % interval", sure.over))
     if chance:

@@ -96,9 +96,12 @@ def healthy(book: Book) -> Answer:
 
 
 def notes(book: Book) -> str:
-    """What the doctor remarks without calling it ill, by its kinds."""
-    found = [finding.kind for run in book.runs for finding in run.diagnosis.findings if not finding.ill]
-    return f", and has {counted(len(found), 'note')}: {listed(list(dict.fromkeys(found)))}" if found else ""
+    """What the doctor remarks without calling it ill: a single note in its words, several by their kinds."""
+    found = [finding for run in book.runs for finding in run.diagnosis.findings if not finding.ill]
+    if len(found) == 1:
+        return f", and notes: {found[0].words.rstrip('.')}"
+    kinds = listed(list(dict.fromkeys(finding.kind for finding in found)))
+    return f", and has {counted(len(found), 'note')}: {kinds}" if found else ""
 
 
 def ill_words(groups: Sequence[SeedGroup]) -> str:
