@@ -73,15 +73,16 @@ def traces(run: Run) -> Curves:
     lines: list[Line] = []
     for value, look, what in TRACES:
         lines += [shown for told in client_lines(run, value, look, what) if known((shown := logged(told)).y)]
-    lines += [*limits(run), *marks(run)]
-    caption = (
-        "Solid: the lambda that the weights felt; dashed: lambda*, where the rule would come to rest. "
-        "In the colour of the text, dotted: the cap of the guard; dashed: the limit that SGD can follow; a diamond is "
-        f"where the doctor dates a finding.{in_place(run)}"
-    )
-    return Curves(
-        "lambda", "Lambda of every client", caption, "round", "lambda", tuple(lines), "log", run.title, (run.seed,)
-    )
+    bounds, dates = limits(run), marks(run)
+    told = {
+        "Solid: the lambda that the weights felt.": True,
+        "Dashed: lambda*, where the rule would come to rest.": any(line.style == "dashed" for line in lines),
+        "In the colour of the text: what bounds it.": bounds,
+        "A diamond is where the doctor dates a finding.": dates,
+    }
+    caption = " ".join(sentence for sentence, is_drawn in told.items() if is_drawn) + in_place(run)
+    every = (*lines, *bounds, *dates)
+    return Curves("lambda", "Lambda of every client", caption, "round", "lambda", every, "log", run.title, (run.seed,))
 
 
 def logged(shown: Line) -> Line:
