@@ -130,6 +130,21 @@ def test_a_message_is_broken_between_words_in_a_terminal_and_its_command_stays_w
     assert max(map(len, words)) <= 40
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["rn"], "error: no such command 'rn'; did you mean 'run'? (mooring --help)\n"),
+        (["evaluate", "m.mooring"], "error: missing option '--data' (mooring evaluate --help)\n"),
+        (["methods", "--jsn"], "error: no such option: --jsn; did you mean --json? (mooring methods --help)\n"),
+        (["sweep", "seed=1", "--workers", "0"], "error: invalid value for '--workers': 0 is not in the range x>=1"),
+    ],
+)
+def test_a_command_that_is_misused_is_answered_in_one_line(cli, words, told):
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith(told)
+
+
 def ended(words, function, **streams):
     """The command line as a program of its own."""
     code, environment = f"from mooring.cli import {function}; {function}()", os.environ | {"COLUMNS": "80"}

@@ -93,7 +93,7 @@ def test_a_sweep_and_a_study_save_their_runs(verb, tmp_path):
     terminal.press()
     assert terminal.ended() == 130
     assert "Traceback" not in terminal.shown()
-    assert f"interrupted; go on with: mooring {verb[0]}" in terminal.shown()
+    assert f"interrupted; go on with: mooring {verb[0]}" in " ".join(terminal.shown().split())
 
 
 def test_a_fusion_of_many_rules_keeps_what_it_has(original, tmp_path):

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import re
 import signal
 import sys
 import threading
@@ -13,6 +14,8 @@ from textwrap import fill
 from typing import Annotated, NoReturn
 
 import typer
+from click import Abort, UsageError
+from click.exceptions import NoArgsIsHelpError
 
 from mooring.cli import (
     compare,
@@ -140,7 +143,7 @@ def main() -> None:
     warnings.showwarning = _warn
     with _noted_interrupts() as interrupted, _libraries_of_workers():
         try:
-            app()
+            carry_out()
         except ConfigError as error:
             _leave([f"error: {problem}" for problem in error.problems], error.exit_code)
         except Interruption as interruption:
@@ -163,6 +166,28 @@ def main() -> None:
             if told is None:
                 raise
             _leave([f"error: {told}"], told.exit_code)
+
+
+def carry_out() -> None:
+    """The verb that is named; what is wrong with the command itself is a mistake like any other."""
+    try:
+        code = app(prog_name="mooring", standalone_mode=False)
+    except NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except UsageError as error:
+        raise ConfigError([misused(error)]) from None
+    except Abort:
+        raise KeyboardInterrupt from None
+    if code:
+        sys.exit(code)
+
+
+def misused(error: UsageError) -> str:
+    """`no such command 'rn'; did you mean 'run'? (mooring --help)`"""
+    told = re.sub(r"\.? Did you mean", "; did you mean", error.format_message()).rstrip(".")
+    where = f" ({error.ctx.command_path} --help)" if error.ctx else ""
+    return f"{told[:1].lower()}{told[1:]}{where}"
 
 
 def _leave(lines: list[str], code: int) -> NoReturn:
