@@ -6,7 +6,7 @@ from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.figure import INK, Bars, Curves, Figure, Line, Values, style
 from mooring.reports.section import Section
 from mooring.reports.sections.comparison import against_baseline, pivots
-from mooring.reports.sections.drawing import QUANTILES, client_lines, crowded, in_place, quantile, series
+from mooring.reports.sections.drawing import QUANTILES, client_lines, crowded, in_place, over_seeds, quantile, series
 from mooring.reports.table import Table, average, spread
 from mooring.reports.winners import RULE, contests, settled
 
@@ -139,11 +139,10 @@ def by_site(run: Run) -> Bars | None:
 
 def at_the_end(book: Book) -> Bars:
     labels = tuple(group.label for group in book.lines)
-    ends = series("accuracy", [group.values("accuracy") for group in book.lines], 0)
-    caption = (
-        "Final accuracy; whiskers are one standard deviation over seeds, dots are the seeds, the dotted line is "
-        "guessing. Whether an order is settled, the table says."
-    )
+    values = [group.values("accuracy") for group in book.lines]
+    ends = series("accuracy", values, 0)
+    caption = "Final accuracy; the dotted line is guessing. Whether an order is settled, the table says."
+    caption += over_seeds(values)
     chance = guess(book.runs[0])
     return Bars(
         "final-accuracy",

@@ -18,10 +18,7 @@ def classes(book: Book) -> Section:
         return Section("classes", "Classes", "")
     names = max((run.classes for run in book.runs), key=len)
     found = {group.label: [known(column) for column in by_class(list(group.runs))] for group in book.groups}
-    caption = (
-        "Share of each class's test images that is recognised; whiskers are one standard deviation over seeds, dots "
-        "the seeds. Where it is empty, none was."
-    )
+    caption = "Share of each class's test images that is recognised; where it is empty, none was."
     blank = Bars("per-class", "Accuracy by class", caption, "accuracy", names, ())
     colours = {label: book.colour(label) for label in found}
     figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in book.shown))

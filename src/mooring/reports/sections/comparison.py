@@ -77,7 +77,7 @@ def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Fig
         rows[label] = [[run.result.accuracy for run in same if run.factors.get(key) == v] for v in values]
     name = key.rpartition(".")[2]
     slug = "-".join(part for part in (runs[0].sweep, key.replace(".", "-")) if part)
-    caption = f"Final accuracy for every value of {key}; whiskers: one standard deviation over seeds, dots: the seeds."
+    caption = f"Final accuracy for every value of {key}."
     blank = Bars(f"by-{slug}", f"Accuracy by {name}{where}", caption, "test accuracy", values, ())
     cells = tuple((label, *map(spread, row)) for label, row in rows.items())
     columns = ("experiment", *(f"{name}={value}" for value in values))

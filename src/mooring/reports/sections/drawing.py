@@ -1,6 +1,6 @@
 """What several sections draw alike: clients one by one, experiments side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -97,7 +97,15 @@ def side_by_side(blank: Bars, rows: dict[str, Seeds], x_title: str, colours: dic
         if lying(blank.names):
             x, y, title, values = y, x, "", tuple(zip(*values, strict=True))
         return Heat(blank.slug, blank.title, blank.caption, title, "", x, y, values)
-    return replace(blank, series=tuple(series(label, row, colours.get(label, 0)) for label, row in rows.items()))
+    caption = blank.caption + over_seeds(seeds for row in rows.values() for seeds in row)
+    every = tuple(series(label, row, colours.get(label, 0)) for label, row in rows.items())
+    return replace(blank, series=every, caption=caption)
+
+
+def over_seeds(values: Iterable[Collection[float]]) -> str:
+    """What bars of several seeds have beside them; those of one seed have nothing."""
+    several = any(len(seeds) > 1 for seeds in values)
+    return " Whiskers are one standard deviation over seeds, dots are the seeds." if several else ""
 
 
 def series(label: str, row: Seeds, colour: int) -> Series:
