@@ -5,6 +5,7 @@ import os
 import shutil
 from base64 import b64decode
 from io import StringIO
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,26 @@ HIGHEST = {"run": 4_000, "crowd": 4_000, "study": 8_000}  # pixels at 1280 wide
 ADDRESSES = {"study": "address", "run": "run_address", "crowd": "crowd_address"}
 SERIOUS = ("serious", "critical")
 AXE = "node_modules/axe-core/axe.min.js"
+READABLE = 4.5  # WCAG AA, of small text
+PHONE, COLUMN = 343, 322  # pixels of a chart on a phone 375 wide, and in a column on paper
+ON_PAPER = 688  # pixels within the margins of A4
+DRAWING = "([figure, width]) => { const place = document.createElement('div'); "
+DRAWING += "place.className = 'chart'; document.body.append(place); "
+DRAWING += "charts.draw(figure, place, width); const found = (%s)(place); place.remove(); return found }"
+COLOURS = """(place) => [...place.querySelectorAll('.value')].map((text) => {
+  const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const painted = (...fills) => {
+    for (const [fill, opacity] of fills) {
+      pixel.globalAlpha = opacity;
+      pixel.fillStyle = fill;
+      pixel.fillRect(0, 0, 1, 1);
+    }
+    return [...pixel.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const cell = getComputedStyle(text.previousElementSibling);
+  const paper = getComputedStyle(document.body).backgroundColor;
+  return [painted([getComputedStyle(text).fill, 1]), painted([paper, 1], [cell.fill, cell.fillOpacity])];
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -208,16 +229,104 @@ def test_dark_mode_follows_the_system_and_the_button(page):
     assert (paper(page), tick(page)) == light
 
 
+def sketched(page, figure, width, found):
+    """What the JavaScript function `found` finds in a figure that is drawn for it alone."""
+    return page.evaluate(DRAWING % found, [figure, width])
+
+
+def texts(which):
+    return f"(place) => [...place.querySelectorAll('{which}')].map((text) => text.textContent)"
+
+
+def matrix(values, *, whole=False, rows=None):
+    names = [str(i) for i in range(len(values[0]))]
+    rows = rows or [str(i) for i in range(len(values))]
+    told = {"x": "predicted class", "y": "true class", "columns": names, "rows": rows}
+    return {"kind": "heat", "values": values, "whole": whole, **told}
+
+
+def upright_ticks(page, values, *, log):
+    """Of the axis that stands; each has its line."""
+    line = {"name": "a", "entry": "a", "colour": 0, "style": "solid", "at": 0, "y": values}
+    figure = {"kind": "curves", "x": "round", "y": "lambda", "log": log, "xs": [[0, 1]], "lines": [line]}
+    return sketched(page, figure, 600, texts(".grid + .tick"))
+
+
 @pytest.mark.parametrize(
     ("values", "shown"), [([9, 220], {"10", "20", "50", "100", "200"}), ([1.03, 1.07], {"1.0", "1.2"})]
 )
 def test_ticks_of_a_logarithmic_axis_can_be_read(page, values, shown):
     """10 was written as 1, and where no power of ten lay between the values there was nothing at all."""
-    line = {"name": "a", "entry": "a", "colour": 0, "style": "solid", "at": 0, "y": values}
-    figure = {"kind": "curves", "x": "round", "y": "lambda", "log": True, "xs": [[0, 1]], "lines": [line]}
-    drawing = "(figure) => { const place = document.createElement('div'); charts.draw(figure, place, 600); return "
-    ticks = page.evaluate(drawing + "[...place.querySelectorAll('.tick')].map((tick) => tick.textContent) }", figure)
-    assert shown <= set(ticks)
+    assert shown <= set(upright_ticks(page, values, log=True))
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_an_upright_axis_has_three_ticks_that_differ(page, log):
+    lowest = (3e-7, 0.11, 0.4, 1.03, 4.1, 980, 51_000)
+    for low, factor in product(lowest, (1, 1.001, 1.3, 2.2, 4, 9, 70, 110, 3e4, 1e12)):
+        ticks = upright_ticks(page, [low, low * factor], log=log)
+        assert len(set(ticks)) == len(ticks) >= 3, (low, factor, ticks)
+
+
+@pytest.mark.parametrize("width", [PHONE, COLUMN])
+@pytest.mark.parametrize("rows", [None, [f"learned · v{i}-separate" for i in range(10)]])
+def test_cells_of_ten_classes_have_their_numbers(page, width, rows):
+    """On a phone and on paper nobody has a pointer to ask with."""
+    shares = [[1.0 if i == j else 0.05 for j in range(10)] for i in range(10)]
+    shown = sketched(page, matrix(shares, rows=rows), width, texts(".value"))
+    assert len(shown) == 100
+    assert set(shown) == {"1.0", ".05"}
+    boxes = "(place) => [...place.querySelectorAll('.value')].map((text) => [text, text.previousElementSibling]"
+    fits = boxes + ".map((part) => part.getBoundingClientRect().width))"
+    assert all(number <= cell for number, cell in sketched(page, matrix(shares, rows=rows), width, fits))
+
+
+def test_the_confusion_of_a_run_has_its_numbers_on_a_phone(page):
+    page.set_viewport_size({"width": 375, "height": 800})
+    chart = page.locator("figure:not([hidden])").filter(has_text="Confusion").first.locator(".chart")
+    assert drawn(chart)
+    page.wait_for_function("(chart) => chart.clientWidth === Number(chart.dataset.width)", arg=chart.element_handle())
+    seen = "cells => cells.filter((cell) => cell.style.fillOpacity > 0).length"
+    assert chart.locator(".value").count() == chart.locator(".cell").evaluate_all(seen) > 0
+
+
+def luminance(colour):
+    parts = [part / 255 for part in colour]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one, other):
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_in_cells_of_any_strength_can_be_read(page, scheme):
+    page.emulate_media(color_scheme=scheme)
+    shares = [[(10 * i + j + 1) / 100 for j in range(10)] for i in range(10)]
+    colours = sketched(page, matrix(shares), 600, COLOURS)
+    assert len(colours) == 100
+    assert min(contrast(text, cell) for text, cell in colours) >= READABLE
+
+
+def test_a_share_has_one_colour_in_every_matrix_and_counts_say_their_scale(page):
+    strengths = "(place) => [...place.querySelectorAll('.cell')].map((cell) => Number(cell.style.fillOpacity))"
+    assert sketched(page, matrix([[0.5, 0.25]]), 600, strengths) == [0.5, 0.25]
+    assert sketched(page, matrix([[0.5, 1.0]]), 600, strengths) == [0.5, 1.0]
+    counts = matrix([[1, 4]], whole=True)
+    assert sketched(page, counts, 600, strengths) == [0.25, 1.0]
+    assert "full colour: 4" in sketched(page, counts, 600, texts(".title"))
+
+
+def test_the_menu_of_runs_stands_before_the_first_chart_that_it_changes(page):
+    after = "all => all.map((menu) => menu.nextElementSibling.dataset.of)"
+    assert page.locator(".choice").count() >= 2
+    assert all(page.locator(".choice").evaluate_all(after))
+    before = (
+        "all => all.every((menu) => !menu.parentElement.querySelector('[data-of]:not([data-of=\"\"]):has(~ .choice)'))"
+    )
+    assert page.locator(".choice").evaluate_all(before)
 
 
 @pytest.mark.parametrize("width", [375, 768, 1200])
@@ -240,6 +349,11 @@ def test_it_prints_in_light_on_paper_width_and_breaks_no_chart(page):
     kept = "all => all.every((figure) => getComputedStyle(figure).breakInside === 'avoid')"
     assert page.locator("figure").evaluate_all(kept)
     assert page.locator(".claim[open]").count() == page.locator(".claim").count()
+    assert not any(part.is_visible() for part in page.locator("details:not([open])").all())
+    said = "(of) => [getComputedStyle(of, '::before').content, getComputedStyle(of, '::after').content]"
+    assert page.locator("#training .choice ~ figure .of").first.evaluate(said) == ['"of "', '" alone"']
+    page.set_viewport_size({"width": ON_PAPER, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= ON_PAPER
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(color_scheme="light", media="screen")
     assert page.locator(".claim[open]").count() == 0

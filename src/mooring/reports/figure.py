@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 PALETTE = (  # after Okabe and Ito, all at least 3:1 on white; then what can still be told apart from those
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#A97600", "#2D8FC4"),
-    *("#767676", "#882255", "#4B3FA7", "#77771C", "#2A7F7F", "#B5506A"),
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#4B3FA7", "#2D8FC4"),
+    *("#767676", "#882255", "#A97600", "#77771C", "#2A7F7F", "#B5506A"),
 )
 INK = -1  # the colour of text, for what belongs to nobody
 SHORT_NAME = 4

@@ -120,7 +120,10 @@ def course(axes: Any, line: Line, label: str) -> None:
 def heat(figure: Heat) -> Any:
     drawn, axes = canvas(0.75 + 0.16 * min(max(len(figure.y), 4), MOST_ROWS))
     values = [[float("nan") if value is None else value for value in row] for row in figure.values]
-    image = axes.imshow(values or [[float("nan")]], cmap="Blues", aspect="auto", vmin=0)
+    known = [value for row in figure.values for value in row if value is not None]
+    shares = all(isinstance(value, float) and value <= 1 for value in known)
+    full = 1.0 if shares else None  # a share of .5 has the same colour in every figure
+    image = axes.imshow(values or [[float("nan")]], cmap="Blues", aspect="auto", vmin=0, vmax=full)
     axes.grid(False)
     tilt = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if lying(figure.x) else {}
     each = 1 + len(figure.x) // MOST_NAMES

@@ -12,6 +12,7 @@ from mooring.reports.figure import PALETTE, Bars, Curves, Figure
 from mooring.reports.page.charts import chart
 from mooring.reports.section import Report
 from mooring.reports.table import Table, csv_text, shown
+from mooring.version import VERSION
 
 FEW_ROWS = 10  # a longer table is folded
 FEW_TEXTS = 3  # files that stand beside each other; more are folded into one
@@ -22,8 +23,8 @@ MANY_LINES = 12  # of a figure that needs the whole of it
 LONG_NAME = 20  # characters beside a bar that need half a page
 LONG_TEXT = 24  # characters of a cell that may break its lines
 DARK = (  # the palette on a dark page, each at least 3:1 there
-    *("#4BA3DB", "#F07F35", "#2FC79B", "#DE9BC2", "#DDA420", "#7CC8F0"),
-    *("#ABABAB", "#D0709F", "#9C8FF0", "#B8B84A", "#58B7B7", "#E58AA0"),
+    *("#4BA3DB", "#F07F35", "#2FC79B", "#DE9BC2", "#9C8FF0", "#7CC8F0"),
+    *("#ABABAB", "#D0709F", "#DDA420", "#B8B84A", "#58B7B7", "#E58AA0"),
 )
 
 
@@ -48,6 +49,7 @@ def page(report: Report) -> str:
     return str(
         environment.from_string(asset("page.html.j2")).render(
             report=report,
+            version=VERSION,
             few_rows=FEW_ROWS,
             few_texts=FEW_TEXTS,
             most_rows=MOST_ROWS,

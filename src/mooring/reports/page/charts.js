@@ -5,8 +5,9 @@ const charts = (() => {
   const DIGIT = 6.7; // pixels of a character at 12 px
   const HEIGHT = 218;
   const FEW_POINTS = 30;
-  const NARROW_CELL = 27; // pixels, too few for a number
+  const NARROW_CELL = 21; // pixels; a narrower cell has no room for a number such as .97
   const MOST_ROWS = 24; // of a matrix that have room for numbers
+  const FEWEST_TICKS = 3; // of an upright axis: fewer do not tell how it is divided
   const MOST_TOLD = 12; // lines of a tip
   const hidden = new WeakMap(); // chart -> entries of its legend that are switched off
 
@@ -20,7 +21,7 @@ const charts = (() => {
   const width = (text) => [...text].reduce((sum, char) => sum + (char > "\u2e80" ? 12 : DIGIT), 0);
   const cut = (text, room) => {
     if (width(text) <= room) return text;
-    const kept = Math.max(2, Math.floor((room * text.length) / width(text)) - 1); // what sets names apart is often at their end
+    const kept = Math.max(2, Math.floor((room * text.length) / width(text)) - 2); // what sets names apart is often at their end
     return `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(text.length - Math.floor(kept / 2))}`;
   };
 
@@ -47,17 +48,22 @@ const charts = (() => {
     const at = (value) => from + ((value - low) / (high - low || 1)) * (to - from);
     return { at, ticks: ticks.map((value) => [value, label(value)]) };
   };
+  const divided = (low, high, from, to, most) => {
+    const scale = linear(low, high, from, to, most);
+    return scale.ticks.length >= FEWEST_TICKS || most > 64 ? scale : divided(low, high, from, to, most + 1);
+  };
   const logarithmic = (low, high, from, to) => {
     const [first, last] = [Math.log10(low), Math.log10(high)];
     const at = (value) => from + ((Math.log10(value) - first) / (last - first || 1)) * (to - from);
-    const ticks = [];
+    const seen = (ticks) => ticks.filter(([value]) => value >= low * 0.999 && value <= high * 1.001);
+    const exponents = [];
+    for (let n = Math.floor(first); n <= Math.ceil(last); n++) exponents.push(n);
     const stride = Math.max(1, Math.ceil((last - first) / 7));
-    for (let n = Math.floor(first); n <= Math.ceil(last); n++)
-      if (last - first < 2) for (const digit of [1, 2, 5]) ticks.push([digit * 10 ** n, n < -3 || n > 4 ? `${digit} · ${power(n)}` : trimmed(written(digit * 10 ** n))]);
-      else if (n % stride === 0) ticks.push([10 ** n, decade(n)]);
-    const seen = ticks.filter(([value]) => value >= low * 0.999 && value <= high * 1.001);
-    return { at, ticks: seen.length > 1 ? seen : linear(low, high, from, to, 4).ticks }; // within less than an octave
+    let ticks = last - first < 2 ? [] : seen(exponents.filter((n) => n % stride === 0).map((n) => [10 ** n, decade(n)]));
+    if (ticks.length < FEWEST_TICKS) ticks = seen(exponents.flatMap((n) => [1, 2, 5].map((digit) => [digit * 10 ** n, within(digit, n)])));
+    return { at, ticks: ticks.length < FEWEST_TICKS ? divided(low, high, from, to, 4).ticks : ticks }; // of values that lie close together
   };
+  const within = (digit, n) => (n < -3 || n > 4 ? `${digit} · ${power(n)}` : trimmed(written(digit * 10 ** n))); // a tick within a decade
 
   const canvas = (chart, wide, high) => {
     chart.replaceChildren();
@@ -92,7 +98,7 @@ const charts = (() => {
       [low, high] = [low === 0 ? 0 : low - room, high + room];
     }
     const [top, bottom] = [24, HEIGHT - 38];
-    const y = figure.log ? logarithmic(low, high, bottom, top) : linear(low, high, bottom, top, 5);
+    const y = figure.log ? logarithmic(low, high, bottom, top) : divided(low, high, bottom, top, 5);
     const left = 12 + Math.max(...y.ticks.map(([, label]) => width(label)), 14);
     const right = wide - 10;
     const [first, last] = rounds.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
@@ -202,8 +208,10 @@ const charts = (() => {
   const range = (told, i) => `${written(told.values[i])}${told.whiskers[i] ? ` (${told.whiskers[i].map(written).join(" to ")})` : ""}`;
 
   const heat = (figure, chart, wide) => {
-    const most = Math.max(0, ...figure.values.flat().map((value) => value ?? 0)) || 1;
-    const named = Math.min(wide * 0.34, 14 + Math.max(...figure.rows.map(width), width(figure.y)));
+    const highest = Math.max(0, ...figure.values.flat().map((value) => value ?? 0));
+    const share = !figure.whole && highest <= 1;
+    const full = share ? 1 : highest || 1; // a share of .50 has the same colour in every figure
+    const named = Math.min(wide * 0.34, 14 + Math.max(...figure.rows.map(width)));
     const cell = (wide - named - 2) / Math.max(1, figure.columns.length);
     const longest = Math.max(0, ...figure.columns.map(width));
     const tilted = longest > cell - 4;
@@ -223,13 +231,14 @@ const charts = (() => {
       const turned = tilted ? { "text-anchor": "end", transform: `rotate(-45 ${x} ${y - 4})` } : { "text-anchor": "middle" };
       make(svg, "text", { class: "name", x, y, ...turned }, cut(name, tilted ? 100 : cell));
     });
-    const text = (value) => (figure.whole ? value.toLocaleString("en") : value.toFixed(2).replace(/^0/, ""));
+    const text = (value) => (figure.whole ? value.toLocaleString("en") : value.toFixed(2).replace(/^0/, "").replace(/^1\.00$/, "1.0")); // as wide as .97
+    if (!share) make(svg, "text", { class: "title", x: wide - 2, y: 12, "text-anchor": "end" }, `full colour: ${written(full)}`);
     figure.values.forEach((line, i) =>
       line.forEach((value, j) => {
-        const strength = (value ?? 0) / most;
+        const strength = (value ?? 0) / full;
         make(svg, "rect", { class: "cell", x: named + cell * j + 0.5, y: top + row * i + 0.5, width: Math.max(cell - 1, 0.5), height: many ? row : row - 1, style: `fill-opacity:${strength.toFixed(3)}${many ? ";stroke:none" : ""}` });
         if (value && !many && cell >= Math.max(NARROW_CELL, figure.whole ? width(text(value)) * 0.85 : 0))
-          make(svg, "text", { class: strength > 0.5 ? "value strong" : "value", x: named + cell * (j + 0.5), y: top + row * (i + 0.5) + 4, "text-anchor": "middle" }, text(value));
+          make(svg, "text", { class: "value", style: `--strength:${strength.toFixed(3)}`, x: named + cell * (j + 0.5), y: top + row * (i + 0.5) + 4, "text-anchor": "middle" }, text(value));
       }),
     );
     svg.read = (px, py) => {
