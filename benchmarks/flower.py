@@ -29,7 +29,7 @@ class Work:
     turns: int
 
 
-FULL = Work(images=2_000, test=10_000, epochs=10, clients=(5, 50), turns=2)
+FULL = Work(images=2_000, test=10_000, epochs=10, clients=(5, 50), turns=3)
 QUICK = Work(images=200, test=500, epochs=1, clients=(5,), turns=1)
 
 

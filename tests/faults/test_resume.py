@@ -63,7 +63,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(original, settings, tmp_path, cli):
 def test_a_finished_run_is_left_alone_by_resume(original, cli):
     code, out, err = cli("resume", original)
     assert code == 0
-    assert "finished earlier, nothing was run" in err
+    assert "had finished, nothing was left to do" in err
     assert "v12" in out
 
 
