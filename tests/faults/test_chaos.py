@@ -10,6 +10,7 @@ from disturbance import LIMIT_SECONDS, same, started, torment, undisturbed, wait
 KILLS = 60
 METHODS = ("v12", "memory-bank", "v6", "v9")  # learned lambda, memory, public bank and stages, entropy
 LONGER = ["training.rounds=4", "training.local_epochs=3"]
+EQUAL = ["partition.kind=iid", "partition.clients=3"]
 
 
 @pytest.mark.chaos
@@ -25,6 +26,18 @@ def test_many_kills(method, tmp_path):
         same(original, folder)
         killed, attempt = killed + here, attempt + 1
         print(f"{method}: {here} kills, byte-identical ({killed} in all)")
+
+
+@pytest.mark.chaos
+@pytest.mark.slow
+def test_many_kills_while_a_client_changes_its_worker(tmp_path):
+    """Three equal clients on two workers: one of them is begun by one and ended by the other."""
+    settings = ["method=v12", *LONGER, *EQUAL]
+    original, rng = undisturbed(settings, tmp_path / "original"), random.Random("divided")
+    killed = torment(tmp_path / "run", settings, rng, kills=KILLS // len(METHODS), patience=8.0)
+    same(original, tmp_path / "run")
+    print(f"divided: {killed} kills, byte-identical")
+    assert killed
 
 
 @pytest.mark.chaos
