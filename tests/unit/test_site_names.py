@@ -1,5 +1,6 @@
 """Whoever holds images has a name, from the folder to the result."""
 
+import os
 import re
 
 import numpy as np
@@ -58,6 +59,9 @@ def test_arrays_with_sites_are_divided_by_them(tmp_path, sites):
     assert experiment.partition == (Sites() if sites else Dirichlet())
     (tmp_path / "own.npz").write_bytes(b"no zip")
     assert not experiment.data.has_sites()
+    (tmp_path / "own.npz").unlink()
+    os.mkfifo(tmp_path / "own.npz")
+    assert not experiment.data.has_sites(), "nobody waits for a pipe"
 
 
 def test_clients_that_share_the_images_of_a_site_go_by_number(hospitals):

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import torch
@@ -13,14 +12,15 @@ from numpy.typing import NDArray
 from mooring.data.images import ImageSet, Source
 from mooring.data.limits import MAX_BYTES, guard, out_of_memory
 from mooring.data.locate import own_path
-from mooring.data.npz_file import Array, read_npz
+from mooring.data.npz_file import Array, holds, read_npz
 from mooring.data.pixels import to_images
 from mooring.errors import DataError
 from mooring.types import Count
 
 REQUIRED = ("train_images", "train_labels", "test_images", "test_labels")
 MOST_CLASSES = 2**16
-OPTIONAL = ("train_sites", "classes")
+SITES = "train_sites"
+OPTIONAL = (SITES, "classes")
 WANTED = f"an .npz file with {', '.join(REQUIRED)} (and, if you like, {', '.join(OPTIONAL)})"
 
 
@@ -36,9 +36,8 @@ class Arrays(Source):
 
     def has_sites(self) -> bool:
         try:
-            with ZipFile(own_path(self.root, WANTED)) as file:
-                return f"{OPTIONAL[0]}.npy" in file.namelist()
-        except (DataError, OSError, BadZipFile):  # told when it is read
+            return holds(own_path(self.root, WANTED), SITES)
+        except Exception:  # whatever is wrong with the file is told when it is read
             return False
 
     def train(self) -> ImageSet:
@@ -73,7 +72,7 @@ def _parts(arrays: Mapping[str, Array]) -> tuple[ImageSet, ImageSet]:
     for name, labels in (("train_labels", train_labels), ("test_labels", test_labels)):
         if labels.max() >= len(classes):
             raise DataError(f"{name} holds {labels.max()} but there are {len(classes)} classes", "add it or relabel")
-    sites = _sites(arrays.get("train_sites"), len(train_images))
+    sites = _sites(arrays.get(SITES), len(train_images))
     return (
         ImageSet(torch.from_numpy(train_images), torch.from_numpy(train_labels), classes, sites),
         ImageSet(torch.from_numpy(test_images), torch.from_numpy(test_labels), classes),

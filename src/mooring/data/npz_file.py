@@ -50,6 +50,14 @@ class Member:
         return math.prod(self.shape) * self.dtype.itemsize
 
 
+def holds(path: Path, name: str) -> bool:
+    """Is there an array of this name? The same files are refused as when they are read."""
+    size = regular(path).st_size
+    with _Narrow(path) as file, zipfile.ZipFile(file) as archive:
+        _refuse_contradictions(archive, file, size)
+        return f"{name}.npy" in archive.namelist()
+
+
 def read_npz(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, Array]:
     """The arrays of these names that are there, if all of them together stay within the limit."""
     size = regular(path).st_size
