@@ -65,6 +65,7 @@ class Local(Checked):
         """In processes of their own; only this one writes."""
         runner = ClientRunner(job, {site.number: site for site in sites}, states, 60 * self.save_minutes, devices)
         pool: WorkerPool[Turn] = WorkerPool(runner, workers)
+        handed_over = set[int]()
         for said in pool.run(turns_of(job, sites, workers)):
             match said:
                 case Message(content=Event() as event):
@@ -78,7 +79,9 @@ class Local(Checked):
                 case Message(task=turn, content=("handed over", bytes() as data)):
                     left = unpacked_state(data)
                     states.keep(turn.client, left)
-                    pool.add(Turn(turn.client, begun=step_of(left), state=data))
+                    if turn.client not in handed_over:  # or its first worker died over its last word, and said it twice
+                        pool.add(Turn(turn.client, begun=step_of(left), state=data))
+                    handed_over.add(turn.client)
                 case Died(task=turn, exit_code=code):
                     emit(failure(turn.client, given_up(turn.client, code)))
 
