@@ -26,13 +26,12 @@ def compare(
     from mooring.cli.waiting import working
 
     with working("reading the runs and writing the comparison"):
-        from mooring.reports import comparison
+        from mooring.reports import comparison, write_comparison
         from mooring.reports.formats import named_format
 
         chosen = named_format(format_)
-        path = out or Path(chosen.name.replace("report", "comparison"))
         report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive)
-        chosen.write(report, path)
+        path = write_comparison(report, chosen, out)
     from mooring.cli.terminal import Screen
 
     screen = Screen()

@@ -8,6 +8,7 @@ from mooring.config import HOUSE_CODE, Trust
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
+    from mooring.reports.formats import Format
     from mooring.reports.section import Report
 
 
@@ -48,10 +49,8 @@ def compare(
     """Write the same report on runs that were made separately; by default `comparison.html` where one stands."""
     from mooring.reports.formats import named_format
 
-    chosen = named_format(format)
-    path = Path(chosen.name.replace("report", "comparison") if out is None else out)
-    chosen.write(comparison([Path(folder) for folder in folders], trust, positive), path)
-    return path
+    chosen = named_format(format)  # a mistake is told before anything is read
+    return write_comparison(comparison([Path(folder) for folder in folders], trust, positive), chosen, out)
 
 
 def comparison(folders: Sequence[Path], trust: Trust = HOUSE_CODE, positive: str | None = None) -> "Report":
@@ -63,6 +62,13 @@ def comparison(folders: Sequence[Path], trust: Trust = HOUSE_CODE, positive: str
     if len(folders) < 2:
         raise ConfigError(["mooring compare takes two folders or more; for one there is mooring report"])
     return compose(looking_for(gather_several(folders, trust), positive))
+
+
+def write_comparison(report: "Report", chosen: "Format", out: Path | str | None) -> Path:
+    """Where it is written."""
+    path = Path(chosen.name.replace("report", "comparison") if out is None else out)
+    chosen.write(report, path)
+    return path
 
 
 __all__ = ["compare", "report"]
