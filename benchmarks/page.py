@@ -1,5 +1,6 @@
 """All benchmarks, and the page they are written to."""
 
+import compileall
 import os
 import platform
 import re
@@ -12,6 +13,7 @@ from time import monotonic
 from benchmarks import clients, encoder, flower, folders, fusions, load, naive, roofline, scale, scaling, spent, startup
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
+from mooring import __file__ as package
 from mooring.record import environment
 
 BENCHMARKS: dict[str, Callable[[Say], Table]] = {
@@ -47,6 +49,7 @@ def main(arguments: list[str]) -> None:
     if unknown:
         sys.exit(f"python -m benchmarks [{' '.join(BENCHMARKS)}] [--write | --quick]")
     quick = "--quick" in arguments
+    compileall.compile_dir(Path(package).parent, quiet=1)  # as pip leaves a package, this one or somebody else's
     names = [name for name in arguments if not name.startswith("--")] or list(QUICK if quick else BENCHMARKS)
     began = monotonic()
     for name in names:

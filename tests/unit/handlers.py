@@ -28,3 +28,11 @@ def waiting(task, link):
     """Until somebody ends it."""
     link.send(os.getpid())
     link.stopping.wait()
+
+
+def telling(task, link):
+    """Some of it with what follows, some at once, the rest with its end."""
+    link.gather("first")
+    link.gather("second")
+    link.send("third")
+    link.gather("last")

@@ -6,11 +6,11 @@ from multiprocessing import active_children
 
 import pytest
 import torch
-from handlers import Trying, waiting
+from handlers import Trying, telling, waiting
 
 from mooring import load, run
 from mooring.events import FusionBegan, PartitionDrawn
-from mooring.processes import NO_MEMORY, Died, Message, WorkerPool, threads
+from mooring.processes import NO_MEMORY, Died, Link, Message, WorkerPool, threads
 
 pytestmark = pytest.mark.usefixtures("forking")
 
@@ -41,6 +41,35 @@ def test_a_dead_worker_is_replaced_and_a_crash_is_told_with_its_traceback(tmp_pa
     assert 'handlers.py", line' in str(crash.value)
     assert str(crash.value).rstrip().endswith("ValueError: a mistake of ours")
     assert len((tmp_path / "wrong").read_text().splitlines()) == 1  # a mistake is not tried again
+
+
+def test_messages_are_heard_in_order_whether_gathered_or_sent():
+    words = ["first", "second", "third", "last"]
+    assert ends(WorkerPool(telling, 1), ["one", "other"]) == [
+        Message(task, word) for task in ("one", "other") for word in words
+    ]
+
+
+class Posted:
+    """A pipe that keeps what is sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, what):
+        self.sent.append(what)
+
+
+def test_a_message_waits_for_others_only_where_the_parent_has_just_heard_something():
+    link = Link(Posted(), 0)
+    link.gather("soon after the start")
+    assert link.pipe.sent == []
+    link.said -= 1  # second of silence
+    link.gather("later")
+    assert link.pipe.sent == [("messages", ["soon after the start", "later"], None)]
+    link.gather("in a moment")
+    link.say("ended")
+    assert link.pipe.sent[1:] == [("ended", ["in a moment"], None)]
 
 
 def test_whoever_turns_away_leaves_no_worker_behind():

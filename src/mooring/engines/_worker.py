@@ -39,11 +39,11 @@ class ClientRunner:
 
         def emit(event: Event) -> None:
             if task.state is None or not isinstance(event, ClientStarted | ClientResumed):  # said in its first turn
-                link.send(event)
+                link.gather(event)
 
         try:
             for upload in run_client(self.job, self.sites[task.client], emit, keeper, device):
-                link.send(("upload", encode(upload)))
+                link.gather(("upload", encode(upload)))  # its state follows, or the client's end
         except HandedOver:
             pass
         except UserCodeError as error:
@@ -77,8 +77,10 @@ class KeeperAway:
         return self.turn.until is not None and step >= self.turn.until
 
     def keep(self, tensors: Tensors) -> None:
-        leaves = self.handed_over_at(step_of(tensors)) and will_train(tensors) and not self.link.stopping.is_set()
-        self.link.send(("handed over" if leaves else "state", encode_tensors(tensors, STATE)))
+        goes_on = will_train(tensors)
+        leaves = goes_on and self.handed_over_at(step_of(tensors)) and not self.link.stopping.is_set()
+        tell = self.link.send if goes_on else self.link.gather  # the last state travels with the word that it was
+        tell(("handed over" if leaves else "state", encode_tensors(tensors, STATE)))
         self.kept = monotonic()
         if leaves:
             raise HandedOver

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from mooring.processes.interrupts import remembered_interrupt
 from mooring.processes.starting import start_process
-from mooring.processes.worker import BEGUN, CRASHED, ENDED, HOME, MESSAGE, STOP, STOPPED, Handler
+from mooring.processes.worker import BEGUN, CRASHED, ENDED, HOME, STOP, STOPPED, Handler
 
 LIVES = 3  # workers that may die over one task
 GLANCE_SECONDS = 0.2  # between two looks at the keyboard
@@ -44,7 +44,7 @@ class Worker(Generic[T]):
     process: Any
     pipe: Connection
     task: T | None = None  # that it carries out
-    begun: bool = False  # or is it still starting?
+    begun: bool = False  # or is the process still starting?
 
 
 @dataclass
@@ -94,7 +94,7 @@ class WorkerPool(Generic[T]):
         self._assign(worker)
 
     def _assign(self, worker: Worker[T]) -> None:
-        worker.task, worker.begun = self.waiting.pop(0) if self.waiting else None, False
+        worker.task = self.waiting.pop(0) if self.waiting else None
         self._tell(worker, HOME if worker.task is None else worker.task)
 
     def _tell(self, worker: Worker[T], what: object) -> None:
@@ -115,24 +115,25 @@ class WorkerPool(Generic[T]):
             for pipe in ready:
                 worker = busy[pipe]  # type: ignore[index]
                 try:
-                    what, content = worker.pipe.recv()
+                    what, messages, detail = worker.pipe.recv()
                 except (EOFError, OSError):
                     yield from self._replace_worker(worker)
                     continue
-                yield from self._handle(worker, what, content)
+                assert worker.task is not None
+                for content in messages:
+                    yield Message(worker.task, content)
+                self._heed(worker, what, detail)
 
-    def _handle(self, worker: Worker[T], what: str, content: Any) -> Iterator[Message[T]]:
-        assert worker.task is not None
+    def _heed(self, worker: Worker[T], what: str, detail: str | None) -> None:
+        """What a worker says of itself."""
         if what == BEGUN:
             worker.begun = True
-        elif what == MESSAGE:
-            yield Message(worker.task, content)
         elif what == ENDED:
             self._assign(worker)
         elif what == STOPPED:
             worker.task = None
         elif what == CRASHED:
-            raise RuntimeError(f"in a worker process:\n{content}")
+            raise RuntimeError(f"in a worker process:\n{detail}")
 
     def _replace_worker(self, worker: Worker[T]) -> Iterator[Died[T]]:
         """A worker died over its task: another goes on with it, a bounded number of times."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
+from time import monotonic
 from traceback import format_exc
 from typing import Any, Protocol
 
@@ -15,7 +16,8 @@ from mooring.processes.memory import keep_freed_memory, lacks_memory, one_thread
 
 NO_MEMORY = 77  # exit code of a worker that ran out of it
 STOP, HOME = "stop", None  # what a parent says beside tasks
-BEGUN, MESSAGE, ENDED, STOPPED, CRASHED = "begun", "message", "ended", "stopped", "crashed"  # what a worker says
+BEGUN, MESSAGES, ENDED, STOPPED, CRASHED = "begun", "messages", "ended", "stopped", "crashed"  # what a worker says
+GATHERED_SECONDS = 0.05  # for which messages may wait for those that follow
 
 
 class Stopped(Exception):  # noqa: N818
@@ -24,16 +26,35 @@ class Stopped(Exception):  # noqa: N818
 
 @dataclass
 class Link:
-    """A worker's line to its parent. `stopping` is set when the parent asks it to save and stop."""
+    """A worker's line to its parent. `stopping` is set when the parent asks it to save and stop.
+
+    Messages that follow each other closely travel together: a client of a few images has seven, and each would wake
+    the parent, which has no core of its own.
+    """
 
     pipe: Connection
     worker: int  # its number
     stopping: threading.Event = field(default_factory=threading.Event)
     on_stop: Callable[[], None] = field(default=lambda: None)
     tasks: SimpleQueue[Any] = field(default_factory=SimpleQueue)
+    gathered: list[object] = field(default_factory=list)
+    said: float = field(default_factory=monotonic)  # when the parent last heard something
 
     def send(self, content: object) -> None:
-        self.pipe.send((MESSAGE, content))
+        """At once, after all that was gathered."""
+        self.gathered.append(content)
+        self.say(MESSAGES)
+
+    def gather(self, content: object) -> None:
+        """With what follows, unless the parent has heard nothing for a moment: a task that ends says all of it."""
+        self.gathered.append(content)
+        if monotonic() - self.said > GATHERED_SECONDS:
+            self.say(MESSAGES)
+
+    def say(self, what: str, detail: str | None = None) -> None:
+        messages, self.gathered = self.gathered, []
+        self.pipe.send((what, messages, detail))
+        self.said = monotonic()
 
     def listen(self) -> None:
         """Until the parent is gone, however it went: a worker without one works for nobody."""
@@ -66,17 +87,17 @@ def work(handler: Handler, pipe: Connection, worker: int) -> None:
     one_thread()
     keep_freed_memory()
     try:
+        link.say(BEGUN)
         while (task := link.tasks.get()) is not HOME:
             if link.stopping.is_set():
                 raise Stopped
-            pipe.send((BEGUN, None))
             handler(task, link)
-            pipe.send((ENDED, None))
+            link.say(ENDED)
     except (Stopped, KeyboardInterrupt):
-        pipe.send((STOPPED, None))
+        link.say(STOPPED)
     except (EOFError, BrokenPipeError):
         os._exit(1)  # nobody is left to work for
     except BaseException as error:
         if lacks_memory(error):
             os._exit(NO_MEMORY)  # there may be more when the others are done
-        pipe.send((CRASHED, format_exc()))
+        link.say(CRASHED, format_exc())

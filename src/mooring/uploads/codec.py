@@ -227,8 +227,11 @@ def raw(tensor: Tensor) -> "np.ndarray[Any, np.dtype[np.uint8]]":
 
 
 def digest_of(entries: Tree, metadata: Tree, pieces: Iterable[Piece]) -> str:
-    """SHA-256 of everything but itself, however the header is spelled."""
-    content = sha256(canonical_json([entries, metadata]).encode())
+    """SHA-256 of everything but itself, however the header is spelled.
+
+    The text is `canonical_json`'s, which would look for numbers like 5.0 first: here sizes are whole, all else is text.
+    """
+    content = sha256(json.dumps([entries, metadata], sort_keys=True, separators=(",", ":")).encode())
     for piece in pieces:
         content.update(piece)
     return content.hexdigest()
