@@ -60,3 +60,19 @@ def test_uploads_of_a_run_are_read_when_they_are_asked_for(v12_run):
     stored = StoredUploads(folder, folder.result.uploads)
     assert [upload.client for upload in stored] == [record.client for record in folder.result.uploads]
     assert stored[1:][0].client == folder.result.uploads[1].client
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_uploads_that_are_small_together_are_read_once(v12_run, monkeypatch, small):
+    folder = RunFolder(v12_run)
+    monkeypatch.setattr(
+        "mooring.record.folder.SMALL", sum(record.bytes for record in folder.result.uploads) - (not small)
+    )
+    stored = StoredUploads(folder, folder.result.uploads)
+    first, again = list(stored), list(stored)
+    assert [one is other for one, other in zip(first, again, strict=True)] == [small] * len(first)
+    assert all(
+        torch.equal(one.tensors[name], other.tensors[name])
+        for one, other in zip(first, again, strict=True)
+        for name in one.tensors
+    )

@@ -1,7 +1,7 @@
 """A run folder, as everybody reads it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
@@ -31,6 +31,7 @@ MODEL = "model.mooring"
 ENCODER = "encoder.safetensors"
 KNOWN = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG, MODEL, ENCODER)  # files whose hashes the result keeps
 AGAIN = "repeat the run with --again"
+SMALL = 2**25  # bytes of uploads that may stay in memory: little beside what torch itself takes
 
 
 @dataclass(frozen=True)
@@ -152,10 +153,15 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class StoredUploads(Sequence[Upload]):
-    """Uploads of a run that stay on disk: each is read, and checked against its hash, when it is asked for."""
+    """Uploads of a run that stay on disk: each is read, and checked against its hash, when it is asked for.
+
+    Where all of them together are small, what was read once is kept: they are asked for when they are admitted, fused
+    and evaluated alone.
+    """
 
     folder: RunFolder
     records: tuple[UploadRecord, ...]
+    kept: dict[UploadRecord, Upload] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -167,7 +173,17 @@ class StoredUploads(Sequence[Upload]):
     def __getitem__(self, index: int | slice) -> Upload | Sequence[Upload]:
         if isinstance(index, slice):
             return replace(self, records=self.records[index])
-        return self.folder.upload(self.records[index])
+        record = self.records[index]
+        if record in self.kept:
+            return self.kept[record]
+        upload = self.folder.upload(record)
+        if self.small:
+            self.kept[record] = upload
+        return upload
+
+    @cached_property
+    def small(self) -> bool:
+        return sum(record.bytes for record in self.records) <= SMALL
 
 
 def write_result(folder: Path, result: Result) -> Result:
