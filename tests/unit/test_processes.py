@@ -62,14 +62,17 @@ class Posted:
 
 def test_a_message_waits_for_others_only_where_the_parent_has_just_heard_something():
     link = Link(Posted(), 0)
-    link.gather("soon after the start")
-    assert link.pipe.sent == []
-    link.said -= 1  # second of silence
-    link.gather("later")
-    assert link.pipe.sent == [("messages", ["soon after the start", "later"], None)]
+    link.say("begun")
+    link.gather("first")
+    assert link.pipe.sent == [("begun", [], None), ("messages", ["first"], None)]
     link.gather("in a moment")
+    assert len(link.pipe.sent) == 2
+    link.sent -= 1  # second of silence
+    link.gather("later")
+    assert link.pipe.sent[2:] == [("messages", ["in a moment", "later"], None)]
+    link.gather("at the end")
     link.say("ended")
-    assert link.pipe.sent[1:] == [("ended", ["in a moment"], None)]
+    assert link.pipe.sent[3:] == [("ended", ["at the end"], None)]
 
 
 def test_whoever_turns_away_leaves_no_worker_behind():

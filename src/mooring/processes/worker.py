@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from time import monotonic
@@ -38,7 +39,7 @@ class Link:
     on_stop: Callable[[], None] = field(default=lambda: None)
     tasks: SimpleQueue[Any] = field(default_factory=SimpleQueue)
     gathered: list[object] = field(default_factory=list)
-    said: float = field(default_factory=monotonic)  # when the parent last heard something
+    sent: float = -inf  # when the parent last heard of a task
 
     def send(self, content: object) -> None:
         """At once, after all that was gathered."""
@@ -46,15 +47,16 @@ class Link:
         self.say(MESSAGES)
 
     def gather(self, content: object) -> None:
-        """With what follows, unless the parent has heard nothing for a moment: a task that ends says all of it."""
+        """With what follows, unless the parent has heard nothing for a moment; the end of a task says all of it."""
         self.gathered.append(content)
-        if monotonic() - self.said > GATHERED_SECONDS:
+        if monotonic() - self.sent > GATHERED_SECONDS:
             self.say(MESSAGES)
 
     def say(self, what: str, detail: str | None = None) -> None:
         messages, self.gathered = self.gathered, []
         self.pipe.send((what, messages, detail))
-        self.said = monotonic()
+        if messages:
+            self.sent = monotonic()
 
     def listen(self) -> None:
         """Until the parent is gone, however it went: a worker without one works for nobody."""
