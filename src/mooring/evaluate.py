@@ -131,8 +131,11 @@ def evaluate(
 
 
 def threads_of(fusion: Fusion) -> int:
-    """One for sums, so that their solution is the same to the bit on every machine; else what is usual here."""
-    return torch.get_num_threads() if any(part.trained for part in fusion.needs) else 1
+    """One for sums, so that their solution is the same to the bit on every machine, and for rules that only add up or
+    put side by side what they read: with two, beside workers that are busy, to look whether the numbers of a small
+    network are finite took 0.3 ms instead of 0.01. Else what is usual here."""
+    computes = any(part.trained for part in fusion.needs) and not fusion.streams
+    return torch.get_num_threads() if computes else 1
 
 
 def evaluate_with_clients(
@@ -185,6 +188,11 @@ def batch_by_batch(look: Callable[[Tensor], T], images: Tensor, device: Device =
 def measure(scores: Tensor, labels: Tensor) -> Metrics:
     """Accuracy, its mean over classes, macro F1, expected calibration error of the soft-max of the scores, and of each
     class how well it is told from all others."""
+    with threads(1):  # a few numbers per image: two threads would wait for each other
+        return metrics_of(scores, labels)
+
+
+def metrics_of(scores: Tensor, labels: Tensor) -> Metrics:
     classes, odds = scores.shape[1], log_odds(scores.double())
     predicted = scores.argmax(1)
     confusion = torch.bincount(labels * classes + predicted, minlength=classes**2).view(classes, classes)

@@ -12,6 +12,7 @@ from mooring.errors import FusionError
 from mooring.fusion.base import Fusion, Server
 from mooring.fusion.predictor import Predictor
 from mooring.models.network import Blueprint
+from mooring.processes import threads
 from mooring.types import Upload
 from mooring.uploads import Part, Parts, UploadFacts
 from mooring.uploads.part import together
@@ -107,7 +108,8 @@ def admit(
         raise FusionError("there is nothing to fuse: no client has uploaded", "check partition.clients and the data")
     parts = tuple(sorted(((part, part.expected(blueprint)) for part in needs), key=lambda pair: list(pair[1])))
     wanted, names = Wanted(parts, job), tuple(together(parts))
-    looked = [looked_at(upload, place, wanted) for place, upload in enumerate(uploads)]
+    with threads(1):  # many small tensors: two threads would wait for each other
+        looked = [looked_at(upload, place, wanted) for place, upload in enumerate(uploads)]
     times = Counter(each.client for each in looked)
     admitted, refused = [], []
     for each in sorted(looked, key=lambda each: each.client):
