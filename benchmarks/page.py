@@ -35,8 +35,8 @@ PAGE = Path(__file__).parents[1] / "docs/performance.md"
 INTRODUCTION = """# Performance
 
 Written by `make bench`; `python -m benchmarks NAME --write` measures one table again. Cores may be shared: only ratios
-within one table mean something, a load above the number of cores says that others were at work. Goals stand beside what
-was measured, met or not.
+within one table mean something, a load above the number of cores says that others were at work. The package is compiled
+before anything is measured, as pip leaves every package. Goals stand beside what was measured, met or not.
 """
 
 
