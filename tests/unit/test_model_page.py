@@ -24,7 +24,7 @@ def test_the_card_names_every_site_and_why_one_is_not_in_it(told):
     assert r"| Nord \| \<b\> | yes | 60 | 60.0 |" in card
     assert "- **not in it**: east (set aside: its moments are those of no images)" in card
     assert "| one | 40 |" in card
-    assert "No held-out images were given" in card
+    assert "No images to test it on were given" in card
     assert "probabilities: calibrated" in card
     assert "| protected by | differential privacy: epsilon 3 |" in card
     assert "brought to 8 x 8 pixels, grey (fit: pad)" in card
@@ -43,6 +43,8 @@ def test_the_page_says_how_good_it_is_and_escapes_names(told, tmp_path):
     write_model_page(told, tmp_path / "page.html", Findings(found))
     page = (tmp_path / "page.html").read_text("utf-8")
     assert found.words in page
+    assert found.for_new_images in page
+    assert "held-out" not in page
     assert "Nord | &lt;b&gt;" in page
     assert "<b>" not in re.sub(r"<b>\d+( of \d+| %|,\d+)?</b>", "", page)  # but for the page's own numbers
     assert not re.search(r'(src|href)="(?!#|data:)', page)

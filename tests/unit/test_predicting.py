@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -12,6 +13,8 @@ from models import BLUEPRINT, TOLD, model, predictor_of, three_digits, write_hel
 from PIL import Image
 from sklearn.metrics import roc_auc_score
 
+from mooring import load
+from mooring.config import as_yaml
 from mooring.errors import ConfigError, DataError, MooringError
 from mooring.evaluate import auc
 from mooring.federation.assessment import as_told, assess
@@ -136,15 +139,36 @@ def test_evaluate_says_it_in_words(cli, saved, tmp_path):
     told = json.loads(out)
     assert code == 3
     assert told["images"] == 30
-    assert told["words"].startswith("30 held-out images, ")
+    assert told["words"].startswith("30 images of held, ")
+    assert (told["trained_on"], "only if nobody trained on these" in told["for_new_images"]) == (0, True)
     assert [row["site"] for row in told["sites"]] == ["north", "south"]
     assert told["positive"]["class"] == "zero"
     assert [row["problem"] for row in told["unreadable"]] == ["cannot be read as an image"]
     code, out, err = cli("evaluate", saved, "--data", "held", "--positive", "zero")
     assert told["words"] in out
+    assert told["for_new_images"] in out
+    assert "held-out" not in out
     assert "always saying 'one' would be right for 33 %" in out
     assert "sensitivity" in out
     assert "1 of 31 files cannot be read" in err
+
+
+def test_images_that_the_run_trained_on_are_counted_where_they_are_known(cli, small, tmp_path):
+    held = write_held_out(tmp_path / "everybody", each=10)
+    words = ["data.source=image_folder", f"data.root={held}", "data.size=8", "data.channels=1", "encoder=none"]
+    [experiment] = load(overrides=[*words, "data.held_out=0.2"])
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/experiment.yaml").write_text(as_yaml(experiment.tree()))
+    of_run = Provenance(origin="simulation", fingerprint=experiment.fingerprint())
+    save_model(tmp_path / "run/model.mooring", small.predictor, of_run)
+    trained = {path.resolve() for path in experiment.data.training_files()}
+    told = json.loads(cli("evaluate", "run", "--data", "everybody", "--json")[1])
+    assert told["trained_on"] == len(trained) == 48
+    assert told["for_new_images"].startswith("48 of the 60 images are among those that its run trains on")
+    one_site = json.loads(cli("evaluate", "run", "--data", "everybody/north", "--json")[1])
+    assert one_site["trained_on"] == sum(path.is_relative_to(held / "north") for path in trained) == 24
+    save_model(tmp_path / "run/model.mooring", small.predictor, replace(of_run, fingerprint="ab" * 32))
+    assert json.loads(cli("evaluate", "run", "--data", "everybody", "--json")[1])["trained_on"] == 0
 
 
 def test_counts_are_those_of_the_images(small, tmp_path):

@@ -51,7 +51,8 @@ def fuse(  # noqa: PLR0913, PLR0917
         bool, typer.Option("--report", help="Also write a page for people: model.html, or a FILE.html named after it.")
     ] = False,
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="FOLDER", help="Held-out images for the page: a folder per class.")
+        Path | None,
+        typer.Option("--data", metavar="FOLDER", help="Images nobody trained on, for the page: a folder per class."),
     ] = None,
     need: Annotated[int, typer.Option(help="Refuse to fuse fewer sites.")] = 1,
     strict: Annotated[bool, typer.Option("--strict", help="Stop when a file is set aside.")] = False,
@@ -150,7 +151,7 @@ def federate(asked: OfFiles) -> None:
 
 
 def write_page(made: "Made", page: Path, held_out: Path | None, encoder: str | None) -> None:
-    """Who contributed; on held-out images how good the model is, and would be without each site."""
+    """Who contributed; how good the model is on images of yours, and would be without each site."""
     from mooring.federation.assessment import assess
     from mooring.federation.kept_uploads import read_kept
     from mooring.federation.keys import own_identity
@@ -163,5 +164,5 @@ def write_page(made: "Made", page: Path, held_out: Path | None, encoder: str | N
     findings = Findings(remarks=remarks, file_sha256=made.sha256)
     if held_out is not None:
         kept = read_kept(made.path, own_identity().public, encoder)
-        findings = replace(findings, held_out=assess(model, held_out), without=without_each(model, kept, held_out))
+        findings = replace(findings, measured=assess(model, held_out), without=without_each(model, kept, held_out))
     write_model_page(model, page, findings)

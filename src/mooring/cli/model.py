@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
+    from mooring.federation.assessment import Assessment
     from mooring.federation.model_file import ModelFile
     from mooring.federation.predict import Predictions, Unreadable
 
@@ -67,14 +68,16 @@ def evaluate(
     encoder: EncoderFile = None,
     json: AsJson = False,
 ) -> None:
-    """Count how often a model is right on images that nobody trained on: by class, by site, with intervals."""
+    """Count how often a model is right on images of yours: by class, by site, with intervals.
+
+    Name images that nobody trained on: of others the count says nothing about new ones.
+    """
     from mooring.cli.progress import reading_lines
     from mooring.data.progress import reading_told
-    from mooring.federation.assessment import assess
 
     loaded = opened(model, encoder)
     with reading_told(reading_lines):
-        found = assess(loaded, data, positive)
+        found = assessed(loaded, model, data, positive)
     if json:
         from mooring.federation.assessment import as_told
 
@@ -101,19 +104,18 @@ def export(
 def card(
     model: Model,
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="FOLDER", help="Held-out images: how good it is goes in.")
+        Path | None, typer.Option("--data", metavar="FOLDER", help="Images nobody trained on: how good it is goes in.")
     ] = None,
     positive: Positive = None,
     out: Annotated[Path | None, typer.Option(help="Write it to this file; a page if it ends in .html.")] = None,
     encoder: EncoderFile = None,
 ) -> None:
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
-    from mooring.federation.assessment import assess
     from mooring.record.files import file_sha256
     from mooring.reports.models import Findings, model_card, write_model_page
 
     loaded = opened(model, encoder)
-    measured = None if data is None else assess(loaded, data, positive)
+    measured = None if data is None else assessed(loaded, model, data, positive)
     findings = Findings(measured, file_sha256=file_sha256(file_of(model)))
     if out is None:
         say(model_card(loaded, findings).rstrip())
@@ -132,6 +134,14 @@ def opened(path: Path, encoder: str | None = None) -> "ModelFile":
     from mooring.federation.model_file import load_model
 
     return load_model(file_of(path), encoder=encoder)
+
+
+def assessed(loaded: "ModelFile", model: Path, data: Path, positive: str | None) -> "Assessment":
+    """How good a model is on these images; which of them it was trained on, its run may know."""
+    from mooring.federation.assessment import assess
+    from mooring.federation.trained_on import trained_on
+
+    return assess(loaded, data, positive, trained_on(loaded, file_of(model), data))
 
 
 def file_of(path: Path) -> Path:

@@ -44,6 +44,7 @@ def assessment_tables(found: "Assessment") -> None:
     """The sentence first, then classes, sites, one class against the others, and who was taken for whom."""
     console = Screen()
     console.print(Text(found.words, "bold"), soft_wrap=True)
+    console.print(found.for_new_images, style="yellow" if found.trained else "dim", soft_wrap=True)
     console.print(found.against_chance, style="dim", soft_wrap=True)
     classes = rates("class", "found", "95 % interval", "said rightly", "95 % interval")
     for row in found.classes:

@@ -92,6 +92,11 @@ class ImageFolder(Source):
     def reading(self) -> Reading:
         return Reading(self.fit, self.levels)
 
+    def training_files(self) -> list[Path]:
+        """Those that `train` would read."""
+        train, _ = self._listed(self._divided, Counter())
+        return [file.path for file in train]
+
     def train(self) -> ImageSet:
         ignored: Counter[str] = Counter()
         train, _ = self._listed(self._divided, ignored)

@@ -1,7 +1,7 @@
 """How good a model is on images of one's own: counts, intervals, and what a plain guess would reach."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -33,8 +33,9 @@ class SiteResult:
 
 @dataclass(frozen=True)
 class Assessment:
-    """All that was counted on some held-out images."""
+    """All that was counted on the images of a folder."""
 
+    folder: str  # its name alone: pages are passed on, and a path is nobody else's business
     right: Rate
     majority: str  # the class that most of the images are of
     chance: Rate  # always saying so
@@ -44,13 +45,22 @@ class Assessment:
     positive: OneClass | None = None
     calibration_error: float | None = None  # None: the model gives scores, not probabilities
     unreadable: tuple[Unreadable, ...] = ()
+    trained: int = 0  # of the images: files that the model's run is known to train on
 
     @property
     def words(self) -> str:
-        """45 held-out images, 38 right (84 %), 95 % interval 71-93 %"""
-        images = "1 held-out image" if self.right.n == 1 else f"{self.right.n:,} held-out images"
+        """45 images of held_out, 38 right (84 %), 95 % interval 71-93 %"""
+        images = "1 image" if self.right.n == 1 else f"{self.right.n:,} images"
         told = f"{self.right.right:,} right ({self.right.percent}), 95 % interval {self.right.interval_words}"
-        return f"{images}, {told}"
+        return f"{images} of {self.folder}, {told}"
+
+    @property
+    def for_new_images(self) -> str:
+        """What that says of images the model has not seen: whether these are such, only their owner can know."""
+        if self.trained:
+            known = f"{self.trained:,} of the {self.right.n:,} images are among those that its run trains on"
+            return f"{known}: this does not tell how good it is on new ones"
+        return "it will be as good on new images only if nobody trained on these"
 
     @property
     def against_chance(self) -> str:
@@ -66,7 +76,9 @@ def as_told(found: Assessment) -> dict[str, object]:
     positive = found.positive
     return {
         "words": found.words,
+        "for_new_images": found.for_new_images,
         "images": found.right.n,
+        "trained_on": found.trained,
         "accuracy": rate_told(found.right),
         "chance": {"always": found.majority, **rate_told(found.chance)},
         "calibration_error": found.calibration_error,
@@ -92,8 +104,10 @@ def rate_told(rate: Rate) -> dict[str, object]:
     return {"right": rate.right, "n": rate.n, "share": rate.share, "interval_95": rate.interval}
 
 
-def assess(model: ModelFile, root: Path, positive: str | None = None) -> Assessment:
-    """A model on the images of a folder: root/<class>/ or root/<site>/<class>/."""
+def assess(
+    model: ModelFile, root: Path, positive: str | None = None, trained: Collection[Path] = frozenset()
+) -> Assessment:
+    """A model on the images of a folder: root/<class>/ or root/<site>/<class>/. `trained`: what it was trained on."""
     wanted = looked_for(model.classes, positive)
     files = labelled(root, model.classes)
     rows = list(scored(model, [file.path for file in files]))
@@ -102,15 +116,16 @@ def assess(model: ModelFile, root: Path, positive: str | None = None) -> Assessm
     if not kept:
         raise DataError(f"{root}: none of {len(files)} images can be read", "name other images")
     scores = torch.stack([row.scores for row in rows if row.scores is not None])
-    return counted(model, scores, kept, wanted, unreadable)
+    seen = sum(file.path.resolve() in trained for file in kept) if trained else 0
+    return replace(counted(model, root, scores, kept, wanted), unreadable=unreadable, trained=seen)
 
 
 def counted(
     model: ModelFile,
+    root: Path,
     scores: Tensor,  # (N, C)
     files: Sequence[LabelledFile],
     positive: str | None,
-    unreadable: tuple[Unreadable, ...] = (),
 ) -> Assessment:
     names, labels = model.classes, torch.tensor([file.label for file in files])
     found = measure(scores, labels)
@@ -118,6 +133,7 @@ def counted(
     actual, claimed = ([sum(line) for line in lines] for lines in (found.confusion, zip(*found.confusion, strict=True)))
     commonest = actual.index(max(actual))
     return Assessment(
+        root.resolve().name or str(root),
         Rate(int(hit.sum()), len(hit)),
         names[commonest],
         Rate(actual[commonest], len(hit)),
@@ -129,7 +145,6 @@ def counted(
         found.confusion,
         None if positive is None else one_class(found, names, positive),
         found.calibration_error if model.confidence == "probability" else None,
-        unreadable,
     )
 
 

@@ -13,7 +13,7 @@ from mooring.processes import threads
 
 @dataclass(frozen=True)
 class WithoutSite:
-    """The model that the other sites make, on the same held-out images."""
+    """The model that the other sites make, on the same images."""
 
     site: str
     found: Assessment

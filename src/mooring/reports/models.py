@@ -29,9 +29,9 @@ ENSEMBLE = "the networks of all sites side by side: whoever has the file has wha
 
 @dataclass(frozen=True)
 class Findings:
-    """What is known beside the model: measured on held-out images, and without each site; remarked when it was made."""
+    """What is known beside the model: how good it is, and without each site; remarks from its making."""
 
-    held_out: Assessment | None = None
+    measured: Assessment | None = None
     without: tuple[WithoutSite, ...] = ()
     remarks: tuple[tuple[str, str], ...] = ()  # site, and what its coordinator should look at
     file_sha256: str = ""
@@ -54,7 +54,7 @@ def model_report(model: ModelFile, findings: Findings) -> Report:
     told = model.provenance
     sections = (
         sites(model, findings),
-        results(findings.held_out),
+        results(findings.measured),
         without(findings),
         knowledge(model),
         use(model),
@@ -72,9 +72,10 @@ def model_report(model: ModelFile, findings: Findings) -> Report:
 def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
     told = model.provenance
     images = sum(site.samples or 0 for site in told.used)
-    if findings.held_out is not None:
-        right = findings.held_out.right
-        yield Card(right.percent, "right on held-out images", f"{right.right:,} of {right.n:,}, {right.interval_words}")
+    if findings.measured is not None:
+        right = findings.measured.right
+        counts = f"{right.right:,} of {right.n:,}, {right.interval_words}"
+        yield Card(right.percent, f"right on images of {findings.measured.folder}", counts)
     yield Card(f"{len(told.used)} of {len(told.asked)}", "sites in the model", "")
     if images:
         yield Card(f"{images:,}", "training images", "at all sites together")
@@ -83,15 +84,16 @@ def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
 
 def verdicts(model: ModelFile, findings: Findings) -> Iterator[VerdictLine]:
     """What was found out, then whoever is not in the model."""
-    found = findings.held_out
+    found = findings.measured
     if found is None:
         yield VerdictLine(
-            "open", "not tested", "No held-out images were given: how good the model is, nobody knows yet"
+            "open", "not tested", "No images to test it on were given: how good the model is, nobody knows yet"
         )
     else:
         low = found.right.interval[0] if found.right.interval else 0.0
         better = low > (found.chance.share or 0.0)
-        yield VerdictLine("good" if better else "open", "tested", found.words, found.against_chance)
+        detail = f"{found.against_chance}; {found.for_new_images}"
+        yield VerdictLine("good" if better and not found.trained else "open", "tested", found.words, detail)
     for site in model.provenance.set_aside:
         yield VerdictLine("bad", "not in it", site.name, site.reason)
     for name, remark in findings.remarks:
@@ -127,7 +129,8 @@ def results(found: Assessment | None) -> Section:
     names = tuple(row.label for row in found.classes)
     taken: tuple[tuple[Cell, ...], ...] = tuple((name, *row) for name, row in zip(names, found.confusion, strict=True))
     tables.append(Table("confusion", "Which class was taken for which", ("true class", *names), taken))
-    lead = f"{found.words}. An interval holds the true share in 95 of 100 such tests; few images make it wide."
+    intervals = "An interval holds the true share in 95 of 100 such tests; few images make it wide."
+    lead = f"{found.words}; {found.for_new_images}. {intervals}"
     return Section("results", "How good it is", lead, tables=tuple(tables))
 
 
@@ -145,7 +148,7 @@ def counted(rate: Rate) -> tuple[str, str, str]:
 
 
 def without(findings: Findings) -> Section:
-    found = findings.held_out
+    found = findings.measured
     rows = tuple(
         (row.site, *counted(row.found.right), f"{change(found, row):+.1f}")
         for row in findings.without
@@ -154,7 +157,7 @@ def without(findings: Findings) -> Section:
     columns = ("without", "right", "in %", "interval", "points that the site adds")
     note = "Differences smaller than the intervals may be chance; the images are the same in every row."
     table = Table("without", "The model of all other sites", columns, rows, note)
-    lead = "What the other sites would reach without each one, on the same held-out images."
+    lead = "What the other sites would reach without each one, on the same images."
     return Section("without", "What each site adds", lead, tables=(table,) if rows else ())
 
 
