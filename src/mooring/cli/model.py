@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cells import in_csv
-from mooring.cli.arguments import FAILED, AsJson, Positive, print_json, say
+from mooring.cli.arguments import FAILED, AsJson, Positive, TrustCode, print_json, say, trusted
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -30,6 +30,7 @@ def predict(
     images: Annotated[list[Path], typer.Argument(metavar="IMAGE... FOLDER...", help="Files, folders, or both.")],
     csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Also write a table here.")] = None,
     encoder: EncoderFile = None,
+    trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
     """Say what images show: any size, grey or in colour; every image below a folder.
@@ -40,7 +41,7 @@ def predict(
     from mooring.data.progress import reading_told
     from mooring.federation.predict import predict as ask
 
-    loaded = opened(model, encoder)
+    loaded = opened(model, encoder, trust_code)
     with reading_told(reading_lines):
         found = ask(loaded, images)
     if csv_file is not None:
@@ -66,6 +67,7 @@ def evaluate(
     data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="A folder per class, or per site and class.")],
     positive: Positive = None,
     encoder: EncoderFile = None,
+    trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
     """Count how often a model is right on images of yours: by class, by site, with intervals.
@@ -75,9 +77,9 @@ def evaluate(
     from mooring.cli.progress import reading_lines
     from mooring.data.progress import reading_told
 
-    loaded = opened(model, encoder)
+    loaded = opened(model, encoder, trust_code)
     with reading_told(reading_lines):
-        found = assessed(loaded, model, data, positive)
+        found = assessed(loaded, model, data, positive, trust_code)
     if json:
         from mooring.federation.assessment import as_told
 
@@ -94,11 +96,12 @@ def export(
     model: Model,
     onnx: Annotated[Path, typer.Option("--onnx", metavar="FILE", help="Where to write the ONNX file.")],
     encoder: EncoderFile = None,
+    trust_code: TrustCode = False,
 ) -> None:
     """Write a model as ONNX, preprocessing included: uint8 images in, scores and their soft-max out."""
     from mooring.federation.onnx_export import export_onnx
 
-    say(export_onnx(opened(model, encoder), onnx).words)
+    say(export_onnx(opened(model, encoder, trust_code), onnx).words)
 
 
 def card(
@@ -109,13 +112,14 @@ def card(
     positive: Positive = None,
     out: Annotated[Path | None, typer.Option(help="Write it to this file; a page if it ends in .html.")] = None,
     encoder: EncoderFile = None,
+    trust_code: TrustCode = False,
 ) -> None:
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
     from mooring.record.files import file_sha256
     from mooring.reports.models import Findings, model_card, write_model_page
 
-    loaded = opened(model, encoder)
-    measured = None if data is None else assessed(loaded, model, data, positive)
+    loaded = opened(model, encoder, trust_code)
+    measured = None if data is None else assessed(loaded, model, data, positive, trust_code)
     findings = Findings(measured, file_sha256=file_sha256(file_of(model)))
     if out is None:
         say(model_card(loaded, findings).rstrip())
@@ -129,19 +133,19 @@ def card(
         say(str(out))
 
 
-def opened(path: Path, encoder: str | None = None) -> "ModelFile":
+def opened(path: Path, encoder: str | None, trust_code: bool) -> "ModelFile":
     """The model in a file or in the folder of a run."""
     from mooring.federation.model_file import load_model
 
-    return load_model(file_of(path), encoder=encoder)
+    return load_model(file_of(path), encoder=encoder, trust=trusted(trust_code))
 
 
-def assessed(loaded: "ModelFile", model: Path, data: Path, positive: str | None) -> "Assessment":
+def assessed(loaded: "ModelFile", model: Path, data: Path, positive: str | None, trust_code: bool) -> "Assessment":
     """How good a model is on these images; which of them it was trained on, its run may know."""
     from mooring.federation.assessment import assess
     from mooring.federation.trained_on import trained_on
 
-    return assess(loaded, data, positive, trained_on(loaded, file_of(model), data))
+    return assess(loaded, data, positive, trained_on(loaded, file_of(model), data, trusted(trust_code)))
 
 
 def file_of(path: Path) -> Path:

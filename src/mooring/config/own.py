@@ -21,7 +21,7 @@ from mooring.user_code import HOUSE, Place, explained, place_of
 PLAIN = "numbers, text, true, false, null, tuples of these, or parts"
 
 
-def imported(name: str, trust: Trust) -> Any:
+def imported(name: str, trust: Trust, remedy: str = "write package.module:NAME") -> Any:
     """The trusted object called `package.module:NAME`; what keeps it from being imported is told with its line."""
     module, _, attribute = name.partition(":")
     if not all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
@@ -33,7 +33,7 @@ def imported(name: str, trust: Trust) -> Any:
         if module.partition(".")[0] == HOUSE and not isinstance(error, ModuleNotFoundError):
             raise  # not the user's to mend
         told = explained(error)
-        reason = f"{told}; mend it there" if told else f"cannot be imported ({error}); write package.module:NAME"
+        reason = f"{told}; mend it there" if told else f"cannot be imported ({error}); {remedy}"
         raise ConfigError([reason]) from None
     try:
         return attrgetter(attribute)(found)

@@ -21,13 +21,13 @@ class Trust:
 
     modules: frozenset[str] | None = None
 
-    def require(self, name: str) -> None:
-        """Refuse `package.module:NAME` if its module is not trusted."""
+    def require(self, name: str, what: str = "folder") -> None:
+        """Refuse `package.module:NAME` if its module is not trusted; `what` names it."""
         module = name.partition(":")[0]
         if self.modules is None or module in self.modules or module.partition(".")[0] == HOUSE:
             return
         raise TrustError(
-            f"the folder names {name}, code that is not part of mooring", "add --trust-code if you trust this folder"
+            f"the {what} names {name}, code that is not part of mooring", f"add --trust-code if you trust this {what}"
         )
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 from nacl.signing import SigningKey
 from torch import Tensor
 
+from mooring.config import HOUSE_CODE, Trust
 from mooring.data.pixels import Reading
 from mooring.errors import FederationError
 from mooring.federation import container
@@ -22,6 +23,7 @@ from mooring.federation.encoder_at_hand import encoder_of_run
 from mooring.federation.encoder_kept import encoder_needed, tensors_of_files
 from mooring.federation.encoder_named import is_file
 from mooring.federation.manifests import are_versions, is_hex, manifest_as, without_control
+from mooring.federation.own_code import own_classes
 from mooring.fusion.predictor import Confidence, Predictor
 from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
 from mooring.models.network import Blueprint
@@ -139,10 +141,15 @@ def save_model(
 
 
 def load_model(
-    path: Path | str, trusted: Iterable[type] = (), limits: FileLimits = USUAL, encoder: str | None = None
+    path: Path | str,
+    trusted: Iterable[type] = (),
+    limits: FileLimits = USUAL,
+    encoder: str | None = None,
+    trust: Trust = HOUSE_CODE,
 ) -> ModelFile:
     """The model in a file, if it is one; of your own classes those that you hand over as `trusted`.
 
+    `trust`: whose code may be imported because the file names it; `ALL_CODE` for a model of one's own.
     `encoder` is where the encoder lies that the model names by its SHA-256, if it does; the model of a simulated run
     finds it by itself while it lies where the run found it.
 
@@ -154,7 +161,7 @@ def load_model(
     needed = manifest_as(Provenance, file.manifest, str(path), AGAIN).encoder
     if encoder is None and needed is not None and is_file(needed):
         encoder = encoder_of_run(Path(path), needed)
-    return opened(file, str(path), trusted, limits, encoder)
+    return opened(file, str(path), own_classes(file, str(path), trusted, trust), limits, encoder)
 
 
 def decode_model(
