@@ -5,6 +5,7 @@ import re
 import runpy
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,9 +84,11 @@ def desk(tmp_path, monkeypatch, hospitals):
         for text in blocks(document, "python entry"):
             for name, method in eval(f"{{{text}}}", dict(vars(alignment))).items():
                 monkeypatch.setitem(METHODS, name, method)
-        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setattr(sys, "path", list(sys.path))  # where code of the reader's was found, nobody looks later
 
-    return lay
+    yield lay
+    for file in tmp_path.glob("*.py"):
+        sys.modules.pop(file.stem, None)
 
 
 def lay_sites(root, digits, numbers):
@@ -107,8 +110,8 @@ def lay_hospitals(folder, digits, places=("north_images", "south_images", "east_
 
 
 def words(command):
-    """The arguments behind `mooring`; the reader's folder is importable already."""
-    first, *rest = [word for word in shlex.split(command, comments=True) if word != "PYTHONPATH=."]
+    """The arguments behind `mooring`, which finds code of the reader's in the reader's folder by itself."""
+    first, *rest = shlex.split(command, comments=True)
     assert first == "mooring", f"{command!r}: in a sh block only `mooring` and `make`, which the tests can run or check"
     return rest
 
@@ -171,6 +174,7 @@ def test_every_python_block_runs(document, text, tmp_path, monkeypatch, desk):
     """Beside the named files of its page; what is a test in it holds."""
     desk(document)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # as Python does for a script
     script = tmp_path / "block.py"
     script.write_text(text)
     found = runpy.run_path(str(script), run_name="__main__")  # as a reader's script: worker processes import it again
