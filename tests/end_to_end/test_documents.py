@@ -183,6 +183,12 @@ def test_every_python_block_runs(document, text, tmp_path, monkeypatch, desk):
             thing()
 
 
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.stem)
+def test_a_folder_that_only_the_reader_can_have_is_said_to_be_the_readers(story):
+    named = "held_out" in {word for command in commands(story) for word in shlex.split(command, comments=True)}
+    assert not named or "`held_out` is a folder of your own" in story.read_text("utf-8")
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
 def test_every_block_says_what_it_is(document):
     known = {"sh", "console", "python", "python entry", "text", "yaml"}
