@@ -48,6 +48,17 @@ class ClientResumed(Event):
 
 
 @dataclass(frozen=True)
+class RunResumed(Event):
+    """An interrupted run goes on: how many of its clients are done, and from where others go on; the rest begins."""
+
+    word: ClassVar[str] = "run-resumed"
+    kept: ClassVar[bool] = False
+    clients: int  # that have images
+    done: int
+    on_the_way: tuple[ClientResumed, ...] = ()
+
+
+@dataclass(frozen=True)
 class ClientStarved(Event):
     """A client has nothing to train on and uploads nothing."""
 

@@ -1,9 +1,13 @@
 """What a run tells while it goes on, and where its time went."""
 
 import json
+import re
 
 import pytest
 
+from mooring import load, run
+from mooring.cli.progress import resumed
+from mooring.events import ClientRecord, ClientResumed, RunResumed
 from mooring.simulation.clock import Clock
 
 TINY = ("data.limit=100", "partition.clients=2", "training.rounds=1", "training.local_epochs=1", "engine.workers=1")
@@ -38,3 +42,44 @@ def test_every_moment_belongs_to_one_phase():
     assert spent.train >= 0
     assert spent.write > 0
     assert spent.prepare + spent.train + spent.write == pytest.approx(total)
+
+
+class Enough(Exception):  # noqa: N818
+    """Stops a run as Ctrl-C does."""
+
+
+def stopped_after(clients, rounds):
+    """A listener that stops its run at the end of a round of the last of these clients."""
+    ended = []
+
+    def emit(event):
+        if isinstance(event, ClientRecord) and event.round == rounds - 1:
+            ended.append(event.client)
+        if len(ended) == clients and isinstance(event, ClientRecord):
+            raise Enough
+
+    return emit
+
+
+def test_a_run_that_goes_on_says_from_where_in_one_line(cli, tmp_path):
+    words = [*TINY[:1], "method=v4", "partition.clients=3", "training.rounds=4", "training.local_epochs=1"]
+    [experiment] = load(overrides=[*words, "engine.workers=1", f"out={tmp_path / 'run'}"])
+    with pytest.raises(Enough):
+        run(experiment, stopped_after(2, 3))
+    code, _, err = cli("resume", "run")
+    assert code == 0, err
+    told = [line for line in err.splitlines() if ": goes on: " in line]
+    assert len(told) == 1, err
+    wanted = r"v4: goes on: 1 of 3 clients is done, client \d goes on in round 2 \(last: 3\) after \d+ steps?, 1 begins"
+    assert re.fullmatch(wanted, told[0])
+    assert ": goes on: " not in cli("run", *words, "engine.workers=1", "out=run", "--again")[2]
+    assert ": goes on: " not in cli("resume", "run")[2]
+
+
+def test_where_many_go_on_only_their_rounds_are_told():
+    places = tuple(ClientResumed(client, client % 3, 7) for client in range(5))
+    assert resumed(RunResumed(9, 2, places), 10, ()) == (
+        "goes on: 2 of 9 clients are done, 5 go on in rounds 0 to 2 (last: 9), 2 begin"
+    )
+    named = resumed(RunResumed(2, 1, (ClientResumed(1, 3, 1),)), 10, ("north", "south"))
+    assert named == "goes on: 1 of 2 clients is done, south goes on in round 3 (last: 9) after 1 step"

@@ -26,6 +26,7 @@ from mooring.events import (
     ImagesRead,
     PartitionDrawn,
     Remark,
+    RunResumed,
     ServerProgress,
     SnapshotFused,
 )
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from mooring.config import Experiment
 
 PATIENCE = 10.0  # seconds between two lines, where there is no bar
+FEW = 3  # clients that are named one by one
 MANY = 16  # clients beyond which one bar stands for all
 
 
@@ -80,6 +82,8 @@ class RunLines:
                 self.clients, self.sites = sum(1 for size in summary.sizes if size), sites
                 line = f"{self.name}: {counted(self.clients, 'client')} with {counted(sum(summary.sizes), 'image')}"
                 self.begun = self.told = monotonic()
+            case RunResumed():
+                line = f"{self.name}: {resumed(event, self.rounds, self.sites)}"
             case ClientProgress(client=client, step=step, steps=steps):
                 self.done[client] = step / steps
                 line = self._far()
@@ -143,6 +147,8 @@ class ClientBars:
             case PartitionDrawn(sites=sites, summary=summary):
                 self.clients, self.sites = sum(1 for size in summary.sizes if size), sites
                 self.progress.update(self.whole, total=self.clients)
+            case RunResumed():
+                self.progress.console.print(f"{self.name}: {resumed(event, self.rounds, self.sites)}", soft_wrap=True)
             case ClientProgress():
                 self._advance(event)
             case ImagesRead():
@@ -175,6 +181,22 @@ class ClientBars:
     def _refresh(self) -> None:
         ended = sum(1 for share in self.done.values() if share >= 1)
         self.progress.update(self.whole, completed=sum(self.done.values()), facts=f"{ended}/{self.clients} clients")
+
+
+def resumed(event: RunResumed, rounds: int, sites: Sequence[str]) -> str:
+    """goes on: 2 of 5 clients are done, client 4 goes on in round 3 (last: 9) after 120 steps, 2 begin"""
+    parts = [f"{event.done:,} of {counted(event.clients, 'client')} {'is' if event.done == 1 else 'are'} done"]
+    if len(event.on_the_way) <= FEW:
+        parts += [
+            f"{site_of(at.client, sites)} goes on in {round_of(at.round, rounds)} after {counted(at.step, 'step')}"
+            for at in event.on_the_way
+        ]
+    else:
+        first, last = min(at.round for at in event.on_the_way), max(at.round for at in event.on_the_way)
+        where = round_of(first, rounds) if first == last else f"rounds {first} to {last} (last: {rounds - 1})"
+        parts.append(f"{len(event.on_the_way):,} go on in {where}")
+    left = event.clients - event.done - len(event.on_the_way)
+    return f"goes on: {', '.join(parts)}" + (f", {left:,} {'begins' if left == 1 else 'begin'}" if left > 0 else "")
 
 
 def fused(event: SnapshotFused, rounds: int) -> str:

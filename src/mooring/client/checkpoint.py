@@ -96,6 +96,11 @@ def step_of(tensors: Tensors) -> int:
     return int(tensors["position"][-1])
 
 
+def next_round(tensors: Tensors) -> int:
+    """The round in which a state goes on; that after the last one if its client is done."""
+    return int(tensors["position"][0])
+
+
 def will_train(tensors: Tensors) -> bool:
     """Or is this all that is left of a client at its end?"""
     return len(tensors) > 1

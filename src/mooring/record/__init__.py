@@ -41,7 +41,7 @@ from mooring.record.result import (
     UploadRecord,
 )
 from mooring.record.run import ClientHistory, RunRecord
-from mooring.record.states import StateFolder, discard_states
+from mooring.record.states import StateFacts, StateFolder, discard_states
 from mooring.record.study import (
     STUDY,
     Cell,
@@ -94,6 +94,7 @@ __all__ = [
     "Seeds",
     "SiteRecord",
     "Spread",
+    "StateFacts",
     "StateFolder",
     "StoredUploads",
     "StudyRecord",

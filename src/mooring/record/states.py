@@ -82,15 +82,16 @@ class StateFolder:
 
     def last(self, client: int) -> Mapping[str, Tensor] | None:
         """The newest state that is whole, belongs to this run, and whose uploads are still there."""
-        found = self._newest(client)
+        found = self.newest(client)
         return None if found is None else found[1]
 
     def facts(self, client: int) -> StateFacts | None:
         """What the state to go on from says of itself."""
-        found = self._newest(client)
+        found = self.newest(client)
         return None if found is None else found[0]
 
-    def _newest(self, client: int) -> tuple[StateFacts, dict[str, Tensor]] | None:
+    def newest(self, client: int) -> tuple[StateFacts, dict[str, Tensor]] | None:
+        """Both, read once."""
         return next(filter(None, (self._read(path, client) for path in self._paths(client))), None)
 
     def _read(self, path: Path, client: int) -> tuple[StateFacts, dict[str, Tensor]] | None:

@@ -76,11 +76,12 @@ def run_to_its_end(
             running = Running(experiment, job, federation.sites(), server, examiner, writer, emit, clock=clock)
             running.threads = threads_of_server or os.cpu_count() or 1
             running.complete_job()
-            if going_on:
-                running.recall()
+            resumed = running.recall() if going_on else None
             if experiment.why and not going_on:
                 running.note(features_chosen(experiment))
             running.note(PartitionDrawn(tuple(site.name for site in running.sites), federation.summary()))
+            if resumed is not None:
+                running.note(resumed)
             for forecast in foresee(running.job, all_facts(running.job, federation)):
                 running.note(forecast)
             running.collect()

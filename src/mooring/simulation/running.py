@@ -8,6 +8,7 @@ import torch
 
 from mooring.client import ClientJob
 from mooring.client.bank import build_bank
+from mooring.client.checkpoint import next_round, step_of
 from mooring.config import Experiment
 from mooring.data.sites import Site
 from mooring.errors import FusionError, MooringError, TrainingError
@@ -15,11 +16,13 @@ from mooring.evaluate import Examiner, evaluate_with_clients
 from mooring.events import (
     ClientFailed,
     ClientRecord,
+    ClientResumed,
     ClientStarved,
     Emit,
     Event,
     FusionBegan,
     Remark,
+    RunResumed,
     SnapshotFused,
 )
 from mooring.fusion import FeatureEnsemble, Predictor, Server
@@ -33,6 +36,7 @@ from mooring.record import (
     RunWriter,
     Seeds,
     SiteRecord,
+    StateFacts,
     StateFolder,
     StoredUploads,
     UploadRecord,
@@ -81,14 +85,20 @@ class Running:
             self.job = replace(self.job, bank=build_bank(bank, public, self.job, self.note))
         self.states.job = self.job.sha256
 
-    def recall(self) -> None:
+    def recall(self) -> RunResumed:
         """What an interrupted run has already done, as the states know it: uploads and measured rounds.
 
         Lines of events.jsonl that a loss of power took are written again.
         """
         for upload in self.writer.folder.uploads_on_disk():
             self.states.delivered(upload)
-        known = {site.number: self.states.facts(site.number) for site in self.sites}
+        known: dict[int, StateFacts | None] = {}
+        saved: list[ClientResumed] = []
+        for client in (site.number for site in self.sites):
+            facts, tensors = self.states.newest(client) or (None, None)
+            known[client] = facts
+            if tensors is not None:
+                saved.append(ClientResumed(client, next_round(tensors), step_of(tensors)))
         self.states.uploads.clear()
         for client in sorted(client for client, facts in known.items() if facts is None and self.states.exists(client)):
             self.note(Remark(f"client {client}: its state or its uploads are not what was saved; it trains again"))
@@ -108,6 +118,9 @@ class Running:
                     lost += 1
         if lost:
             self.note(Remark(f"events.jsonl had lost {lost} rounds of clients; they were written again"))
+        on_the_way = tuple(place for place in saved if place.round < self.job.training.rounds)
+        with_images = sum(site.size != 0 for site in self.sites)
+        return RunResumed(with_images, len(saved) - len(on_the_way), on_the_way)
 
     def collect(self) -> None:
         with self.clock.during("train"):
