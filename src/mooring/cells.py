@@ -1,4 +1,4 @@
-"""Text as tables hold it: no characters that break a file, nothing that a spreadsheet takes for a formula."""
+"""Text as tables hold it: no characters that break a file, no formula for a spreadsheet, no digits that say nothing."""
 
 import re
 
@@ -34,3 +34,24 @@ def in_csv(cell: object) -> object:
 def unguarded(text: str) -> str:
     """What a guarded cell says."""
     return text.removeprefix(GUARD) if text.startswith(GUARD) and FORMULA.match(text) else text
+
+
+def beside(mean: str, std: float, alone: str) -> str:
+    """A deviation with no finer digits than its mean's: beside `1.04`, 0.00077 is `0.00`.
+
+    `alone` is how it is written by itself, and beside a mean that is nothing.
+    """
+    if finest(alone) >= finest(mean) or not float(mean.replace(",", "")):
+        return alone
+    digits, e, exponent = mean.partition("e")
+    return f"{std * 10.0 ** -int(exponent or 0):,.{decimals(digits)}f}{e}{exponent}"
+
+
+def finest(number: str) -> int:
+    """The power of ten of the last digit: -2 of `1.04`, 3 of `5.91e+05`"""
+    digits, _, exponent = number.partition("e")
+    return int(exponent or 0) - decimals(digits)
+
+
+def decimals(digits: str) -> int:
+    return len(digits.partition(".")[2])

@@ -1,18 +1,21 @@
 """The ending of a study: a few plain lines that fit a terminal, made of what was measured."""
 
 from dataclasses import replace
+from statistics import fmean, stdev
 
 import pytest
 from study_records import records, study_of
 
 from mooring.cli.study_tables import WIDTH, summary
 from mooring.errors import ConfigError
-from mooring.record import RunFolder
+from mooring.record import RunFolder, Spread
 from mooring.study.evidence import Evidence, StudyRun
 from mooring.study.page import page
+from mooring.study.page import shown as cell
 from mooring.study.plan import load_study, plan
 from mooring.study.run import findings
-from mooring.study.summary import Number, alternatives, counted, images_of, measured, plain
+from mooring.study.samples import told
+from mooring.study.summary import Number, alternatives, counted, images_of, measured, plain, spread
 
 NUMBERS = ("1", "2", "3", "4", "5")
 
@@ -63,9 +66,9 @@ def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, caps
     text = " ".join(line.strip() for line in lines)
     assert "6 runs on digits, 5 clients, label skew alpha 0.05, 20 rounds, 2 epochs each; methods v12, " in text
     assert "over seeds 1, 2:" in text
-    assert "runs away: confirmed 12.0 ± 2.83 in the first round, 3,000,000 ± 1,410,000 in the last (n = 2)" in text
+    assert "runs away: confirmed 12.0 ± 2.8 in the first round, 3,000,000 ± 1,410,000 in the last (n = 2)" in text
     assert "collapses: confirmed 0.550 ± 0.071 in its best round, 0.250 ± 0.071 in the last (n = 2)" in text
-    assert "stays bounded: confirmed 12.0 ± 2.83 in the first round, 4,000 ± 1,410 in the last (n = 2)" in text
+    assert "stays bounded: confirmed 12.0 ± 2.8 in the first round, 4,000 ± 1,410 in the last (n = 2)" in text
     assert "above V12's: confirmed 0.700 ± 0.000 in its best round, 0.650 ± 0.071 in the last (n = 2)" in text
     assert lines[-3].endswith("`mooring` ends above V12: confirmed")
     assert lines[-2].startswith("  0.900 ± 0.000 where nobody trains")
@@ -130,3 +133,25 @@ def test_a_highlight_of_a_claim_that_is_not_there_is_an_error(tmp_path):
     (tmp_path / "9-x.yaml").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match="no claim 'runawai'; did you mean 'runaway'"):
         load_study(tmp_path / "9-x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "ending", "claim"),
+    [
+        ((1.04, 1.0411), "1.04 ± 0.00", "1.041 ± 0.001 (n = 2)"),
+        ((0.028, 0.0284), "0.028 ± 0.000", "0.028 ± 0.000 (n = 2)"),
+        ((11.9, 12.3), "12.1 ± 0.3", "12.100 ± 0.283 (n = 2)"),
+        ((150.0, 152.5), "151 ± 2", "151 ± 2 (n = 2)"),
+        ((100_000.0, 100_500.0), "100,000 ± 354", "1.00e+05 ± 0.00e+05 (n = 2)"),
+        ((4e9, 4.1e9), "4.05e+09 ± 0.07e+09", "4.05e+09 ± 0.07e+09 (n = 2)"),
+        ((-0.01, 0.01), "0.000 ± 0.014", "0 ± 0.014 (n = 2)"),
+        ((-0.0001, 0.0001), "0.000 ± 1.41e-04", "0 ± 0.000141 (n = 2)"),
+        ((0.0044, 0.0048), "0.005 ± 0.000", "0.00460 ± 0.00028 (n = 2)"),
+        ((0.5,), "0.500", "0.500 (n = 1)"),
+    ],
+)
+def test_a_deviation_has_no_finer_digits_than_its_mean(numbers, ending, claim):
+    assert spread(dict(enumerate(numbers))) == ending
+    assert told(numbers) == claim
+    std = stdev(numbers) if len(numbers) > 1 else None
+    assert cell(Spread(fmean(numbers), std, len(numbers))) == claim

@@ -8,7 +8,7 @@ from itertools import accumulate
 from statistics import fmean, stdev
 from typing import Any
 
-from mooring.cells import guarded, in_csv, printable
+from mooring.cells import beside, guarded, in_csv, printable
 from mooring.record import Cell, Plot, Quoted, Spread
 
 NOTHING = "–"
@@ -81,9 +81,8 @@ def shown(cell: Any) -> str:
         case Quoted(text):
             return printable(text)
         case Spread(mean, std, n):
-            return (
-                f"{number(mean)}{'' if std is None else f' ± {beside(mean, std)}'}{'' if n is None else f' (n = {n})'}"
-            )
+            around = "" if std is None else f" ± {beside(number(mean), std, number(std))}"
+            return f"{number(mean)}{around}{'' if n is None else f' (n = {n})'}"
         case bool():
             return str(cell).lower()
         case int():
@@ -91,11 +90,6 @@ def shown(cell: Any) -> str:
         case float():
             return number(cell)
     return printable(str(cell))
-
-
-def beside(mean: float, std: float) -> str:
-    """A deviation with no more decimals than its mean."""
-    return f"{std:.3f}" if 1e-3 <= abs(mean) < 1000 and std < 1e-3 else number(std)
 
 
 def number(value: float) -> str:

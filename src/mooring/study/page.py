@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import fill
 
 from mooring.record import Cell, DecidedClaim, ListedSentence, PrintedTable, Quoted, Spread, StudyRecord
-from mooring.study.samples import short
+from mooring.study.samples import short, spread
 from mooring.types import ANSWERS
 
 WIDTH = 120
@@ -104,7 +104,7 @@ def shown(cell: Cell) -> str:
         case Quoted(text):
             return text
         case Spread(mean, std, n):
-            return f"{short(mean)}{'' if std is None else f' ± {short(std)}'} (n = {n})"
+            return f"{spread(mean, std)} (n = {n})"
         case float():
             return short(cell)
     return str(cell)

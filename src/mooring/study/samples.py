@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from statistics import StatisticsError, correlation, fmean, stdev
 
+from mooring.cells import beside
 from mooring.study.evidence import Evidence
 from mooring.study.measures import Measure
 
@@ -25,15 +26,19 @@ def told(numbers: Collection[float]) -> str:
     values = list(numbers)
     if not values:
         return "-"
-    spread = f" ± {short(stdev(values))}" if len(values) > 1 else ""
-    return f"{short(fmean(values))}{spread} (n = {len(values)})"
+    return f"{spread(fmean(values), stdev(values) if len(values) > 1 else None)} (n = {len(values)})"
+
+
+def spread(mean: float, std: float | None) -> str:
+    """`0.412 ± 0.031`; of a single seed there is no deviation."""
+    return short(mean) + ("" if std is None else f" ± {beside(short(mean), std, short(std))}")
 
 
 def short(value: float) -> str:
     """Three decimals, or three digits where that says nothing."""
     if value == 0:
         return "0"
-    return f"{value:.3f}" if 0.01 <= abs(value) < 100 else f"{value:.3g}"
+    return f"{value:.3f}" if 0.01 <= abs(value) < 100 else f"{value:#.3g}".removesuffix(".")
 
 
 def ranks(values: Sequence[float]) -> list[float]:

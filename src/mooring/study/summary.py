@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from mooring.cells import beside
 from mooring.config import Experiment
 from mooring.record import DecidedClaim, Observation, Result
 from mooring.study.evidence import Evidence
@@ -52,8 +53,8 @@ def measured(numbers: Iterable[Number], evidence: Evidence) -> str:
 def spread(values: Sample) -> str:
     """Mean, and standard deviation over seeds where there are several."""
     numbers = list(values.values())
-    around = f" ± {plain(stdev(numbers))}" if len(numbers) > 1 else ""
-    return f"{plain(fmean(numbers))}{around}"
+    mean, std = plain(fmean(numbers)), stdev(numbers) if len(numbers) > 1 else None
+    return mean if std is None else f"{mean} ± {beside(mean, std, plain(std))}"
 
 
 def plain(value: float) -> str:
