@@ -22,6 +22,7 @@ from mooring.record import RunFolder
 from mooring.reports.alternative import in_words
 from mooring.reports.compose import compose
 from mooring.reports.formats import FORMATS
+from mooring.reports.formats.excel import content
 from mooring.reports.formats.latex import table as latex_table
 from mooring.reports.page.build import asset
 from mooring.reports.page.charts import chart
@@ -135,11 +136,22 @@ def test_excel_begins_with_an_index_of_all_sheets(written):
     assert [row[0] for row in rows] == book.sheetnames[1:]
     held = {name: rest for name, *rest in rows}
     assert held["Lambda by round"] == ["Lambda by round, the note's and ours", 1, "1"]
-    assert held["Every round seed 2"] == ["Every round, seed 2", 1, "2"]
+    assert held["Every round seed 2"][1:] == [1, "2"]
     assert held["Results"][1:] == [2, "1, 2"]
+    no_commas = str.maketrans("", "", ",")
     for name, cell in zip(book.sheetnames[1:], book["Index"]["A"][4:], strict=True):
         assert cell.hyperlink.location == f"'{name}'!A1"
-        assert book[name]["A1"].value == held[name][0]
+        said, title, columns = held[name][0], book[name]["A1"].value, [cell.value for cell in book[name][4]]
+        assert said == title or said.startswith(f"{columns[0]}, {columns[1]}")
+        assert said.translate(no_commas) != name  # that is told already
+
+
+def test_where_a_title_is_the_name_of_its_sheet_the_index_tells_the_columns():
+    columns = tuple(f"column {i}" for i in range(8))
+    told = "column 0, column 1, column 2, column 3, column 4, column 5 and 2 more"
+    assert content("Every round seed 2", Table("a", "Every round, seed 2", columns, ())) == told
+    assert content("Costs", Table("costs", "Costs", ("method", "seconds"), ())) == "method, seconds"
+    assert content("Lambda", Table("b", "Lambda of every client", columns, ())) == "Lambda of every client"
 
 
 def test_excel_has_the_tables_of_the_note_with_numbers_as_numbers(written):

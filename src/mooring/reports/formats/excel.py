@@ -21,6 +21,7 @@ WIDEST = 48
 HEAD = 14  # characters of a header before it breaks its line
 LINE = 15.0  # height of one, in points
 HEADER = 4  # the row of the columns' names: above it the title, what belongs to it, and an empty row
+COLUMNS_TOLD = 6  # in the index
 CHART_ROWS = 25  # that a chart covers
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "sysDot"}
 INDEX = "Index"
@@ -67,13 +68,27 @@ def index(place: Any, report: Report, held: list[tuple[str, Table]]) -> None:
     rows = []
     for name, table in held:
         seeds = table.seeds or report.seeds
-        rows.append((name, table.title, len(seeds) or None, ", ".join(map(str, seeds))))
+        rows.append((name, content(name, table), len(seeds) or None, ", ".join(map(str, seeds))))
     note = " · ".join(part for part in (report.subtitle, report.command) if part)
     fill(place, Table("index", report.title, ("sheet", "what it holds", "n", "seeds"), tuple(rows), note))
     for row, (name, _) in enumerate(held, HEADER + 1):
         cell = place.cell(row, 1)
         cell.hyperlink = links.Hyperlink(ref=cell.coordinate, location=f"'{name}'!A1")
         cell.style = "Hyperlink"
+
+
+def content(name: str, table: Table) -> str:
+    """The title of a sheet; where that is its name again, the columns: `run, client, images and 4 more`"""
+    if letters(table.title) != letters(name):
+        return table.title
+    more = len(table.columns) - COLUMNS_TOLD
+    told = ", ".join(filter(None, table.columns[:COLUMNS_TOLD]))
+    return f"{told} and {more} more" if more > 0 else told
+
+
+def letters(text: str) -> str:
+    """A name without the signs that a sheet may not have, or that only separate."""
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def sheet(book: Any, title: str) -> Any:
