@@ -100,7 +100,7 @@ class ClientRecord(Event):
     client: int
     round: int
     steps: int | None = None  # optimizer steps so far
-    seconds: float | None = None  # of this round
+    seconds: float | None = None  # of this round; of all its work where it trains nothing
     base_loss: float | None = None  # L_b
     align_loss: float | None = None  # L_a
     terms: Mapping[str, float | None] = field(default_factory=dict)  # the parts of L_b

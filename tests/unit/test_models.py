@@ -6,10 +6,21 @@ from mooring.data.sites import InMemorySite
 from mooring.losses import CrossEntropy
 from mooring.methods import Method
 from mooring.models.backbones import BACKBONES, DigitsNet, ResNet8, ResNet18
-from mooring.models.flops import counted_by_torch, forward_flops
+from mooring.models.feature_maps import (
+    ByImages,
+    Encoder,
+    OnnxFile,
+    Pixels,
+    PublicEncoder,
+    RandomEncoder,
+    RandomFilters,
+    WhitenedFilters,
+)
+from mooring.models.flops import Multiplications, counted_by_torch, feature_flops, forward_flops
 from mooring.models.heads import HEADS, FixedSimplex, Linear, RawPrototypes, UnitPrototypes
 from mooring.models.network import PROTOTYPES, Blueprint
 from mooring.seeds import generator
+from mooring.uploads.moments import Moments
 
 
 def blueprint(backbone, head=RawPrototypes(), shape=(3, 32, 32), classes=10):
@@ -110,7 +121,41 @@ def test_where_only_shapes_are_asked_for_nothing_is_drawn(head):
 @pytest.mark.parametrize("kind", BACKBONES)
 def test_operations_are_those_that_torch_counts(kind, head):
     whole = blueprint(BACKBONES[kind](width=0.25), HEADS[head](), (3, 17, 23), 3)
-    assert forward_flops(whole) == counted_by_torch(whole.build(generator(0, "n")).eval()) > 0
+    assert forward_flops(whole) == counted_by_torch(whole.build(generator(0, "n")).eval(), (3, 17, 23)) > 0
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        WhitenedFilters(channels=16, filters=24),
+        WhitenedFilters(channels=16, filters=24, views="mirrored"),
+        RandomFilters(8),
+        RandomEncoder(),
+        Pixels(),
+        PublicEncoder(beside=RandomFilters(4)),
+        ByImages(otherwise=RandomFilters(8)),
+    ],
+    ids=lambda features: features.kind,
+)
+def test_operations_of_fixed_features_are_those_that_torch_counts(features):
+    small = blueprint(ResNet8(width=0.25), shape=(1, 16, 16))
+    assert feature_flops(features, small) == counted_by_torch(features.empty(small), (1, 16, 16))
+    assert feature_flops(features, small) > 0 or isinstance(features, Pixels)
+
+
+def test_what_onnxruntime_computes_is_not_taken_for_nothing():
+    small = blueprint(ResNet8())
+    for features in (Encoder(), ByImages(), OnnxFile("gone.onnx"), PublicEncoder(beside=Encoder())):
+        assert feature_flops(features, small) is None
+
+
+@pytest.mark.parametrize("second", ["shared", "per-class", "diagonal"])
+def test_operations_of_adding_up_are_those_that_are_done(second, digits):
+    """Of pixels there are no others."""
+    plan, part = blueprint(DigitsNet(), shape=(1, 8, 8)), Moments(Pixels(), second)
+    with Multiplications() as seen:
+        part(plan.build(torch.Generator()), digits.select(torch.arange(7)))
+    assert seen.flops == 7 * part.flops(plan)
 
 
 def test_operations_of_a_users_own_encoder_are_counted_too():

@@ -3,22 +3,27 @@
 import csv
 import json
 import shutil
+from dataclasses import replace
 from math import sqrt
 
 import pytest
 import torch
 from report_folders import fusion_of, relabelled
 
+from mooring import load, run
 from mooring.errors import MooringError
 from mooring.events import ClientRecord
-from mooring.models.flops import forward_flops
+from mooring.methods import maps_of
+from mooring.models.feature_maps import Encoder
+from mooring.models.flops import feature_flops, forward_flops
+from mooring.models.network import Blueprint
 from mooring.record import Quoted, RunFolder, Spread, write_record
 from mooring.record.files import sealed
 from mooring.reports.claims import main_figure
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.reading import gather
-from mooring.reports.sections.costs import training_flops
+from mooring.reports.sections.costs import client_flops, flops, inference_flops
 from mooring.reports.sections.prototypes import overall
 from mooring.reports.table import Table, shown, spread
 from mooring.sweep.summary import Scored, summarised
@@ -126,7 +131,27 @@ def test_costs_are_sums_over_clients(run_report, v12_run):
 def test_flops_follow_images_views_and_epochs(v12_run, make_job):
     [run] = gather(v12_run).runs
     one = forward_flops(make_job().blueprint)
-    assert training_flops(run) == 3 * one * 300 * 2 * 1 * 2
+    assert client_flops(run) == 3 * one * 300 * 2 * 1 * 2
+
+
+def test_clients_that_train_nothing_have_costs_too(tmp_path):
+    words = ["method=mooring", "encoder=none", "data.limit=100", "engine.workers=1", f"out={tmp_path / 'run'}"]
+    [experiment] = load(overrides=words)
+    run(experiment)
+    book = gather(tmp_path / "run")
+    [own] = book.runs
+    [line] = table(compose(book), "costs")
+    assert line["client seconds"] >= line["slowest client (s)"] > 0
+    [features] = maps_of(experiment.method.fusion)
+    plan = Blueprint(experiment.model, experiment.method.client.head, (1, 8, 8), own.classes, (0.0,), (1.0,))
+    one = feature_flops(features, plan)
+    d = features.size(plan)
+    assert line["client FLOPs"] == 100 * (one + 2 * 10 * d + 2 * d * d)
+    assert line["inference FLOPs"] == one > 0
+    method = experiment.method
+    unseen = replace(experiment, method=replace(method, fusion=replace(method.fusion, map=Encoder())))
+    [group] = [replace(group, runs=(replace(own, experiment=unseen),)) for group in book.groups]
+    assert flops(group, client_flops) == flops(group, inference_flops) == "not counted"
 
 
 def test_flops_are_two_per_weight_and_place(make_job):

@@ -48,7 +48,10 @@ def run_client(
         if job.recipe.terms:
             yield from train_rounds(job, state, shard, facts, site.name, emit, keeper)
         else:
-            yield uploaded(job, state, shard, facts, site.name, 0)
+            began = monotonic()
+            upload = uploaded(job, state, shard, facts, site.name, 0)
+            emit(ClientRecord(facts.client, 0, seconds=monotonic() - began))
+            yield upload
 
 
 def train_rounds(

@@ -190,7 +190,7 @@ def trained(job: Job, site: SiteFolder, shard: ImageSet, home: Path, emit: Emit)
 
     def note(event: Event) -> None:
         match event:
-            case ClientRecord() as record:
+            case ClientRecord() as record if record.steps is not None:  # who sends sums alone has no loss to tell of
                 measured.append(record)
             case ClientFailed(problem=problem, remedy=remedy):
                 failed.append((problem, remedy))

@@ -40,5 +40,5 @@ def tell(event: Event) -> None:
     match event:
         case ClientResumed(round=round_, step=step):
             LOG.info("mooring: goes on at round %d, step %d", round_, step)
-        case ClientRecord(round=round_, base_loss=loss):
+        case ClientRecord(round=round_, base_loss=loss) if loss is not None:
             LOG.info("mooring: round %d has ended, loss %s", round_, loss)

@@ -3,7 +3,7 @@
 from mooring.losses.fafi import FAFI
 from mooring.methods.alignment import ALIGNMENT
 from mooring.methods.baselines import BASELINES, MOORING, STATISTICS
-from mooring.methods.method import Method, track_of
+from mooring.methods.method import Method, maps_of, track_of
 from mooring.methods.notes import PLAIN, PUBLIC_BANK
 from mooring.methods.sources import METHOD_SOURCES
 
@@ -18,4 +18,4 @@ GROUPS: dict[str, dict[str, Method]] = {
 METHODS: dict[str, Method] = {name: method for group in GROUPS.values() for name, method in group.items()}
 RETIRED: dict[str, str] = {"moored": "mooring, or v7 with fusion=class-expert"}  # once a method -> what took its place
 
-__all__ = ["FAFI", "GROUPS", "METHODS", "METHOD_SOURCES", "RETIRED", "Method", "track_of"]
+__all__ = ["FAFI", "GROUPS", "METHODS", "METHOD_SOURCES", "RETIRED", "Method", "maps_of", "track_of"]

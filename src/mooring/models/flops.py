@@ -1,7 +1,7 @@
 """How many floating-point operations one image costs: counted on the network and not guessed.
 
-The encoders and heads of the house multiply in three functions only, and each is 2 x outputs x terms of a sum. torch's
-own counter says the same of them, but loads the compiler for it: two seconds. It counts what users bring.
+The networks and feature maps of the house multiply in four functions only, and each is 2 x outputs x terms of a sum.
+torch's own counter says the same of them, but loads the compiler for it: two seconds. It counts what users bring.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,17 +10,20 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from mooring.models.backbones import BACKBONES
+from mooring.models.encoders.session import OnnxFeatures
+from mooring.models.feature_maps import FEATURE_MAPS, SIZED, FeatureMap, settled_map
 from mooring.models.heads import HEADS
-from mooring.models.network import Blueprint, Network
+from mooring.models.network import Blueprint
 
 TERMS: Mapping[Callable[..., Any], Callable[..., int]] = {  # of the sum that makes one output
     torch.conv2d: lambda _, weight, *rest: weight[0].numel(),
     F.linear: lambda inputs, *rest: inputs.shape[-1],
     Tensor.matmul: lambda inputs, *rest: inputs.shape[-1],
+    torch.addmm: lambda _, left, *rest: left.shape[-1],
 }
 
 
@@ -43,20 +46,31 @@ def forward_flops(blueprint: Blueprint) -> int:
     """One image through one network: products only, as the field counts."""
     network = blueprint.build(torch.Generator()).eval()
     known = type(blueprint.backbone) in BACKBONES.values() and type(blueprint.head) in HEADS.values()
-    with torch.inference_mode():
-        return counted(network) if known else counted_by_torch(network)
+    return (counted if known else counted_by_torch)(network, blueprint.shape)
 
 
-def counted(network: Network) -> int:
+def feature_flops(features: FeatureMap, blueprint: Blueprint) -> int | None:
+    """One image through features that nobody trains; None where onnxruntime computes them, which counts nothing."""
+    features = settled_map(features, blueprint.shape)
+    if isinstance(features, SIZED):
+        return None
+    phi = features.empty(blueprint)
+    if any(isinstance(part, OnnxFeatures) for part in phi.modules()):
+        return None
+    known = type(features) in FEATURE_MAPS.values()
+    return (counted if known else counted_by_torch)(phi, blueprint.shape)
+
+
+def counted(module: nn.Module, shape: tuple[int, int, int]) -> int:
     seen = Multiplications()
-    with seen:
-        network(torch.zeros(1, *network.blueprint.shape))
+    with torch.inference_mode(), seen:
+        module(torch.zeros(1, *shape))
     return seen.flops
 
 
-def counted_by_torch(network: Network) -> int:
+def counted_by_torch(module: nn.Module, shape: tuple[int, int, int]) -> int:
     from torch.utils.flop_counter import FlopCounterMode
 
-    with FlopCounterMode(display=False) as counter:
-        network(torch.zeros(1, *network.blueprint.shape))
+    with torch.inference_mode(), FlopCounterMode(display=False) as counter:
+        module(torch.zeros(1, *shape))
     return int(counter.get_total_flops())

@@ -73,7 +73,9 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
     if run.upload_bytes is not None:
         found.append(Card(size(run.upload_bytes), "upload", f"all {len(run.last.clients)} clients, once"))
     if run.seconds:
-        found.append(Card(f"{sum(run.seconds.values()):.0f} s", "client time", "all clients together"))
+        spent = sum(run.seconds.values())
+        shown = f"{spent:.0f} s" if spent >= 10 else f"{spent:.1f} s"
+        found.append(Card(shown, "client time", "all clients together"))
     return tuple(found)
 
 

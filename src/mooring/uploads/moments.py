@@ -71,6 +71,11 @@ class Moments(Checked):
         empty = [torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in kinds]
         return dict(zip(self._names(), empty, strict=True))
 
+    def flops(self, blueprint: Blueprint) -> int:
+        """Of adding one image to the sums, once its features are known: two for each product y_c x_i and x_i x_j."""
+        classes, d = blueprint.class_count, self.map.size(blueprint)
+        return 2 * d * (classes + {"shared": d, "per-class": d, "diagonal": classes}[self.second])
+
     def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
         """Classes without images have no sums, and no variance is negative: n sum x^2 >= (sum x)^2."""
         (counts_name, counts), (sums_name, sums), (second_name, second) = tensors.items()

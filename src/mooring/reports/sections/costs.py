@@ -3,11 +3,17 @@
 Floating-point operations are counted on the model and not guessed.
 """
 
-from mooring.models.flops import forward_flops
+from collections.abc import Callable
+
+from mooring.methods import maps_of
+from mooring.models.feature_maps import FeatureMap
+from mooring.models.flops import feature_flops, forward_flops
 from mooring.models.network import Blueprint
-from mooring.reports.book import Book, Run
+from mooring.record import Cell
+from mooring.reports.book import Book, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.table import Table, average
+from mooring.uploads.moments import Moments
 
 BACKWARD = 3  # forward and backward together, in forwards
 FEW = 3  # experiments whose costs are read at once
@@ -15,7 +21,7 @@ COLUMNS = (
     "experiment",
     "client seconds",
     "slowest client (s)",
-    "training FLOPs",
+    "client FLOPs",
     "upload bytes",
     "download bytes",
     "server seconds",
@@ -26,8 +32,11 @@ COLUMNS = (
 NOTE = (
     "Sums over all clients, means over n seeds; seconds by the clock of the machine. FLOPs are counted on the model, "
     "for one image, times images, views, epochs and rounds; backward is taken as twice forward, losses and "
-    "augmentation are left out. Inference x: how many encoders one prediction goes through."
+    "augmentation are left out. A client that trains nothing sends every image once through fixed features and adds "
+    "them up: both are counted. Not counted are features that onnxruntime computes, mixtures that are fitted, sums "
+    "under noise, and the head over fixed features. Inference x: how many encoders one prediction goes through."
 )
+UNCOUNTED = "not counted"
 
 
 def costs(book: Book) -> Section:
@@ -39,12 +48,12 @@ def costs(book: Book) -> Section:
             group.label,
             average(sum(run.seconds.values()) if run.seconds else None for run in group.runs),
             average(max(run.seconds.values(), default=None) for run in group.runs),
-            average(training_flops(run) for run in group.runs),
+            flops(group, client_flops),
             whole(average(run.upload_bytes for run in group.runs)),
             round(average(download_bytes(run) for run in group.runs) or 0),
             average(run.last.server_seconds for run in group.runs),
             whole(average(passes(run) for run in group.runs)),
-            average(inference_flops(run) for run in group.runs),
+            flops(group, inference_flops),
             len(group.runs),
         )
         for group in groups
@@ -52,6 +61,12 @@ def costs(book: Book) -> Section:
     lead = "One upload per client; what fusing saves in training it may ask back at every prediction."
     table = Table("costs", "Costs", COLUMNS, tuple(rows), NOTE, folded=len(rows) > FEW)
     return Section("costs", "Costs", lead, tables=(table,))
+
+
+def flops(group: SeedGroup, count: Callable[[Run], float | None]) -> Cell:
+    """The mean count; or in a word why there is none, where a blank would be taken for nothing."""
+    found, first = average(count(run) for run in group.runs), group.first
+    return UNCOUNTED if found is None and fixed_features(first) and first.result.image_shape else found
 
 
 def download_bytes(run: Run) -> int:
@@ -75,28 +90,51 @@ def whole(value: float | None) -> float | int | None:
     return int(value) if value is not None and value == int(value) else value
 
 
-def flops_per_image(run: Run) -> int | None:
-    """One image through one client's network; unknown without the data's shape, or where nothing is trained."""
+def blueprint_of(run: Run) -> Blueprint | None:
+    """What a client's network is built by; unknown without the data's shape."""
     experiment, shape = run.experiment, run.result.image_shape
-    if experiment is None or len(shape) != 3 or not run.classes or not experiment.method.client.terms:
+    if experiment is None or len(shape) != 3 or not run.classes:
         return None
-    return forward_flops(
-        Blueprint(
-            experiment.model,
-            experiment.method.client.head,
-            (shape[0], shape[1], shape[2]),
-            run.classes,
-            experiment.data.mean,
-            experiment.data.std,
-        )
+    return Blueprint(
+        experiment.model,
+        experiment.method.client.head,
+        (shape[0], shape[1], shape[2]),
+        run.classes,
+        experiment.data.mean,
+        experiment.data.std,
     )
 
 
-def training_flops(run: Run) -> float | None:
-    """All clients: 3 x forward x images x views x epochs x rounds."""
+def fixed_features(run: Run) -> list[FeatureMap]:
+    """What clients look at and do not train."""
+    method = None if run.experiment is None else run.experiment.method
+    return [] if method is None or method.client.terms or method.fusion is None else maps_of(method.fusion)
+
+
+def flops_per_image(run: Run) -> int | None:
+    """One image through one client's network, or through the fixed features that it looks at."""
+    blueprint, features = blueprint_of(run), fixed_features(run)
+    if blueprint is None or len(features) > 1:
+        return None
+    return feature_flops(features[0], blueprint) if features else forward_flops(blueprint)
+
+
+def summing_flops(run: Run) -> int | None:
+    """Of adding an image to the sums that a client sends, where it sends sums and nothing else."""
+    blueprint, fusion = blueprint_of(run), run.experiment and run.experiment.method.fusion
+    if blueprint is None or not fusion:
+        return None
+    sums = [part for part in fusion.needs if isinstance(part, Moments)]
+    return sum(part.flops(blueprint) for part in sums) if len(sums) == len(fusion.needs) else None
+
+
+def client_flops(run: Run) -> float | None:
+    """All clients: 3 x forward x images x views x epochs x rounds; who trains nothing adds every image up once."""
     one = flops_per_image(run)
     if one is None or run.experiment is None:
         return None
-    training, views = run.experiment.training, run.experiment.method.client.views.count
-    images = sum(run.result.partition.sizes)
-    return float(BACKWARD * one * images * views * training.local_epochs * training.rounds)
+    training, client, images = run.experiment.training, run.experiment.method.client, sum(run.result.partition.sizes)
+    if fixed_features(run):
+        summing = summing_flops(run)
+        return None if summing is None else float(images * (one + summing))
+    return float(BACKWARD * one * images * client.views.count * training.local_epochs * training.rounds)
