@@ -7,7 +7,7 @@ import torch
 
 from mooring import load
 from mooring.client import run_client
-from mooring.client.device import Device
+from mooring.client.device import CPU, Device
 from mooring.client.loop import facts_of, train_step
 from mooring.client.state import ClientState
 from mooring.data.sites import InMemorySite
@@ -20,7 +20,7 @@ BEGINNING, LATER = (
     Progress(0, 100, 0, 5, 0, 10),
     Progress(60, 100, 3, 5, 6, 10),
 )  # in stage 1, and after it
-TRAINED = [name for name, method in METHODS.items() if method.client.terms and name != "dwa"]  # dwa asks for a number
+TRAINED = [name for name, method in METHODS.items() if method.client.terms]
 
 
 @pytest.mark.parametrize("method", TRAINED)
@@ -33,6 +33,14 @@ def test_a_step_leaves_nothing_on_the_cpu(method, make_job, shard_of):
         state.measurements.add(measured)
     assert all(parameter.is_meta for parameter in state.network.parameters())
     assert all(v.is_meta for group in state.optimizer.groups for v in group.velocity.values())
+
+
+@pytest.mark.parametrize("method", sorted(METHODS.keys() - set(TRAINED)))
+def test_who_trains_nothing_computes_on_the_cpu_whatever_the_device(method, make_job, shard_of):
+    job, site = make_job(method), InMemorySite(0, shard_of(range(10), 3))
+    here, elsewhere = (list(run_client(job, site, lambda _: None, device=device)) for device in (CPU, ELSEWHERE))
+    assert len(here) == len(elsewhere) == 1
+    assert all(torch.equal(here[0].tensors[name], tensor) for name, tensor in elsewhere[0].tensors.items())
 
 
 def test_colours_too(make_job):

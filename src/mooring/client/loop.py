@@ -33,7 +33,8 @@ def run_client(
     """Train the client at one site to its end, from its start or from where `keeper` last saw it; yields its upload at
     every round that is kept, and its state to the keeper once the upload is in safe hands.
 
-    A client without images uploads nothing; one whose recipe has no terms trains nothing, and uploads at once.
+    A client without images uploads nothing; one whose recipe has no terms trains nothing, and uploads at once: it
+    computes on the CPU, where the features that nobody trains are computed.
     """
     shard = site.shard()
     facts = facts_of(job, shard.label_counts(), site.number)
@@ -42,7 +43,7 @@ def run_client(
         return
     with borrowed(job) as network:
         with explaining(f"client {facts.client}, before round 0"):
-            state = ClientState.start(job, facts, network, device)
+            state = ClientState.start(job, facts, network, device if job.recipe.terms else CPU)
             state.held_out = held_out(job, shard, facts.client)
             emit(started(job, state, facts))
         if job.recipe.terms:

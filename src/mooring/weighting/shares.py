@@ -95,11 +95,11 @@ class DynamicAverageBalancer(Balancer):
         self.register_buffer("epoch", torch.zeros((), dtype=torch.int64))
 
     def forward(self, losses: Losses, progress: Progress) -> Balanced:
-        epoch = progress.round * progress.local_epochs + progress.epoch
-        if epoch != int(self.epoch):
-            self.past = torch.stack([self.past[1], self.sums / self.count])
-            self.sums, self.count = torch.zeros_like(self.sums), torch.zeros_like(self.count)
-            self.epoch = torch.full_like(self.epoch, epoch)
+        epoch = torch.full_like(self.epoch, progress.round * progress.local_epochs + progress.epoch)
+        begins = epoch != self.epoch  # (), compared where it lies: no step waits for a device
+        self.past = torch.where(begins, torch.stack([self.past[1], self.sums / self.count]), self.past)
+        self.sums, self.count = (torch.where(begins, 0.0, kept) for kept in (self.sums, self.count))
+        self.epoch = epoch
         self.sums = self.sums + torch.stack([losses.local, losses.align]).detach()
         self.count = self.count + 1
         rates = (self.past[1] / self.past[0]).nan_to_num(1.0, 1.0)
