@@ -6,8 +6,8 @@ import re
 import pytest
 
 from mooring import load, run
-from mooring.cli.progress import resumed
-from mooring.events import ClientRecord, ClientResumed, RunResumed
+from mooring.cli.progress import Trained, resumed
+from mooring.events import ClientProgress, ClientRecord, ClientResumed, RunResumed
 from mooring.simulation.clock import Clock
 
 TINY = ("data.limit=100", "partition.clients=2", "training.rounds=1", "training.local_epochs=1", "engine.workers=1")
@@ -83,3 +83,13 @@ def test_where_many_go_on_only_their_rounds_are_told():
     )
     named = resumed(RunResumed(2, 1, (ClientResumed(1, 3, 1),)), 10, ("north", "south"))
     assert named == "goes on: 1 of 2 clients is done, south goes on in round 3 (last: 9) after 1 step"
+
+
+def test_what_was_done_before_is_counted_and_not_taken_for_speed():
+    trained = Trained(5)
+    trained.resumed(RunResumed(5, 1, (ClientResumed(2, 7, 70),)))
+    trained.heard(ClientProgress(2, 7, 71, 100))
+    assert (trained.done, trained.gained, trained.ended) == (pytest.approx(1.71), 0, 1)
+    trained.heard(ClientProgress(2, 9, 100, 100))
+    trained.heard(ClientProgress(0, 4, 50, 100))
+    assert (trained.done, trained.gained, trained.ended) == (2.5, pytest.approx(0.79), 2)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import monotonic, time
 from typing import TYPE_CHECKING, Literal
 
@@ -64,28 +65,62 @@ def tell_program(event: Event) -> None:
     sys.stderr.flush()
 
 
+@dataclass
+class Trained:
+    """How much of all clients' training is done: before this process began, and by it."""
+
+    clients: int = 0
+    ended_before: int = 0
+    going_on: dict[int, float] = field(default_factory=dict)  # clients begun before: their share at their first word
+    shares: dict[int, float] = field(default_factory=dict)
+
+    def resumed(self, event: RunResumed) -> None:
+        self.ended_before, self.going_on = event.done, {at.client: 0.0 for at in event.on_the_way}
+
+    def heard(self, event: ClientProgress) -> None:
+        share = event.step / event.steps
+        if event.client in self.going_on and event.client not in self.shares:
+            self.going_on[event.client] = share
+        self.shares[event.client] = share
+
+    @property
+    def done(self) -> float:
+        """In clients."""
+        return self.ended_before + sum(self.shares.values())
+
+    @property
+    def gained(self) -> float:
+        """Of that, what this process has done."""
+        return sum(self.shares.values()) - sum(self.going_on.values())
+
+    @property
+    def ended(self) -> int:
+        return self.ended_before + sum(1 for share in self.shares.values() if share >= 1)
+
+
 class RunLines:
     """For logs and pipes: plain lines on standard error, one in ten seconds while clients train."""
 
     def __init__(self, experiment: "Experiment") -> None:
         self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
-        self.clients = 0
+        self.trained = Trained()
         self.sites: tuple[str, ...] = ()
-        self.done: dict[int, float] = {}
         self.begun = self.told = monotonic()
 
     def show(self, event: Event) -> None:
         line = warning(event, self.sites)
         match event:
             case PartitionDrawn(sites=sites, summary=summary):
-                self.clients, self.sites = sum(1 for size in summary.sizes if size), sites
-                line = f"{self.name}: {counted(self.clients, 'client')} with {counted(sum(summary.sizes), 'image')}"
+                self.trained.clients, self.sites = sum(1 for size in summary.sizes if size), sites
+                holders = counted(self.trained.clients, "client")
+                line = f"{self.name}: {holders} with {counted(sum(summary.sizes), 'image')}"
                 self.begun = self.told = monotonic()
             case RunResumed():
+                self.trained.resumed(event)
                 line = f"{self.name}: {resumed(event, self.rounds, self.sites)}"
-            case ClientProgress(client=client, step=step, steps=steps):
-                self.done[client] = step / steps
+            case ClientProgress():
+                self.trained.heard(event)
                 line = self._far()
             case SnapshotFused():
                 line = f"{self.name}: {fused(event, self.rounds)}"
@@ -95,11 +130,13 @@ class RunLines:
             say(line, err=True)
 
     def _far(self) -> str | None:
-        now, share = monotonic(), sum(self.done.values()) / max(self.clients, 1)
-        if now - self.told < PATIENCE or not 0 < share < 1:
+        now, trained = monotonic(), self.trained
+        left = trained.clients - trained.done
+        if now - self.told < PATIENCE or left <= 0 or trained.gained <= 0:
             return None
         self.told = now
-        return f"{self.name}: training {share:.0%}, about {duration((now - self.begun) * (1 - share) / share)} left"
+        still = duration((now - self.begun) * left / trained.gained)
+        return f"{self.name}: training {trained.done / trained.clients:.0%}, about {still} left"
 
 
 class BarsAbove(Progress):
@@ -129,8 +166,7 @@ class ClientBars:
         )
         self.whole = self.progress.add_task(self.name, total=None, facts="starting")
         self.tasks: dict[int, TaskID] = {}
-        self.done: dict[int, float] = {}
-        self.clients = 0
+        self.trained = Trained()
         self.sites: tuple[str, ...] = ()
 
     def __enter__(self) -> "ClientBars":
@@ -145,10 +181,12 @@ class ClientBars:
     def show(self, event: Event) -> None:
         match event:
             case PartitionDrawn(sites=sites, summary=summary):
-                self.clients, self.sites = sum(1 for size in summary.sizes if size), sites
-                self.progress.update(self.whole, total=self.clients)
+                self.trained.clients, self.sites = sum(1 for size in summary.sizes if size), sites
+                self.progress.update(self.whole, total=self.trained.clients)
             case RunResumed():
-                self.progress.console.print(f"{self.name}: {resumed(event, self.rounds, self.sites)}", soft_wrap=True)
+                self.trained.resumed(event)
+                self._refresh()
+                self.progress.console.print(f"{self.name}: {resumed(event, self.rounds, self.sites)}")
             case ClientProgress():
                 self._advance(event)
             case ImagesRead():
@@ -165,9 +203,9 @@ class ClientBars:
 
     def _advance(self, event: ClientProgress) -> None:
         client = event.client
-        self.done[client] = event.step / event.steps
+        self.trained.heard(event)
         self._refresh()
-        if self.clients > MANY:
+        if self.trained.clients > MANY:
             return
         if client not in self.tasks:
             self.tasks[client] = self.progress.add_task(f"  {site_of(client, self.sites)}", total=event.steps, facts="")
@@ -179,8 +217,8 @@ class ClientBars:
             self.progress.remove_task(self.tasks.pop(client))
 
     def _refresh(self) -> None:
-        ended = sum(1 for share in self.done.values() if share >= 1)
-        self.progress.update(self.whole, completed=sum(self.done.values()), facts=f"{ended}/{self.clients} clients")
+        trained = self.trained
+        self.progress.update(self.whole, completed=trained.done, facts=f"{trained.ended}/{trained.clients} clients")
 
 
 def resumed(event: RunResumed, rounds: int, sites: Sequence[str]) -> str:
