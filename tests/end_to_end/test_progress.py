@@ -6,7 +6,7 @@ import re
 import pytest
 
 from mooring import load, run
-from mooring.cli.progress import Trained, resumed
+from mooring.cli.progress import ClientBars, Trained, resumed
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, RunResumed
 from mooring.simulation.clock import Clock
 
@@ -93,3 +93,11 @@ def test_what_was_done_before_is_counted_and_not_taken_for_speed():
     trained.heard(ClientProgress(2, 9, 100, 100))
     trained.heard(ClientProgress(0, 4, 50, 100))
     assert (trained.done, trained.gained, trained.ended) == (2.5, pytest.approx(0.79), 2)
+
+
+def test_clients_that_train_nothing_advance_the_bar(tmp_path):
+    settings = ["method=afl", "data.limit=100", "partition.clients=2", "engine.workers=1", f"out={tmp_path / 'run'}"]
+    (experiment,) = load(overrides=settings)
+    bars = ClientBars(experiment)
+    run(experiment, bars.show)
+    assert (bars.trained.done, bars.trained.ended) == (2, 2)

@@ -18,6 +18,7 @@ from mooring.cli.terminal import Screen
 from mooring.events import (
     ClientFailed,
     ClientProgress,
+    ClientRecord,
     ClientStarved,
     Emit,
     Event,
@@ -83,6 +84,10 @@ class Trained:
             self.going_on[event.client] = share
         self.shares[event.client] = share
 
+    def worked(self, client: int) -> None:
+        """One that trains nothing has done its work."""
+        self.shares[client] = 1.0
+
     @property
     def done(self) -> float:
         """In clients."""
@@ -121,6 +126,9 @@ class RunLines:
                 line = f"{self.name}: {resumed(event, self.rounds, self.sites)}"
             case ClientProgress():
                 self.trained.heard(event)
+                line = self._far()
+            case ClientRecord(client=client, steps=None):
+                self.trained.worked(client)
                 line = self._far()
             case SnapshotFused():
                 line = f"{self.name}: {fused(event, self.rounds)}"
@@ -189,6 +197,9 @@ class ClientBars:
                 self.progress.console.print(f"{self.name}: {resumed(event, self.rounds, self.sites)}")
             case ClientProgress():
                 self._advance(event)
+            case ClientRecord(client=client, steps=None):
+                self.trained.worked(client)
+                self._refresh()
             case ImagesRead():
                 self.progress.update(self.whole, facts=reading(event))
             case ServerProgress(what=what, step=step, steps=steps):
