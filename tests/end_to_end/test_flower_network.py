@@ -45,12 +45,22 @@ def used(model):
     return [site.name for site in load_model(model).provenance.used]
 
 
-def shell(lines, environment, folder):
-    """Commands in one shell, as a reader types them."""
-    text = "\n".join(["set -e", *lines])
-    return subprocess.Popen(
-        ["bash", "-c", text], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+def typed(text, environment, folder):
+    """A shell that reads these lines as it reads what somebody pastes; what it starts ends with the test."""
+    process = subprocess.Popen(
+        ["bash"],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
+    try:
+        out, _ = process.communicate(text, timeout=400)
+    finally:
+        end(process)
+    return process.returncode, out
 
 
 def app_alone(folder):
@@ -61,50 +71,42 @@ def app_alone(folder):
     return folder
 
 
-def told_in(log, word):
-    """A shell waits until a command in the background has said something."""
-    return f"until grep -q '{word}' federation/{log}.log; do sleep 0.1; done"
-
-
 def test_the_ten_commands_of_the_page_make_one_model_of_what_the_sites_would_upload_by_file(
     tmp_path, monkeypatch, forking
 ):
+    """As they are printed, pasted at once; but for the ports, which another test on this machine may have taken."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "images.py").write_text(blocks("python")[0])
     runpy.run_path("images.py")
     make_keys(tmp_path / "stranger", ["north"])
-    *_, commands = blocks("sh")
-    lines = commands.splitlines()
-    assert len(lines) == 10
-    ports = {port: str(free_port()) for port in ("8000", "8001", "8002", "8003")}
-    lines[0] += f" --port {ports['8000']}"
-    [planning] = [number for number, line in enumerate(lines) if line.startswith("mooring plan")]
-    lines[planning] += " encoder.filters=8"  # what is sent is the same, and less of it
-    for old, new in ports.items():
-        lines[1:] = [line.replace(old, new) for line in lines[1:]]
-    stranger = lines[5].replace("federation/north/key", "stranger/north/key").replace("north.log", "stranger.log")
-    stranger = stranger.replace(ports["8001"], str(free_port()))
-    keyless = lines[5].replace("--auth-supernode-private-key federation/north/key", "").replace("north.log", "no.log")
-    keyless = keyless.replace(ports["8001"], str(free_port()))
-    refused = [told_in(log, "Exit Code") for log in ("no", "stranger")]
+    *_, commands, stop = blocks("sh")
+    assert len(commands.splitlines()) == 10
+    port = {printed: str(free_port()) for printed in ("8000", "8001", "8002", "8003")}
+    commands = commands.replace("--out federation", f"--out federation --port {port['8000']}", 1)
+    for printed, other in port.items():
+        commands = commands.replace(printed, other)
+    north = commands.splitlines()[5].removesuffix(" &").replace("federation/north.log", "$log")
+    north = north.replace(port["8001"], str(free_port()))
+    own = "--auth-supernode-private-key federation/north/key"
+    assert own in north
+    strangers = [
+        north.replace(own, own.replace("federation", "stranger")).replace("$log", "stranger.log"),
+        north.replace(own, "").replace("$log", "keyless.log"),
+    ]
+    after = ["code=$?", *strangers, stop, "wait", "exit $code\n"]
     with warm_commands() as launchers:
         environment = {**os.environ, **QUIET, "PATH": f"{launchers}{os.pathsep}{os.environ['PATH']}"}
         environment |= {"MOORING": str(app_alone(tmp_path / "app")), "MOORING_HOME": str(tmp_path / "coordinator")}
-        listening = told_in("superlink", "Uvicorn running")
-        process = shell(
-            [*lines[:4], listening, lines[4], stranger, keyless, *lines[5:9], *refused, lines[9]], environment, tmp_path
-        )
-        try:
-            out, _ = process.communicate(timeout=400)
-        finally:
-            end(process)
+        code, out = typed(commands + "\n".join(after), environment, tmp_path)
     told = "\n".join(path.read_text() for path in sorted((tmp_path / "federation").glob("*.log")))
-    assert process.returncode == 0, out + told
+    assert code == 0, out + told
     job = read_job(tmp_path / "job.mooring")
     for site in job.site_names:
         assert received(tmp_path / "model.received", site) == local(job, site, tmp_path / "images" / site)
     assert used(tmp_path / "model.mooring") == ["north", "south", "east"]
-    for log in ("stranger.log", "no.log"):
-        text = (tmp_path / "federation" / log).read_text()
+    for server in ("superlink", *job.site_names):  # and what ends them does
+        assert "Application shutdown complete" in (tmp_path / f"federation/{server}.log").read_text()
+    for log in ("stranger.log", "keyless.log"):
+        text = (tmp_path / log).read_text()
         assert "SuperNode ID" not in text
         assert "Exit Code" in text

@@ -2,7 +2,8 @@
 
 A federation over Flower on one machine is some twenty processes, and importing is nearly all that most of them do. The
 launchers in `bin` are called as the commands that they stand for, by a shell or by Flower itself; each hands its
-arguments, environment, folder and open files to the process that forks, and ends with the exit code of the command.
+arguments, environment, folder and open files to the process that forks, hands on what it is told by `kill`, and ends
+with the exit code of the command.
 """
 
 import atexit
@@ -31,12 +32,14 @@ MODULES = (  # imported by the commands on their way
 )
 LARGEST = 1_000_000  # bytes of arguments and environment
 LAUNCHER = """#!{python} -SE
-import json, os, socket, sys
+import json, os, signal, socket, sys
 with socket.socket(socket.AF_UNIX) as asked:
     asked.connect({address!r})
     order = json.dumps([os.path.basename(sys.argv[0]), sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
     socket.send_fds(asked, [len(order).to_bytes(4, "big")], [0, 1, 2])
     asked.sendall(order)
+    process = int.from_bytes(asked.recv(4), "big")
+    signal.signal(signal.SIGTERM, lambda number, frame: os.kill(process, number))
     answer = asked.recv(1)
 sys.exit(answer[0] if answer else 1)
 """
@@ -92,6 +95,7 @@ def attend(asked, commands):
     while len(order) < int.from_bytes(size, "big") <= LARGEST:
         order += asked.recv(65_536)
     if process := os.fork():
+        asked.sendall(process.to_bytes(4, "big"))
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         asked.sendall(bytes([code % 256]))
         os._exit(0)

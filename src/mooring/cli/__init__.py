@@ -110,6 +110,7 @@ app.add_typer(sources, name="data")
 network = typer.Typer(no_args_is_help=True, help=flower.about.__doc__)
 network.callback()(flower.about)
 network.command("keys")(flower.keys)
+network.command("wait")(flower.wait)
 app.add_typer(network, name="flower")
 
 

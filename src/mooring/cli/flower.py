@@ -1,4 +1,4 @@
-"""`mooring flower keys`: what a federation over Flower needs beside Flower."""
+"""`mooring flower keys` and `mooring flower wait`: what a federation over Flower needs beside Flower."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +20,16 @@ def keys(
     made = make_keys(out, sites, host, port)
     say(f"written: {made.folder}: ca.crt, superlink.crt and .key, a key for {', '.join(made.sites)}")
     say(f"give each site its folder and ca.crt; with FLWR_HOME={made.home}, flwr knows the SuperLink as {CONNECTION}")
+
+
+def wait(
+    superlink: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where the SuperLink will listen.")],
+    seconds: Annotated[float, typer.Option(min=0, help="How long to wait for it at most.")] = 60,
+) -> None:
+    """Wait until a SuperLink that was just started takes connections; exit code 2 if it does not."""
+    from mooring.flower_app.waiting import wait_for
+
+    wait_for(superlink, seconds)
 
 
 def about() -> None:
