@@ -25,15 +25,18 @@ SITES = ("north", "south", "east")
 
 @dataclass
 class Grid:
-    """Nodes answer at once; the first replies of some of them are lost on the way."""
+    """Nodes answer at once; the first replies of some of them are lost on the way, or late by one look."""
 
     nodes: dict[int, dict[str, str]]
     lost: dict[int, int] = field(default_factory=dict)
+    late: set[int] = field(default_factory=set)
+    before: list[dict[int, dict[str, str]]] = field(default_factory=list)  # who is there at the first looks
     replies: dict[str, object] = field(default_factory=dict)
     asked: list[int] = field(default_factory=list)
 
     def get_node_ids(self):
-        return list(self.nodes)
+        self.present = self.before.pop(0) if self.before else self.nodes
+        return list(self.present)
 
     def push_messages(self, messages):
         return [self.push(message) for message in messages]
@@ -42,7 +45,7 @@ class Grid:
         node, name = message.metadata.dst_node_id, f"message {len(self.asked)}"
         self.asked.append(node)
         message.metadata.__dict__["_message_id"] = name
-        answer = client.train(message, context(node_config=self.nodes[node], node=node))
+        answer = client.train(message, context(node_config=self.present[node], node=node))
         if self.lost.get(node):
             self.lost[node] -= 1
             answer = Message(Error(1, "the connection broke"), reply_to=message)
@@ -50,7 +53,12 @@ class Grid:
         return name
 
     def pull_messages(self, names):
-        return [self.replies.pop(name) for name in names if name in self.replies]
+        return [self.replies.pop(name) for name in names if self.arrived(name)]
+
+    def arrived(self, name):
+        late = name in self.replies and self.replies[name].metadata.src_node_id in self.late
+        self.late -= {self.replies[name].metadata.src_node_id} if late else set()
+        return name in self.replies and not late
 
 
 def context(node_config=None, run_config=None, node=0):
@@ -122,8 +130,40 @@ def test_at_the_deadline_what_is_there_is_fused_and_the_next_run_asks_only_for_t
 
 def test_fewer_sites_than_needed_is_an_error_that_names_the_missing(federation):
     nodes, run = federation
-    with pytest.raises(FederationError, match="1 of 3 sites have answered; missing: south, east"):
+    with pytest.raises(FederationError, match=r"1 of 3 needed uploads have come; silent: south, east; what came is in"):
         run(Grid({1: nodes[1]}), deadline=0.5)
+
+
+def test_where_nothing_came_nothing_is_said_to_be_kept(federation):
+    _, run = federation
+    with pytest.raises(FederationError, match="0 of 3 needed uploads have come; silent: north, south, east; mend"):
+        run(Grid({}), deadline=0.1)
+
+
+def test_sites_that_refused_are_not_waited_for_and_told_apart_from_silent_ones(federation, caplog):
+    nodes, run = federation
+    refusing = {2: nodes[2] | {"data": "/nowhere"}}
+    assert run(Grid(nodes | refusing), need=2) == ["north", "east"]
+    assert "no upload from south: /nowhere" in caplog.text
+    assert "nothing from" not in caplog.text  # what is said at the deadline
+    with pytest.raises(FederationError, match="2 of 3 needed uploads have come; refused: south; what came"):
+        run(Grid(nodes | refusing))
+
+
+def test_a_refusal_does_not_end_a_run_in_which_another_node_is_still_at_work(federation, tmp_path):
+    nodes, run = federation
+    stranger = nodes[2] | {"data": "/nowhere", "home": str(tmp_path / "stranger")}
+    assert run(Grid({1: nodes[1], 2: stranger, 3: nodes[3], 4: nodes[2]}, late={4})) == list(SITES)
+
+
+def test_a_node_that_refused_is_asked_again_once_it_was_restarted(federation, caplog):
+    nodes, run = federation
+    first = {1: nodes[1], 2: nodes[2] | {"data": "/nowhere"}}
+    grid = Grid(nodes, before=[first, {1: nodes[1]}])
+    assert run(grid) == list(SITES)
+    assert grid.asked.count(2) == 2
+    assert grid.asked.count(1) == 1
+    assert "no upload from" not in caplog.text
 
 
 def test_a_node_that_obeys_another_coordinator_says_so_and_the_others_go_on(federation, tmp_path, caplog):

@@ -10,7 +10,7 @@ del signal.pthread_sigmask
 import mooring
 found = pkgutil.walk_packages(mooring.__path__, "mooring.")
 flower = ("engines.flower._clients", "engines.flower._simulation", "engines.flower.messages")
-flower += ("flower_app.asking", "flower_app.client", "flower_app.server")  # import an extra, and are not imported
+flower += tuple(f"flower_app.{name}" for name in ("asking", "client", "received", "server"))  # they import an extra
 names = [module.name for module in found if module.name.removeprefix("mooring.") not in flower]
 for name in names:
     importlib.import_module(name)

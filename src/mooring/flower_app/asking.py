@@ -26,8 +26,13 @@ class Asking:
     lost: dict[int, int] = field(default_factory=dict)  # node -> answers that were lost
     settled: set[int] = field(default_factory=set)
 
+    @property
+    def at_work(self) -> set[int]:
+        """Nodes that were asked and have not said anything yet."""
+        return set(self.waiting.values()) - self.settled
+
     def replies(self, complete: Callable[[], bool]) -> Iterator[Message]:
-        """Whatever nodes say, as it arrives; a node that has said something is asked no more."""
+        """Whatever nodes say, as it arrives; a node that has said something is asked no more until it is restarted."""
         end = monotonic() + self.seconds
         while not complete() and monotonic() < end:
             self._ask(end)
@@ -40,7 +45,11 @@ class Asking:
     def _ask(self, end: float) -> None:
         """All nodes that are there and whose turn it is."""
         now = monotonic()
-        for node in sorted(self.grid.get_node_ids()):
+        nodes = sorted(self.grid.get_node_ids())
+        for node in self.settled.difference(nodes):  # it went away: who comes back may have been corrected
+            self.settled.remove(node)
+            self.due.pop(node, None)
+        for node in nodes:
             if node not in self.settled and self.due.get(node, now) <= now:
                 for message in self.grid.push_messages([question(node, self.content(), max(1.0, end - now))]):
                     if message:  # else it went away in this moment

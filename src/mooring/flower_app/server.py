@@ -2,25 +2,24 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from flwr.app import Context, Message
+from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
-from mooring.engines.flower.messages import answer_of
-from mooring.errors import FederationError, UploadError, one_line
-from mooring.federation.container import load, write
+from mooring.errors import FederationError, one_line
+from mooring.federation.container import load
 from mooring.federation.coordinator import Coordinator
-from mooring.federation.fuse import Terms, problem_of, read_files
-from mooring.federation.job_file import LIMITS, Job, read_job
-from mooring.federation.keys import Identity, fingerprint, home, own_identity
+from mooring.federation.fuse import Terms
+from mooring.federation.job_file import LIMITS, read_job
+from mooring.federation.keys import fingerprint, home, own_identity
 from mooring.federation.log import Log
 from mooring.flower_app.asking import Asking
+from mooring.flower_app.received import Received
 
 LOG = logging.getLogger("flwr")
-LONGEST = 500  # letters of what a node may say in the log
 app = ServerApp()
 
 
@@ -30,7 +29,7 @@ class RunSettings:
 
     job: str
     out: str
-    need: int  # sites; 0 is all that the job names
+    need: int  # uploads; 0 is one from every site that the job names
     deadline: float  # seconds until what is there is fused
     again: float  # seconds until a silent node is asked again
     encoder: str
@@ -61,16 +60,15 @@ def main(grid: Grid, context: Context) -> None:
         settings.deadline,
         settings.again,
     )
-    for message in asking.replies(lambda: not received.missing):
+    for message in asking.replies(lambda: not (received.silent or (received.missing and asking.at_work))):
         received.take(message)
+    for site, reason in received.refusals.items():
+        LOG.warning("mooring: no upload from %s: %s", site, reason)
+    if received.silent:
+        LOG.warning("mooring: after %.0f s nothing from %s", settings.deadline, ", ".join(received.silent))
     need = settings.need or len(job.site_names)
-    if received.missing:
-        LOG.warning("mooring: after %.0f s nothing from %s", settings.deadline, ", ".join(received.missing))
     if len(received.files) < need:
-        raise FederationError(
-            f"{len(received.files)} of {need} sites have answered; missing: {', '.join(received.missing)}",
-            f"what came is in {settings.received}: run again to ask the others, or with a smaller need",
-        )
+        raise too_few(received, need)
     coordinator = Coordinator(identity, Log(home()), settings.encoder or None)
     made = coordinator.fuse(Path(settings.job), sorted(received.paths), Path(settings.out), Terms(need=need))
     for row in made.fused.decisions:
@@ -79,6 +77,14 @@ def main(grid: Grid, context: Context) -> None:
 
 
 app.main()(main)
+
+
+def too_few(received: Received, need: int) -> FederationError:
+    absent = {"refused": list(received.refusals), "silent": received.silent}
+    told = [f"{len(received.files)} of {need} needed uploads have come"]
+    told += [f"{how}: {', '.join(sites)}" for how, sites in absent.items() if sites]
+    kept = f"what came is in {received.folder} and is used again; " if received.files else ""
+    return FederationError("; ".join(told), f"{kept}mend what the sites say, then run again, or with a smaller need")
 
 
 def settings_of(config: Mapping[str, bool | float | int | str]) -> RunSettings:
@@ -97,62 +103,3 @@ def settings_of(config: Mapping[str, bool | float | int | str]) -> RunSettings:
     if settings.need < 0 or settings.deadline <= 0 or settings.again <= 0:
         raise FederationError("--run-config need, deadline, again: are below 0", "give positive numbers")
     return settings
-
-
-@dataclass
-class Received:
-    """The uploads that arrived, each on disk before anything else is done with it."""
-
-    job: Job
-    folder: Path
-    identity: Identity
-    files: dict[str, str] = field(default_factory=dict)  # site -> SHA-256 of its file
-    paths: set[Path] = field(default_factory=set)  # two for a site for which two nodes have spoken
-
-    @property
-    def missing(self) -> list[str]:
-        return [site for site in self.job.site_names if site not in self.files]
-
-    def read(self) -> None:
-        """What an earlier run left."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for path in sorted(self.folder.glob("*.mooring")):
-            self._check(path)
-
-    def take(self, message: Message) -> None:
-        """What one node says: its upload, that it was here before, or why there is none."""
-        node = message.metadata.src_node_id
-        if message.has_error():
-            LOG.warning("mooring: node %s: %s; asked again", node, one_line(str(message.error.reason))[:LONGEST])
-            return
-        try:
-            answer = answer_of(message)
-        except UploadError as error:
-            LOG.error("mooring: %s", error)
-            return
-        site = one_line(answer.words.get("site", ""))[:LONGEST]
-        for data in answer.uploads.values():
-            draft = self.folder / f".{node}.draft"
-            write(draft, data)
-            problem = self._check(draft)
-            if problem:
-                draft.unlink()
-                LOG.error("mooring: node %s (%s): set aside: %s", node, site, one_line(problem))
-            else:
-                LOG.info("mooring: %s: %d bytes", site, len(data))
-        if "refused" in answer.words:
-            LOG.error("mooring: node %s (%s): %s", node, site, one_line(answer.words["refused"])[:LONGEST])
-
-    def _check(self, path: Path) -> str:
-        """Why a file is no answer to this job; one that is gets the name of its site."""
-        files, aside = read_files(self.job, [path], self.identity.key, datetime.now(UTC))
-        for decision in aside:
-            return decision.reason
-        [file] = files
-        problem = problem_of(self.job, file)
-        if problem is None:
-            site = file.manifest.site
-            place = path.replace(self.folder / f"{site}-{file.sha256[:8]}.mooring")
-            self.paths.add(place)
-            self.files[site] = file.sha256
-        return problem or ""

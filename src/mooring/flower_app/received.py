@@ -1,0 +1,92 @@
+"""What nodes have said in answer to one job."""
+
+import logging
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from flwr.app import Message
+
+from mooring.engines.flower.messages import answer_of
+from mooring.errors import UploadError, one_line
+from mooring.federation.container import write
+from mooring.federation.fuse import problem_of, read_files
+from mooring.federation.job_file import Job
+from mooring.federation.keys import Identity
+
+LOG = logging.getLogger("flwr")
+LONGEST = 500  # letters of what a node may say in the log
+
+
+@dataclass
+class Received:
+    """The uploads that arrived, each on disk before anything else is done with it, and why others will not come."""
+
+    job: Job
+    folder: Path
+    identity: Identity
+    files: dict[str, str] = field(default_factory=dict)  # site -> SHA-256 of its file
+    paths: set[Path] = field(default_factory=set)  # two for a site for which two nodes have spoken
+    refused: dict[str, str] = field(default_factory=dict)  # site -> why, in its words or ours
+
+    @property
+    def missing(self) -> list[str]:
+        return [site for site in self.job.site_names if site not in self.files]
+
+    @property
+    def refusals(self) -> dict[str, str]:
+        """Missing sites whose node has said something else than its upload."""
+        return {site: self.refused[site] for site in self.missing if site in self.refused}
+
+    @property
+    def silent(self) -> list[str]:
+        """Missing sites from which nothing was heard."""
+        return [site for site in self.missing if site not in self.refused]
+
+    def read(self) -> None:
+        """What an earlier run left."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for path in sorted(self.folder.glob("*.mooring")):
+            self._check(path)
+
+    def take(self, message: Message) -> None:
+        """What one node says: its upload, that it was here before, or why there is none."""
+        node = message.metadata.src_node_id
+        if message.has_error():
+            LOG.warning("mooring: node %s: %s; asked again", node, one_line(str(message.error.reason))[:LONGEST])
+            return
+        try:
+            answer = answer_of(message)
+        except UploadError as error:
+            LOG.error("mooring: %s", error)
+            return
+        site = one_line(answer.words.get("site", ""))[:LONGEST]
+        for data in answer.uploads.values():
+            draft = self.folder / f".{node}.draft"
+            write(draft, data)
+            problem = self._check(draft)
+            if problem:
+                draft.unlink()
+                self._refuse(node, site, f"set aside: {problem}")
+            else:
+                LOG.info("mooring: %s: %d bytes", site, len(data))
+        if "refused" in answer.words:
+            self._refuse(node, site, answer.words["refused"])
+
+    def _refuse(self, node: int, site: str, reason: str) -> None:
+        self.refused[site] = one_line(reason)[:LONGEST]
+        LOG.error("mooring: node %s (%s): %s", node, site, self.refused[site])
+
+    def _check(self, path: Path) -> str:
+        """Why a file is no answer to this job; one that is gets the name of its site."""
+        files, aside = read_files(self.job, [path], self.identity.key, datetime.now(UTC))
+        for decision in aside:
+            return decision.reason
+        [file] = files
+        problem = problem_of(self.job, file)
+        if problem is None:
+            site = file.manifest.site
+            place = path.replace(self.folder / f"{site}-{file.sha256[:8]}.mooring")
+            self.paths.add(place)
+            self.files[site] = file.sha256
+        return problem or ""
