@@ -1,6 +1,7 @@
 """A real SuperLink and real SuperNodes on this machine's loopback, with TLS and keys; all of them end with the test."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -67,16 +68,18 @@ class Network:
 
     folder: Path
     sites: tuple[str, ...]
+    commands: Path = BIN
     port: int = field(default_factory=free_port)
     running: dict[str, subprocess.Popen] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)  # site -> port of its local interface
 
     def __post_init__(self):
+        self.app = app_alone(self.folder / "app")
         self.keys = make_keys(self.folder / "keys", self.sites, port=self.port)
         self.environment = {
             **os.environ,
             **QUIET,
-            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{self.commands}{os.pathsep}{os.environ['PATH']}",
             "FLWR_HOME": str(self.keys.home),
             "MOORING_HOME": str(self.folder / "coordinator"),
         }
@@ -84,7 +87,7 @@ class Network:
     def start(self, name, *command, **environment):
         log = (self.folder / f"{name}.log").open("ab")
         process = subprocess.Popen(
-            [str(BIN / command[0]), *map(str, command[1:])],
+            [str(self.commands / command[0]), *map(str, command[1:])],
             cwd=self.folder,
             env=self.environment | environment,
             stdout=log,
@@ -118,7 +121,7 @@ class Network:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def flwr(self, *arguments):
-        command = [str(BIN / "flwr"), *map(str, arguments)]
+        command = [str(self.commands / "flwr"), *map(str, arguments)]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False, cwd=HOME)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -144,7 +147,7 @@ class Network:
         """Start a run; its log grows until it has ended."""
         words = (f'{key}="{value}"' if isinstance(value, Path) else f"{key}={value}" for key, value in settings.items())
         name = f"run-{len(list(self.folder.glob('run-*.log')))}"
-        self.start(name, "flwr", "run", HOME, "mooring", "--run-config", " ".join(words), "--stream")
+        self.start(name, "flwr", "run", self.app, "mooring", "--run-config", " ".join(words), "--stream")
         return name
 
     def ended(self, name):
@@ -155,13 +158,21 @@ class Network:
 
 
 @contextmanager
-def network(folder, *sites):
-    made = Network(folder, sites)
+def network(folder, *sites, commands=BIN):
+    made = Network(folder, sites, commands)
     try:
         yield made
     finally:
         for name in list(made.running):
             made.stop(name)
+
+
+def app_alone(folder):
+    """What Flower packs of this repository; it looks at every file of a folder first, those of a .venv too."""
+    folder.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(HOME / name, folder)
+    return folder
 
 
 def write_images(folder, labels, take, size=16):

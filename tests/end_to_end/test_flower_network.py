@@ -1,16 +1,16 @@
 """A federation over a real SuperLink: refused without the right key, equal to local training, nothing trained twice."""
 
+import json
 import os
 import re
 import runpy
-import shutil
 import subprocess
 
 import pytest
 
 pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
 
-from flower_network import HOME, QUIET, end, free_port
+from flower_network import HOME, QUIET, app_alone, end, free_port, network
 from warm_commands import warm_commands
 
 from mooring.client import run_client
@@ -63,14 +63,6 @@ def typed(text, environment, folder):
     return process.returncode, out
 
 
-def app_alone(folder):
-    """What Flower packs of this repository; it looks at every file of a folder first, those of a .venv too."""
-    folder.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(HOME / name, folder)
-    return folder
-
-
 def test_the_ten_commands_of_the_page_make_one_model_of_what_the_sites_would_upload_by_file(
     tmp_path, monkeypatch, forking
 ):
@@ -110,3 +102,16 @@ def test_the_ten_commands_of_the_page_make_one_model_of_what_the_sites_would_upl
         text = (tmp_path / log).read_text()
         assert "SuperNode ID" not in text
         assert "Exit Code" in text
+
+
+def test_a_mistake_in_the_settings_of_a_run_is_one_line_and_the_run_has_failed(tmp_path, forking):
+    with warm_commands() as launchers, network(tmp_path, "north", commands=launchers) as net:
+        net.superlink(database=False)
+        name = net.submit(job='"/nowhere.mooring"', deadline='"soon"')
+        process = net.running[name]
+        said = net.ended(name)
+        [run] = json.loads(net.flwr("list", "mooring", "--format", "json"))["runs"]
+    assert "mooring: --run-config deadline='soon': is no number of seconds above 0; write deadline=600" in said
+    assert "Traceback" not in said
+    assert run["status"] == "finished:failed"
+    assert process.returncode == 0  # of `flwr run --stream`, however the run ended: the page says where to look instead

@@ -1,5 +1,6 @@
 """Server and nodes of a federation over Flower, with Flower's network left out: its grid is a dictionary here."""
 
+import sys
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -92,9 +93,10 @@ def federation(tmp_path, monkeypatch):
         for number, site in enumerate(SITES, 1)
     }
 
-    def run(grid, need=0, deadline=60.0):
+    def run(grid, **settings):
         paths = {"job": str(tmp_path / "job.mooring"), "out": str(tmp_path / "model.mooring"), "encoder": ""}
-        server.main(grid, context(run_config={**paths, "need": need, "deadline": deadline, "again": 60.0}))
+        usual = {**paths, "need": 0, "deadline": 60.0, "again": 60.0}
+        server.main(grid, context(run_config=usual | settings))
         return [site.name for site in load_model(tmp_path / "model.mooring").provenance.used]
 
     return nodes, run
@@ -189,3 +191,48 @@ def test_a_job_of_another_account_is_not_sent_to_anybody(federation, tmp_path, m
     with pytest.raises(FederationError, match="and the key here is"):
         run(grid)
     assert grid.asked == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"job": ""}, '--run-config has no job; write job="/path/job.mooring"'),
+        ({"job": 3}, '--run-config job=3: is no path; write job="/path", with the quotes'),
+        ({"job": "/nowhere.mooring"}, "/nowhere.mooring: "),
+        ({"out": "/"}, "--run-config out='/': is no file; write out="),
+        ({"out": "/dev/null/model.mooring"}, "model.received: cannot be made (Not a directory); choose another out"),
+        ({"deadline": "soon"}, "--run-config deadline='soon': is no number of seconds above 0; write deadline=600"),
+        ({"deadline": -5}, "--run-config deadline=-5: is no number of seconds above 0"),
+        ({"deadline": float("nan")}, "--run-config deadline=nan: is no number of seconds above 0"),
+        ({"again": True}, "--run-config again=True: is no number of seconds above 0"),
+        ({"need": -1}, "--run-config need=-1: is no number of uploads; write need=2, or 0 for all sites"),
+        ({"need": 4}, "--run-config need=4: the job names 3 sites; write at most need=3"),
+        ({"need": "all", "again": 0}, "or 0 for all sites; --run-config again=0: is no number of seconds"),
+    ],
+)
+def test_a_mistake_in_the_runs_settings_is_one_line_before_anything_is_sent(federation, settings, problem):
+    nodes, run = federation
+    grid = Grid(nodes)
+    with pytest.raises(FederationError) as error:
+        run(grid, **settings)
+    assert problem in str(error.value)
+    assert grid.asked == []
+
+
+def test_a_users_mistake_is_logged_without_a_traceback_and_a_bug_with_it(caplog):
+    """The words are Flower's: so it logs what a ServerApp has raised."""
+    for error in (FederationError("deadline=-5: is below 0", "give seconds"), ValueError("a bug")):
+        record = server.LOG.makeRecord("flwr", 40, "", 0, "%s raised an exception", ("ServerApp",), sys_info(error))
+        assert server.mistakes_are_one_line(record)
+        caplog.handler.handle(record)
+    first, *rest = caplog.text.splitlines()
+    assert first.endswith("mooring: deadline=-5: is below 0; give seconds")
+    assert rest[-1] == "ValueError: a bug"
+    assert any("Traceback" in line for line in rest)
+
+
+def sys_info(error):
+    try:
+        raise error
+    except Exception:
+        return sys.exc_info()

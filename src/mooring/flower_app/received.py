@@ -8,7 +8,7 @@ from pathlib import Path
 from flwr.app import Message
 
 from mooring.engines.flower.messages import answer_of
-from mooring.errors import UploadError, one_line
+from mooring.errors import FederationError, UploadError, one_line
 from mooring.federation.container import write
 from mooring.federation.fuse import problem_of, read_files
 from mooring.federation.job_file import Job
@@ -45,7 +45,12 @@ class Received:
 
     def read(self) -> None:
         """What an earlier run left."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise FederationError(
+                f"{self.folder}: cannot be made ({error.strerror})", "choose another out in --run-config"
+            ) from None
         for path in sorted(self.folder.glob("*.mooring")):
             self._check(path)
 

@@ -1,15 +1,13 @@
 """The ServerApp: send the job to every node, keep what comes back, fuse when all sites are here or time is up."""
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
-from mooring.errors import FederationError, one_line
+from mooring.errors import FederationError, MooringError, one_line
 from mooring.federation.container import load
 from mooring.federation.coordinator import Coordinator
 from mooring.federation.fuse import Terms
@@ -18,30 +16,15 @@ from mooring.federation.keys import fingerprint, home, own_identity
 from mooring.federation.log import Log
 from mooring.flower_app.asking import Asking
 from mooring.flower_app.received import Received
+from mooring.flower_app.settings import settings_of
 
 LOG = logging.getLogger("flwr")
 app = ServerApp()
 
 
-@dataclass(frozen=True)
-class RunSettings:
-    """The keys of `flwr run --run-config`; paths are those of the machine of the SuperLink."""
-
-    job: str
-    out: str
-    need: int  # uploads; 0 is one from every site that the job names
-    deadline: float  # seconds until what is there is fused
-    again: float  # seconds until a silent node is asked again
-    encoder: str
-
-    @property
-    def received(self) -> Path:
-        """Uploads as they came; a second run asks only for those that are missing."""
-        return Path(f"{self.out.removesuffix('.mooring')}.received")
-
-
 def main(grid: Grid, context: Context) -> None:
-    """One job, one upload from every site, one model."""
+    """One job, one upload from every site, one model; what can be checked is checked before anything is sent."""
+    LOG.addFilter(mistakes_are_one_line)
     settings = settings_of(context.run_config)
     job = read_job(Path(settings.job), settings.encoder or None)
     job.refuse_expired(datetime.now(UTC))
@@ -52,6 +35,7 @@ def main(grid: Grid, context: Context) -> None:
             f"{fingerprint(identity.public)}",
             "start the SuperLink with the account that planned it, or with its MOORING_HOME",
         )
+    need = settings.need_of(len(job.site_names))
     received = Received(job, settings.received, identity)
     received.read()
     asking = Asking(
@@ -66,7 +50,6 @@ def main(grid: Grid, context: Context) -> None:
         LOG.warning("mooring: no upload from %s: %s", site, reason)
     if received.silent:
         LOG.warning("mooring: after %.0f s nothing from %s", settings.deadline, ", ".join(received.silent))
-    need = settings.need or len(job.site_names)
     if len(received.files) < need:
         raise too_few(received, need)
     coordinator = Coordinator(identity, Log(home()), settings.encoder or None)
@@ -79,27 +62,18 @@ def main(grid: Grid, context: Context) -> None:
 app.main()(main)
 
 
+def mistakes_are_one_line(record: logging.LogRecord) -> bool:
+    """Flower logs whatever a ServerApp raises with its traceback, then counts the run as failed: a user's mistake is
+    told as everywhere else, a bug keeps its traceback."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, MooringError):
+        record.msg, record.args, record.exc_info = "mooring: %s", (error,), None
+    return True
+
+
 def too_few(received: Received, need: int) -> FederationError:
     absent = {"refused": list(received.refusals), "silent": received.silent}
     told = [f"{len(received.files)} of {need} needed uploads have come"]
     told += [f"{how}: {', '.join(sites)}" for how, sites in absent.items() if sites]
     kept = f"what came is in {received.folder} and is used again; " if received.files else ""
     return FederationError("; ".join(told), f"{kept}mend what the sites say, then run again, or with a smaller need")
-
-
-def settings_of(config: Mapping[str, bool | float | int | str]) -> RunSettings:
-    settings = RunSettings(
-        job=str(config["job"]),
-        out=str(config["out"]),
-        need=int(config["need"]),
-        deadline=float(config["deadline"]),
-        again=float(config["again"]),
-        encoder=str(config["encoder"]),
-    )
-    if not settings.job:
-        raise FederationError(
-            "--run-config has no job", """flwr run . SUPERLINK --run-config 'job="/path/job.mooring"'"""
-        )
-    if settings.need < 0 or settings.deadline <= 0 or settings.again <= 0:
-        raise FederationError("--run-config need, deadline, again: are below 0", "give positive numbers")
-    return settings
