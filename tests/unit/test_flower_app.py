@@ -13,6 +13,7 @@ from flwr.app import Context, Error, Message, RecordDict
 from flwr.supercore.task_identity import TaskIdentity
 
 from mooring.config import load
+from mooring.engines.flower.messages import answer_of, question
 from mooring.errors import FederationError
 from mooring.federation.keys import own_identity
 from mooring.federation.log import Log
@@ -176,6 +177,27 @@ def test_a_node_that_obeys_another_coordinator_says_so_and_the_others_go_on(fede
     assert "south): the job is signed by" in caplog.text
     assert grid.asked.count(2) == 1
     assert not (tmp_path / "south" / "flower").exists()
+
+
+def test_a_node_that_cannot_use_its_disk_refuses_in_one_line(federation, tmp_path, caplog):
+    nodes, run = federation
+    (tmp_path / "file").write_text("no folder")
+    assert run(Grid(nodes | {2: nodes[2] | {"home": str(tmp_path / "file")}}), need=2) == ["north", "east"]
+    assert f"no upload from south: {tmp_path / 'file'}" in caplog.text
+    assert "correct --node-config home and data" in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def test_a_bug_at_a_node_keeps_its_traceback_there_and_the_server_hears_a_refusal(federation, caplog):
+    nodes, _ = federation
+    message = question(1, {"job": b""})  # it does not say what the server has
+    message.metadata.__dict__["_message_id"] = "message"
+    answer = answer_of(client.train(message, context(node_config=nodes[1], node=1)))
+    assert answer.words == {
+        "site": "north",
+        "refused": "a bug in mooring (KeyError); the log of the node has its traceback, please report it",
+    }
+    assert "Traceback" in caplog.text
 
 
 def test_two_nodes_that_speak_for_one_site_are_both_set_aside(federation, tmp_path):

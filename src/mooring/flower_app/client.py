@@ -2,7 +2,7 @@
 
 import logging
 
-from flwr.app import Context, Message
+from flwr.app import ConfigRecord, Context, Message
 from flwr.clientapp import ClientApp
 
 from mooring.engines.flower.messages import Answer, asked, held, reply
@@ -16,21 +16,33 @@ app = ClientApp()
 
 
 def train(message: Message, context: Context) -> Message:
-    """The upload of this site, or in one line why there is none."""
+    """The upload of this site, or in one line why there is none: a node that says nothing would be waited for."""
     keep_freed_memory()
-    question = asked(message)
     site = str(context.node_config.get("name", ""))
     try:
-        node = node_of(context.node_config)
-        if node.name in str(question["have"]).split():
-            return reply(Answer(words={"site": site, "have": "yes"}), message)
-        job = job_for(node, held(question, "job"))
-        data = upload_for(node, job, tell)
-        LOG.info("mooring: %s sends %d bytes for job %s", site, len(data), job.sha256[:8])
-        return reply(Answer({"upload": data}, {"site": site}), message)
+        return reply(answer_to(asked(message), context), message)
     except MooringError as error:
-        LOG.error("mooring: %s", error)
-        return reply(Answer(words={"site": site, "refused": str(error)}), message)
+        refusal = str(error)
+        LOG.error("mooring: %s", refusal)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        refusal = f"{where}{error.strerror or error}; free some space there, or correct --node-config home and data"
+        LOG.error("mooring: %s", refusal)
+    except Exception as error:
+        refusal = f"a bug in mooring ({type(error).__name__}); the log of the node has its traceback, please report it"
+        LOG.exception("mooring: %s", refusal)
+    return reply(Answer(words={"site": site, "refused": refusal}), message)
+
+
+def answer_to(question: ConfigRecord, context: Context) -> Answer:
+    """The upload; nothing but its name from a site whose upload the server has."""
+    node = node_of(context.node_config)
+    if node.name in str(question["have"]).split():
+        return Answer(words={"site": node.name, "have": "yes"})
+    job = job_for(node, held(question, "job"))
+    data = upload_for(node, job, tell)
+    LOG.info("mooring: %s sends %d bytes for job %s", node.name, len(data), job.sha256[:8])
+    return Answer({"upload": data}, {"site": node.name})
 
 
 app.train()(train)
