@@ -10,6 +10,7 @@ from PIL import Image
 pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
 
 from flwr.app import Context, Error, Message, RecordDict
+from flwr.proto.node_pb2 import NodeInfo
 from flwr.supercore.task_identity import TaskIdentity
 
 from mooring.config import load
@@ -22,6 +23,7 @@ from mooring.federation.plan import plan
 from mooring.flower_app import asking, client, server
 
 SETTINGS = ("method=afl", "encoder=none", "data.source=image_folder", "data.size=8", "data.channels=1")
+SUPERLINK = 1 << 60  # who writes in the place of a node that is gone
 SITES = ("north", "south", "east")
 
 
@@ -31,14 +33,15 @@ class Grid:
 
     nodes: dict[int, dict[str, str]]
     lost: dict[int, int] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)  # as they were registered
     late: set[int] = field(default_factory=set)
     before: list[dict[int, dict[str, str]]] = field(default_factory=list)  # who is there at the first looks
     replies: dict[str, object] = field(default_factory=dict)
     asked: list[int] = field(default_factory=list)
 
-    def get_node_ids(self):
+    def get_nodes(self):
         self.present = self.before.pop(0) if self.before else self.nodes
-        return list(self.present)
+        return [NodeInfo(node_id=node, name=self.names.get(node, "")) for node in self.present]
 
     def push_messages(self, messages):
         return [self.push(message) for message in messages]
@@ -51,6 +54,7 @@ class Grid:
         if self.lost.get(node):
             self.lost[node] -= 1
             answer = Message(Error(1, "the connection broke"), reply_to=message)
+            answer.metadata.__dict__["_src_node_id"] = SUPERLINK
         self.replies[name] = answer
         return name
 
@@ -120,6 +124,14 @@ def test_a_node_whose_answer_was_lost_is_asked_again_and_trains_once(federation)
     assert run(grid) == list(SITES)
     assert grid.asked.count(2) == 3
     assert [trainings(node) for node in nodes.values()] == [1, 1, 1]
+
+
+def test_a_lost_answer_is_told_with_the_node_that_was_asked_and_its_name(federation, caplog):
+    nodes, run = federation
+    run(Grid(nodes, lost={2: 1, 3: 1}, names={2: "south"}))
+    assert "mooring: node 2 (south): the connection broke; asked again" in caplog.text
+    assert "mooring: node 3: the connection broke; asked again" in caplog.text
+    assert str(SUPERLINK) not in caplog.text
 
 
 def test_at_the_deadline_what_is_there_is_fused_and_the_next_run_asks_only_for_the_rest(federation, caplog):

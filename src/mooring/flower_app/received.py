@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from flwr.app import Message
-
 from mooring.engines.flower.messages import answer_of
 from mooring.errors import FederationError, UploadError, one_line
 from mooring.federation.container import write
 from mooring.federation.fuse import problem_of, read_files
 from mooring.federation.job_file import Job
 from mooring.federation.keys import Identity
+from mooring.flower_app.asking import Reply
 
 LOG = logging.getLogger("flwr")
 LONGEST = 500  # letters of what a node may say in the log
@@ -27,6 +26,7 @@ class Received:
     identity: Identity
     files: dict[str, str] = field(default_factory=dict)  # site -> SHA-256 of its file
     paths: set[Path] = field(default_factory=set)  # two for a site for which two nodes have spoken
+    sites: dict[int, str] = field(default_factory=dict)  # node -> the site that it speaks for
     refused: dict[str, str] = field(default_factory=dict)  # site -> why, in its words or ours
 
     @property
@@ -54,33 +54,39 @@ class Received:
         for path in sorted(self.folder.glob("*.mooring")):
             self._check(path)
 
-    def take(self, message: Message) -> None:
+    def take(self, reply: Reply) -> None:
         """What one node says: its upload, that it was here before, or why there is none."""
-        node = message.metadata.src_node_id
+        node, message = reply.node, reply.message
         if message.has_error():
-            LOG.warning("mooring: node %s: %s; asked again", node, one_line(str(message.error.reason))[:LONGEST])
+            reason = one_line(str(message.error.reason))[:LONGEST]
+            LOG.warning("mooring: %s: %s; asked again", self._called(node, reply.name), reason)
             return
         try:
             answer = answer_of(message)
         except UploadError as error:
             LOG.error("mooring: %s", error)
             return
-        site = one_line(answer.words.get("site", ""))[:LONGEST]
+        site = self.sites[node] = one_line(answer.words.get("site", ""))[:LONGEST]
         for data in answer.uploads.values():
             draft = self.folder / f".{node}.draft"
             write(draft, data)
             problem = self._check(draft)
             if problem:
                 draft.unlink()
-                self._refuse(node, site, f"set aside: {problem}")
+                self._refuse(node, f"set aside: {problem}")
             else:
                 LOG.info("mooring: %s: %d bytes", site, len(data))
         if "refused" in answer.words:
-            self._refuse(node, site, answer.words["refused"])
+            self._refuse(node, answer.words["refused"])
 
-    def _refuse(self, node: int, site: str, reason: str) -> None:
-        self.refused[site] = one_line(reason)[:LONGEST]
-        LOG.error("mooring: node %s (%s): %s", node, site, self.refused[site])
+    def _called(self, node: int, registered: str = "") -> str:
+        """`node 7246 (north)`: by the site that it speaks for, or else as it was registered."""
+        name = self.sites.get(node) or one_line(registered)[:LONGEST]
+        return f"node {node} ({name})" if name else f"node {node}"
+
+    def _refuse(self, node: int, reason: str) -> None:
+        told = self.refused[self.sites[node]] = one_line(reason)[:LONGEST]
+        LOG.error("mooring: %s: %s", self._called(node), told)
 
     def _check(self, path: Path) -> str:
         """Why a file is no answer to this job; one that is gets the name of its site."""

@@ -44,8 +44,8 @@ def main(grid: Grid, context: Context) -> None:
         settings.deadline,
         settings.again,
     )
-    for message in asking.replies(lambda: not (received.silent or (received.missing and asking.at_work))):
-        received.take(message)
+    for reply in asking.replies(lambda: not (received.silent or (received.missing and asking.at_work))):
+        received.take(reply)
     for site, reason in received.refusals.items():
         LOG.warning("mooring: no upload from %s: %s", site, reason)
     if received.silent:
