@@ -23,6 +23,7 @@ from mooring.flower_app.keys import make_keys
 from mooring.uploads.codec import encode
 
 PAGE = HOME / "docs/flower.md"
+ACTIVE = "SuperNode ID"  # what a SuperNode says once it has been let in
 FENCE = re.compile(r"^```(?P<info>\w+)\n(?P<text>(?:.*\n)*?)^```$", re.MULTILINE)
 
 
@@ -70,22 +71,13 @@ def test_the_ten_commands_of_the_page_make_one_model_of_what_the_sites_would_upl
     monkeypatch.chdir(tmp_path)
     (tmp_path / "images.py").write_text(blocks("python")[0])
     runpy.run_path("images.py")
-    make_keys(tmp_path / "stranger", ["north"])
     *_, commands, stop = blocks("sh")
     assert len(commands.splitlines()) == 10
     port = {printed: str(free_port()) for printed in ("8000", "8001", "8002", "8003")}
     commands = commands.replace("--out federation", f"--out federation --port {port['8000']}", 1)
     for printed, other in port.items():
         commands = commands.replace(printed, other)
-    north = commands.splitlines()[5].removesuffix(" &").replace("federation/north.log", "$log")
-    north = north.replace(port["8001"], str(free_port()))
-    own = "--auth-supernode-private-key federation/north/key"
-    assert own in north
-    strangers = [
-        north.replace(own, own.replace("federation", "stranger")).replace("$log", "stranger.log"),
-        north.replace(own, "").replace("$log", "keyless.log"),
-    ]
-    after = ["code=$?", *strangers, stop, "wait", "exit $code\n"]
+    after = ["code=$?", stop, "wait", "exit $code\n"]
     with warm_commands() as launchers:
         environment = {**os.environ, **QUIET, "PATH": f"{launchers}{os.pathsep}{os.environ['PATH']}"}
         environment |= {"MOORING": str(app_alone(tmp_path / "app")), "MOORING_HOME": str(tmp_path / "coordinator")}
@@ -98,10 +90,23 @@ def test_the_ten_commands_of_the_page_make_one_model_of_what_the_sites_would_upl
     assert used(tmp_path / "model.mooring") == ["north", "south", "east"]
     for server in ("superlink", *job.site_names):  # and what ends them does
         assert "Application shutdown complete" in (tmp_path / f"federation/{server}.log").read_text()
-    for log in ("stranger.log", "keyless.log"):
-        text = (tmp_path / log).read_text()
-        assert "SuperNode ID" not in text
-        assert "Exit Code" in text
+        assert server == "superlink" or ACTIVE in (tmp_path / f"federation/{server}.log").read_text()
+
+
+def test_a_node_with_a_wrong_key_or_without_one_is_never_let_in(tmp_path, forking):
+    stranger = make_keys(tmp_path / "stranger", ["north"]).folder / "north/key"
+    with warm_commands() as launchers, network(tmp_path, "north", commands=launchers) as net:
+        net.superlink(database=False)
+        net.register("north")
+        nodes = [net.node("north", "", stranger, name="stranger"), net.node("north", "", "none", name="keyless")]
+        for node in nodes:
+            node.wait()
+        [registered] = json.loads(net.flwr("supernode", "list", "mooring", "--format", "json"))["nodes"]
+        refusals = [net.log("stranger"), net.log("keyless")]
+    assert "[code: 2004] Failed to activate SuperNode." in refusals[0]
+    assert "[code: 2001] SuperNode authentication is enabled." in refusals[1]
+    assert not any(ACTIVE in refusal for refusal in refusals)
+    assert registered["status"] == "registered"  # and never online
 
 
 def test_a_mistake_in_the_settings_of_a_run_is_one_line_and_the_run_has_failed(tmp_path, forking):
