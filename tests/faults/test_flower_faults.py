@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
 
 from flower_network import network, until, write_images
+from warm_commands import warm_commands
 
 from mooring.client import run_client
 from mooring.config import load
@@ -24,18 +25,29 @@ from mooring.federation.train import folder_of
 from mooring.federation.upload_file import read_upload
 from mooring.uploads.codec import encode
 
-pytestmark = pytest.mark.slow
 SETTINGS = ("method=v7", "model=digits_net", "data.source=image_folder", "data.size=16", "data.channels=1")
 
 
 @pytest.fixture
 def prepared(tmp_path, monkeypatch):
-    """Two sites, their images, and a SuperLink that knows them; nodes are not started yet."""
+    """Two sites, their images, and a SuperLink that is to know them; nodes are not started yet."""
+    images_of_two_sites(tmp_path, monkeypatch)
+    with network(tmp_path, "north", "south") as net:
+        yield net
+
+
+@pytest.fixture
+def prepared_warm(tmp_path, monkeypatch, forking):
+    """The same with commands that begin at once; for a test that kills none of them."""
+    images_of_two_sites(tmp_path, monkeypatch)
+    with warm_commands() as launchers, network(tmp_path, "north", "south", commands=launchers) as net:
+        yield net
+
+
+def images_of_two_sites(tmp_path, monkeypatch):
     monkeypatch.setenv("MOORING_HOME", str(tmp_path / "coordinator"))
     write_images(tmp_path / "images" / "north", (0, 1), slice(0, 10))
     write_images(tmp_path / "images" / "south", (1, 2), slice(40, 110))
-    with network(tmp_path, "north", "south") as net:
-        yield net
 
 
 def started(net, database=True):
@@ -70,6 +82,7 @@ def used(net):
     return [site.name for site in load_model(net.folder / "model.mooring").provenance.used]
 
 
+@pytest.mark.slow
 def test_a_node_killed_in_training_is_missed_by_the_deadline_and_goes_on_from_its_state_in_the_next_run(prepared):
     net, key = prepared, started(prepared)
     job = planned(net, "training.rounds=30", "training.local_epochs=3")
@@ -143,14 +156,14 @@ def shut(*sockets):
             one.shutdown(socket.SHUT_RDWR)
 
 
-def test_a_connection_that_breaks_in_the_middle_of_an_upload_loses_no_training(prepared):
-    net, key = prepared, started(prepared)
+def test_a_connection_that_breaks_in_the_middle_of_an_upload_loses_no_training(prepared_warm):
+    net, key = prepared_warm, started(prepared_warm)
     job = planned(net, "training.rounds=1", "training.local_epochs=1")
     proxy = Cutter(net.port)
     net.node("north", key)
     net.node("south", key, port=proxy.own)
     try:
-        net.ended(run_of(net, deadline=400.0, again=30.0))
+        net.ended(run_of(net, deadline=400.0, again=5.0))
     finally:
         proxy.close()
     assert proxy.cuts > 0
@@ -159,6 +172,7 @@ def test_a_connection_that_breaks_in_the_middle_of_an_upload_loses_no_training(p
     assert equals_local(net, job, "south")
 
 
+@pytest.mark.slow
 def test_a_reply_of_200_mb_arrives_whole(prepared):
     """What a node has on its disk for a job is sent, and judged by the server: this is large, and nobody signed it."""
     net, key, job = prepared, started(prepared, database=False), planned(prepared, "training.rounds=1")
