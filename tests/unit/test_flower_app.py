@@ -111,11 +111,13 @@ def trainings(node):
     return [entry.action for entry in Log(client.node_of(node).place).entries()].count("trained")
 
 
-def test_every_node_is_asked_once(federation):
+def test_every_node_is_asked_once(federation, caplog):
     nodes, run = federation
+    caplog.set_level("INFO", "flwr")
     grid = Grid(nodes)
     assert run(grid) == list(SITES)
     assert sorted(grid.asked) == [1, 2, 3]
+    assert "mooring: north: used" in [record.getMessage() for record in caplog.records]
 
 
 def test_a_node_whose_answer_was_lost_is_asked_again_and_trains_once(federation):

@@ -55,7 +55,7 @@ def main(grid: Grid, context: Context) -> None:
     coordinator = Coordinator(identity, Log(home()), settings.encoder or None)
     made = coordinator.fuse(Path(settings.job), sorted(received.paths), Path(settings.out), Terms(need=need))
     for row in made.fused.decisions:
-        LOG.info("mooring: %s: %s %s", row.site, row.verdict, one_line(row.reason))
+        LOG.info("mooring: %s: %s", row.site, one_line(f"{row.verdict} {row.reason}".strip()))
     LOG.info("mooring: %s holds %d sites", made.path, len(made.fused.used))
 
 
