@@ -169,6 +169,15 @@ def test_fuse_says_who_was_set_aside_and_a_late_site_joins(office, tmp_path):
         assert len(err.splitlines()) == 1
 
 
+def test_the_method_of_a_job_can_be_a_setting_too(cli, tmp_path):
+    words = ("plan", "--classes", "a,b", "--sites", "north", "--size", 16, "--channels", 1)
+    assert cli(*words, "method=v7", "--out", "word.mooring")[0] == 0
+    assert cli(*words, "--method=v7", "--out", "option.mooring")[0] == 0
+    assert len({read_job(tmp_path / f"{name}.mooring").work for name in ("word", "option")}) == 1
+    code, _, err = cli(*words, "--method=v4", "method=v7")
+    assert (code, "method=v4 and method=v7: give the same key twice" in err) == (2, True)
+
+
 def test_a_setting_says_more_of_what_an_option_names(cli):
     """`--encoder none` chose the map anew and dropped a setting of it that stood on the same line."""
     names = ("plan", "--classes", "a,b", "--sites", "north", "--size", 16, "--channels", 1, "--encoder", "none")

@@ -23,7 +23,9 @@ def plan(  # noqa: PLR0913, PLR0917
     settings: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]", help="Settings such as seed=3 or fusion.prior=uniform.")
     ] = None,
-    method: Annotated[str, typer.Option(help="A method; mooring methods lists them.")] = "mooring",
+    method: Annotated[
+        str | None, typer.Option(help="A method, mooring by default; mooring methods lists them.")
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="none, a name of the house, FILE.onnx or FILE.safetensors; else by the images.")
     ] = None,
@@ -55,8 +57,10 @@ def plan(  # noqa: PLR0913, PLR0917
     json: AsJson = False,
 ) -> None:
     """Write the one job file that every site gets: what to learn, how, and what to send back. No data is looked at."""
-    words = [f"method={method}", "training.snapshots=last", "data.source=image_folder"]
-    given = {"encoder": encoder, "data.size": size, "data.channels": channels}
+    words = ["training.snapshots=last", "data.source=image_folder"]
+    if method is None and not any(word.partition("=")[0] == "method" for word in settings or ()):
+        method = "mooring"
+    given = {"method": method, "encoder": encoder, "data.size": size, "data.channels": channels}
     words += [f"{name}={value}" for name, value in given.items() if value is not None]
     words += settings or ()  # after the options: they may say more of what an option names
     if epsilon is not None:
