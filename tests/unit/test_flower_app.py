@@ -153,7 +153,7 @@ def test_fewer_sites_than_needed_is_an_error_that_names_the_missing(federation):
 
 def test_where_nothing_came_nothing_is_said_to_be_kept(federation):
     _, run = federation
-    with pytest.raises(FederationError, match="0 of 3 needed uploads have come; silent: north, south, east; mend"):
+    with pytest.raises(FederationError, match="0 of 3 needed uploads have come; silent: north, south, east; correct"):
         run(Grid({}), deadline=0.1)
 
 

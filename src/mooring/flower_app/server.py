@@ -76,4 +76,4 @@ def too_few(received: Received, need: int) -> FederationError:
     told = [f"{len(received.files)} of {need} needed uploads have come"]
     told += [f"{how}: {', '.join(sites)}" for how, sites in absent.items() if sites]
     kept = f"what came is in {received.folder} and is used again; " if received.files else ""
-    return FederationError("; ".join(told), f"{kept}mend what the sites say, then run again, or with a smaller need")
+    return FederationError("; ".join(told), f"{kept}correct the missing sites and run again, or take a smaller need")
