@@ -144,9 +144,14 @@ class Simulation:
 
 
 def begin_ray(workers: int) -> None:
-    """Ray's processes find their modules by the environment: told by Ray's own way, each would be started twice."""
+    """On this machine, whichever cluster runs here or RAY_ADDRESS names: sites and states are here.
+
+    Ray's processes find their modules by the environment: told by Ray's own way, each would be started twice.
+    """
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
-    ray.init(num_cpus=workers, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
+    ray.init(
+        address="local", num_cpus=workers, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False
+    )
 
 
 def told(answer: Answer, emit: Emit) -> None:
