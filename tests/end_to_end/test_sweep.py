@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import socket
 import sys
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -93,6 +94,37 @@ def test_ray_without_its_extra_is_one_line(cli, monkeypatch):
     code, _, err = cli("sweep", "seed=1..2", *SMALL, "--engine", "ray")
     assert code == 2
     assert "error: ray: is not installed; pip install 'mooring[flower]'" in err
+
+
+@pytest.fixture
+def silent_port():
+    """A port of this machine at which nobody listens: taken, so that nobody else begins to."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+def test_a_cluster_that_does_not_answer_is_one_line_and_leaves_nothing(scheme, silent_port, cli, tmp_path, monkeypatch):
+    pytest.importorskip("ray", reason="Ray: the extra flower is not installed")
+    address = f"{scheme}127.0.0.1:{silent_port}"
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    code, out, err = cli("sweep", "seed=1..2", *SMALL, "--engine", "ray", f"out={tmp_path / 's'}")
+    assert code == 2
+    assert not out
+    [line] = err.splitlines()
+    assert line.startswith(f"error: --engine ray: RAY_ADDRESS={address}: nobody answers there (")
+    assert line.endswith("; correct RAY_ADDRESS, or start the cluster with `ray start --head`")
+    assert not (tmp_path / "s").exists()
+
+
+def test_what_is_no_address_of_a_cluster_is_one_line(cli, tmp_path, monkeypatch):
+    pytest.importorskip("ray", reason="Ray: the extra flower is not installed")
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:six")
+    code, _, err = cli("sweep", "seed=1..2", *SMALL, "--engine", "ray", f"out={tmp_path / 's'}")
+    assert code == 2
+    assert "error: --engine ray: RAY_ADDRESS=127.0.0.1:six: is not host:port; correct RAY_ADDRESS" in err
+    assert not (tmp_path / "s").exists()
 
 
 def test_a_failure_stays_alone_and_is_told(cli, tmp_path):

@@ -9,10 +9,11 @@ import select
 import shutil
 import sys
 import time
+from pathlib import Path
 from shlex import quote
 
 import pytest
-from disturbance import LIMIT_SECONDS, OFTEN, SOURCE
+from disturbance import LIMIT_SECONDS, OFTEN, SOURCE, same, undisturbed
 from federated import CHEAP, Federated, write_sites
 
 from mooring.federation.keys import HOME
@@ -22,6 +23,7 @@ from mooring.uploads.codec import encode
 
 INTERRUPT = b"\x03"
 LONG = ["training.rounds=200", "training.local_epochs=2", "data.limit=400", OFTEN]
+FLOWER = ["method=v7", "training.rounds=60", "data.limit=400", "partition.clients=3", "training.snapshots=last"]
 
 
 class Terminal:
@@ -149,3 +151,51 @@ def test_the_second_ctrl_c_leaves_at_once(tmp_path):
     terminal.press()
     assert terminal.ended() == 130
     assert "Traceback" not in terminal.shown()
+
+
+def processes_of(session):
+    """Of a terminal: whatever was started in it and still runs."""
+    stats = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            stats[path.parent.name] = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+    return [process for process, (state, _, _, number, *_) in stats.items() if number == str(session) and state != "Z"]
+
+
+def interrupted_on_flower(folder, monkeypatch, times=1):
+    """Ctrl-C as soon as two clients train in Flower's simulation; what was shown."""
+    pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setenv("RAY_TMPDIR", "/tmp")  # paths of sockets have to be short
+    terminal = Terminal(folder, "run", *FLOWER, "engine=flower", "engine.workers=2", f"out={folder / 'run'}")
+    terminal.wait_for(lambda: len(list(folder.glob("mooring-flower-*/*.begun"))) == 2)
+    for _ in range(times):
+        terminal.press()
+    assert terminal.ended() == 130, terminal.shown()
+    while processes_of(terminal.pid):  # those of Ray notice that it has ended
+        assert time.monotonic() < terminal.until
+        time.sleep(0.02)
+    assert not list(folder.glob("mooring-flower-*"))
+    assert not any(word in terminal.shown() for word in ("Traceback", "Actor", "Ray", "raylet", "GCS", "ERROR"))
+    return terminal.shown()
+
+
+def test_flowers_simulation_saves_its_clients_and_leaves_no_process_behind(tmp_path, monkeypatch):
+    shown = interrupted_on_flower(tmp_path, monkeypatch)
+    assert shown.splitlines()[-1].endswith(f"interrupted; go on with: mooring resume {tmp_path / 'run'}")
+    assert len(states(tmp_path / "run")) == 2
+
+
+@pytest.mark.slow
+def test_the_second_ctrl_c_ends_flowers_simulation_at_once(tmp_path, monkeypatch):
+    assert "interrupted; " in interrupted_on_flower(tmp_path, monkeypatch, times=2)
+
+
+@pytest.mark.slow
+def test_a_run_that_was_interrupted_in_flowers_simulation_ends_as_one_that_was_not(tmp_path, monkeypatch):
+    interrupted_on_flower(tmp_path, monkeypatch)
+    terminal = Terminal(tmp_path, "resume", tmp_path / "run")
+    assert terminal.ended() == 0, terminal.shown()
+    same(undisturbed(FLOWER, tmp_path / "undisturbed"), tmp_path / "run")

@@ -93,6 +93,10 @@ def test_a_key_is_known_by_its_last_segment():
     [
         (["--seed", "3"], "--seed 3: is a setting, not an option; write seed=3"),
         (["--device=cuda"], "--device cuda: is a setting, not an option; write engine.device=cuda"),
+        (["--seed", "x"], "--seed x: is a setting, not an option; write seed=... (x: must be a valid integer)"),
+        (["--seed", "1..3"], "--seed 1..3: is a setting, not an option; write seed=1..3"),
+        (["--clients", "3"], "--clients 3: is a setting, not an option; write partition.clients=3"),
+        (["--lr", "x"], "--lr x: is a setting, not an option; write training.lr=... (x: must be a valid number)"),
         (["--alpha", "method=v7"], "--alpha: is a setting, not an option; write alpha=..."),
     ],
 )
@@ -102,6 +106,7 @@ def test_a_setting_written_as_an_option_is_answered_with_what_to_write(words, to
 
 def test_wrong_spelling_is_met_half_way(cli):
     assert cli("run", "--seed", "3")[1:] == ("", "error: --seed 3: is a setting, not an option; write seed=3\n")
+    assert cli("run", "--device", "meta")[2].endswith("engine.device=... (meta: must be 'auto', 'cpu' or 'cuda')\n")
     assert cli("run", "device=cuda")[2] == "error: device=cuda: unknown key; did you mean engine.device?\n"
     assert "mooring settings weight" in cli("keys", "weight")[2]
 

@@ -108,7 +108,7 @@ def run_all(
                 outcomes.append((str(folder), run_experiment(experiment, emit, again, command=command())))
         except KeyboardInterrupt:
             begun, ended = (folder / "state").is_dir(), RunFolder(folder).ended
-            way_on = f"go on with: {resuming(folder, experiment)}" if begun else "nothing was trained yet"
+            way_on = f"go on with: {resuming(folder, experiment)}" if begun else "nothing was saved yet"
             if ended:
                 way_on = f"but the run had finished; show it with: {resuming(folder, experiment)}"
             raise Interruption("interrupted", way_on) from None

@@ -1,11 +1,15 @@
 """Settings written as options are met half way: `--seed 3` is answered with `write seed=3`."""
 
+import re
+
 from click import Context, NoSuchOption
 from typer.core import TyperCommand
 
 from mooring.errors import ConfigError
 
 MOST = 3  # keys that are proposed
+REFUSED = re.compile("must |unknown;")  # because of the value, whatever the method
+SEVERAL = re.compile(r",|\.\.")  # values, as a sweep takes them
 
 
 class TakesSettings(TyperCommand):
@@ -31,9 +35,28 @@ def as_setting(option: str, words: list[str]) -> str | None:
     if not keys:
         return None
     value = value_of(option, words)
-    *most, last = [f"{key}={value or '...'}" for key in keys]
-    write = f"{', '.join(most)} or {last}" if most else last
-    return f"{option}{f' {value}' if value else ''}: is a setting, not an option; write {write}"
+    said = f"{option}{f' {value}' if value else ''}: is a setting, not an option; write "
+    answers = {key: "" if SEVERAL.search(value) else answer_to(key, value) for key in keys}
+    refused = {key: why for key, why in answers.items() if REFUSED.match(why)}
+    if refused and "" not in answers.values():
+        key, why = next(iter(refused.items()))
+        return f"{said}{key}=... ({value}: {why})"
+    *most, last = [f"{key}={value or '...'}" for key in keys if key not in refused]
+    return said + (f"{', '.join(most)} or {last}" if most else last)
+
+
+def answer_to(key: str, value: str) -> str:
+    """What the usual method says to a setting: nothing where it is taken, else why not, as
+    `must be 'auto', 'cpu' or 'cuda'`."""
+    from mooring.config import load
+
+    if not value:
+        return ""
+    try:
+        load(None, [f"{key}={value}"])
+    except ConfigError as error:
+        return error.problems[0].partition(f"={value}: ")[2]
+    return ""
 
 
 def value_of(option: str, words: list[str]) -> str:

@@ -6,10 +6,13 @@ same paths. Only this process writes the tables; a task writes its run folder, a
 
 import logging
 import os
+import socket
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from mooring.engines.flower.settings import QUIET
 from mooring.errors import ConfigError, needed
@@ -17,19 +20,18 @@ from mooring.sweep.worker import Outcome, Task, carry_out
 
 GLANCE_SECONDS = 0.2  # between two looks at the keyboard
 SAVING_SECONDS = 60.0  # that interrupted runs are given to save themselves
+ANSWER_SECONDS = 3.0  # that an address is given to answer
+ADDRESS = "RAY_ADDRESS"
 RETRIES = 2  # of a task whose process died: its run goes on from where it was saved
 
 
 def outcomes_on_ray(tasks: Sequence[Task], workers: int | None, command: str | None) -> Iterator[Outcome]:
-    """What became of the members of each task, as tasks end; an empty one while all are busy.
+    """What became of the members of each task, as tasks end, on the cluster that this process is connected to; an empty
+    one while all are busy.
 
     `workers`: at most so many tasks at a time; without it, as many as the cluster has cores.
     """
-    os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
     ray = needed("ray", "flower")
-    ours = not ray.is_initialized()
-    if ours:
-        connect(ray)
     carried_out = ray.remote(num_cpus=1, max_retries=RETRIES)(carry_out)
     left, running = [anywhere(task) for task in reversed(tasks)], dict[Any, Task]()
     try:
@@ -47,8 +49,6 @@ def outcomes_on_ray(tasks: Sequence[Task], workers: int | None, command: str | N
             ray.cancel(reference)
         if running:
             ray.wait(list(running), num_returns=len(running), timeout=SAVING_SECONDS)
-        if ours:
-            ray.shutdown()
 
 
 def anywhere(task: Task) -> Task:
@@ -57,14 +57,39 @@ def anywhere(task: Task) -> Task:
     return replace(task, folder=str(Path(task.folder).absolute()), others=others)
 
 
-def connect(ray: Any) -> None:
-    """To the cluster that runs on this machine, or that RAY_ADDRESS names; none is started."""
+@contextmanager
+def cluster() -> Iterator[None]:
+    """Connected to the cluster that runs on this machine, or that RAY_ADDRESS names; none is started."""
+    os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
+    ray = needed("ray", "flower")
+    if ray.is_initialized():
+        yield
+        return
+    refuse_unreachable(os.environ.get(ADDRESS, ""))
     try:
         ray.init(address="auto", logging_level=logging.ERROR, log_to_driver=False)
     except ConnectionError:
         raise ConfigError(
-            ["--engine ray: there is no Ray cluster; start one with `ray start --head`, or name it in RAY_ADDRESS"]
+            [f"--engine ray: there is no Ray cluster; start one with `ray start --head`, or name it in {ADDRESS}"]
         ) from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def refuse_unreachable(address: str) -> None:
+    """host:port or ray://host:port where nobody listens: Ray itself would try for minutes."""
+    remedy = f"correct {ADDRESS}, or start the cluster with `ray start --head`"
+    try:
+        named = urlsplit(address if "://" in address else f"//{address}")
+        if named.hostname and named.port:  # or a word that Ray knows, such as auto
+            socket.create_connection((named.hostname, named.port), ANSWER_SECONDS).close()
+    except ValueError:
+        raise ConfigError([f"--engine ray: {ADDRESS}={address}: is not host:port; {remedy}"]) from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise ConfigError([f"--engine ray: {ADDRESS}={address}: nobody answers there ({why}); {remedy}"]) from None
 
 
 def outcome_of(ray: Any, reference: object, task: Task) -> Outcome:

@@ -1,6 +1,7 @@
 """From a plan to its table, in a folder that stays the plan's own or goes to one that contains it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -13,7 +14,7 @@ from mooring.events import Emit, RunEnded, SweepBegan, SweepWaits, silent
 from mooring.processes import Died, Message, Waiting, WorkerPool
 from mooring.record import locked, write_atomically
 from mooring.sweep.members import PLAN, Member, members_of
-from mooring.sweep.on_ray import outcomes_on_ray
+from mooring.sweep.on_ray import cluster, outcomes_on_ray
 from mooring.sweep.search import searched
 from mooring.sweep.summary import mean_validation
 from mooring.sweep.tables import SweepTables, tables_of, write_tables
@@ -58,7 +59,7 @@ def sweep(
         results = [m.result for m in members_of(chosen, out) if trial.items() <= m.factors.items()]
         return mean_validation([None if result is None else result.validation_accuracy for result in results])
 
-    with locked(out):
+    with CONNECTED[engine](), locked(out):  # without its cluster a sweep leaves nothing behind
         take_folder(plan, out)
         if plan.search is None:
             run_plan(plan)
@@ -93,6 +94,7 @@ ENGINES: dict[SweepEngine, Callable[[Sequence[Task], int | None, str | None], It
     "local": outcomes_here,
     "ray": outcomes_on_ray,
 }
+CONNECTED: dict[SweepEngine, Callable[[], AbstractContextManager[None]]] = {"local": nullcontext, "ray": cluster}
 
 
 def unfinished(every: Sequence[Member]) -> list[Task]:

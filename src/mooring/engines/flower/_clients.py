@@ -10,18 +10,20 @@ from flwr.clientapp import ClientApp
 from ray import cloudpickle
 
 from mooring.client import ClientJob, run_client
-from mooring.client.checkpoint import States, Tensors
+from mooring.client.checkpoint import States
 from mooring.client.device import CPU
 from mooring.data.sites import Site
+from mooring.engines.flower._stopping import LastState, StopFiles
 from mooring.engines.flower.messages import Answer, asked, reply
 from mooring.errors import MooringError, UserCodeError
 from mooring.events import ClientFailed, Event
-from mooring.processes import keep_freed_memory, lacks_memory, one_thread
+from mooring.processes import Stopped, keep_freed_memory, lacks_memory, one_thread
 from mooring.record import events_text
 from mooring.types import Upload
 from mooring.uploads.codec import encode, encode_tensors
 
 STATE = {"format": 2}
+NOTHING = Answer(words={"events": ""})  # of a client that was stopped before it began
 
 
 @dataclass(frozen=True)
@@ -48,21 +50,24 @@ def client_app(path: Path) -> ClientApp:
     def train(message: Message, context: Context) -> Message:
         one_thread()
         keep_freed_memory()
-        return reply(trained(opened(path), int(str(asked(message)["client"]))), message)
+        client, files = int(str(asked(message)["client"])), StopFiles(path.parent)
+        return reply(trained(opened(path), client, files) if files.begin(client) else NOTHING, message)
 
     app.train()(train)
     return app
 
 
-def trained(parcel: Parcel, client: int) -> Answer:
-    """A client from its start, or its last state, to its end."""
+def trained(parcel: Parcel, client: int, files: StopFiles) -> Answer:
+    """A client from its start, or its last state, to its end, or to where it is stopped."""
     events: list[Event] = []
-    keeper = LastState(parcel.states.last(client))
+    keeper = LastState(parcel.states.last(client), files)
     uploads: dict[str, bytes] = {}
     words: dict[str, str] = {}
     try:
         for upload in uploaded(parcel, client, events, keeper):
             uploads[str(upload.round)] = encode(upload)
+    except Stopped:
+        pass  # its uploads so far and its state go home
     except UserCodeError as error:
         words = {"problem": error.problem, "remedy": error.remedy, "trace": error.trace}
     except MooringError as error:
@@ -75,22 +80,5 @@ def trained(parcel: Parcel, client: int) -> Answer:
     return Answer(uploads, {**words, "events": events_text(event for event in events if event.kept)}, state)
 
 
-def uploaded(parcel: Parcel, client: int, events: list[Event], keeper: "LastState") -> Iterator[Upload]:
+def uploaded(parcel: Parcel, client: int, events: list[Event], keeper: LastState) -> Iterator[Upload]:
     return run_client(parcel.job, parcel.sites[client], events.append, keeper, CPU)
-
-
-class LastState:
-    """Keeps the newest state in memory: it travels with the one reply."""
-
-    def __init__(self, last: Tensors | None) -> None:
-        self.first = last
-        self.kept: Tensors | None = None
-
-    def last(self) -> Tensors | None:
-        return self.first
-
-    def due(self, step: int) -> bool:
-        return False
-
-    def keep(self, tensors: Tensors) -> None:
-        self.kept = tensors

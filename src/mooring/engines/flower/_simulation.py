@@ -4,7 +4,8 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event as Flag
@@ -20,14 +21,17 @@ from mooring.client import ClientJob
 from mooring.client.checkpoint import States
 from mooring.data.sites import Site
 from mooring.engines.flower._clients import Parcel, client_app
+from mooring.engines.flower._stopping import StopFiles
 from mooring.engines.flower.messages import Answer, answer_of, answers, question
 from mooring.errors import TrainingError, UserCodeError, one_line
 from mooring.events import ClientFailed, Emit
+from mooring.processes import remembered_interrupt
 from mooring.record import events_in
 from mooring.types import Upload
 from mooring.uploads.codec import decode, decode_tensors
 
 GLANCE_SECONDS = 0.2  # between two looks at the keyboard
+ENDING_SECONDS = 60.0  # that Flower and Ray are given to end
 LONGEST = 200  # letters of what Ray says
 CRASHED = "ClientAppException"  # an exception that our own code raised, against a process that died
 
@@ -40,10 +44,10 @@ def simulate(
     Parcel(job, {site.number: site for site in sites}, states).write(parcel)
     clients = [site.number for site in sorted(sites, key=lambda site: -(site.size or 0))]
     running = Simulation(parcel, clients, workers)
-    with environment_restored():
+    with environment_restored(), remembered_interrupt() as interrupted:
         running.start()
         try:
-            for client, message in running.replies():
+            for client, message in running.replies(interrupted):
                 if message.has_error():
                     emit(died(client, str(message.error.reason)))
                     continue
@@ -55,6 +59,8 @@ def simulate(
                     states.keep(client, decode_tensors(answer.state, what="state")[1])
         finally:
             running.stop()
+    if interrupted.is_set():
+        raise KeyboardInterrupt  # and everything is safe
 
 
 class Simulation:
@@ -64,7 +70,8 @@ class Simulation:
         self.parcel = parcel
         self.clients = clients
         self.workers = workers
-        self.left = len(clients)  # whose reply was not handed over yet
+        self.files = StopFiles(parcel.parent)
+        self.answered = set[int]()  # whose reply was handed over
         self.inbox: SimpleQueue[tuple[int, Message]] = SimpleQueue()
         self.stopping = Flag()
         self.error: BaseException | None = None
@@ -73,26 +80,45 @@ class Simulation:
     def start(self) -> None:
         self.thread.start()
 
-    def replies(self) -> Iterator[tuple[int, Message]]:
-        """Client and message, one for each client."""
-        while self.left:
+    def replies(self, interrupted: Flag) -> Iterator[tuple[int, Message]]:
+        """Client and message, one for each client; after the first Ctrl-C, for each that had begun to train."""
+        while not self.answered.issuperset(self.files.begun() if self.asked(interrupted) else self.clients):
             try:
-                yield self.inbox.get(timeout=GLANCE_SECONDS)
-                self.left -= 1
+                client, message = self.inbox.get(timeout=GLANCE_SECONDS)
             except Empty:
                 if not self.thread.is_alive() and self.inbox.empty():
                     raise RuntimeError("Flower's simulation ended before its clients") from self.error
+                continue
+            yield client, message
+            self.answered.add(client)
+
+    def asked(self, interrupted: Flag) -> bool:
+        """Does the keyboard say stop? Then clients are asked to save and answer, and nobody else begins."""
+        if interrupted.is_set():
+            self.files.ask()
+        return interrupted.is_set()
 
     def stop(self) -> None:
-        """Also in the middle, when the keyboard says so: then processes of Ray end at once."""
+        """Also in the middle: nobody waits for clients that have not answered, and their processes end at once.
+
+        Flower ends Ray itself, once none of its own threads waits for a client any more: without Ray they would wait
+        for ever, or begin it again.
+        """
         self.stopping.set()
-        if self.left:
-            ray.shutdown()
-        self.thread.join(timeout=60)
+        if self.answered.issuperset(self.clients):
+            self.thread.join(timeout=ENDING_SECONDS)
+            return
+        self.files.ask()
+        with silenced():
+            self.files.kill(self.answered)
+            self.thread.join(timeout=ENDING_SECONDS)
 
     def _run(self) -> None:
         try:
             begin_ray(self.workers)
+            if self.stopping.is_set():
+                ray.shutdown()
+                return
             run_simulation(
                 server_app=self._server_app(),
                 client_app=client_app(self.parcel),
@@ -118,9 +144,14 @@ class Simulation:
 
 
 def begin_ray(workers: int) -> None:
-    """Ray's processes find their modules by the environment: told by Ray's own way, each would be started twice."""
+    """On this machine, whichever cluster runs here or RAY_ADDRESS names: sites and states are here.
+
+    Ray's processes find their modules by the environment: told by Ray's own way, each would be started twice.
+    """
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
-    ray.init(num_cpus=workers, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
+    ray.init(
+        address="local", num_cpus=workers, include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False
+    )
 
 
 def told(answer: Answer, emit: Emit) -> None:
@@ -153,3 +184,16 @@ def environment_restored() -> Iterator[None]:
             os.environ.pop("PYTHONPATH", None)
         else:
             os.environ["PYTHONPATH"] = before
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """What is ended in the middle would be told as an error, by Flower's log and by a thread of Ray's that prints."""
+    logger = logging.getLogger("flwr")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        with redirect_stdout(StringIO()):
+            yield
+    finally:
+        logger.disabled = before

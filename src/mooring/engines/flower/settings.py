@@ -9,6 +9,7 @@ QUIET = {
     "FLWR_TELEMETRY_ENABLED": "0",
     "FLWR_DISABLE_UPDATE_CHECK": "1",
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_AUTO_CONNECT": "0",  # Ray begins where we begin it, and never by itself once it has ended
     "RAY_prestart_worker_first_driver": "0",  # Flower's clients live in processes that are started for them
     "RAY_worker_niceness": "0",  # Ray's own is 15: beside any other work its processes would hardly move
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # leave CUDA_VISIBLE_DEVICES alone where no GPU was asked for
