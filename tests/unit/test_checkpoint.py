@@ -1,6 +1,8 @@
 """A client that goes on from a kept state ends as if nothing had happened, to the byte."""
 
 from dataclasses import replace
+from itertools import count
+from time import monotonic
 
 import pytest
 import torch
@@ -8,7 +10,7 @@ from safetensors.torch import load, save
 
 from mooring.client import run_client
 from mooring.data.sites import InMemorySite
-from mooring.events import ClientRecord
+from mooring.events import ClientProgress, ClientRecord
 from mooring.methods import METHODS
 
 TRAINED = [name for name, method in METHODS.items() if method.client.terms]
@@ -71,3 +73,14 @@ def test_from_the_middle_of_an_epoch(name, make_job, shard_of, monkeypatch):
         rest = list(run_client(job, InMemorySite(1, shard), again.append, Notebook(notebook.pages[page])))
         same(whole[-len(rest) :], rest)
         assert records(events)[-len(rest) :] == records(again)
+
+
+def test_epochs_that_are_over_in_a_moment_are_no_reason_to_hear_nothing(make_job, shard_of, monkeypatch):
+    """Each takes a tenth of a second here and a tick a quarter: Ctrl-C and a hand-over are heard all the same."""
+    seconds = count(monotonic(), 0.1)
+    monkeypatch.setattr("mooring.client.loop.monotonic", lambda: next(seconds))
+    job, shard = make_job("v4", rounds=1, local_epochs=20), shard_of([2, 3], 8)
+    events, notebook = [], Notebook(due=True)
+    list(run_client(job, InMemorySite(1, shard), events.append, notebook))
+    assert 20 > len(notebook.pages) > 5
+    assert sum(isinstance(event, ClientProgress) for event in events) == len(notebook.pages)

@@ -110,7 +110,7 @@ def train_epoch(
     job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, emit: Emit, keeper: StateKeeper
 ) -> None:
     """What is left of an epoch: its order is drawn again from where the stream stood when it began."""
-    training, at, ticked = job.training, state.position, monotonic()
+    training, at = job.training, state.position
     state.epoch_start = state.order.get_state()
     trained = torch.arange(len(shard)) if state.held_out is None else state.held_out.trained
     for positions in batches(len(trained), training.batch_size, state.order)[at.batch :]:
@@ -122,8 +122,8 @@ def train_epoch(
         state.measurements.add(values)
         state.step += 1
         at.batch += 1
-        if monotonic() - ticked > TICK_SECONDS:
-            ticked = monotonic()
+        if monotonic() - state.told > TICK_SECONDS:
+            state.told = monotonic()
             emit(progress_event(facts, at.round, state.step, values))
             if keeper.due(state.step):
                 keeper.keep(state_tensors(state))
