@@ -191,6 +191,7 @@ class ClientBars:
             case PartitionDrawn(sites=sites, summary=summary):
                 self.trained.clients, self.sites = sum(1 for size in summary.sizes if size), sites
                 self.progress.update(self.whole, total=self.trained.clients)
+                self._refresh()
             case RunResumed():
                 self.trained.resumed(event)
                 self._refresh()
