@@ -7,7 +7,7 @@ import pytest
 
 from mooring import load, run
 from mooring.cli.progress import ClientBars, Trained, resumed
-from mooring.events import ClientProgress, ClientRecord, ClientResumed, RunResumed
+from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, RunResumed
 from mooring.simulation.clock import Clock
 
 TINY = ("data.limit=100", "partition.clients=2", "training.rounds=1", "training.local_epochs=1", "engine.workers=1")
@@ -93,6 +93,15 @@ def test_what_was_done_before_is_counted_and_not_taken_for_speed():
     trained.heard(ClientProgress(2, 9, 100, 100))
     trained.heard(ClientProgress(0, 4, 50, 100))
     assert (trained.done, trained.gained, trained.ended) == (2.5, pytest.approx(0.79), 2)
+
+
+def test_records_advance_the_bar_where_an_engine_tells_nothing_before_a_client_has_ended():
+    trained = Trained(2)
+    trained.heard(ClientStarted(0, 30, 40, 8))
+    trained.heard(ClientRecord(0, 0, steps=20))
+    assert (trained.done, trained.ended) == (0.5, 0)
+    trained.heard(ClientRecord(0, 1, steps=40))
+    assert (trained.done, trained.ended) == (1, 1)
 
 
 def test_clients_that_train_nothing_advance_the_bar(tmp_path):

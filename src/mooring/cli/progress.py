@@ -19,6 +19,7 @@ from mooring.events import (
     ClientFailed,
     ClientProgress,
     ClientRecord,
+    ClientStarted,
     ClientStarved,
     Emit,
     Event,
@@ -74,19 +75,27 @@ class Trained:
     ended_before: int = 0
     going_on: dict[int, float] = field(default_factory=dict)  # clients begun before: their share at their first word
     shares: dict[int, float] = field(default_factory=dict)
+    lengths: dict[int, int] = field(default_factory=dict)  # of each client's training, in steps
 
     def resumed(self, event: RunResumed) -> None:
         self.ended_before, self.going_on = event.done, {at.client: 0.0 for at in event.on_the_way}
 
-    def heard(self, event: ClientProgress) -> None:
-        share = event.step / event.steps
-        if event.client in self.going_on and event.client not in self.shares:
-            self.going_on[event.client] = share
-        self.shares[event.client] = share
+    def heard(self, event: ClientStarted | ClientProgress | ClientRecord) -> None:
+        """How far a client is; its record says so too, where an engine tells nothing before a client has ended."""
+        match event:
+            case ClientStarted(client=client, steps=steps):
+                self.lengths[client] = steps
+            case ClientProgress(client=client, step=step, steps=steps):
+                self._reached(client, step / steps)
+            case ClientRecord(client=client, steps=None):  # it trains nothing
+                self._reached(client, 1.0)
+            case ClientRecord(client=client, steps=int() as steps) if self.lengths.get(client):
+                self._reached(client, steps / self.lengths[client])
 
-    def worked(self, client: int) -> None:
-        """One that trains nothing has done its work."""
-        self.shares[client] = 1.0
+    def _reached(self, client: int, share: float) -> None:
+        if client in self.going_on and client not in self.shares:
+            self.going_on[client] = share
+        self.shares[client] = share
 
     @property
     def done(self) -> float:
@@ -124,11 +133,8 @@ class RunLines:
             case RunResumed():
                 self.trained.resumed(event)
                 line = f"{self.name}: {resumed(event, self.rounds, self.sites)}"
-            case ClientProgress():
+            case ClientStarted() | ClientProgress() | ClientRecord():
                 self.trained.heard(event)
-                line = self._far()
-            case ClientRecord(client=client, steps=None):
-                self.trained.worked(client)
                 line = self._far()
             case SnapshotFused():
                 line = f"{self.name}: {fused(event, self.rounds)}"
@@ -196,11 +202,11 @@ class ClientBars:
                 self.trained.resumed(event)
                 self._refresh()
                 self.progress.console.print(f"{self.name}: {resumed(event, self.rounds, self.sites)}")
+            case ClientStarted() | ClientRecord():
+                self.trained.heard(event)
+                self._refresh()
             case ClientProgress():
                 self._advance(event)
-            case ClientRecord(client=client, steps=None):
-                self.trained.worked(client)
-                self._refresh()
             case ImagesRead():
                 self.progress.update(self.whole, facts=reading(event))
             case ServerProgress(what=what, step=step, steps=steps):
