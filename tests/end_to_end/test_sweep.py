@@ -194,7 +194,7 @@ def test_nothing_is_fused_from_some_of_the_clients(cli, tmp_path):
     assert [row["status"] for row in rows] == ["some clients failed"] * 2
     assert rows[1]["accuracy"] == ""
     [trained] = (tmp_path / "s/runs").iterdir()
-    assert cli("fuse", trained, "--fusion", "output-ensemble")[0] == 0
+    assert cli("fuse", trained, "--fusion", "output-ensemble", "--trust-code")[0] == 0
     [fused] = (trained / "fusions").iterdir()
     (tmp_path / "s/fused").mkdir()
     fused.rename(tmp_path / "s/fused/output-ensemble.json")  # a row of some of the clients, as it was once kept
