@@ -60,7 +60,7 @@ class Numbered(Source):
         return self.labelled
 
     def test(self) -> ImageSet:
-        raise NotImplementedError
+        raise LookupError("numbers stand for training images: features of test images are stored by themselves")
 
 
 def numbered(labels: Tensor, classes: tuple[str, ...], first: int = 0) -> ImageSet:

@@ -1,6 +1,7 @@
 """The card and the page on a model: who contributed, how good it is, and nothing of a name executed."""
 
 import re
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -49,6 +50,14 @@ def test_the_page_says_how_good_it_is_and_escapes_names(told, tmp_path):
     assert "<b>" not in re.sub(r"<b>\d+( of \d+| %|,\d+)?</b>", "", page)  # but for the page's own numbers
     assert not re.search(r'(src|href)="(?!#|data:)', page)
     assert len(page) < 100_000  # nothing is drawn, so no library is inside: it can be mailed
+
+
+def test_images_that_were_trained_on_are_no_test(told, tmp_path):
+    found = assess(told, write_held_out(tmp_path / "held"))
+    for seen, badge, tail in ((0, "tested", found.right.interval_words), (5, "no real test", "5 of them trained on")):
+        report = model_report(told, Findings(replace(found, trained=seen)))
+        assert report.verdicts[0].badge == badge
+        assert report.cards[0].detail.endswith(f", {tail}")
 
 
 def test_the_command_prints_the_card_and_writes_the_page(cli, told, tmp_path):

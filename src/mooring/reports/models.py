@@ -73,9 +73,11 @@ def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
     told = model.provenance
     images = sum(site.samples or 0 for site in told.used)
     if findings.measured is not None:
-        right = findings.measured.right
-        counts = f"{right.right:,} of {right.n:,}, {right.interval_words}"
-        yield Card(right.percent, f"right on images of {findings.measured.folder}", counts)
+        right, trained = findings.measured.right, findings.measured.trained
+        worth = f"{trained:,} of them trained on" if trained else right.interval_words
+        yield Card(
+            right.percent, f"right on images of {findings.measured.folder}", f"{right.right:,} of {right.n:,}, {worth}"
+        )
     yield Card(f"{len(told.used)} of {len(told.asked)}", "sites in the model", "")
     if images:
         yield Card(f"{images:,}", "training images", "at all sites together")
@@ -93,7 +95,10 @@ def verdicts(model: ModelFile, findings: Findings) -> Iterator[VerdictLine]:
         low = found.right.interval[0] if found.right.interval else 0.0
         better = low > (found.chance.share or 0.0)
         detail = f"{found.against_chance}; {found.for_new_images}"
-        yield VerdictLine("good" if better and not found.trained else "open", "tested", found.words, detail)
+        if found.trained:
+            yield VerdictLine("open", "no real test", found.words, detail)
+        else:
+            yield VerdictLine("good" if better else "open", "tested", found.words, detail)
     for site in model.provenance.set_aside:
         yield VerdictLine("bad", "not in it", site.name, site.reason)
     for name, remark in findings.remarks:
