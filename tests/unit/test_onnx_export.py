@@ -14,6 +14,7 @@ from mooring.federation.onnx_export import export_onnx, scores_of
 from mooring.fusion import (
     Calibrated,
     ClassExpert,
+    Familiarity,
     GaussianHead,
     Iffi,
     LinearHead,
@@ -31,6 +32,7 @@ RULES = {
     "outputs": OutputEnsemble(),
     "iffi": Iffi(),
     "nearest prototype": NearestPrototype(),
+    "familiarity": Familiarity(),
     "standardised": StandardisedSum(),
     "calibrated": Calibrated(OutputEnsemble()),
     "filters": LinearHead(),

@@ -12,13 +12,23 @@ from mooring.client import run_client
 from mooring.data.sites import InMemorySite
 from mooring.errors import FusionError
 from mooring.evaluate import measure
-from mooring.fusion import FUSIONS, Calibrated, ClassExpert, Iffi, NearestPrototype, OutputEnsemble, StandardisedSum
+from mooring.fusion import (
+    FUSIONS,
+    Calibrated,
+    ClassExpert,
+    Familiarity,
+    Iffi,
+    NearestPrototype,
+    OutputEnsemble,
+    StandardisedSum,
+)
 from mooring.fusion.base import Server
 from mooring.models.network import PROTOTYPES
 from mooring.seeds import generator
 from mooring.uploads import UploadFacts
 from mooring.uploads.classes import CLASS_MEANS, LABEL_COUNTS
 from mooring.uploads.embeddings import DEVIATION, MEAN, EmbeddingMoments
+from mooring.uploads.feature_norm import FEATURE_NORM, FeatureNorm
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +87,42 @@ def test_standardised_sum_by_hand(uploads, server, images):
     prototypes = torch.stack([upload.tensors[PROTOTYPES] for upload in uploads])
     anchors = F.normalize((prototypes / prototypes.norm(dim=2, keepdim=True)).sum(0))
     torch.testing.assert_close(predictor(images), F.normalize(total) @ anchors.T, atol=1e-5, rtol=1e-4)
+
+
+def test_familiarity_by_hand(uploads, server, images):
+    predictor = Familiarity(exponent=3.0)(uploads, server)
+    total = 0
+    for upload, network in zip(uploads, predictor.networks(), strict=True):
+        f = network.embed(images)
+        length = f.norm(dim=1, keepdim=True)
+        total = total + upload.samples / 52 * (length / upload.tensors[FEATURE_NORM][0]) ** 3 * f / length
+    prototypes = torch.stack([upload.tensors[PROTOTYPES] for upload in uploads])
+    anchors = F.normalize((prototypes / prototypes.norm(dim=2, keepdim=True)).sum(0))
+    torch.testing.assert_close(predictor(images), F.normalize(total) @ anchors.T, atol=1e-5, rtol=1e-4)
+
+
+def test_familiarity_does_not_depend_on_the_scale_of_a_clients_features(uploads, server, images):
+    """A client whose features and whose uploaded mean are both a hundred times as long counts as before."""
+    before = Familiarity()(uploads, server)
+    scaled = Familiarity()(uploads, server)
+    scaled.norms[1] *= 100
+    embeddings = [network.embed(images) for network in before.networks()]
+    embeddings[1] = embeddings[1] * 100
+    expected = before(images)
+    torch.testing.assert_close(scaled.combine(embeddings), expected, atol=1e-5, rtol=1e-4)
+    assert not torch.allclose(before.combine(embeddings), expected, atol=1e-3)  # the mean is what undoes the scale
+
+
+def test_feature_norm_is_that_of_the_clients_own_images(digits):
+    shard = digits.select(torch.arange(40))
+    network = network_of(PLAN, 0, shard.images)
+    norms = network.embed(shard.images).norm(dim=1).detach().numpy().astype(np.float64)
+    np.testing.assert_allclose(FeatureNorm()(network, shard)[FEATURE_NORM], [norms.mean(), norms.std()], rtol=1e-5)
+
+
+@pytest.mark.parametrize("values", [(-1.0, 0.5), (1.0, -0.5)])
+def test_a_negative_length_is_not_admitted(values):
+    assert FeatureNorm().check({FEATURE_NORM: torch.tensor(values)}, UploadFacts(5))
 
 
 def test_moments_of_embeddings_are_those_of_the_clients_own_images(digits):

@@ -13,7 +13,7 @@ from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import extract
 
-COMBINING = ["calibrated", "iffi", "nearest-prototype", "output-ensemble", "standardised-sum"]
+COMBINING = ["calibrated", "familiarity", "iffi", "nearest-prototype", "output-ensemble", "standardised-sum"]
 MERGING = ["fisher", "ot", "parameter-average", "regmean"]
 NEEDS = frozenset().union(*(FUSIONS[kind]().needs for kind in COMBINING + MERGING))
 PLAN = Blueprint(DigitsNet(0.5), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))

@@ -22,6 +22,7 @@ SENTENCES = (
     (r"mixtures-\w+\.\w+", "a mixture of Gaussians fitted to the features of each class: shares, centres or spreads"),
     (r"label_counts", BY_CLASS),
     (r"class_means", "for each class, the mean of the trained network's features of its images"),
+    (r"feature_norm", "mean and spread of the length of the trained network's features of all images together"),
     (r"embedding_(mean|deviation)", "mean and spread of the trained network's features of all images together"),
     (r"gram\..*", "what a layer of the network was fed with, as a sum of products over all images"),
     (r"fisher\..*", "how sharply the images determine a parameter of the network"),

@@ -18,9 +18,16 @@ from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Prototypes
 from mooring.uploads.classes import ClassMeans
 from mooring.uploads.embeddings import EmbeddingMoments
+from mooring.uploads.feature_norm import FeatureNorm
 
 Counts = Literal["told", "withheld"]
-UNCOUNTED: tuple[type[Part], ...] = (Encoder, Prototypes, ClassMeans, EmbeddingMoments)  # as large for any n
+UNCOUNTED: tuple[type[Part], ...] = (
+    Encoder,
+    Prototypes,
+    ClassMeans,
+    EmbeddingMoments,
+    FeatureNorm,
+)  # as large for any n
 BATCHES = "num_batches_tracked"  # what torch calls the counter of a batch norm
 NOT_TOLD, ALIKE = 0, 1  # images, as an upload says it, and as a rule sees it
 WORDS = "counts withheld: no site says how many images it has, and none weighs more for having more"

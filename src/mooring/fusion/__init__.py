@@ -9,6 +9,7 @@ from mooring.fusion.count_weighted import CountWeighted
 from mooring.fusion.distillation.co_boosting import CoBoosting
 from mooring.fusion.distillation.dense import Dense
 from mooring.fusion.distillation.distil import Distil
+from mooring.fusion.familiarity import Familiarity
 from mooring.fusion.feature_ensemble import FeatureEnsemble
 from mooring.fusion.fisher import Fisher
 from mooring.fusion.gaussian_head import GaussianHead
@@ -33,6 +34,7 @@ FUSIONS: dict[str, type[Fusion]] = {
     "count-weighted": CountWeighted,
     "class-expert": ClassExpert,
     "nearest-prototype": NearestPrototype,
+    "familiarity": Familiarity,
     "standardised-sum": StandardisedSum,
     "calibrated": Calibrated,
     # one network by merging parameters
@@ -62,6 +64,7 @@ __all__ = [
     "CountWeighted",
     "Dense",
     "Distil",
+    "Familiarity",
     "FeatureEnsemble",
     "Fisher",
     "Fusion",

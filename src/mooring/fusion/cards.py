@@ -59,6 +59,11 @@ FUSION_CARDS: dict[str, FusionCard] = {
     "nearest-prototype": FusionCard(
         ENSEMBLES, "nearest mean feature of a class, averaged over clients", "FedProto: Tan et al., AAAI 2022"
     ),
+    "familiarity": FusionCard(
+        ENSEMBLES,
+        "average of unit features, weighted by data share and by how familiar the image is to the client",
+        "Mooring, 2026",
+    ),
     "standardised-sum": FusionCard(
         ENSEMBLES,
         "sum of the clients' features, each brought to mean 0 and deviation 1; nearest anchor",

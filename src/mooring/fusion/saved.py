@@ -16,6 +16,7 @@ from mooring.fusion.calibrated import CalibratedPredictor
 from mooring.fusion.class_expert import ClassExpertPredictor
 from mooring.fusion.count_weighted import CountWeightedPredictor
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
+from mooring.fusion.familiarity import FamiliarityPredictor
 from mooring.fusion.feature_ensemble import FeatureEnsemblePredictor
 from mooring.fusion.frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion.gaussians import DiagonalGaussians, Gaussians, Posterior
@@ -34,6 +35,7 @@ PREDICTORS: dict[str, type[Predictor]] = {
     "calibrated": CalibratedPredictor,
     "class-expert": ClassExpertPredictor,
     "count-weighted": CountWeightedPredictor,
+    "familiarity": FamiliarityPredictor,
     "feature-ensemble": FeatureEnsemblePredictor,
     "frozen-features": FrozenFeatures,
     "iffi": IffiPredictor,

@@ -19,6 +19,9 @@ FUSIONS = OfKinds(
         "calibrated": {
             "rule": "the rule whose confidence is set right; asks for `data.validation`",
         },
+        "familiarity": {
+            "exponent": "how strongly familiarity counts; 0 gives a plain average of unit features",
+        },
         "standardised-sum": {
             "moments": "of what mean and deviation are taken: of the client's own images (uploaded), or of the "
             "`test-batch` that is asked about",
