@@ -21,10 +21,10 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     },
     "public-cifar10": public.table,
     **{f"trained-{source}": partial(training.table, source) for source in training.SOURCES},
+    **{f"fused-{source}": partial(training.fusions_table, source) for source in training.SOURCES},
     **{f"fusions-{alpha}": partial(fusions.table, alpha, statistics=False) for alpha in fusions.ALPHAS},
     **{f"sums-{alpha}": partial(fusions.table, alpha, statistics=True) for alpha in fusions.ALPHAS},
     "beating": fusions.beating,
-    **{f"twelve-{source}": tuple for source in ("fashion_mnist", "cifar10")},  # measured by an earlier bench, and kept
 }
 
 

@@ -1,4 +1,8 @@
-"""Methods whose clients train: 5,000 images, about one minute of one core for all clients together."""
+"""Methods whose clients train, under one budget: 20,000 real images, 50 epochs, alpha 0.05, five clients, three seeds.
+
+Every training is fused by every rule that trains nothing at the server. Methods that differ only in their fusion share
+a training, and trainings that a study has already finished are read from its folder.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -6,108 +10,150 @@ from itertools import product
 from pathlib import Path
 from statistics import fmean
 
-from bench_tables.runs import RUNS, SEEDS, client_seconds, found, fused, size, spread, trained, upload_of
+from bench_tables.runs import RUNS, SEEDS, client_seconds, fused, rows_of, size, spread, trained, upload_of
 from mooring import METHODS
 from mooring.fusion import FUSIONS, Dense
+from mooring.fusion.cards import FUSION_CARDS, STATISTICS
 from mooring.fusion.distillation.student import StudentTraining
-from mooring.record import RunFolder
+from mooring.record import FusionRecord, RunFolder
 
-SOURCES = ("cifar10",)
-ALPHAS = (0.05, 0.5)
+SOURCES = ("svhn", "cifar10")
+STUDIES = Path("runs/studies")
 SETTINGS = [
-    "data.limit=5000",
+    "data.limit=20000",
+    "data.test_limit=5000",
     "model.kind=resnet8",
-    "model.width=0.5",
     "partition.clients=5",
-    "training.batch_size=64",
-    "training.rounds=1",
-    "training.snapshots=last",
+    "partition.alpha=0.05",
+    "training.batch_size=128",
+    "training.rounds=50",
+    "training.local_epochs=1",
+    "method.client.views.augment.crop=0.5",
 ]
-# every image passes through a network twenty times, as two views or as one
-TWO_VIEWS, ONE_VIEW = 10, 20
-ROWS = {  # method: how it is trained, and how its uploads are fused; a training is shared where only fusion differs
+LEARNED = ["sigma.lr=0.005", "sigma.start.kind=entropy"]
+# what the notes used on each set: lambda of V7, largest lambda of V9 and of the start of V12
+STRENGTH = {"svhn": (10.0, 20.0), "cifar10": (5.0, 10.0)}
+ROWS = {  # method: how it is trained, and its own fusion
+    "centralised": ("centralised", "feature-ensemble"),
     "ensemble": ("ensemble", "output-ensemble"),
     "fedavg-1": ("ensemble", "parameter-average"),
+    "dense": ("ensemble", "dense"),
     "v4": ("v4", "feature-ensemble"),
     "v7": ("v7", "feature-ensemble"),
     "v9": ("v9", "feature-ensemble"),
+    "v12": ("v12", "feature-ensemble"),
     "v12-gamma": ("v12-gamma", "feature-ensemble"),
+    "closed-form": ("closed-form", "feature-ensemble"),
     "fedsra": ("fedsra", "standardised-sum"),
-    "v4 + class-expert": ("v4", "class-expert"),
-    "v7 + class-expert": ("v7", "class-expert"),
-    "v9 + class-expert": ("v9", "class-expert"),
-    "v12-gamma + class-expert": ("v12-gamma", "class-expert"),
-    "v7 + standardised-sum": ("v7", "standardised-sum"),
-    "v9 + standardised-sum": ("v9", "standardised-sum"),
-    "v12-gamma + standardised-sum": ("v12-gamma", "standardised-sum"),
-    "dense": ("ensemble", "dense"),
-    "centralised": ("centralised", "feature-ensemble"),
 }
+TRAININGS = tuple(dict.fromkeys(training for training, _ in ROWS.values()))
+# rules that train nothing at the server; `calibrated` changes no prediction
+RULES = tuple(
+    kind
+    for kind in FUSIONS
+    if not FUSION_CARDS[kind].dear and FUSION_CARDS[kind].group != STATISTICS and kind != "calibrated"
+)
 # minutes at the server, not an hour
 FEWER_LESSONS = Dense(lessons=10, study=StudentTraining(steps=800, lr=6e-3, sharpness=2.0))
-TRAININGS = tuple(dict.fromkeys(training for training, _ in ROWS.values()))
 
 
-def train() -> None:
-    """Trainings first, one seed after the other; then what other rules make of them, the dearest last."""
-    for step in steps():
+def train(*sources: str) -> None:
+    """Trainings first, one seed after the other, each with its fusions; the expensive ones last."""
+    for step in steps(sources or SOURCES):
         step()
 
 
-def steps() -> Iterator[Callable[[], object]]:
-    kinds = dict.fromkeys(kind for _, kind in ROWS.values())
-    for source in SOURCES:
-        for seed, alpha, training in product(SEEDS, ALPHAS, TRAININGS):
-            if alpha == alpha_of(training, alpha):
-                yield partial(one_training, source, training, alpha, seed)
-        for kind, seed, alpha, training in product(kinds, SEEDS, ALPHAS, TRAININGS):
-            if (training, kind) in ROWS.values() and alpha == alpha_of(training, alpha):
-                yield partial(one_fusion, RUNS / name_of(source, training, alpha).format(seed=seed), kind)
+def steps(sources: tuple[str, ...]) -> Iterator[Callable[[], object]]:
+    for source, seed, training in product(sources, SEEDS, TRAININGS):
+        yield partial(one_training, source, training, seed)
+        for kind in RULES:
+            yield partial(one_fusion, source, training, seed, kind)
+    for source, seed in product(sources, SEEDS):
+        yield partial(one_fusion, source, "ensemble", seed, "dense")
 
 
-def one_training(source: str, training: str, alpha: float, seed: int) -> None:
-    epochs = TWO_VIEWS if METHODS[training].client.views.count == 2 else ONE_VIEW
-    own = [f"method={training}", f"data.source={source}", f"partition.alpha={alpha}", f"seed={seed}"]
-    trained(name_of(source, training, alpha).format(seed=seed), [*own, f"training.local_epochs={epochs}", *SETTINGS])
+def one_training(source: str, training: str, seed: int) -> None:
+    if RunFolder(folder_of(source, training, seed)).ended:
+        return
+    own = [f"method={training}", f"data.source={source}", f"seed={seed}", "training.snapshots=last"]
+    trained(f"{source}/{training}-{seed}", [*own, *SETTINGS, *strength(source, training)])
 
 
-def one_fusion(folder: Path, kind: str) -> None:
+def strength(source: str, training: str) -> list[str]:
+    value, most = STRENGTH[source]
+    return {
+        "v7": [f"weight.base.value={value}"],
+        "v9": [f"weight.base.maximum={most}"],
+        "v12": [*LEARNED, f"sigma.start.maximum={most}"],
+        "v12-gamma": [*LEARNED, f"sigma.start.maximum={most}"],
+    }.get(training, [])
+
+
+def one_fusion(source: str, training: str, seed: int, kind: str) -> None:
+    folder = folder_of(source, training, seed)
     if RunFolder(folder).ended:
         fused(folder, FEWER_LESSONS if kind == "dense" else FUSIONS[kind]())
 
 
-def alpha_of(training: str, alpha: float) -> float:
-    """All data in one place is the same for every alpha."""
-    return ALPHAS[0] if METHODS[training].shards == "pooled" else alpha
+def folder_of(source: str, training: str, seed: int) -> Path:
+    """Of the training: of a study that has it, or of this bench."""
+    studied = {
+        ("svhn", "v4"): "5-cpu/free/runs/v4-feature-ensemble",
+        ("svhn", "v12"): "5-cpu/explosion/runs/v12-feature-ensemble",
+        ("svhn", "v12-gamma"): "5-cpu/explosion/runs/v12-gamma-feature-ensemble",
+        **{("cifar10", rule): f"2-cpu/rules/runs/{rule}" for rule in ("v4", "v7", "v9")},
+    }.get((source, training))
+    if studied is not None and RunFolder(STUDIES / f"{studied}-seed{seed}").ended:
+        return STUDIES / f"{studied}-seed{seed}"
+    return RUNS / source / f"{training}-{seed}"
 
 
-def name_of(source: str, training: str, alpha: float) -> str:
-    return f"{source}/{training}-{alpha_of(training, alpha)}-{{seed}}"
+def found(source: str, training: str, kind: str) -> list[FusionRecord]:
+    """The rows of one rule over the seeds that are finished."""
+    rows = [rows_of(folder_of(source, training, seed)).get(kind) for seed in SEEDS]
+    return [row for row in rows if row is not None]
 
 
 def table(source: str) -> Iterator[str]:
-    """One row per method, the best at alpha 0.05 first; nothing where nothing is finished."""
+    """One row per method under its own fusion, the best first; nothing where nothing is finished."""
     lines = []
     for method, (training, kind) in ROWS.items():
-        by_alpha = {alpha: found(name_of(source, training, alpha), kind) for alpha in ALPHAS}
-        rows = [row for own in by_alpha.values() for row in own]
+        rows = found(source, training, kind)
         if not rows:
             continue
-        folders = [RUNS / name_of(source, training, ALPHAS[0]).format(seed=row.seeds.training) for row in rows]
+        folders = [folder_of(source, training, row.seeds.training) for row in rows]
         cells = [
             f"`{method}`",
             kind,
-            *(f"{spread([row.accuracy for row in own])} ({len(own)})" if own else "-" for own in by_alpha.values()),
+            spread([row.accuracy for row in rows]),
+            str(len(rows)),
             size(fmean(upload_of(row) for row in rows)),
-            f"{fmean(client_seconds(folder) for folder in folders if RunFolder(folder).ended):.0f}",
+            f"{fmean(client_seconds(folder) for folder in folders):.0f}",
             f"{fmean(row.server_seconds or 0 for row in rows):.1f}",
             str(rows[0].passes),
+            str(METHODS[training].client.views.count),
         ]
-        first = by_alpha[ALPHAS[0]] or rows
-        lines.append((-fmean(row.accuracy for row in first), "| " + " | ".join(cells) + " |"))
+        lines.append((-fmean(row.accuracy for row in rows), "| " + " | ".join(cells) + " |"))
     if lines:
-        heads = ["method", "fusion", *(f"alpha {alpha} (n)" for alpha in ALPHAS)]
-        heads += ["upload per client", "client seconds", "server seconds", "passes"]
-        yield "| " + " | ".join(heads) + " |"
-        yield "|---" * len(heads) + "|"
+        heads = ["method", "fusion", "accuracy", "n", "upload per client", "client seconds", "server seconds"]
+        yield from markdown_head([*heads, "passes", "views per image"])
         yield from (line for _, line in sorted(lines))
+
+
+def fusions_table(source: str) -> Iterator[str]:
+    """Methods by rows, fusions by columns: the same uploads, fused in every way."""
+    federated = [training for training in TRAININGS if METHODS[training].shards != "pooled"]
+    cells = {(t, k): [row.accuracy for row in found(source, t, k)] for t, k in product(federated, RULES)}
+    kinds = [kind for kind in RULES if any(cells[t, kind] for t in federated)]
+    if kinds:
+        yield from markdown_head(["training", "n", *(f"`{kind}`" for kind in kinds)])
+    for training in federated:
+        n = max(len(cells[training, kind]) for kind in RULES)
+        if n:
+            values = [spread(cells[training, kind]) for kind in kinds]
+            yield "| " + " | ".join([f"`{training}`", str(n), *values]) + " |"
+
+
+def markdown_head(heads: list[str]) -> Iterator[str]:
+    yield "| " + " | ".join(heads) + " |"
+    yield "|---" * len(heads) + "|"
