@@ -26,6 +26,7 @@ SETTINGS = [
     "partition.clients=5",
     "partition.alpha=0.05",
     "training.batch_size=128",
+    "training.precision=bfloat16",
     "training.rounds=50",
     "training.local_epochs=1",
     "method.client.views.augment.crop=0.5",

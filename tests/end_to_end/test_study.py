@@ -16,7 +16,7 @@ def test_a_study_decides_every_claim_and_is_not_run_twice(cli, monkeypatch, tmp_
     assert code == 0, err
     assert out.splitlines()[-1].endswith(" s/report.html")
     told = json.loads((tmp_path / "s" / "study.json").read_text("utf-8"))
-    assert told["sweeps"] == ["explosion", "as-run", "free", "sums"]
+    assert told["sweeps"] == ["explosion", "free", "as-run", "sums"]
     verdicts = {row["id"]: row["verdict"] for row in told["verdicts"]}
     assert set(verdicts.values()) <= WORDS
     assert list(verdicts) == [claim.id for claim in load_study(plan("5")).claims]
