@@ -102,7 +102,6 @@ def folder_of(source: str, training: str, seed: int) -> Path:
         ("svhn", "v4"): "5-cpu/free/runs/v4-feature-ensemble",
         ("svhn", "v12"): "5-cpu/explosion/runs/v12-feature-ensemble",
         ("svhn", "v12-gamma"): "5-cpu/explosion/runs/v12-gamma-feature-ensemble",
-        **{("cifar10", rule): f"2-cpu/rules/runs/{rule}" for rule in ("v4", "v7", "v9")},
     }.get((source, training))
     if studied is not None and RunFolder(STUDIES / f"{studied}-seed{seed}").ended:
         return STUDIES / f"{studied}-seed{seed}"
