@@ -1,7 +1,7 @@
 """Keep the records of the evidence runs with the code: results and events, no images and no weights.
 
     python studies/evidence.py pack [RUNS]      finished runs below RUNS (default: runs) -> studies/evidence.tar.xz
-    python studies/evidence.py unpack [RUNS]    and back, so that `mooring study` and studies/bench.py find them finished
+    python studies/evidence.py unpack [RUNS]    and back: `mooring study` and studies/bench.py find them finished
     python studies/evidence.py list             what the archive holds
 
 The runs take hours of two cores. With their records every table and page can be written again; another fusion of
