@@ -14,12 +14,16 @@ from benchmarks.process import apart, memory_watched
 from benchmarks.table import Goal, Say, Table
 from mooring import load, run
 from mooring.models.backbones import DigitsNet
-from mooring.models.feature_maps import Encoder
+from mooring.models.feature_maps import EncoderFeatures
 from mooring.models.feature_maps.encoder import ENLARGED
 from mooring.models.heads import Linear
 from mooring.models.network import Blueprint
 
-FAST, USUAL, SHARP = Encoder("efficientnet-lite0", pixels=96), Encoder(pixels=ENLARGED), Encoder(pixels=160)
+FAST, USUAL, SHARP = (
+    EncoderFeatures("efficientnet-lite0", pixels=96),
+    EncoderFeatures(pixels=ENLARGED),
+    EncoderFeatures(pixels=160),
+)
 COUNTS = {FAST: 512, USUAL: 256, SHARP: 128}  # images of a turn
 TURNS = 3
 MANY = 20_000  # images

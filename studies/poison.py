@@ -19,7 +19,7 @@ from mooring.data.images import ImageSet
 from mooring.errors import MooringError
 from mooring.evaluate import measure
 from mooring.federation.checks import suspects
-from mooring.fusion import LinearHead, Server, admit, fuse
+from mooring.fusion import LinearHeadFusion, Server, admit, fuse
 from mooring.models.backbones import DigitsNet
 from mooring.models.feature_maps import RandomFilters
 from mooring.models.heads import RawPrototypes
@@ -27,7 +27,7 @@ from mooring.models.network import Blueprint
 from mooring.types import Upload
 from mooring.uploads.moments import Moments
 
-HEAD = LinearHead(RandomFilters(16))
+HEAD = LinearHeadFusion(RandomFilters(16))
 PART = Moments(HEAD.map, "shared", HEAD.precision)
 BLUEPRINT = Blueprint(DigitsNet(), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))
 SITES = ("north", "south", "east", "west", "centre")

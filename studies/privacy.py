@@ -23,9 +23,9 @@ from torch import Tensor
 
 from mooring.data.catalogue import SOURCES
 from mooring.data.images import batches
-from mooring.fusion import LinearHead, Server
+from mooring.fusion import LinearHeadFusion, Server
 from mooring.models.backbones import DigitsNet, ResNet8
-from mooring.models.feature_maps import Encoder, FeatureMap, RandomFilters
+from mooring.models.feature_maps import EncoderFeatures, FeatureMap, RandomFilters
 from mooring.models.feature_maps.reduction import reduced, reduction
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Blueprint
@@ -37,10 +37,10 @@ from mooring.uploads.privacy import Privacy
 
 SETS: dict[str, tuple[str, FeatureMap, int, int]] = {  # the source, the map, images to fit, images set apart
     "digits": ("digits", RandomFilters(), 1150, 287),
-    "cifar10-small": ("cifar10", Encoder(), 4_000, 1_000),
-    "svhn-small": ("svhn", Encoder(), 4_000, 1_000),
-    "cifar10": ("cifar10", Encoder(), 20_000, 4_000),
-    "svhn": ("svhn", Encoder(), 20_000, 4_000),
+    "cifar10-small": ("cifar10", EncoderFeatures(), 4_000, 1_000),
+    "svhn-small": ("svhn", EncoderFeatures(), 4_000, 1_000),
+    "cifar10": ("cifar10", EncoderFeatures(), 20_000, 4_000),
+    "svhn": ("svhn", EncoderFeatures(), 20_000, 4_000),
 }
 SITES = 5
 SEEDS = (1, 2, 3)
@@ -111,7 +111,7 @@ def accuracy(
     """Of one head, on the images set apart; where no epsilon is named it is 100, which grants nothing."""
     y = F.one_hot(fit[1], blueprint.class_count).double()
     if size is None:
-        head = LinearHead(feature_map, precision="float64")
+        head = LinearHeadFusion(feature_map, precision="float64")
         [part] = head.needs
         x = fit[0].double()
         rows, columns = torch.triu_indices(x.shape[1], x.shape[1])
@@ -119,7 +119,7 @@ def accuracy(
         uploads = [Upload(0, 0, len(x), dict(zip(part.expected(blueprint), tensors, strict=True)))]
     else:
         privacy = Privacy(epsilon or 100.0, DELTA if epsilon else 0.09, size)
-        head = LinearHead(feature_map, privacy=privacy)
+        head = LinearHeadFusion(feature_map, privacy=privacy)
         part = NoisedMoments(feature_map, privacy, f"seed {seed}".encode())
         u = reduced(fit[0], *reduction(feature_map, blueprint, size))
         uploads = [Upload(k, 0, 1, part.of_features(u[k::SITES], y[k::SITES])) for k in range(SITES)]

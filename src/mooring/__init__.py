@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mooring.simulation import fuse, run
     from mooring.types import Balanced, Progress, Step, Upload, View
     from mooring.uploads import Part
-    from mooring.weighting import Balancer, Outlook, Stationary, Weighting, pull
+    from mooring.weighting import Balancer, Equilibrium, LambdaBounds, Weighting, pull
 
 _ROOMS = {
     "METHODS": "mooring.methods",
@@ -44,14 +44,14 @@ _ROOMS = {
     "LossTerm": "mooring.losses",
     "Method": "mooring.methods",
     "MooringError": "mooring.errors",
-    "Outlook": "mooring.weighting",
+    "LambdaBounds": "mooring.weighting",
     "Part": "mooring.uploads",
     "Predictor": "mooring.fusion",
     "Progress": "mooring.types",
     "Result": "mooring.record",
     "RunFolder": "mooring.record",
     "Source": "mooring.data.images",
-    "Stationary": "mooring.weighting",
+    "Equilibrium": "mooring.weighting",
     "Step": "mooring.types",
     "Training": "mooring.client",
     "Upload": "mooring.types",
@@ -73,21 +73,21 @@ __all__ = [
     "Balanced",
     "Balancer",
     "ClientRecipe",
+    "Equilibrium",
     "Experiment",
     "Fusion",
     "FusionRecord",
     "ImageSet",
+    "LambdaBounds",
     "LossTerm",
     "Method",
     "MooringError",
-    "Outlook",
     "Part",
     "Predictor",
     "Progress",
     "Result",
     "RunFolder",
     "Source",
-    "Stationary",
     "Step",
     "Training",
     "Upload",

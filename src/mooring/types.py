@@ -24,11 +24,11 @@ class OnDisk:
 
 FilePath = Annotated[str, OnDisk()]  # relative to the current folder when it is configured, absolute from then on
 
-Answer = Literal["confirmed", "not confirmed", "cannot be seen at this scale"]  # to a claim; reports colour it
-CONFIRMED: Answer = "confirmed"
-REFUTED: Answer = "not confirmed"
-UNSEEN: Answer = "cannot be seen at this scale"
-ANSWERS: tuple[Answer, ...] = get_args(Answer)
+ClaimAnswer = Literal["confirmed", "not confirmed", "cannot be seen at this scale"]  # to a claim; reports colour it
+CONFIRMED: ClaimAnswer = "confirmed"
+REFUTED: ClaimAnswer = "not confirmed"
+UNSEEN: ClaimAnswer = "cannot be seen at this scale"
+ANSWERS: tuple[ClaimAnswer, ...] = get_args(ClaimAnswer)
 
 
 @dataclass(frozen=True)

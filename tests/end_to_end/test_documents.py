@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from mooring.config.parse import SLOTS
+from mooring.config.parse import PART_KINDS
 from mooring.data.digits import Digits
 from mooring.methods import METHODS, alignment
 
@@ -214,11 +214,11 @@ def test_every_link_and_picture_exists(document):
     assert {anchor for path, _, anchor in inside if anchor and not path} <= own
 
 
-@pytest.mark.parametrize("family", SLOTS, ids=lambda family: family.__name__)
+@pytest.mark.parametrize("family", PART_KINDS, ids=lambda family: family.__name__)
 def test_the_page_names_every_kind(family):
     """Their keys and defaults are in its tables, which test_settings compares."""
     text = (HOME / "docs/configuration.md").read_text("utf-8")
-    assert [kind for kind in SLOTS[family].kinds if f"`{kind}`" not in text] == []
+    assert [kind for kind in PART_KINDS[family].kinds if f"`{kind}`" not in text] == []
 
 
 @pytest.mark.parametrize("name", ["mooring.svg", "result.svg"])

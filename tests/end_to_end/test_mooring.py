@@ -14,9 +14,9 @@ from onnx_files import small_encoder
 from mooring import load, run
 from mooring.errors import ExtraError, FusionError
 from mooring.events import FeaturesChosen
-from mooring.fusion import LinearHead, fuse, load_predictor, save_predictor
+from mooring.fusion import LinearHeadFusion, fuse, load_predictor, save_predictor
 from mooring.fusion.base import Server
-from mooring.models.feature_maps import DATA_FREE, ByImages, Encoder, EncoderFile, OnnxFile, ResNetFile
+from mooring.models.feature_maps import DATA_FREE, ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile
 from mooring.record import RunFolder
 from mooring.simulation import prepare
 
@@ -63,15 +63,18 @@ def test_nothing_said_is_mooring_which_tells_what_it_looks_at(cli):
 
 
 def test_colour_or_many_pixels_ask_for_an_encoder():
-    assert one("data=cifar10").method.fusion.map == Encoder(views="mirrored")
-    assert one("data=svhn").method.fusion.map == Encoder()  # a mirrored digit is another sign
+    assert one("data=cifar10").method.fusion.map == EncoderFeatures(views="mirrored")
+    assert one("data=svhn").method.fusion.map == EncoderFeatures()  # a mirrored digit is another sign
     assert one("data=svhn").why == "images of 32 x 32 pixels are in colour"
     assert one("data=cifar10").method.track == "frozen encoder"
     assert one("data=fashion_mnist").method.fusion.map == replace(DATA_FREE, views="mirrored")
     assert one("data=digits").method.fusion.map == replace(DATA_FREE, views="one")
     assert one("data=fashion_mnist").method.track == "statistics only"
     grey = one("data.source=image_folder", "data.root=x", "data.channels=1", "data.size=64")
-    assert (grey.method.fusion.map, grey.why) == (Encoder(views="mirrored"), "images of 64 x 64 pixels are large")
+    assert (grey.method.fusion.map, grey.why) == (
+        EncoderFeatures(views="mirrored"),
+        "images of 64 x 64 pixels are large",
+    )
     assert one("data.source=arrays", "data.root=x.npz").method.fusion.map == ByImages()  # decided by the arrays
 
 
@@ -79,8 +82,8 @@ def test_encoder_decides(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert one("data=cifar10", "encoder=none").method.fusion.map == replace(DATA_FREE, views="mirrored")
     assert one("data=cifar10", "encoder=none", "encoder.views=one").method.fusion.map.views == "one"
-    assert one("encoder=efficientnet-lite1").method.fusion.map == Encoder("efficientnet-lite1")
-    assert one("data=cifar10", "encoder.pixels=64").method.fusion.map == Encoder(pixels=64, views="mirrored")
+    assert one("encoder=efficientnet-lite1").method.fusion.map == EncoderFeatures("efficientnet-lite1")
+    assert one("data=cifar10", "encoder.pixels=64").method.fusion.map == EncoderFeatures(pixels=64, views="mirrored")
     assert one("method=afl", "encoder=e.onnx").method.fusion.map == OnnxFile(str(tmp_path / "e.onnx"))
     assert one("encoder=e.safetensors").method.fusion.map == EncoderFile(str(tmp_path / "e.safetensors"))
     from safetensors.torch import save_file
@@ -114,7 +117,7 @@ def test_without_the_extra_the_choice_is_another_and_says_so(monkeypatch, cli, s
         assert code == 2
         assert f"error: {asked}: onnxruntime is not installed; pip install 'mooring[encoder]'\n" in err
     with pytest.raises(ExtraError):
-        Encoder().size(None)
+        EncoderFeatures().size(None)
 
 
 def test_a_retired_method_names_what_took_its_place(cli):
@@ -162,7 +165,7 @@ def test_a_saved_predictor_carries_its_file(words, tmp_path):
     uploads = [RunFolder(tmp_path / "a").upload(record) for record in result.uploads]
     path = tmp_path / "e.onnx"
     shutil.copy(experiment.method.fusion.map.path, path)
-    fusion = LinearHead(OnnxFile(str(path), 16, ("maps@2",)))
+    fusion = LinearHeadFusion(OnnxFile(str(path), 16, ("maps@2",)))
     predictor = fuse(fusion, uploads, Server(job.blueprint))
     save_predictor(predictor, tmp_path / "p.safetensors", {})
     scores = predictor(federation.train.images)

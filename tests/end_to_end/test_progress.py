@@ -6,7 +6,7 @@ import re
 import pytest
 
 from mooring import load, run
-from mooring.cli.progress import ClientBars, Trained, resumed
+from mooring.cli.progress import ClientBars, TrainingProgress, resumed
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, RunResumed
 from mooring.simulation.clock import Clock
 
@@ -86,7 +86,7 @@ def test_where_many_go_on_only_their_rounds_are_told():
 
 
 def test_what_was_done_before_is_counted_and_not_taken_for_speed():
-    trained = Trained(5)
+    trained = TrainingProgress(5)
     trained.resumed(RunResumed(5, 1, (ClientResumed(2, 7, 70),)))
     trained.heard(ClientProgress(2, 7, 71, 100))
     assert (trained.done, trained.gained, trained.ended) == (pytest.approx(1.71), 0, 1)
@@ -96,7 +96,7 @@ def test_what_was_done_before_is_counted_and_not_taken_for_speed():
 
 
 def test_records_advance_the_bar_where_an_engine_tells_nothing_before_a_client_has_ended():
-    trained = Trained(2)
+    trained = TrainingProgress(2)
     trained.heard(ClientStarted(0, 30, 40, 8))
     trained.heard(ClientRecord(0, 0, steps=20))
     assert (trained.done, trained.ended) == (0.5, 0)

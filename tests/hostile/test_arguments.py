@@ -12,7 +12,7 @@ from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 from mooring.client import Training
 from mooring.config import Experiment, load, reload
 from mooring.config.keys import PATH, full, value_of
-from mooring.config.parse import SLOTS
+from mooring.config.parse import PART_KINDS
 from mooring.config.paths import is_path
 from mooring.config.plan import MOST_RUNS, Plan, load_plan, values_of
 from mooring.config.slots import type_hints
@@ -83,7 +83,7 @@ def path_keys(annotation, key, above=()):
     for family in (annotation, *get_args(annotation)):
         if above.count(family) > 1:
             continue
-        for cls in SLOTS[family].kinds.values() if family in SLOTS else [family]:
+        for cls in PART_KINDS[family].kinds.values() if family in PART_KINDS else [family]:
             for f in fields(cls) if isinstance(cls, type) and is_dataclass(cls) else ():
                 hint = type_hints(cls)[f.name]
                 inner = path_keys(hint, f"{key}.{f.name}", (*above, family))

@@ -16,7 +16,7 @@ from mooring.bounds import Checked, rule_of
 from mooring.client import ClientRecipe, FirstEpochs, Stage, Training
 from mooring.client.bank import Bank
 from mooring.config import Experiment
-from mooring.config.parse import SLOTS
+from mooring.config.parse import PART_KINDS
 from mooring.data.digits import Digits
 from mooring.data.images import Source
 from mooring.data.partition import Dirichlet, FromFile
@@ -61,7 +61,7 @@ def reached(cls, found):
         found.append(cls)
         for annotation in hints(cls).values():
             for member in members(annotation):
-                for part in SLOTS[member].kinds.values() if member in SLOTS else [member]:
+                for part in PART_KINDS[member].kinds.values() if member in PART_KINDS else [member]:
                     if is_dataclass(part):
                         reached(part, found)
     return found
@@ -127,7 +127,7 @@ def from_yaml(annotation, value):
 
 def leaf(annotation):
     """Is it made of plain values alone?"""
-    return not any(member in SLOTS or is_dataclass(member) for member in members(annotation))
+    return not any(member in PART_KINDS or is_dataclass(member) for member in members(annotation))
 
 
 LEAVES = {repr(hints(cls)[name]): hints(cls)[name] for cls in CLASSES for name in hints(cls) if leaf(hints(cls)[name])}

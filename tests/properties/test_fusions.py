@@ -12,7 +12,7 @@ from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil, fuse
 from mooring.fusion.base import Server
 from mooring.fusion.distillation.student import StudentTraining
 from mooring.fusion.distillation.synthesis import Synthesis
-from mooring.fusion.linear_head import LinearHead
+from mooring.fusion.linear_head import LinearHeadFusion
 from mooring.fusion.solvers import Discriminant
 from mooring.models.network import PROTOTYPES
 from mooring.types import Upload
@@ -79,7 +79,9 @@ def test_fusion_is_deterministic_and_stays_in_eval_mode(kind, server, uploads, t
 def test_identical_clients_equal_one_client(kind, server, uploads, test_images):
     one = uploads[0]
     copies = [Upload(k, one.round, one.samples, one.tensors) for k in range(4)]
-    fusion = LinearHead(solver=Discriminant()) if kind == "linear-head" else rule(kind)  # a ridge leaves images out
+    fusion = (
+        LinearHeadFusion(solver=Discriminant()) if kind == "linear-head" else rule(kind)
+    )  # a ridge leaves images out
     torch.testing.assert_close(fuse(fusion, copies, server)(test_images), fuse(fusion, [one], server)(test_images))
 
 

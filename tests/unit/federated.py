@@ -11,7 +11,7 @@ from mooring.config import load
 from mooring.data.digits import Digits
 from mooring.federation.coordinator import Coordinator
 from mooring.federation.fuse import Terms
-from mooring.federation.job_file import Job, read_job
+from mooring.federation.job_file import JobFile, read_job
 from mooring.federation.keys import Identity, own_identity
 from mooring.federation.log import Log
 from mooring.federation.plan import plan
@@ -62,7 +62,7 @@ class Federated:
         return plan(experiment, CLASSES, self.sites, self.coordinator.identity, **({"keys": keys} | asked))[0]
 
     @cached_property
-    def job(self) -> Job:
+    def job(self) -> JobFile:
         return read_job(self.job_path)
 
     @property
@@ -78,7 +78,7 @@ class Federated:
     def data(self, site: str) -> Path:
         return self.root / "images" / site
 
-    def train(self, site: str, job: Job | None = None, name: str = "", mapping=None, **asked) -> Path:
+    def train(self, site: str, job: JobFile | None = None, name: str = "", mapping=None, **asked) -> Path:
         job, out = job or self.job, self.root / (name or f"{site}.mooring")
         approve(job, self.log(site), asked.get("now"))
         place = folder_of(job, site, self.data(site), mapping)

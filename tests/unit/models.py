@@ -10,11 +10,11 @@ from untrained import PLAN, upload_of
 from mooring.data.digits import Digits
 from mooring.data.pixels import Reading
 from mooring.federation.model_file import ModelFile, Provenance, SiteShare
-from mooring.fusion import LinearHead, fuse
+from mooring.fusion import LinearHeadFusion, fuse
 from mooring.fusion.base import Server
 from mooring.models.feature_maps import RandomFilters
 
-HEAD = LinearHead(RandomFilters(16))
+HEAD = LinearHeadFusion(RandomFilters(16))
 BLUEPRINT = replace(PLAN, classes=("one", "seven", "zero"))
 DIGIT = {"one": 1, "seven": 7, "zero": 0}
 TOLD = Provenance(

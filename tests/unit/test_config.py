@@ -15,7 +15,7 @@ from mooring.fusion import CountWeighted
 from mooring.losses import CrossEntropy
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import ResNet8
-from mooring.weighting import Outlook, Stationary
+from mooring.weighting import Equilibrium, LambdaBounds
 from mooring.weighting.fixed import ConstantBalancer
 
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
@@ -249,10 +249,10 @@ class Halved:
         return ConstantBalancer(self.value / 2)
 
     def stationary(self, local, align, progress, facts):
-        return Stationary(self.value / 2, self.value / 2)
+        return Equilibrium(self.value / 2, self.value / 2)
 
     def outlook(self, facts, lr, momentum, largest_local):
-        return Outlook(largest=self.value / 2, bounded=True)
+        return LambdaBounds(largest=self.value / 2, bounded=True)
 
 
 OWN = Method(METHODS["v4"].aligned(Halved(6.0), about="mine").client, CountWeighted(), about="mine")

@@ -12,7 +12,7 @@ from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 import mooring.doctor
 from mooring import load
 from mooring.doctor import Case, case_of_log, examine, read_case
-from mooring.doctor.case import Setting
+from mooring.doctor.case import TrainingSetup
 from mooring.doctor.remedies import REMEDIES
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, ClientStarted
@@ -30,7 +30,7 @@ COUNTS = (40, 40, 20)
 def setting(method, **changes):
     rule = METHODS[method].client.align.weight
     facts = {"rule": rule, "lr": 0.05, "momentum": 0.9, "batch_size": 32, "classes": 3, "dimension": 8}
-    return Setting(**(facts | changes))
+    return TrainingSetup(**(facts | changes))
 
 
 def course(method, raws, factors=None, *, start=1.0, steps=100, fused=(), sigma=None, **changes):
@@ -81,7 +81,7 @@ def two_clients(norms, fused, alone, plain_mean=True):
         )
         for k, ns in enumerate(norms)
     ]
-    return case("v4", clients, dict(enumerate(fused)), Setting(plain_mean=plain_mean))
+    return case("v4", clients, dict(enumerate(fused)), TrainingSetup(plain_mean=plain_mean))
 
 
 def read_log(path):
@@ -115,18 +115,18 @@ SHOWN = {  # kind -> a case that has it, and one like it that has not
         two_clients([[5, 4], [5, 5]], [0.6, 0.3], [0.3, 0.4]),
     ),
     "at-chance": (course("v7", [5.0] * 2, fused=[0.6, 0.33]), course("v7", [5.0] * 2, fused=[0.6, 0.6])),
-    "never-seen": (case("v4", [client_with([ROW], 5, (5, 0, 0))], {}, Setting()), course("v7", [5.0])),
+    "never-seen": (case("v4", [client_with([ROW], 5, (5, 0, 0))], {}, TrainingSetup()), course("v7", [5.0])),
     "not-a-number": (
-        case("v12", [client_with([replace(ROW, lambda_raw=float("nan"), lambda_felt=1.0)])], {}, Setting()),
-        case("v12", [client_with([replace(ROW, lambda_raw=1e90, lambda_felt=1.0)])], {}, Setting()),
+        case("v12", [client_with([replace(ROW, lambda_raw=float("nan"), lambda_felt=1.0)])], {}, TrainingSetup()),
+        case("v12", [client_with([replace(ROW, lambda_raw=1e90, lambda_felt=1.0)])], {}, TrainingSetup()),
     ),
-    "starved": (case("v4", [client_with((), 0, (0, 0, 0))], {}, Setting()), course("v7", [5.0])),
-    "failed": (case("v4", [client_with(failure="supcon is nan")], {}, Setting()), course("v7", [5.0])),
+    "starved": (case("v4", [client_with((), 0, (0, 0, 0))], {}, TrainingSetup()), course("v7", [5.0])),
+    "failed": (case("v4", [client_with(failure="supcon is nan")], {}, TrainingSetup()), course("v7", [5.0])),
     "no-step": (
-        case("v4", [client_with()], {}, Setting()),
-        case("ridge", [client_with()], {}, Setting(trains=False)),
+        case("v4", [client_with()], {}, TrainingSetup()),
+        case("ridge", [client_with()], {}, TrainingSetup(trains=False)),
     ),
-    "few-steps": (case("v4", [client_with([replace(ROW, steps=3)])], {}, Setting()), course("v7", [5.0])),
+    "few-steps": (case("v4", [client_with([replace(ROW, steps=3)])], {}, TrainingSetup()), course("v7", [5.0])),
     "loss-floor": (course("v10", [9.0] * 2, views=8, batch_size=512), course("v7", [5.0] * 2, views=8, batch_size=512)),
 }
 
@@ -265,19 +265,19 @@ def test_chance_is_judged_by_balanced_accuracy_and_by_the_number_of_images(v12_r
 @pytest.mark.parametrize("name", ["lambda_raw", "lambda_felt", "base_loss", "align_loss"])
 def test_what_is_no_number_is_ill(name, value):
     row = replace(ROW, lambda_raw=1.0, lambda_felt=1.0, align_loss=1.0)
-    sick = case("v12", [client_with([row, replace(row, round=1, **{name: value})])], {}, Setting())
+    sick = case("v12", [client_with([row, replace(row, round=1, **{name: value})])], {}, TrainingSetup())
     assert found(sick, "not-a-number").ill
     assert found(sick, "not-a-number").round == 1
 
 
 def test_real_sites_are_not_told_to_divide_their_images_otherwise():
-    empty = case("v4", [client_with((), 0, (0, 0, 0))], {}, Setting(), Path("run"))
+    empty = case("v4", [client_with((), 0, (0, 0, 0))], {}, TrainingSetup(), Path("run"))
     assert found(empty, "starved").remedy == ""
     assert not any("partition" in remedy.command(empty, {"failed"}) for row in REMEDIES.values() for remedy in row)
 
 
 def test_classes_that_were_never_seen_are_a_note():
-    finding = found(case("v4", [client_with([ROW], 5, (5, 0, 0))], {}, Setting()), "never-seen")
+    finding = found(case("v4", [client_with([ROW], 5, (5, 0, 0))], {}, TrainingSetup()), "never-seen")
     assert finding.evidence[0].values == {"untrained": 2, "prototypes": 3}
     assert not finding.ill
 
@@ -299,7 +299,7 @@ def test_another_fusion_is_proposed_only_where_it_was_seen_to_help():
         assert tuple(shlex.split(found(sick, "running-away").remedy)) == again
     unseen = [client_with([ROW], 5, (5, 0, 0))]
     assert found(case("v7", unseen, {}, setting("v7"), Path("run")), "never-seen").remedy
-    assert not found(case("v4", unseen, {}, Setting(), Path("run")), "never-seen").remedy
+    assert not found(case("v4", unseen, {}, TrainingSetup(), Path("run")), "never-seen").remedy
 
 
 def test_the_floor_of_supcon_by_hand():

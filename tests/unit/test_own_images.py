@@ -19,7 +19,7 @@ from mooring.data.pixels import decode
 from mooring.data.progress import reading_told
 from mooring.errors import DataError
 from mooring.events import Event, ImagesRead
-from mooring.models.feature_maps import Encoder
+from mooring.models.feature_maps import EncoderFeatures
 from mooring.simulation import run
 
 
@@ -142,7 +142,7 @@ def test_an_experiment_holds_the_size_it_uses_and_older_fingerprints_stay() -> N
 
 
 def test_images_of_an_open_size_get_what_the_encoder_takes() -> None:
-    if Encoder().missing() is not None:
+    if EncoderFeatures().missing() is not None:
         pytest.skip("the extra encoder is not installed")
     folder_of = ["data.source=image_folder", "data.root=x"]
     words = ([], ["data.channels=1"], ["encoder.pixels=96"], ["data.size=300"], ["encoder=none"], ["method=v7"])

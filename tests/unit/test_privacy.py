@@ -10,7 +10,7 @@ from scipy.stats import kstest, norm
 
 from mooring.errors import ConfigError, FusionError
 from mooring.evaluate import measure
-from mooring.fusion import LinearHead, fuse
+from mooring.fusion import LinearHeadFusion, fuse
 from mooring.fusion.base import Server
 from mooring.fusion.saved import decode_predictor, encode_predictor
 from mooring.models.backbones import DigitsNet
@@ -125,7 +125,7 @@ def test_the_last_bits_of_what_is_told_are_those_of_a_grid(digits):
 
 
 def fused(digits, epsilon, sites=3, **settings):
-    head = LinearHead(RandomFilters(16), privacy=Privacy(epsilon, size=32), **settings)
+    head = LinearHeadFusion(RandomFilters(16), privacy=Privacy(epsilon, size=32), **settings)
     [part] = with_key(head.needs, b"secret")
     shards = [digits.select(torch.arange(k, 1400, sites)) for k in range(sites)]
     uploads = [Upload(k, 0, len(shard), part(NETWORK, shard)) for k, shard in enumerate(shards)]
@@ -149,7 +149,7 @@ def test_a_head_under_noise_is_saved_and_scores_as_before(digits):
 
 
 def test_noise_that_drowns_every_class_is_told(shard_of):
-    head = LinearHead(RandomFilters(4), privacy=Privacy(0.01, size=4))
+    head = LinearHeadFusion(RandomFilters(4), privacy=Privacy(0.01, size=4))
     [part] = with_key(head.needs, b"secret")
     uploads = [Upload(0, 0, 9, part(NETWORK, shard_of([0, 1, 2], 3)))]
     with pytest.raises(FusionError, match=r"with epsilon=0.01 no class can be seen through the noise"):

@@ -14,7 +14,7 @@ from mooring import load, run
 from mooring.errors import MooringError
 from mooring.events import ClientRecord
 from mooring.methods import maps_of
-from mooring.models.feature_maps import Encoder
+from mooring.models.feature_maps import EncoderFeatures
 from mooring.models.flops import feature_flops, forward_flops
 from mooring.models.network import Blueprint
 from mooring.record import Quoted, RunFolder, Spread, write_record
@@ -149,7 +149,7 @@ def test_clients_that_train_nothing_have_costs_too(tmp_path):
     assert line["client FLOPs"] == 100 * (one + 2 * 10 * d + 2 * d * d)
     assert line["inference FLOPs"] == one > 0
     method = experiment.method
-    unseen = replace(experiment, method=replace(method, fusion=replace(method.fusion, map=Encoder())))
+    unseen = replace(experiment, method=replace(method, fusion=replace(method.fusion, map=EncoderFeatures())))
     [group] = [replace(group, runs=(replace(own, experiment=unseen),)) for group in book.groups]
     assert flops(group, client_flops) == flops(group, inference_flops) == "not counted"
 

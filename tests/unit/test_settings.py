@@ -9,7 +9,7 @@ import pytest
 from mooring.cli.run import run
 from mooring.cli.spelling import as_setting
 from mooring.config import Experiment, load
-from mooring.config.families import SLOTS
+from mooring.config.families import PART_KINDS
 from mooring.config.keys import SHORT
 from mooring.config.settings import SECTIONS, all_settings, keys_ending, matching, spelled
 from mooring.config.settings.page import MARKED, with_tables
@@ -36,7 +36,7 @@ def test_every_field_has_a_sentence(section):
             internal = {"name"} if record is Experiment else set()
             assert {f.name for f in fields(record)} - internal <= told
         case OfKinds(family=family, sentences=sentences):
-            for kind, cls in SLOTS[family].kinds.items():
+            for kind, cls in PART_KINDS[family].kinds.items():
                 told = {key for kinds, rows in sentences.items() if kind in (*kinds.split(", "), EVERY) for key in rows}
                 every = set(sentences.get(EVERY, ()))
                 assert {f.name for f in fields(cls)} <= told | every, kind
@@ -44,8 +44,8 @@ def test_every_field_has_a_sentence(section):
 
 def test_every_family_has_its_section():
     described = {section.family for section in SECTIONS if isinstance(section, OfKinds)}
-    keyless = {family for family, slot in SLOTS.items() if not any(fields(cls) for cls in slot.kinds.values())}
-    assert described | keyless == set(SLOTS)
+    keyless = {family for family, slot in PART_KINDS.items() if not any(fields(cls) for cls in slot.kinds.values())}
+    assert described | keyless == set(PART_KINDS)
     assert set(SHORT) < {key for setting in all_settings() for key in setting.keys}
 
 

@@ -13,7 +13,7 @@ from mooring.study.evidence import Evidence, StudyRun, gather
 from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
 from mooring.study.samples import spearman
 from mooring.study.series import AT
-from mooring.study.tables import ByClient, ByGroup, ByRound, Column, Drawn, EveryRound, Row
+from mooring.study.tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
 from mooring.sweep.members import MemberResult
 from mooring.types import PartitionSummary
 
@@ -179,7 +179,7 @@ def test_a_row_can_be_the_difference_of_two_groups_seed_by_seed():
 
 def test_a_course_holds_every_round_of_every_client_for_each_seed():
     runs = tuple(run({1: 0.5}, seed=seed, lambda_raw=[[1.0, 2.0], [3.0, 4.0]]) for seed in (2, 1))
-    drawn = (Drawn("lambda", ("raw",), "log"),)
+    drawn = (ChartColumns("lambda", ("raw",), "log"),)
     course = EveryRound("V12", "s", "V12 rounds", (Column("accuracy", Fused()),), {"raw": "lambda_raw"}, drawn)
     first, second = course.tables(Evidence({"s": runs}))
     assert (first.name, first.seeds, second.seeds) == ("V12 rounds seed 1", (1,), (2,))
@@ -189,7 +189,7 @@ def test_a_course_holds_every_round_of_every_client_for_each_seed():
 
 
 def test_a_chart_sets_the_columns_of_the_note_beside_the_measured():
-    drawn = (Drawn("lambda", ("x",), "log"),)
+    drawn = (ChartColumns("lambda", ("x",), "log"),)
     table = ByRound("t", "s", (Column("x", Client("x")), Column("y", Client("y"))), ("x",), 50, ((0, 7),), drawn)
     [plot] = table(Evidence({"s": ()})).plots
     assert plot.lines == (

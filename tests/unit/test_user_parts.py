@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from mooring.config import as_yaml, load, parse
-from mooring.config.parse import SLOTS
+from mooring.config.parse import PART_KINDS
 from mooring.config.shape import members, misfit
 from mooring.errors import ConfigError
 from mooring.weighting import Weighting
@@ -242,9 +242,9 @@ def test_a_method_of_ones_own_can_be_sound(lab):
     assert experiment.title.startswith(f"digits-{name}-mine-weight.value-4-")
 
 
-@pytest.mark.parametrize("family", SLOTS, ids=lambda family: family.__name__)
+@pytest.mark.parametrize("family", PART_KINDS, ids=lambda family: family.__name__)
 def test_every_part_of_the_house_has_the_shape_of_its_family(family):
-    slot = SLOTS[family]
+    slot = PART_KINDS[family]
     assert {kind: misfit(cls, family, slot.key) for kind, cls in slot.kinds.items()} == dict.fromkeys(slot.kinds)
 
 

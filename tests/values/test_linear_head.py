@@ -10,14 +10,14 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from mooring.client import run_client
 from mooring.data.sites import InMemorySite
 from mooring.evaluate import measure
-from mooring.fusion import LinearHead, fuse
+from mooring.fusion import LinearHeadFusion, fuse
 from mooring.fusion.base import Server
 from mooring.fusion.solvers import STRENGTHS, Discriminant, Ridge, freedom, gcv
 from mooring.fusion.standardised import standardised
 from mooring.models.feature_maps import Pixels, RandomFilters
 from mooring.uploads.moments import Moments, Totals
 
-HEAD = LinearHead(RandomFilters(16))
+HEAD = LinearHeadFusion(RandomFilters(16))
 
 
 def totals_of(x, y, classes):
@@ -115,7 +115,7 @@ def test_an_image_that_is_there_twice_leaves_no_freedom(copies, digits, job_for)
 
 
 def test_without_shrinkage_the_discriminant_is_the_textbooks(digits, job_for):
-    fusion = LinearHead(Pixels(), Discriminant(1e-9), precision="float64")
+    fusion = LinearHeadFusion(Pixels(), Discriminant(1e-9), precision="float64")
     predictor = fused(fusion, job_for(fusion), [digits])
     x = digits.images.flatten(1).double() / 255
     expected = LinearDiscriminantAnalysis("lsqr").fit(x.numpy(), digits.labels.numpy())
@@ -189,7 +189,7 @@ def test_classes_nobody_has_seen_never_win_and_few_images_are_enough(labels, eac
 
 def test_fewer_images_than_features_are_learned_from_all_the_same(shard_of, job_for, digits):
     """With 120 images and 512 features the smallest strengths fit rounding: to choose one loses everything."""
-    head = LinearHead(RandomFilters(64))
+    head = LinearHeadFusion(RandomFilters(64))
     predictor = fused(head, job_for(head), [shard_of([0, 1, 2], 40)])
     known = digits.labels < 3
     rest = digits.select(known.nonzero()[150:, 0])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mooring.config import Experiment, Trust
 
-Settings = Annotated[
+SettingsArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="[FILE] [KEY=VALUE]", help="A YAML file, then overrides such as method=v7 seed=3."),
 ]
@@ -25,7 +25,7 @@ TrustCode = Annotated[
     bool,
     typer.Option("--trust-code", help="Import code of others that the folder or model names: importing it runs it."),
 ]
-Positive = Annotated[str | None, typer.Option(help="The class whose sensitivity, specificity and AUC count.")]
+PositiveOption = Annotated[str | None, typer.Option(help="The class whose sensitivity, specificity and AUC count.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 
 Events = Annotated[

@@ -18,7 +18,7 @@ class TimeLeft(ProgressColumn):
         return Text("" if left is None else f"{clock(left)} left", "progress.remaining")
 
 
-class TimeSpent(ProgressColumn):
+class ElapsedColumn(ProgressColumn):
     """`11 s so far`"""
 
     def __init__(self) -> None:

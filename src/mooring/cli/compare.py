@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli.arguments import Positive, TrustCode, say, trusted
+from mooring.cli.arguments import PositiveOption, TrustCode, say, trusted
 
 SAID = ("What was run", "Which is best", "How good it is")  # of the page, here too
 
@@ -16,7 +16,7 @@ def compare(
         str, typer.Option("--format", "-f", help="html, csv, markdown, latex, excel, figures or pdf.")
     ] = "html",
     out: Annotated[Path | None, typer.Option(help="Where to write; by default comparison.html here.")] = None,
-    positive: Positive = None,
+    positive: PositiveOption = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Set runs that were made separately side by side: what differs, which is best, and whether that is settled.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, Root, Settings, experiments, named, print_json
+from mooring.cli.arguments import AsJson, Root, SettingsArgument, experiments, named, print_json
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
 
 
 def partition(
-    settings: Settings = None,
+    settings: SettingsArgument = None,
     export: Annotated[Path | None, typer.Option(help="Also write the partition to this file (JSON).")] = None,
     json: AsJson = False,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mooring.cli.arguments import AsJson, Settings, TrustCode, experiments, named, print_json, trusted
+from mooring.cli.arguments import AsJson, SettingsArgument, TrustCode, experiments, named, print_json, trusted
 from mooring.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ INDENT = " " * 6
 
 
 def doctor(
-    settings: Settings = None,
+    settings: SettingsArgument = None,
     log: Annotated[Path | None, typer.Option(help="A log of the published code instead of a run.")] = None,
     trust_code: TrustCode = False,
     json: AsJson = False,
@@ -93,7 +93,7 @@ def before(settings: list[str] | None, json: bool) -> None:
 
 def foreseen(found: "RunForecast", settings: list[str]) -> "list[Finding]":
     """What can be said before a run, as findings: one per kind."""
-    from mooring.doctor import Evidence, Finding
+    from mooring.doctor import Finding, FindingEvidence
 
     kinds = {told.kind: [same for same in found.findings if same.kind == told.kind] for told in found.findings}
     return [
@@ -101,7 +101,7 @@ def foreseen(found: "RunForecast", settings: list[str]) -> "list[Finding]":
             kind,
             "note",
             sentence(same[0]),
-            tuple(Evidence(told.evidence, told.client) for told in same),
+            tuple(FindingEvidence(told.evidence, told.client) for told in same),
             with_remedy(settings, same[0].remedy.split()),
         )
         for kind, same in kinds.items()

@@ -11,8 +11,8 @@ from mooring.errors import ConfigError, FederationError, Interruption
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
-JobFile = Annotated[Path, typer.Argument(metavar="JOB", help="A job file, from mooring plan.")]
-EncoderFile = Annotated[
+JobArgument = Annotated[Path, typer.Argument(metavar="JOB", help="A job file, from mooring plan.")]
+EncoderOption = Annotated[
     str | None, typer.Option("--encoder", help="Where the encoder's file lies, if the job names one by its SHA-256.")
 ]
 
@@ -105,7 +105,7 @@ def one_experiment(words: list[str]) -> "Experiment":
     return experiments[0]
 
 
-def approve(job: JobFile, encoder: EncoderFile = None) -> None:
+def approve(job: JobArgument, encoder: EncoderOption = None) -> None:
     """Approve a job at a site: it is written into the site's log, and `mooring train` asks no more."""
     from mooring.cli.federation_tables import show_job
     from mooring.federation.job_file import read_job
@@ -120,7 +120,7 @@ def approve(job: JobFile, encoder: EncoderFile = None) -> None:
 
 
 def train(  # noqa: PLR0913, PLR0917
-    job: JobFile,
+    job: JobArgument,
     data: Annotated[Path, typer.Option(help="The folder with one folder of images for each class.")],
     site: Annotated[str, typer.Option(help="Which of the job's sites this is.")],
     check: Annotated[bool, typer.Option("--check", help="Only say what would happen; nothing is written.")] = False,
@@ -134,7 +134,7 @@ def train(  # noqa: PLR0913, PLR0917
         bool, typer.Option("--allow-small-classes", help="Send sums of classes with few images too.")
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Replace an upload that is already there.")] = False,
-    encoder: EncoderFile = None,
+    encoder: EncoderOption = None,
     json: AsJson = False,
 ) -> None:
     """Train once on this site's images and write the one file to send back. Nothing is sent by this command."""
@@ -194,11 +194,11 @@ def inspect(
 
 
 def recover(
-    job: JobFile,
+    job: JobArgument,
     site: Annotated[str, typer.Option(help="Which of the job's sites this is.")],
     missing: Annotated[str, typer.Option(help="Sites that have not answered, with commas.")],
     out: Annotated[Path | None, typer.Option(help="Where to write it; SITE.recovery.mooring by default.")] = None,
-    encoder: EncoderFile = None,
+    encoder: EncoderOption = None,
 ) -> None:
     """Let a secure sum be read without sites that never answered: reveal this site's masks with them, to nobody but
     the coordinator."""

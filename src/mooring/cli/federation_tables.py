@@ -16,7 +16,7 @@ from mooring.federation.encoder_named import in_words, is_file
 from mooring.federation.explain import (
     sentence_of,
 )
-from mooring.federation.job_file import Job
+from mooring.federation.job_file import JobFile
 from mooring.federation.keys import fingerprint
 from mooring.federation.withheld_counts import WORDS
 from mooring.reports.table import size
@@ -40,7 +40,7 @@ def facts(rows: Sequence[tuple[str, str]]) -> None:
     Screen().print(table)
 
 
-def show_job(job: Job, why: str = "") -> None:
+def show_job(job: JobFile, why: str = "") -> None:
     """What a job asks for."""
     told, images = job.manifest, job.images
     keys = sum(site.key is not None for site in told.sites)
@@ -64,7 +64,7 @@ def show_job(job: Job, why: str = "") -> None:
     )
 
 
-def show_preview(job: Job, site: str, found: "Preview") -> None:
+def show_preview(job: JobFile, site: str, found: "Preview") -> None:
     """What would happen at a site."""
     table = Table(box=None, pad_edge=False)
     for heading in ("folder", "class"):

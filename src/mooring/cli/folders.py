@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, Positive, TrustCode, as_object, print_json, say, trusted
+from mooring.cli.arguments import AsJson, PositiveOption, TrustCode, as_object, print_json, say, trusted
 from mooring.errors import ConfigError, nearest
 
 
@@ -16,7 +16,7 @@ def report(
         typer.Option("--format", "-f", help="html, csv, markdown, latex, excel or figures; or an ending such as xlsx."),
     ] = "html",
     out: Annotated[Path | None, typer.Option(help="Where to write; by default into the folder.")] = None,
-    positive: Positive = None,
+    positive: PositiveOption = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet."""

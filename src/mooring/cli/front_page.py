@@ -13,7 +13,7 @@ COLUMN = 39
 
 
 @dataclass(frozen=True)
-class Group:
+class VerbGroup:
     """Verbs that belong together, each with a few words; `mooring VERB --help` has the rest."""
 
     title: str
@@ -29,8 +29,8 @@ class FrontPage(TyperGroup):
     """A group of commands whose help is one screen."""
 
     about: ClassVar[str]
-    left: ClassVar[Sequence[Group]]
-    right: ClassVar[Sequence[Group]]
+    left: ClassVar[Sequence[VerbGroup]]
+    right: ClassVar[Sequence[VerbGroup]]
     footer: ClassVar[str]
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:

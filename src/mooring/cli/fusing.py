@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from mooring.cli.accuracies import measured
 from mooring.cli.arguments import duration, say
-from mooring.cli.clock import TimeSpent
+from mooring.cli.clock import ElapsedColumn
 from mooring.cli.progress import PATIENCE, reading
 from mooring.cli.terminal import Screen
 from mooring.events import Event, ImagesRead, Remark, ServerProgress
@@ -29,7 +29,7 @@ def fusing(rules: int, silent: bool) -> Iterator["Fusing"]:
         BarColumn(bar_width=20),
         TextColumn("{task.completed:.0f}/{task.total:.0f} rules"),
         TextColumn("{task.fields[facts]}", markup=False),
-        TimeSpent(),
+        ElapsedColumn(),
         console=Screen(stderr=True),
         transient=True,
         disable=silent or not sys.stderr.isatty(),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 OUT, METHOD = "out=", "method="
 YAML = (".yaml", ".yml")
 SHOWN = ("method", "dataset", "accuracy", "clients", "complete")
-TOLD = ("version", "identified", "evidence", "inferred")
+ORIGIN_KEYS = ("version", "identified", "evidence", "inferred")
 
 
 def import_(
@@ -69,7 +69,7 @@ def as_row(folder: Path, log: Path, result: "Result") -> dict[str, object]:
     """What `--json` says of one experiment."""
     origin = as_object(result.origin)
     shown = {key: getattr(result, key) for key in SHOWN}
-    return {"folder": str(folder), "log": str(log), **shown, **{key: origin[key] for key in TOLD}}
+    return {"folder": str(folder), "log": str(log), **shown, **{key: origin[key] for key in ORIGIN_KEYS}}
 
 
 def import_config(file: Path, method: str | None, out: str | None, json: bool) -> None:

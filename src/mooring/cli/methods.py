@@ -13,7 +13,7 @@ from mooring.errors import ConfigError, nearest
 if TYPE_CHECKING:
     from mooring.fusion import Fusion
 
-Word = Annotated[
+WordArgument = Annotated[
     str, typer.Argument(metavar="[WORD]", help="Only those with this in their name, group, sentence or source.")
 ]
 NAME = 20  # letters of the first column; a longer name has a line of its own
@@ -42,7 +42,7 @@ class Listed:
         return any(word.lower() in text.lower() for text in texts)
 
 
-def methods(word: Word = "", json: AsJson = False) -> None:
+def methods(word: WordArgument = "", json: AsJson = False) -> None:
     """List methods: what each does, whose it is, what a client uploads, what it costs.
 
     Filter by a word: mooring methods lambda, mooring methods 2024
@@ -66,7 +66,7 @@ def methods(word: Word = "", json: AsJson = False) -> None:
     show_list(found)
 
 
-def fusions(word: Word = "", json: AsJson = False) -> None:
+def fusions(word: WordArgument = "", json: AsJson = False) -> None:
     """List fusions: how each makes one predictor of the uploads, whose it is, what a client uploads, what it costs.
 
     Filter by a word: mooring fusions average, mooring fusions moments

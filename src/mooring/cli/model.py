@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cells import in_csv
-from mooring.cli.arguments import FAILED, AsJson, Positive, TrustCode, print_json, say, trusted
+from mooring.cli.arguments import FAILED, AsJson, PositiveOption, TrustCode, print_json, say, trusted
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mooring.federation.predict import Predictions, Unreadable
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or the folder of a run that left one.")]
-EncoderFile = Annotated[
+EncoderOption = Annotated[
     str | None, typer.Option("--encoder", help="Where the encoder's file lies, if the model names one by its SHA-256.")
 ]
 SHOWN = 10  # files that cannot be read, named one by one
@@ -29,7 +29,7 @@ def predict(
     model: Model,
     images: Annotated[list[Path], typer.Argument(metavar="IMAGE... FOLDER...", help="Files, folders, or both.")],
     csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Also write a table here.")] = None,
-    encoder: EncoderFile = None,
+    encoder: EncoderOption = None,
     trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
@@ -65,8 +65,8 @@ def predict(
 def evaluate(
     model: Model,
     data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="A folder per class, or per site and class.")],
-    positive: Positive = None,
-    encoder: EncoderFile = None,
+    positive: PositiveOption = None,
+    encoder: EncoderOption = None,
     trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
@@ -95,7 +95,7 @@ def evaluate(
 def export(
     model: Model,
     onnx: Annotated[Path, typer.Option("--onnx", metavar="FILE", help="Where to write the ONNX file.")],
-    encoder: EncoderFile = None,
+    encoder: EncoderOption = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Write a model as ONNX, preprocessing included: uint8 images in, scores and their soft-max out."""
@@ -109,9 +109,9 @@ def card(
     data: Annotated[
         Path | None, typer.Option("--data", metavar="FOLDER", help="Images nobody trained on: how good it is goes in.")
     ] = None,
-    positive: Positive = None,
+    positive: PositiveOption = None,
     out: Annotated[Path | None, typer.Option(help="Write it to this file; a page if it ends in .html.")] = None,
-    encoder: EncoderFile = None,
+    encoder: EncoderOption = None,
     trust_code: TrustCode = False,
 ) -> None:
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""

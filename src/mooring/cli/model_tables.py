@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mooring.federation.assessment import Assessment
     from mooring.federation.predict import Predictions
     from mooring.intervals import Rate
-    from mooring.record import OneClass
+    from mooring.record import PositiveClass
 
 MOST_CLASSES = 8  # whose confusion still fits a terminal
 WIDEST = 9  # letters of a class above a column
@@ -80,7 +80,7 @@ def cells(rate: "Rate") -> tuple[str, str]:
     return f"{rate.right} of {rate.n}  {rate.percent:>5}", rate.interval_words
 
 
-def positive_lines(found: "OneClass") -> list[str]:
+def positive_lines(found: "PositiveClass") -> list[str]:
     """`positive: cat` as medicine says it."""
     auc = "unknown: all images are of one kind" if found.auc is None else f"{found.auc:.3f}"
     return [

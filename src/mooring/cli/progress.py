@@ -68,7 +68,7 @@ def tell_program(event: Event) -> None:
 
 
 @dataclass
-class Trained:
+class TrainingProgress:
     """How much of all clients' training is done: before this process began, and by it."""
 
     clients: int = 0
@@ -118,7 +118,7 @@ class RunLines:
     def __init__(self, experiment: "Experiment") -> None:
         self.name = experiment.label
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
-        self.trained = Trained()
+        self.trained = TrainingProgress()
         self.sites: tuple[str, ...] = ()
         self.begun = self.told = monotonic()
 
@@ -180,7 +180,7 @@ class ClientBars:
         )
         self.whole = self.progress.add_task(self.name, total=None, facts="starting")
         self.tasks: dict[int, TaskID] = {}
-        self.trained = Trained()
+        self.trained = TrainingProgress()
         self.sites: tuple[str, ...] = ()
 
     def __enter__(self) -> "ClientBars":

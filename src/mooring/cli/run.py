@@ -8,8 +8,8 @@ from mooring.cli.arguments import (
     FAILED,
     AsJson,
     Events,
-    Positive,
-    Settings,
+    PositiveOption,
+    SettingsArgument,
     TrustCode,
     as_object,
     begin_workers,
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 def run(
-    settings: Settings = None,
+    settings: SettingsArgument = None,
     again: Annotated[bool, typer.Option("--again", help="Repeat an experiment that is already finished.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
-    positive: Positive = None,
+    positive: PositiveOption = None,
     json: AsJson = False,
     events: Events = False,
 ) -> None:
@@ -64,7 +64,7 @@ def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of an interrupted run.")],
     trust_code: TrustCode = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
-    positive: Positive = None,
+    positive: PositiveOption = None,
     json: AsJson = False,
     events: Events = False,
 ) -> None:

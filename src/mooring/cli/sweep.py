@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mooring.cli.arguments import FAILED, AsJson, Positive, begin_workers, command, print_json
+from mooring.cli.arguments import FAILED, AsJson, PositiveOption, begin_workers, command, print_json
 from mooring.errors import Interruption
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def sweep(
     engine: Annotated[
         Literal["local", "ray"], typer.Option("--engine", help="Here, or on a Ray cluster that is already there.")
     ] = "local",
-    positive: Positive = None,
+    positive: PositiveOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the table.")] = False,
     json: AsJson = False,
 ) -> None:

@@ -17,8 +17,8 @@ from mooring.sweep.tables import of_class
 
 if TYPE_CHECKING:
     from mooring.config import Plan
-    from mooring.record import OneClass
-    from mooring.sweep.lead import Lead
+    from mooring.record import PositiveClass
+    from mooring.sweep.lead import Best
     from mooring.sweep.summary import Factors, SummaryRow
     from mooring.sweep.tables import SweepTables
 
@@ -91,7 +91,7 @@ def one_class_over_seeds(
         console.print(f"\n{against_others(found)}; mean ± standard deviation over seeds", style="dim")
 
 
-def medical(found: "Sequence[OneClass]") -> list[str]:
+def medical(found: "Sequence[PositiveClass]") -> list[str]:
     """Sensitivity, specificity, AUC and the interval of its mean; a dash where no run tells."""
     rates = [one.sensitivity.share for one in found], [one.specificity.share for one in found]
     auc = [one.auc for one in found if one.auc is not None]
@@ -117,7 +117,7 @@ def caption(plan: "Plan", tables: "SweepTables") -> "Iterator[str]":
         yield verdict(lead)
 
 
-def verdict(lead: "Lead[Factors]") -> str:
+def verdict(lead: "Best[Factors]") -> str:
     """Settled only if the paired interval of the difference to every other one excludes 0."""
     nearest, gap = lead.nearest
     best, other = combination(lead.best), combination(nearest)

@@ -15,7 +15,7 @@ from mooring.reports.accuracies import guess_of, tested_on
 from mooring.reports.table import size
 
 if TYPE_CHECKING:
-    from mooring.record import FusionRecord, Metrics, OneClass, Result
+    from mooring.record import FusionRecord, Metrics, PositiveClass, Result
 
 INTERVAL = "95 % interval"
 HEADINGS = "ECE: calibration error; alone: mean of single clients; upload: of all together"
@@ -97,7 +97,7 @@ def one_class_table(console: Screen, results: "list[Result]", positive: str | No
     console.print(f"\n{against_others(found)}", style="dim")
 
 
-def against_others(found: "OneClass") -> str:
+def against_others(found: "PositiveClass") -> str:
     """On how many images, and against what chance."""
     sick, well = found.sensitivity.n, found.specificity.n
     return f"of {found.label!r}: {counted(sick, 'image')} of it and {well:,} of others; AUC by chance 0.5"

@@ -1,8 +1,8 @@
 """The verbs in their groups, with the few words that `mooring --help` has room for."""
 
-from mooring.cli.front_page import FrontPage, Group
+from mooring.cli.front_page import FrontPage, VerbGroup
 
-CHOOSE = Group(
+CHOOSE = VerbGroup(
     "Choose",
     {
         "methods": "what clients and server do",
@@ -14,7 +14,7 @@ CHOOSE = Group(
         "partition": "who would hold which images",
     },
 )
-RUN = Group(
+RUN = VerbGroup(
     "Run, all sites on this machine",
     {
         "run": "train, upload, fuse, test",
@@ -24,7 +24,7 @@ RUN = Group(
         "doctor": "what is or may go wrong",
     },
 )
-COMPARE = Group(
+COMPARE = VerbGroup(
     "Compare",
     {
         "sweep": "all combinations, one table",
@@ -33,7 +33,7 @@ COMPARE = Group(
         "import": "logs of the published code",
     },
 )
-FEDERATE = Group(
+FEDERATE = VerbGroup(
     "Federate, by one file per site",
     {
         "plan": "write the job file for sites",
@@ -47,7 +47,7 @@ FEDERATE = Group(
         "flower": "the same over a network",
     },
 )
-MODEL = Group(
+MODEL = VerbGroup(
     "Use a model",
     {
         "predict": "classes of images",
@@ -56,7 +56,7 @@ MODEL = Group(
         "card": "what to know before use",
     },
 )
-READ = Group(
+READ = VerbGroup(
     "Read results",
     {
         "report": "a page, tables, figures",

@@ -55,10 +55,10 @@ def without_collections() -> Iterator[None]:
 def spinning(what: str) -> Iterator[None]:
     from rich.progress import Progress, SpinnerColumn, TextColumn
 
-    from mooring.cli.clock import TimeSpent
+    from mooring.cli.clock import ElapsedColumn
     from mooring.cli.terminal import Screen
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeSpent())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), ElapsedColumn())
     with Progress(*columns, console=Screen(stderr=True), transient=True) as shown:
         shown.add_task(what, total=None)
         yield

@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Generator, Tensor
 
-from mooring.client.measured import Row
+from mooring.client.measured import MeasuredRow
 from mooring.client.state import ClientState, Position
 
 Tensors = Mapping[str, Tensor]
@@ -131,7 +131,7 @@ def restored_state(state: ClientState, tensors: Tensors) -> ClientState:
     return state
 
 
-def row(name: str, values: Tensor) -> Row:
+def row(name: str, values: Tensor) -> MeasuredRow:
     return tuple(name.partition(".")[2].split("|")), values
 
 

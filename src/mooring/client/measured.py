@@ -17,7 +17,7 @@ LAST = "last "  # before the name of a measurement of the final step
 OF_LAST_STEP = ("lambda_raw", "schedule_factor", "lambda_felt", "sigma_sq_local", "sigma_sq_align")
 MEANS = ("base_loss", "align_loss", "gradient_norm", "gradient_cosine", "gradient_ratio", "train_accuracy")
 
-Row = tuple[tuple[str, ...], Tensor]  # names, values
+MeasuredRow = tuple[tuple[str, ...], Tensor]  # names, values
 Measured = dict[str, float]
 
 
@@ -26,7 +26,7 @@ class EpochMeasurements:
 
     def __init__(self, client: int) -> None:
         self.client = client
-        self.rows: list[Row] = []
+        self.rows: list[MeasuredRow] = []
 
     def add(self, values: Mapping[str, Tensor]) -> None:
         device = next(iter(values.values())).device  # a lambda that follows a schedule lives on the CPU

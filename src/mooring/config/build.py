@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from mooring.bounds import crossed
 from mooring.config.own import own_class, unknown_key, unwritable
-from mooring.config.slots import NOTHING, Slot, Slots, adapter, default_of, type_hints
+from mooring.config.slots import NOTHING, PartKind, PartKinds, adapter, default_of, type_hints
 from mooring.config.tree import INHERITED, kind_of, read_file
 from mooring.config.trust import HOUSE_CODE, Trust
 from mooring.errors import MOST_PROBLEMS, ConfigError, UserCodeError, nearest
@@ -24,7 +24,7 @@ from mooring.user_code import explaining
 
 LONGEST_KEY = 200  # characters of a key that are told
 POSITION = re.compile("[0-9]{1,9}")
-Problem = tuple[str, bool, str]  # where, is it only a key that nobody reads, what to tell
+BuildProblem = tuple[str, bool, str]  # where, is it only a key that nobody reads, what to tell
 
 
 def near(path: str, _: Any, neighbours: list[str]) -> str:
@@ -35,10 +35,10 @@ def near(path: str, _: Any, neighbours: list[str]) -> str:
 class Builder:
     """Builds values and collects problems."""
 
-    slots: Slots
+    slots: PartKinds
     trust: Trust
     meant: Callable[[str, Any, list[str]], str] = near  # a remedy for a key: its path, its value, its neighbours
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[BuildProblem] = field(default_factory=list)
 
     def build(self, annotation: Any, tree: Any, base: Any, path: str) -> Any:
         """The value that `tree` describes, `base` filling what it leaves out; NOTHING after a problem."""
@@ -215,7 +215,7 @@ T = TypeVar("T")
 
 def load_value(cls: type[T], file: Path, families: Mapping[type, Mapping[str, type]]) -> T:
     """The dataclass `cls` that the file describes; members of `families` are named by their `kind`."""
-    builder = Builder({family: Slot("kind", kinds) for family, kinds in families.items()}, HOUSE_CODE)
+    builder = Builder({family: PartKind("kind", kinds) for family, kinds in families.items()}, HOUSE_CODE)
     value = builder.build(cls, read_file(file), NOTHING, "")
     if builder.problems:
         raise ConfigError(dict.fromkeys(f"{file.name}: {message}" for _, _, message in builder.problems))

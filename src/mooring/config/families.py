@@ -4,7 +4,7 @@ from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Engine
 from mooring.client.recipe import WHENS, When
 from mooring.config.engines import ENGINES
-from mooring.config.slots import Slot
+from mooring.config.slots import PartKind
 from mooring.data.catalogue import SOURCES
 from mooring.data.images import Source
 from mooring.data.partition import PARTITIONERS, Partitioner
@@ -20,21 +20,21 @@ from mooring.weighting import WEIGHTINGS, Weighting
 from mooring.weighting.guards import GUARDS, Guard
 from mooring.weighting.sigma import STARTS, Start
 
-SLOTS: dict[type, Slot] = {
-    Source: Slot("source", SOURCES),
-    Partitioner: Slot("kind", PARTITIONERS),
-    Backbone: Slot("kind", BACKBONES),
-    Head: Slot("kind", HEADS),
-    LossTerm: Slot("kind", LOSSES),
-    Anchor: Slot("kind", ANCHORS),
-    Weighting: Slot("kind", WEIGHTINGS),
-    Guard: Slot("kind", GUARDS),
-    Start: Slot("kind", STARTS),
-    When: Slot("kind", WHENS),
-    FeatureMap: Slot("kind", FEATURE_MAPS),
-    Fusion: Slot("kind", FUSIONS),
-    Solver: Slot("kind", SOLVERS),
-    Supply: Slot("kind", SUPPLIES),
-    Engine: Slot("kind", ENGINES),
-    Privacy: Slot("kind", PRIVACIES),
+PART_KINDS: dict[type, PartKind] = {
+    Source: PartKind("source", SOURCES),
+    Partitioner: PartKind("kind", PARTITIONERS),
+    Backbone: PartKind("kind", BACKBONES),
+    Head: PartKind("kind", HEADS),
+    LossTerm: PartKind("kind", LOSSES),
+    Anchor: PartKind("kind", ANCHORS),
+    Weighting: PartKind("kind", WEIGHTINGS),
+    Guard: PartKind("kind", GUARDS),
+    Start: PartKind("kind", STARTS),
+    When: PartKind("kind", WHENS),
+    FeatureMap: PartKind("kind", FEATURE_MAPS),
+    Fusion: PartKind("kind", FUSIONS),
+    Solver: PartKind("kind", SOLVERS),
+    Supply: PartKind("kind", SUPPLIES),
+    Engine: PartKind("kind", ENGINES),
+    Privacy: PartKind("kind", PRIVACIES),
 }

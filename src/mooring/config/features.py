@@ -9,17 +9,17 @@ from safetensors import SafetensorError, safe_open
 from mooring.config.tree import Tree, to_tree
 from mooring.data.images import Source
 from mooring.errors import ConfigError
-from mooring.fusion.linear_head import LinearHead
+from mooring.fusion.linear_head import LinearHeadFusion
 from mooring.methods import Method
 from mooring.models.encoders.efficientnet import LITES
-from mooring.models.encoders.preparation import Views
+from mooring.models.encoders.preparation import EncoderViews
 from mooring.models.encoders.resnet import is_resnet
 from mooring.models.feature_maps import (
     DATA_FREE,
     LARGE,
     SIZED,
     ByImages,
-    Encoder,
+    EncoderFeatures,
     FeatureMap,
     PublicEncoder,
     WhitenedFilters,
@@ -32,14 +32,14 @@ GIVEN = "it was asked for"
 
 
 @dataclass(frozen=True)
-class Choice:
+class FeatureChoice:
     """A method with its feature map decided, and why it is this one."""
 
     method: Method
     why: str
 
 
-def chosen(method: Method, source: Source) -> Choice | None:
+def chosen(method: Method, source: Source) -> FeatureChoice | None:
     """The choice for these images on this machine; None where there is nothing to choose, or not before they are read.
 
     What is decided stands in the experiment, and so in its fingerprint: no machine makes another choice of it later.
@@ -73,8 +73,8 @@ def usual(method: Method, source: Source) -> Method:
 
 def fitting(features: FeatureMap, source: Source) -> FeatureMap:
     """A map of the house looks at the mirror image too, where that is still an image of its class."""
-    views: Views = "mirrored" if source.mirror else "one"
-    if isinstance(features, Encoder) and source.mirror:
+    views: EncoderViews = "mirrored" if source.mirror else "one"
+    if isinstance(features, EncoderFeatures) and source.mirror:
         return replace(features, views=views)
     if isinstance(features, WhitenedFilters):
         return replace(features, views=features.views or views)
@@ -95,7 +95,7 @@ def left_open(features: FeatureMap) -> FeatureMap:
 def with_views(method: Method, source: Source) -> Method:
     """The method with its views decided, where its map leaves them open."""
     fusion = method.fusion
-    if not (isinstance(fusion, LinearHead) and isinstance(fusion.map, WhitenedFilters | PublicEncoder)):
+    if not (isinstance(fusion, LinearHeadFusion) and isinstance(fusion.map, WhitenedFilters | PublicEncoder)):
         return method
     return decided(method, fitting(fusion.map, source), "").method
 
@@ -103,7 +103,7 @@ def with_views(method: Method, source: Source) -> Method:
 def as_labelled(method: Method, source: Source) -> Method:
     """The method as a label tells it: views that the images have decided are no change of it."""
     fusion = method.fusion
-    if not isinstance(fusion, LinearHead) or fitting(left_open(fusion.map), source) != fusion.map:
+    if not isinstance(fusion, LinearHeadFusion) or fitting(left_open(fusion.map), source) != fusion.map:
         return method
     return decided(method, left_open(fusion.map), "").method
 
@@ -111,18 +111,18 @@ def as_labelled(method: Method, source: Source) -> Method:
 def choice_of(method: Method) -> ByImages | None:
     """The choice that a method leaves open."""
     fusion = method.fusion
-    return fusion.map if isinstance(fusion, LinearHead) and isinstance(fusion.map, ByImages) else None
+    return fusion.map if isinstance(fusion, LinearHeadFusion) and isinstance(fusion.map, ByImages) else None
 
 
 def same_features(method: Method, other: Method) -> bool:
     """Do both look at features of one kind, perhaps with other settings?"""
-    maps = [fusion.map for fusion in (method.fusion, other.fusion) if isinstance(fusion, LinearHead)]
+    maps = [fusion.map for fusion in (method.fusion, other.fusion) if isinstance(fusion, LinearHeadFusion)]
     return len(maps) == 2 and type(maps[0]) is type(maps[1])
 
 
-def decided(method: Method, features: FeatureMap, why: str) -> Choice:
-    assert isinstance(method.fusion, LinearHead)
-    return Choice(replace(method, fusion=replace(method.fusion, map=features)), why)
+def decided(method: Method, features: FeatureMap, why: str) -> FeatureChoice:
+    assert isinstance(method.fusion, LinearHeadFusion)
+    return FeatureChoice(replace(method, fusion=replace(method.fusion, map=features)), why)
 
 
 def sides(shape: tuple[int, int, int]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from pydantic.errors import PydanticUserError
 
 from mooring.config.shape import misfit, words
-from mooring.config.slots import Slots, adapter, type_hints
+from mooring.config.slots import PartKinds, adapter, type_hints
 from mooring.config.tree import to_tree
 from mooring.config.trust import Trust, named_module
 from mooring.errors import ConfigError, nearest
@@ -60,7 +60,7 @@ def names_of(node: ast.stmt) -> list[str]:
     return [getattr(node, "name", ""), *targets]
 
 
-def own_class(name: str, family: type, slots: Slots, trust: Trust) -> type:
+def own_class(name: str, family: type, slots: PartKinds, trust: Trust) -> type:
     """The user's class called `package.module:Class`, if it has the shape of this family."""
     cls = imported(name, trust)
     if not isinstance(cls, type):
@@ -71,7 +71,7 @@ def own_class(name: str, family: type, slots: Slots, trust: Trust) -> type:
     return cls
 
 
-def unfit(cls: Any, family: type, slots: Slots) -> str | None:
+def unfit(cls: Any, family: type, slots: PartKinds) -> str | None:
     """What keeps a user's class from being of this family; and of which it is, if it is of another one."""
     problem = misfit(cls, family, slots[family].key)
     if problem is not None:
@@ -82,7 +82,7 @@ def unfit(cls: Any, family: type, slots: Slots) -> str | None:
     return None
 
 
-def configurable(annotation: Any, slots: Slots) -> bool:
+def configurable(annotation: Any, slots: PartKinds) -> bool:
     """Can a tree say what this field holds?"""
     if any(member in slots or is_dataclass(member) for member in (annotation, *get_args(annotation))):
         return True
@@ -113,7 +113,7 @@ def unwritable(part: Any) -> str | None:
     return None
 
 
-def strangers(annotation: Any, value: Any, slots: Slots, path: str) -> Iterator[tuple[str, str]]:
+def strangers(annotation: Any, value: Any, slots: PartKinds, path: str) -> Iterator[tuple[str, str]]:
     """What is wrong with the parts of a value that somebody put together in Python, by the path of each."""
     family = next((member for member in (annotation, *get_args(annotation)) if member in slots), None)
     if isinstance(value, tuple):

@@ -9,9 +9,9 @@ from typing import Any
 
 from mooring.client import Training
 from mooring.client.recipe import ClientRecipe
-from mooring.config.build import Builder, Problem, shorten
+from mooring.config.build import Builder, BuildProblem, shorten
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
-from mooring.config.families import SLOTS
+from mooring.config.families import PART_KINDS
 from mooring.config.features import GIVEN, chosen, same_features
 from mooring.config.keys import BROAD, SHORT, full, lay, once, ours, read_overrides, settled
 from mooring.config.meant import meant
@@ -86,7 +86,7 @@ def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_C
     """
     chosen = sorted(FUSIONS) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
     settings = read_overrides(overrides)
-    builder = Builder(SLOTS, trust, meant)
+    builder = Builder(PART_KINDS, trust, meant)
     for key in settings.keys() - {"fusion"}:
         builder.note(key, settings[key], "is no setting of a fusion; write fusion.KEY=VALUE")
     patch = settings.get("fusion", {})
@@ -114,9 +114,9 @@ def _methods(given: Any) -> list[Tree]:
     return [{"name": name.strip()} for name in given.split(",") if name.strip()]
 
 
-def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Problem]]:
+def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[BuildProblem]]:
     """One experiment and what is wrong with it."""
-    builder = Builder(SLOTS, trust, meant)
+    builder = Builder(PART_KINDS, trust, meant)
     known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *NOTE_WORDS]
     for i, key in enumerate(key for key in rest if key not in known):
         remedy = f"; {meant(str(key), rest[key], known)}" if i < MOST_PROBLEMS else ""
@@ -136,7 +136,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Pro
         base: Any = NOTHING if name == CUSTOM or _of_the_past(name, method) else named_method(name, trust)
         choice = None if NOTHING in (base, built["data"]) else chosen(base, built["data"])
         base = base if choice is None else choice.method
-        for path, problem in strangers(Method, base, SLOTS, "method"):
+        for path, problem in strangers(Method, base, PART_KINDS, "method"):
             builder.note(path, NOTHING, problem)
         parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
         words = {word: rest[word] for word in OF_METHODS if word in rest}
@@ -162,7 +162,7 @@ def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree
     """The tree of a method with what the words of the notes say of it, each at the keys that this method has."""
     if not words:
         return parts
-    method = Builder(SLOTS, builder.trust, meant).build(Method, parts, base, "method")
+    method = Builder(PART_KINDS, builder.trust, meant).build(Method, parts, base, "method")
     if method is NOTHING:
         return parts  # what is wrong with it is told anyway
     for word, value in words.items():

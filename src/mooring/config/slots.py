@@ -11,14 +11,14 @@ NOTHING = object()  # no base, no value: not the same as null
 
 
 @dataclass(frozen=True)
-class Slot:
+class PartKind:
     """A place for a value of an open family: which key names the kind, and the kinds there are."""
 
     key: str
     kinds: Mapping[str, type]
 
 
-Slots = Mapping[type, Slot]  # by family
+PartKinds = Mapping[type, PartKind]  # by family
 
 
 @cache

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mooring.data.images import ImageSet, Source
 from mooring.data.limits import MAX_BYTES, guard, out_of_memory
 from mooring.data.locate import own_path
-from mooring.data.npz_file import Array, holds, read_npz
+from mooring.data.npz_file import AnyArray, holds, read_npz
 from mooring.data.pixels import to_images
 from mooring.errors import DataError
 from mooring.types import Count
@@ -57,7 +57,7 @@ class Arrays(Source):
             raise out_of_memory(f"{path}: its arrays") from error
 
 
-def _parts(arrays: Mapping[str, Array]) -> tuple[ImageSet, ImageSet]:
+def _parts(arrays: Mapping[str, AnyArray]) -> tuple[ImageSet, ImageSet]:
     train_images, test_images = (to_images(name, arrays[name]) for name in ("train_images", "test_images"))
     if train_images.shape[1:] != test_images.shape[1:]:
         raise DataError(
@@ -79,7 +79,7 @@ def _parts(arrays: Mapping[str, Array]) -> tuple[ImageSet, ImageSet]:
     )
 
 
-def _load(path: Path, max_bytes: int) -> Mapping[str, Array]:
+def _load(path: Path, max_bytes: int) -> Mapping[str, AnyArray]:
     try:
         arrays = read_npz(path, (*REQUIRED, *OPTIONAL), max_bytes)
     except DataError:
@@ -96,7 +96,7 @@ def _load(path: Path, max_bytes: int) -> Mapping[str, Array]:
     return arrays
 
 
-def _labels(name: str, labels: Array, count: int) -> NDArray[np.int64]:
+def _labels(name: str, labels: AnyArray, count: int) -> NDArray[np.int64]:
     if labels.dtype.kind not in "iu":
         raise DataError(f"{name} is {labels.dtype}, not whole numbers", f"save {name}.astype(np.int64)")
     if labels.shape != (count,):
@@ -107,7 +107,7 @@ def _labels(name: str, labels: Array, count: int) -> NDArray[np.int64]:
     return labels.astype(np.int64)
 
 
-def _classes(names: Array | None, train_labels: NDArray[np.int64]) -> tuple[str, ...]:
+def _classes(names: AnyArray | None, train_labels: NDArray[np.int64]) -> tuple[str, ...]:
     if names is None:
         present = np.unique(train_labels)
         gap = next((number for number, label in enumerate(present.tolist()) if number != label), None)
@@ -122,7 +122,7 @@ def _classes(names: Array | None, train_labels: NDArray[np.int64]) -> tuple[str,
     return classes
 
 
-def _sites(names: Array | None, count: int) -> tuple[str, ...] | None:
+def _sites(names: AnyArray | None, count: int) -> tuple[str, ...] | None:
     if names is None:
         return None
     if names.shape != (count,):
@@ -132,7 +132,7 @@ def _sites(names: Array | None, count: int) -> tuple[str, ...] | None:
     return _texts("train_sites", names)
 
 
-def _texts(name: str, values: Array) -> tuple[str, ...]:
+def _texts(name: str, values: AnyArray) -> tuple[str, ...]:
     if values.ndim != 1 or values.dtype.kind not in "USiu":
         raise DataError(f"{name} is {values.dtype} {values.shape}, not a list of names", "save np.array([...]) of text")
     return tuple(

@@ -18,7 +18,7 @@ from mooring.data.image_tree import (
     PARENT_FOLDER,
     WANTED,
     ImageFile,
-    Parts,
+    TrainAndTest,
     count_loose,
     divide,
     grouped,
@@ -31,7 +31,7 @@ from mooring.data.images import DataWarning, ImageSet, Source
 from mooring.data.levels import Levels
 from mooring.data.limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, refuse_excess
 from mooring.data.locate import own_path
-from mooring.data.pixels import Fit, Reading, decode, require_decoders
+from mooring.data.pixels import PixelFit, Reading, decode, require_decoders
 from mooring.data.progress import counted
 from mooring.errors import ConfigError, DataError, one_line
 from mooring.trees import LATER
@@ -59,7 +59,7 @@ class ImageFolder(Source):
     corrupt: Literal["skip", "error"] = "skip"
     max_pixels: Count = guard(MAX_PIXELS)  # of one image, as it lies on disk
     max_bytes: Count = guard(MAX_BYTES)  # of one part, decoded and resized
-    fit: Fit = field(default="crop", metadata=later)
+    fit: PixelFit = field(default="crop", metadata=later)
     levels: Levels | None = field(default=None, metadata=later)  # black and white of images deeper than 8 bits
     group: str | None = field(default=None, metadata=later)
 
@@ -113,21 +113,21 @@ class ImageFolder(Source):
         train, test = self._listed(self._tested, Counter())
         return self._read(test, train)
 
-    def _listed(self, parts: Callable[[Path, Counter[str]], Parts], ignored: Counter[str]) -> Parts:
+    def _listed(self, parts: Callable[[Path, Counter[str]], TrainAndTest], ignored: Counter[str]) -> TrainAndTest:
         root = own_path(self.root, WANTED)
         try:
             return parts(root, ignored)
         except OSError as error:
             raise DataError(f"{root} cannot be listed: {error}", f"set data.root to {WANTED}") from error
 
-    def _tested(self, root: Path, ignored: Counter[str]) -> Parts:
+    def _tested(self, root: Path, ignored: Counter[str]) -> TrainAndTest:
         """A server needs no training images: test/ may stand alone, and names the classes then."""
         if self.layout in ("auto", "split") and (root / "test").is_dir() and not (root / "train").exists():
             alone = self._grouped(list_classes(root / "test", ignored), root)
             return alone, alone
         return self._divided(root, ignored)
 
-    def _divided(self, root: Path, ignored: Counter[str]) -> Parts:
+    def _divided(self, root: Path, ignored: Counter[str]) -> TrainAndTest:
         layout = recognise(root, self.group) if self.layout == "auto" else self.layout
         if layout == "split":
             return self._split(root, ignored)
@@ -137,7 +137,7 @@ class ImageFolder(Source):
         files = [file for site in subfolders(root) for file in list_classes(site, ignored, site.name)]
         return divide(self._grouped(files, root), root, self.held_out)
 
-    def _split(self, root: Path, ignored: Counter[str]) -> Parts:
+    def _split(self, root: Path, ignored: Counter[str]) -> TrainAndTest:
         count_loose(root, ignored)
         train, test = (self._grouped(list_classes(root / part, ignored), root) for part in ("train", "test"))
         known = {file.label for file in train}

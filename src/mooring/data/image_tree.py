@@ -14,7 +14,7 @@ from mooring.data.pixels import SUFFIXES
 from mooring.errors import DataError
 
 Layout = Literal["split", "tree", "sites"]
-Parts = tuple[list["ImageFile"], list["ImageFile"]]  # training, test
+TrainAndTest = tuple[list["ImageFile"], list["ImageFile"]]  # training, test
 WANTED = "a folder with train/<class>/* and test/<class>/*, or <class>/*, or <site>/<class>/*"
 PARENT_FOLDER = "parent-folder"
 NO_ENDING = "without an ending"
@@ -122,7 +122,7 @@ def count_loose(folder: Path, ignored: Counter[str]) -> None:
             ignored[f"{_ending(path)} outside class folders" if _is_image(path) else _ending(path)] += 1
 
 
-def divide(files: list[ImageFile], root: Path, held_out: float) -> Parts:
+def divide(files: list[ImageFile], root: Path, held_out: float) -> TrainAndTest:
     """Training and test files: of every site and class, the `held_out` share whose path has the smallest hash.
 
     The choice depends on names alone, so it is the same on every machine and under every seed, and one more file

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mooring.data.limits import refuse_excess, regular
 from mooring.errors import DataError
 
-Array = NDArray[Any]
+AnyArray = NDArray[Any]
 CHUNK = 2**20  # bytes read at once, the zip's directory included: some 20,000 entries
 HARMLESS, DENSEST = 2**24, 100  # a file that unpacks to more than 16 MiB may grow to 100 times its size, not more
 END = 22 + 2**16  # bytes, at most, of the record that ends a zip
@@ -35,7 +35,7 @@ DESCRIBED = re.compile(  # without its spaces
 
 
 @dataclass(frozen=True)
-class Member:
+class ArrayMember:
     """One array as its file describes it."""
 
     name: str
@@ -58,7 +58,7 @@ def holds(path: Path, name: str) -> bool:
         return f"{name}.npy" in archive.namelist()
 
 
-def read_npz(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, Array]:
+def read_npz(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, AnyArray]:
     """The arrays of these names that are there, if all of them together stay within the limit."""
     size = regular(path).st_size
     with _Narrow(path) as file, zipfile.ZipFile(file) as archive:
@@ -96,7 +96,7 @@ class _Narrow(io.FileIO):
         return super().read(wanted) or b""
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> Member:
+def _member(archive: zipfile.ZipFile, name: str) -> ArrayMember:
     if archive.namelist().count(f"{name}.npy") > 1:
         raise ValueError(f"{name} is there twice")
     info = archive.getinfo(f"{name}.npy")
@@ -111,7 +111,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> Member:
     shape = tuple(int(side) for side in described["shape"].split(b",") if side)
     if dtype.kind not in KINDS:
         raise ValueError(f"{name} is {dtype}, neither numbers nor text")
-    member = Member(name, info, dtype, shape, described["fortran"] == b"True", start)
+    member = ArrayMember(name, info, dtype, shape, described["fortran"] == b"True", start)
     if member.nbytes != info.file_size - start:
         raise ValueError(f"{name} says it is {dtype} {shape} but has {info.file_size - start} bytes")
     return member
@@ -128,7 +128,7 @@ def _header(file: IO[bytes], name: str) -> bytes:
     return file.read(length)
 
 
-def _read(archive: zipfile.ZipFile, member: Member) -> Array:
+def _read(archive: zipfile.ZipFile, member: ArrayMember) -> AnyArray:
     """The data into room of its size; behind its last byte the zip's checksum is compared."""
     values = np.empty(member.nbytes, np.uint8)
     with archive.open(member.info) as file:

@@ -12,9 +12,9 @@ from typing import BinaryIO, Literal
 
 import numpy as np
 
-Plain = int | bytes | str | tuple[str, str] | None
+PlainConstant = int | bytes | str | tuple[str, str] | None
 Making = Literal["push", "mark", "list", "dict", "tuple", "append", "set", "call", "fill"]
-Action = Literal[Making, "put", "get", "global", "skip", "stop"]
+PickleAction = Literal[Making, "put", "get", "global", "skip", "stop"]
 LARGEST = 2**29  # bytes of a file; the largest official one, CIFAR-100's training part, has 155 million
 FEWEST, EVERY = 1000, 100  # a file may have 1,000 opcodes, and one more for every 100 bytes; an image alone has 3,072
 LINE = 200  # letters of a number or a name in the old text protocol
@@ -50,10 +50,10 @@ class Stream:
         return self.line(self._size)
 
 
-Reader = Callable[[Stream], Plain]
+Reader = Callable[[Stream], PlainConstant]
 
 
-def opcodes(path: Path) -> Iterator[tuple[Action, Plain]]:
+def opcodes(path: Path) -> Iterator[tuple[PickleAction, PlainConstant]]:
     """What a pickle does, and with which value; `ForbiddenError` or `ValueError` where it is no pickle of data."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -135,12 +135,12 @@ def names(stream: Stream) -> tuple[str, str]:
     return stream.line().decode(), stream.line().decode()
 
 
-def constant(value: Plain) -> Reader:
+def constant(value: PlainConstant) -> Reader:
     return lambda _: value
 
 
 NOTHING = constant(None)
-OPCODES: dict[bytes, tuple[Action, Reader]] = {
+OPCODES: dict[bytes, tuple[PickleAction, Reader]] = {
     b"N": ("push", NOTHING),
     b"\x88": ("push", constant(True)),
     b"\x89": ("push", constant(False)),

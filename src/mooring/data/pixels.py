@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif", *dicom.SUFFIXES)
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "TIFF", "GIF")  # nothing that starts an interpreter, whatever a name says
 
-Fit = Literal["crop", "pad", "stretch"]
+PixelFit = Literal["crop", "pad", "stretch"]
 DEEP_GREYS = frozenset({"I", "I;16", "I;16L", "I;16B", "I;16N", "F"})
 BITS, PHOTOMETRIC, SAMPLE_FORMAT = 258, 262, 339  # tags of TIFF
 UNSIGNED, WHITE_IS_ZERO = 1, 0  # values of two of them
@@ -34,7 +34,7 @@ class Reading:
     """What is decided before a file becomes an image: how it is made square, and which of its values are black and
     white."""
 
-    fit: Fit = "crop"
+    fit: PixelFit = "crop"
     levels: Levels | None = None
 
     def __post_init__(self) -> None:
@@ -47,7 +47,7 @@ def decode(
     size: int,
     channels: Literal[1, 3],
     max_pixels: int = MAX_PIXELS,
-    fit: Fit = "crop",
+    fit: PixelFit = "crop",
     levels: Levels | None = None,
 ) -> NDArray[np.uint8]:
     """The picture upright, its first frame or page, brought to (channels, size, size) as `fit` says.
@@ -112,7 +112,7 @@ def _stretch(picture: "Image", size: int) -> "Image":
     return picture.resize((size, size), Image.Resampling.BICUBIC)
 
 
-FITS: dict[Fit, Callable[["Image", int], "Image"]] = {"crop": _crop, "pad": _pad, "stretch": _stretch}
+FITS: dict[PixelFit, Callable[["Image", int], "Image"]] = {"crop": _crop, "pad": _pad, "stretch": _stretch}
 
 
 @contextmanager

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.data.pickle_stream import LINE, ForbiddenError, Plain, opcodes
+from mooring.data.pickle_stream import LINE, ForbiddenError, PlainConstant, opcodes
 from mooring.errors import DataError
 
 Pickled = dict[bytes | str, object]
-Kinds = frozenset[type]
+PickledTypes = frozenset[type]
 INTEGERS = frozenset(f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8))
 LONGEST = 16  # values of a tuple; numpy's longest has 9
 
@@ -110,10 +110,10 @@ CALLS: dict[str, Callable[..., object]] = {  # what stands for the few names tha
     "_codecs.encode": _encode,
     "__builtin__.bytes": lambda: b"",  # how protocol 2 writes empty bytes
 }
-TEXTS: Kinds = frozenset({bytes, str})
-PLAIN: Kinds = frozenset({int, bool, bytes, str, type(None)})
-IN_DICTIONARY: Kinds = PLAIN | {list, _Array}
-IN_TUPLE: Kinds = PLAIN | {tuple, _Dtype, _Global}
+TEXTS: PickledTypes = frozenset({bytes, str})
+PLAIN: PickledTypes = frozenset({int, bool, bytes, str, type(None)})
+IN_DICTIONARY: PickledTypes = PLAIN | {list, _Array}
+IN_TUPLE: PickledTypes = PLAIN | {tuple, _Dtype, _Global}
 
 
 class _Machine:
@@ -135,7 +135,7 @@ class _Machine:
             raise TypeError(f"a {type(loaded).__name__}, not a dictionary")
         return loaded
 
-    def taken(self, count: Plain) -> list[object]:
+    def taken(self, count: PlainConstant) -> list[object]:
         """The last `count` values, or all since the last mark."""
         first = len(self.stack) - count if type(count) is int else self.marks.pop()
         if not 0 <= first <= len(self.stack):
@@ -147,18 +147,18 @@ class _Machine:
     def push(self, value: object) -> None:
         self.stack.append(value)
 
-    def mark(self, _: Plain) -> None:
+    def mark(self, _: PlainConstant) -> None:
         self.marks.append(len(self.stack))
 
-    def make_list(self, count: Plain) -> None:
+    def make_list(self, count: PlainConstant) -> None:
         self.push(_only(PLAIN, self.taken(count), "a list"))
 
-    def make_dict(self, count: Plain) -> None:
+    def make_dict(self, count: PlainConstant) -> None:
         values = self.taken(count)
         self.push({})
         self._set(values)
 
-    def make_tuple(self, count: Plain) -> None:
+    def make_tuple(self, count: PlainConstant) -> None:
         values = _only(IN_TUPLE, self.taken(count), "a tuple")
         if len(values) > LONGEST:
             raise ForbiddenError(f"a tuple of {len(values)} values")
@@ -167,14 +167,14 @@ class _Machine:
                 _only(PLAIN, inner, "a tuple in a tuple")
         self.push(tuple(values))
 
-    def append(self, count: Plain) -> None:
+    def append(self, count: PlainConstant) -> None:
         values = _only(PLAIN, self.taken(count), "a list")
         there = self.stack[-1]
         if type(there) is not list:
             raise TypeError(f"items for a {type(there).__name__}")
         there += values
 
-    def set_items(self, count: Plain) -> None:
+    def set_items(self, count: PlainConstant) -> None:
         self._set(self.taken(count))
 
     def _set(self, values: list[object]) -> None:
@@ -184,20 +184,20 @@ class _Machine:
         keys = _only(TEXTS, values[0::2], "the keys of a dictionary")
         there.update(zip(keys, _only(IN_DICTIONARY, values[1::2], "a dictionary"), strict=True))
 
-    def put(self, place: Plain) -> None:
+    def put(self, place: PlainConstant) -> None:
         self.memo[len(self.memo) if place is None else place] = self.stack[-1]
 
-    def get(self, place: Plain) -> None:
+    def get(self, place: PlainConstant) -> None:
         self.push(self.memo[place])
 
-    def find(self, names: Plain) -> None:
+    def find(self, names: PlainConstant) -> None:
         module, name = names if type(names) is tuple else self.taken(2)
         full = f"{_text(module)[:LINE]}.{_text(name)[:LINE]}"
         if full not in CALLS:
             raise ForbiddenError(full)
         self.push(_Global(full))
 
-    def call(self, _: Plain) -> None:
+    def call(self, _: PlainConstant) -> None:
         function, arguments = self.taken(2)
         if type(function) is not _Global or type(arguments) is not tuple:
             raise ForbiddenError(f"a call of a {type(function).__name__}")
@@ -207,7 +207,7 @@ class _Machine:
             raise ForbiddenError("one text many times over")
         self.push(made)
 
-    def fill(self, _: Plain) -> None:
+    def fill(self, _: PlainConstant) -> None:
         (state,) = self.taken(1)
         there = self.stack[-1]
         if type(there) is not _Array and type(there) is not _Dtype:
@@ -216,11 +216,11 @@ class _Machine:
             raise TypeError(f"a {type(state).__name__} where a tuple belongs")
         there.fill(state)
 
-    def skip(self, _: Plain) -> None:
+    def skip(self, _: PlainConstant) -> None:
         """The protocol's number, or a frame."""
 
 
-ACTIONS: dict[str, Callable[[_Machine, Plain], None]] = {
+ACTIONS: dict[str, Callable[[_Machine, PlainConstant], None]] = {
     "push": _Machine.push,
     "mark": _Machine.mark,
     "list": _Machine.make_list,
@@ -237,7 +237,7 @@ ACTIONS: dict[str, Callable[[_Machine, Plain], None]] = {
 }
 
 
-def _only(kinds: Kinds, values: Sequence[object], where: str) -> list[object]:
+def _only(kinds: PickledTypes, values: Sequence[object], where: str) -> list[object]:
     """The values, if each is of one of these kinds: so no file can nest deeper than its format does."""
     stranger = next((type(value).__name__ for value in values if type(value) not in kinds), None)
     if stranger is not None:

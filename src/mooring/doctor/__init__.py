@@ -5,7 +5,7 @@ from dataclasses import replace
 from mooring.doctor import annealing_checks, client_checks, fusion_checks, lambda_checks
 from mooring.doctor.case import Case, case_of, case_of_log, read_case, sound
 from mooring.doctor.course import distance
-from mooring.doctor.finding import Diagnosis, Evidence, Finding
+from mooring.doctor.finding import Diagnosis, Finding, FindingEvidence
 from mooring.doctor.remedies import remedy_for
 
 
@@ -26,4 +26,4 @@ def examine(case: Case) -> Diagnosis:
     return Diagnosis(case.title, case.method, tuple(findings), case.record.remarks, known, sites)
 
 
-__all__ = ["Case", "Diagnosis", "Evidence", "Finding", "case_of", "case_of_log", "examine", "read_case"]
+__all__ = ["Case", "Diagnosis", "Finding", "FindingEvidence", "case_of", "case_of_log", "examine", "read_case"]

@@ -6,7 +6,7 @@ from statistics import linear_regression, median
 
 from mooring.doctor.case import Case
 from mooring.doctor.course import Course, courses_of, gathered
-from mooring.doctor.finding import Evidence, Finding, at_clients, number
+from mooring.doctor.finding import Finding, FindingEvidence, at_clients, number
 from mooring.events import ClientRecord
 
 CLOSE = 0.2  # of a logarithm: "within 20 %"
@@ -25,7 +25,7 @@ def halved(seen: list[ClientRecord]) -> list[ClientRecord]:
     return [moment for moment in seen if moment.schedule_factor is not None and 0 < moment.schedule_factor <= 0.5]
 
 
-def undone(case: Case, course: Course) -> Evidence | None:
+def undone(case: Case, course: Course) -> FindingEvidence | None:
     """Measured: a * lambda stays within 20 % of L_b / L_a. By construction: the rule has a in both places.
 
     In the second case its equilibrium does not know a; a lambda that runs away may be far behind an L_b / L_a that
@@ -49,7 +49,7 @@ def undone(case: Case, course: Course) -> Evidence | None:
     return faded(course, late, how, {"measured": measured, "ratio_to_losses": median(ratios) if ratios else None})
 
 
-def undone_in_log(case: Case, course: Course) -> Evidence | None:
+def undone_in_log(case: Case, course: Course) -> FindingEvidence | None:
     """felt lambda ~ a^x: x is 1 where annealing acts and 0 where it is cancelled.
 
     A log's losses are inferred from its sigmas, so that L_b / L_a equals lambda whatever happened: they prove nothing.
@@ -65,9 +65,9 @@ def undone_in_log(case: Case, course: Course) -> Evidence | None:
     return faded(course, late, f"lambda ~ a^{slope:.2f}", {"measured": True, "exponent": slope})
 
 
-def faded(course: Course, late: list[ClientRecord], how: str, values: dict[str, object]) -> Evidence:
+def faded(course: Course, late: list[ClientRecord], how: str, values: dict[str, object]) -> FindingEvidence:
     first, last = course.seen[0], late[-1]
-    return Evidence(
+    return FindingEvidence(
         f"{how}; a fell to {number(last.schedule_factor)}, lambda went from {number(first.lambda_felt)} to "
         f"{number(last.lambda_felt)}",
         course.client.client,

@@ -21,7 +21,7 @@ DIMENSIONS = {"resnet18": 512, "resnet34": 512}  # of the published code's model
 
 
 @dataclass(frozen=True)
-class Setting:
+class TrainingSetup:
     """What the training was made of, as far as it is known."""
 
     rule: Weighting | None = None
@@ -46,7 +46,7 @@ class Case:
     title: str
     method: str
     record: RunRecord
-    setting: Setting = field(default_factory=Setting)
+    setting: TrainingSetup = field(default_factory=TrainingSetup)
     folder: Path | None = None  # of a run that was made here: it can be fused and run again
     own_code: bool = False  # does it name code that must be trusted again?
 
@@ -86,9 +86,9 @@ def inferred(row: ClientRecord) -> ClientRecord:
     return replace(row, base_loss=row.sigma_sq_local, align_loss=align / s if align and s else None)
 
 
-def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> Setting:
+def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> TrainingSetup:
     client, training = experiment.method.client, experiment.training
-    return Setting(
+    return TrainingSetup(
         client.align.weight if client.align else None,
         training.lr,
         training.momentum,
@@ -104,10 +104,10 @@ def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> S
     )
 
 
-def setting_of_log(settings: Mapping[str, object], result: Result) -> Setting:
+def setting_of_log(settings: Mapping[str, object], result: Result) -> TrainingSetup:
     training, model = (part if isinstance(part, dict) else {} for part in map(settings.get, ("training", "model")))
     batch = training.get("batch_size")
-    return Setting(
+    return TrainingSetup(
         lr=measured(training.get("lr")) or None,
         momentum=measured(training.get("momentum")),
         batch_size=batch if isinstance(batch, int) and batch > 0 else None,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isfinite
 
 from mooring.doctor.case import Case
-from mooring.doctor.finding import Evidence, Finding, at_clients, number, percent
+from mooring.doctor.finding import Finding, FindingEvidence, at_clients, number, percent
 from mooring.events import ClientRecord
 from mooring.losses.supcon import smallest_supcon
 from mooring.record import ClientHistory
@@ -16,17 +16,17 @@ DOMINATING = 0.5
 
 def check(case: Case) -> Iterator[Finding]:
     clients = case.record.clients
-    empty = tuple(Evidence("0 images", client.client) for client in clients if client.samples == 0)
+    empty = tuple(FindingEvidence("0 images", client.client) for client in clients if client.samples == 0)
     if empty:
         yield Finding("starved", "note", f"No images {at_clients(empty, case.clients)}: no part in it.", empty)
-    failed = tuple(Evidence(client.failure, client.client) for client in clients if client.failure is not None)
+    failed = tuple(FindingEvidence(client.failure, client.client) for client in clients if client.failure is not None)
     if failed:
         yield Finding("failed", "ill", f"Training failed {at_clients(failed, case.clients)}.", failed)
-    idle = tuple(Evidence(f"{c.samples} images, 0 steps", c.client) for c in clients if is_idle(c, case))
+    idle = tuple(FindingEvidence(f"{c.samples} images, 0 steps", c.client) for c in clients if is_idle(c, case))
     if idle:
         yield Finding("no-step", "ill", f"Images and not a single step {at_clients(idle, case.clients)}.", idle)
     short = tuple(
-        Evidence(f"{steps} steps, {client.samples} images", client.client, values={"steps": steps})
+        FindingEvidence(f"{steps} steps, {client.samples} images", client.client, values={"steps": steps})
         for client in clients
         if 0 < (steps := steps_of(client)) < FEW_STEPS
     )
@@ -50,7 +50,7 @@ def not_numbers(case: Case) -> Iterator[Finding]:
     for client in case.record.clients:
         row = next((row for row in client.rounds if broken(row)), None)
         if row is not None:
-            found.append(Evidence(f"not finite: {', '.join(broken(row))}", client.client, row.round))
+            found.append(FindingEvidence(f"not finite: {', '.join(broken(row))}", client.client, row.round))
     if found:
         words = f"Lambda or a loss is no number any more {at_clients(found, case.clients)}."
         yield Finding("not-a-number", "ill", words, tuple(found))
@@ -80,7 +80,7 @@ def loss_floor(case: Case) -> Iterator[Finding]:
         yield Finding("loss-floor", "note", words, found)
 
 
-def floor_of(client: ClientHistory, case: Case) -> Evidence | None:
+def floor_of(client: ClientHistory, case: Case) -> FindingEvidence | None:
     setting = case.setting
     last = client.rounds[-1] if client.rounds else None
     if last is None or not last.base_loss or not setting.supcon or not setting.batch_size or not client.label_counts:
@@ -90,7 +90,7 @@ def floor_of(client: ClientHistory, case: Case) -> Evidence | None:
     if share < DOMINATING or not goes_by_losses(client, last.base_loss, case):
         return None
     told = f"SupCon >= {number(floor)}, {percent(share)} of L_b"
-    return Evidence(told, client.client, values={"floor": floor, "base_loss": last.base_loss})
+    return FindingEvidence(told, client.client, values={"floor": floor, "base_loss": last.base_loss})
 
 
 def goes_by_losses(client: ClientHistory, base_loss: float, case: Case) -> bool:

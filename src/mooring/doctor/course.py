@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from math import log
 from statistics import median
 
-from mooring.doctor.case import Case, Setting
-from mooring.doctor.finding import Evidence
+from mooring.doctor.case import Case, TrainingSetup
+from mooring.doctor.finding import FindingEvidence
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.types import ClientFacts, Progress
-from mooring.weighting.base import Outlook
+from mooring.weighting.base import LambdaBounds
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Course:
 
     client: ClientHistory
     seen: list[ClientRecord]
-    outlook: Outlook | None
+    outlook: LambdaBounds | None
 
 
 def courses_of(case: Case) -> Iterator[Course]:
@@ -29,11 +29,13 @@ def courses_of(case: Case) -> Iterator[Course]:
             yield Course(client, seen, outlook_of(client, case.setting))
 
 
-def gathered(case: Case, courses: Iterable[Course], look: Callable[[Case, Course], Evidence | None]) -> list[Evidence]:
+def gathered(
+    case: Case, courses: Iterable[Course], look: Callable[[Case, Course], FindingEvidence | None]
+) -> list[FindingEvidence]:
     return [shown for course in courses if (shown := look(case, course)) is not None]
 
 
-def outlook_of(client: ClientHistory, setting: Setting) -> Outlook | None:
+def outlook_of(client: ClientHistory, setting: TrainingSetup) -> LambdaBounds | None:
     """What was known of this client's lambda before it trained."""
     if setting.rule is None or setting.lr is None or setting.momentum is None:
         return None
@@ -43,7 +45,7 @@ def outlook_of(client: ClientHistory, setting: Setting) -> Outlook | None:
     return setting.rule.outlook(facts, setting.lr, setting.momentum, largest)
 
 
-def progress_of(client: ClientHistory, row: ClientRecord, setting: Setting) -> Progress:
+def progress_of(client: ClientHistory, row: ClientRecord, setting: TrainingSetup) -> Progress:
     """Where the client stood at the last step of this round."""
     steps = max(client.rounds[-1].steps or 0, client.started.steps if client.started else 0, 1)
     rounds = max(setting.rounds, row.round + 1)

@@ -8,7 +8,7 @@ Severity = Literal["ill", "note"]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class FindingEvidence:
     """What one client shows, or the run as a whole: symbols, values and bounds."""
 
     text: str
@@ -24,7 +24,7 @@ class Finding:
     kind: str
     severity: Severity
     words: str
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[FindingEvidence, ...] = ()
     remedy: str = ""
 
     @property
@@ -60,11 +60,11 @@ class Diagnosis:
         return next((finding for finding in self.findings if finding.kind == kind), None)
 
 
-def first_round(evidence: Sequence[Evidence]) -> int | None:
+def first_round(evidence: Sequence[FindingEvidence]) -> int | None:
     return min((shown.round for shown in evidence if shown.round is not None), default=None)
 
 
-def at_clients(evidence: Sequence[Evidence], clients: int) -> str:
+def at_clients(evidence: Sequence[FindingEvidence], clients: int) -> str:
     """at 3 of 5 clients from round 2"""
     begun = first_round(evidence)
     return f"at {len(evidence)} of {clients} clients" + ("" if begun is None else f" from round {begun}")

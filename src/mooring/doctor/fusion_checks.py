@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import sqrt
 
 from mooring.doctor.case import Case
-from mooring.doctor.finding import Evidence, Finding, Severity, number, percent
+from mooring.doctor.finding import Finding, FindingEvidence, Severity, number, percent
 
 COLLAPSE = 0.3  # below the peak
 LOUD = 3.0  # times the norm of another client's prototypes
@@ -73,7 +73,7 @@ def collapsed(fall: Fall) -> Finding:
         however = "while the clients' own held" if fall.clients_held else "and the clients' own fell too"
         words += f", {however} ({percent(fall.clients_at_peak)}, then {percent(fall.clients_at_end)})"
     told = f"{fall.peak:.3f} at its peak, {fall.last:.3f} at the end; {percent(COLLAPSE)} below from round {fall.round}"
-    return Finding("collapsed", "ill", f"{words}.", (Evidence(told, round=fall.round, values=asdict(fall)),))
+    return Finding("collapsed", "ill", f"{words}.", (FindingEvidence(told, round=fall.round, values=asdict(fall)),))
 
 
 def domination(case: Case, fall: Fall | None) -> Iterator[Finding]:
@@ -97,7 +97,7 @@ def domination(case: Case, fall: Fall | None) -> Iterator[Finding]:
         f"{percent(seen.data_shares[seen.quiet])} of the images"
     )
     severity: Severity = "ill" if falling and fall and fall.clients_held else "note"
-    yield Finding("norm-domination", severity, words, (Evidence(told, round=seen.round, values=asdict(seen)),))
+    yield Finding("norm-domination", severity, words, (FindingEvidence(told, round=seen.round, values=asdict(seen)),))
 
 
 def drops(case: Case, fall: Fall) -> dict[int, float]:
@@ -152,7 +152,7 @@ def at_chance(case: Case) -> Iterator[Finding]:
         words = f"The fused predictor is no better than guessing: {percent(score)} where chance is {percent(chance)}."
         values = {"score": score, "chance": chance, "standard_error": error}
         told = f"{name} {score:.3f}, 1/C {chance:.3f}, standard error {error:.3f}"
-        yield Finding("at-chance", "ill", words, (Evidence(told, round=max(fused), values=values),))
+        yield Finding("at-chance", "ill", words, (FindingEvidence(told, round=max(fused), values=values),))
 
 
 def never_seen(case: Case) -> Iterator[Finding]:
@@ -165,4 +165,6 @@ def never_seen(case: Case) -> Iterator[Finding]:
     if empty:
         words = f"{percent(empty / cells)} of the prototypes that are averaged were never trained."
         told = f"{empty} of {cells} belong to classes that their client never saw"
-        yield Finding("never-seen", "note", words, (Evidence(told, values={"untrained": empty, "prototypes": cells}),))
+        yield Finding(
+            "never-seen", "note", words, (FindingEvidence(told, values={"untrained": empty, "prototypes": cells}),)
+        )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mooring.doctor.case import Case
 from mooring.doctor.course import Course, courses_of, distance, gathered, progress_of, reference
-from mooring.doctor.finding import Evidence, Finding, Severity, at_clients, number, percent
+from mooring.doctor.finding import Finding, FindingEvidence, Severity, at_clients, number, percent
 from mooring.events import ClientRecord
 from mooring.weighting.base import whole
 from mooring.weighting.equilibrium import stability_limit
@@ -32,7 +32,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding("unstable", "ill", words, by_round(above))
 
 
-def by_round(found: list[Evidence]) -> tuple[Evidence, ...]:
+def by_round(found: list[FindingEvidence]) -> tuple[FindingEvidence, ...]:
     return tuple(sorted(found, key=lambda shown: shown.round or 0))
 
 
@@ -41,7 +41,7 @@ def unheld(moment: ClientRecord) -> float:
     return (moment.lambda_raw or 0.0) * (1.0 if moment.schedule_factor is None else moment.schedule_factor)
 
 
-def runaway(case: Case, course: Course) -> Evidence | None:
+def runaway(case: Case, course: Course) -> FindingEvidence | None:
     """s * raw lambda passes ten times its reference, whatever a guard lets through, and the raw one stays there.
 
     A crossing in the last round has nothing to show that it stays, unless it is tenfold growth by itself.
@@ -58,7 +58,7 @@ def runaway(case: Case, course: Course) -> Evidence | None:
     return None
 
 
-def onset_of(course: Course, i: int, calm: float) -> Evidence:
+def onset_of(course: Course, i: int, calm: float) -> FindingEvidence:
     client, seen, outlook = course.client, course.seen, course.outlook
     onset, last = seen[i], max(seen, key=lambda moment: moment.lambda_raw or 0)
     before = seen[i - 1] if i else seen[i]
@@ -66,7 +66,7 @@ def onset_of(course: Course, i: int, calm: float) -> Evidence:
     cause = f"; L_a {number(onset.align_loss)}" if onset.align_loss is not None else ""
     free = outlook is not None and outlook.cap is None  # a cap has a finding of its own
     bound = f", bound {outlook.largest:.0e}" if outlook is not None and free else ""
-    return Evidence(
+    return FindingEvidence(
         f"raw {number(onset.lambda_raw)} (x{growth:.2g}) to {last.lambda_raw or 0:.1e}{bound}{cause}",
         client.client,
         onset.round,
@@ -100,7 +100,7 @@ def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
     Ill where a lambda that is learned runs against a cap ten times where it began: that bounds a runaway and prevents
     none. A rule whose bound is part of it, such as the closed form, is where it was built to be: a note.
     """
-    found: list[Evidence] = []
+    found: list[FindingEvidence] = []
     severity: Severity = "note"
     for course in courses:
         at = rounds_at_cap(case, course)
@@ -112,7 +112,7 @@ def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
         felt = f"lambda {number(moment.lambda_felt)}, cap {number(cap)} ({course.outlook.guard})"
         values = {"felt": moment.lambda_felt, "cap": cap, "rounds": len(at), "reference": calm}
         told = f"{felt}, in {len(at)} of {len(course.seen)} rounds"
-        found.append(Evidence(told, course.client.client, moment.round, values))
+        found.append(FindingEvidence(told, course.client.client, moment.round, values))
     if found:
         words = f"Lambda stood at its cap {at_clients(found, case.clients)}."
         yield Finding("capped", severity, words, by_round(found))
@@ -132,15 +132,15 @@ def rounds_at_cap(case: Case, course: Course) -> list[tuple[ClientRecord, float]
 
 def on_its_way(case: Case, calm: list[Course]) -> Iterator[Finding]:
     """A calm lambda: does it follow its equilibrium, or does it lag behind?"""
-    lagging: list[Evidence] = []
-    tracking: list[Evidence] = []
+    lagging: list[FindingEvidence] = []
+    tracking: list[FindingEvidence] = []
     for course in calm:
         client, seen, outlook = course.client, course.seen, course.outlook
         apart = distance(seen)
         if outlook is None or outlook.relaxation is None or apart is None:
             continue
         steps = seen[-1].steps or 0
-        shown = Evidence(
+        shown = FindingEvidence(
             f"median |log(lambda/lambda*)| {apart:.2f}, relaxation {number(outlook.relaxation)} of {steps} steps",
             client.client,
             values={"distance": apart, "relaxation_steps": outlook.relaxation, "steps": steps},
@@ -154,7 +154,7 @@ def on_its_way(case: Case, calm: list[Course]) -> Iterator[Finding]:
         yield Finding("tracking", "note", words, tuple(tracking))
 
 
-def unstable(case: Case, course: Course) -> Evidence | None:
+def unstable(case: Case, course: Course) -> FindingEvidence | None:
     """Momentum SGD on the mean-squared alignment oscillates where w_local lambda is above (1 + m) C d / lr.
 
     With joint gradients w_local = 1 / (2 sigma_local^2): the limit of lambda is 2 sigma_local^2 times as high.
@@ -169,7 +169,7 @@ def unstable(case: Case, course: Course) -> Evidence | None:
         felt = moment.lambda_felt or 0.0
         own = limit / weight(felt, moment.sigma_sq_local)
         if felt > own:
-            return Evidence(
+            return FindingEvidence(
                 f"lambda {number(felt)}, SGD limit {number(own)}",
                 client.client,
                 moment.round,

@@ -2,7 +2,7 @@
 
 from mooring.federation.coordinator import Coordinator, Made
 from mooring.federation.fuse import Decision, Terms
-from mooring.federation.job_file import Job, read_job
+from mooring.federation.job_file import JobFile, read_job
 from mooring.federation.keys import Identity, home, own_identity
 from mooring.federation.log import Log
 from mooring.federation.model_file import ModelFile, Provenance, load_model, save_model
@@ -14,7 +14,7 @@ __all__ = [
     "Coordinator",
     "Decision",
     "Identity",
-    "Job",
+    "JobFile",
     "Log",
     "Made",
     "ModelFile",

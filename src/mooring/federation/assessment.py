@@ -13,7 +13,7 @@ from mooring.federation.image_files import LabelledFile, labelled, scored
 from mooring.federation.model_file import ModelFile
 from mooring.federation.predict import Unreadable
 from mooring.intervals import Rate
-from mooring.record import OneClass, looked_for, one_class
+from mooring.record import PositiveClass, looked_for, one_class
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Assessment:
     classes: tuple[ClassResult, ...]
     sites: tuple[SiteResult, ...]
     confusion: tuple[tuple[int, ...], ...]  # row: true class, column: predicted class
-    positive: OneClass | None = None
+    positive: PositiveClass | None = None
     calibration_error: float | None = None  # None: the model gives scores, not probabilities
     unreadable: tuple[Unreadable, ...] = ()
     trained: int = 0  # of the images: files that the model's run is known to train on

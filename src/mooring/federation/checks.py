@@ -26,13 +26,13 @@ COPIED = 1e-9  # chance that two sites with different images are as near to each
 LEAST_SLOPE = 0.25  # of a site's class means along those of the others: 1 if they agree, 0 if its labels are shuffled
 PLAIN_SLOPE = 0.75  # what three standard errors must not reach, for a site to be set aside
 
-Check = Callable[[Moments, Sequence[Upload]], Iterator[Refusal]]
+UploadCheck = Callable[[Moments, Sequence[Upload]], Iterator[Refusal]]
 
 
 def suspects(part: Moments, uploads: Sequence[Upload], blueprint: Blueprint) -> tuple[Refusal, ...]:
     """Everybody to set aside, in the order of the questions; who is set aside is no witness in the next one."""
     bound = largest_feature(part.map, blueprint)
-    questions: tuple[Check, ...] = (
+    questions: tuple[UploadCheck, ...] = (
         impossible,
         lambda part, uploads: beyond_scale(part, uploads, bound),
         lambda _, uploads: oversized(uploads),

@@ -8,8 +8,8 @@ from pathlib import Path
 from mooring.errors import FederationError
 from mooring.federation.container import load, write
 from mooring.federation.encoder_kept import EncoderKept, kept_as
-from mooring.federation.fuse import Decision, Fused, Terms, first_answers, fuse_uploads, read_files
-from mooring.federation.job_file import LIMITS, Job, read_job
+from mooring.federation.fuse import Decision, FusedUploads, Terms, first_answers, fuse_uploads, read_files
+from mooring.federation.job_file import LIMITS, JobFile, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
 from mooring.federation.keys import Identity
 from mooring.federation.log import Action, Log
@@ -31,7 +31,7 @@ class Made:
     path: Path
     bytes: int
     sha256: str
-    fused: Fused
+    fused: FusedUploads
     kept: Path  # the uploads beside it
     encoder: str | None = None  # that is not in it, by its SHA-256
 
@@ -77,7 +77,7 @@ class Coordinator:
             self.log.note("withdrawn", kept.job.sha256, made.sha256, site, "its upload is no longer kept")
         return made
 
-    def _write(self, kept: KeptUploads, fused: Fused, out: Path) -> Made:
+    def _write(self, kept: KeptUploads, fused: FusedUploads, out: Path) -> Made:
         """The model file, its uploads beside it, and a line in the log for every decision."""
         predictor, encoder = kept_as(self.in_model, fused.predictor)
         provenance = replace(provenance_of(kept, fused), encoder=encoder)
@@ -103,7 +103,7 @@ class Coordinator:
         return self.now or datetime.now(UTC)
 
 
-def provenance_of(kept: KeptUploads, fused: Fused) -> Provenance:
+def provenance_of(kept: KeptUploads, fused: FusedUploads) -> Provenance:
     job = kept.job
     return Provenance(
         origin="federation",
@@ -120,7 +120,7 @@ def provenance_of(kept: KeptUploads, fused: Fused) -> Provenance:
     )
 
 
-def protections(job: Job) -> tuple[str, ...]:
+def protections(job: JobFile) -> tuple[str, ...]:
     """What was done to hide a site's numbers, in words."""
     noise = [part.privacy.sentence for part in job.work.needs if isinstance(part, NoisedMoments)]
     secure = [] if job.manifest.secure is None else [SECURE]

@@ -20,7 +20,7 @@ from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.efficientnet import lite_graph
 from mooring.models.encoders.layers import outputs, parsed
 from mooring.models.encoders.session import StoredFile
-from mooring.models.feature_maps import OWN_FILES, Encoder, FeatureMap, OnnxFile, PublicEncoder, settled_map
+from mooring.models.feature_maps import OWN_FILES, EncoderFeatures, FeatureMap, OnnxFile, PublicEncoder, settled_map
 from mooring.models.feature_maps.content import SHA256
 from mooring.models.network import Blueprint
 
@@ -35,7 +35,7 @@ def kept_as(kept: EncoderKept, predictor: Predictor) -> tuple[Predictor, str | N
 def encoder_needed(predictor: Predictor) -> str | None:
     """The encoder that is somebody else's, by its SHA-256: whoever uses the model must have it, unless it is inside."""
     maps = [map_of(part) for part in frozen_in(predictor)]
-    return next((name_of(own) for own in maps if isinstance(own, (Encoder, *OWN_FILES))), None)
+    return next((name_of(own) for own in maps if isinstance(own, (EncoderFeatures, *OWN_FILES))), None)
 
 
 def tensors_of_files(predictor: Predictor) -> frozenset[str]:
@@ -55,11 +55,11 @@ def with_encoder(predictor: Predictor) -> Predictor:
     """
     copy = deepcopy(predictor)
     frozen = frozen_in(copy)
-    if not any(isinstance(map_of(part), (Encoder, PublicEncoder, *OWN_FILES)) for part in frozen):
+    if not any(isinstance(map_of(part), (EncoderFeatures, PublicEncoder, *OWN_FILES)) for part in frozen):
         raise ModelError("the model has no encoder to include", "leave --include-encoder out")
     for part in frozen:
         own = map_of(part)
-        if isinstance(own, Encoder):
+        if isinstance(own, EncoderFeatures):
             part.map, part.phi = inside(own, part.blueprint)
     return copy
 
@@ -72,7 +72,7 @@ def map_of(part: FrozenFeatures) -> FeatureMap:
     return settled_map(part.map, part.blueprint.shape)
 
 
-def inside(encoder: Encoder, blueprint: Blueprint) -> tuple[OnnxFile, torch.nn.Module]:
+def inside(encoder: EncoderFeatures, blueprint: Blueprint) -> tuple[OnnxFile, torch.nn.Module]:
     """The same map from a file, and what it does."""
     graph = lite_graph(encoder.weights, outputs(parsed(encoder.layers, "encoder")))
     name = f"{SHA256}{sha256(graph).hexdigest()}:{len(graph)}"

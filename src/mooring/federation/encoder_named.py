@@ -3,7 +3,7 @@
 from mooring.fusion import Fusion
 from mooring.methods.method import maps_of
 from mooring.models.encoders.efficientnet import LITES
-from mooring.models.feature_maps import Encoder, FeatureMap
+from mooring.models.feature_maps import EncoderFeatures, FeatureMap
 from mooring.models.feature_maps.content import SHA256, digest_in
 from mooring.trees import by_content, to_tree
 
@@ -18,7 +18,7 @@ def encoder_named(fusion: Fusion | None) -> str | None:
 
 def name_of(features: FeatureMap) -> str | None:
     """`efficientnet-lite0 sha256:...` for one of the house, `sha256:...` for a file; None where nothing was trained."""
-    if isinstance(features, Encoder):
+    if isinstance(features, EncoderFeatures):
         return f"{features.weights} {SHA256}{LITES[features.weights].sha256}"
     file = to_tree(features, by_content).get("path")
     return None if file is None else str(file)

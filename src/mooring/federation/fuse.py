@@ -13,12 +13,12 @@ from mooring.errors import FederationError
 from mooring.federation.checks import absurd_prototypes, suspects
 from mooring.federation.container import FileLimits, file_hash, load
 from mooring.federation.explain import class_counts, small_classes
-from mooring.federation.job_file import Job, moment
+from mooring.federation.job_file import JobFile, moment
 from mooring.federation.keys import fingerprint
 from mooring.federation.manifests import without_control
 from mooring.federation.privacy import figures_of
 from mooring.federation.secure_job import misshapen, total_of
-from mooring.federation.secure_sum import Seeds
+from mooring.federation.secure_sum import MaskSeeds
 from mooring.federation.upload_file import UploadFile, UploadLimits, UploadManifest, read_upload
 from mooring.fusion import Predictor, Server
 from mooring.fusion.admit import Refusal, admit
@@ -28,7 +28,7 @@ from mooring.types import Upload
 from mooring.uploads.codec import shown
 from mooring.uploads.moments import Moments
 
-Verdict = Literal["used", "set aside", "left out", "missing"]
+DecisionVerdict = Literal["used", "set aside", "left out", "missing"]
 CLOCKS = timedelta(days=1)  # that the clocks of two machines may differ
 BOX = 2**12  # bytes that a seal adds, and more
 
@@ -38,7 +38,7 @@ class Decision:
     """What became of one site, or of one file that belongs to none."""
 
     site: str
-    verdict: Verdict
+    verdict: DecisionVerdict
     reason: str = ""
     samples: int | None = None
     weight: float | None = None  # its share of all images that were used
@@ -49,7 +49,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Fused:
+class FusedUploads:
     """One predictor, what is in it, and what is not."""
 
     predictor: Predictor = field(repr=False)
@@ -68,7 +68,7 @@ class Terms:
 
 
 def read_files(
-    job: Job, paths: Iterable[Path], key: SigningKey, now: datetime
+    job: JobFile, paths: Iterable[Path], key: SigningKey, now: datetime
 ) -> tuple[list[UploadFile], list[Decision]]:
     """Every file that is a whole upload, and why the others are none."""
     cap = FileLimits(job.manifest.most_bytes + BOX, job.manifest.most_bytes)
@@ -96,12 +96,12 @@ def unread(path: Path, problem: str, cap: FileLimits) -> Decision:
 
 
 def fuse_uploads(
-    job: Job,
+    job: JobFile,
     files: Sequence[UploadFile],
     terms: Terms,
     aside: Sequence[Decision] = (),
-    revealed: Seeds | None = None,
-) -> Fused:
+    revealed: MaskSeeds | None = None,
+) -> FusedUploads:
     """All that holds becomes one predictor; the order of the files does not change a bit of it.
 
     `revealed`: of a secure sum, the masks of sites that did not answer.
@@ -131,10 +131,10 @@ def fuse_uploads(
     ]
     counts = [class_counts(upload.tensors) for upload in uploads]
     images = tuple(map(sum, zip(*(own for own in counts if own is not None), strict=True)))
-    return Fused(predictor, in_order(job, decisions), tuple(used), images)
+    return FusedUploads(predictor, in_order(job, decisions), tuple(used), images)
 
 
-def sound_files(job: Job, files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision]]:
+def sound_files(job: JobFile, files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision]]:
     """The answers to this job that hold, by the number of their site; and why the others do not."""
     aside: list[Decision] = []
     answers = []
@@ -159,7 +159,7 @@ def sound_files(job: Job, files: Sequence[UploadFile]) -> tuple[list[UploadFile]
     return [by_client[upload.client] for upload in admission.admitted if upload.client not in out], aside
 
 
-def problem_of(job: Job, file: UploadFile) -> str | None:
+def problem_of(job: JobFile, file: UploadFile) -> str | None:
     """Why a file that is whole and signed is still not an answer to this job."""
     told, upload = file.manifest, file.upload
     if told.job != job.sha256:
@@ -187,14 +187,14 @@ def problem_of(job: Job, file: UploadFile) -> str | None:
     return misshapen(job, upload.tensors) if told.masked else told_amiss(job, told)
 
 
-def told_amiss(job: Job, told: UploadManifest) -> str | None:
+def told_amiss(job: JobFile, told: UploadManifest) -> str | None:
     """Of how many images an upload is, it must say; or, where the job withholds that, must not."""
     if job.withholds and (told.samples is not None or told.metrics):
         return "it tells of its counts, which the job withholds"
     return None if job.withholds or told.samples is not None else "it does not tell how many images it has"
 
 
-def suspicious(job: Job, admitted: Sequence[Upload]) -> tuple[Refusal, ...]:
+def suspicious(job: JobFile, admitted: Sequence[Upload]) -> tuple[Refusal, ...]:
     """What no honest site would send, as far as what it sent can tell."""
     found: list[Refusal] = []
     for part in sorted((part for part in job.work.needs if isinstance(part, Moments)), key=repr):
@@ -244,7 +244,7 @@ def refuse_short(used: Sequence[UploadFile], decisions: Sequence[Decision], term
         )
 
 
-def notes_on(job: Job, file: UploadFile, used: Sequence[UploadFile]) -> tuple[str, ...]:
+def notes_on(job: JobFile, file: UploadFile, used: Sequence[UploadFile]) -> tuple[str, ...]:
     """What a coordinator should know of a site that was used."""
     notes = []
     counts = None if file.manifest.masked else class_counts(file.upload.tensors)
@@ -259,12 +259,12 @@ def notes_on(job: Job, file: UploadFile, used: Sequence[UploadFile]) -> tuple[st
     return tuple(notes)
 
 
-def decided(file: UploadFile, verdict: Verdict, reason: str) -> Decision:
+def decided(file: UploadFile, verdict: DecisionVerdict, reason: str) -> Decision:
     samples, digest = file.manifest.samples, file_hash(file.data)
     return Decision(file.manifest.site, verdict, reason, samples, None, file.signer, digest, file.box)
 
 
-def in_order(job: Job, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+def in_order(job: JobFile, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
     """By site as the job names them; those that sent nothing are there too, files of nobody last."""
     seen = {decision.site for decision in decisions}
     everybody = [*decisions, *(Decision(site, "missing", "no file") for site in job.site_names if site not in seen)]

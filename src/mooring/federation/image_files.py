@@ -31,7 +31,7 @@ class LabelledFile:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredFile:
     """A file and the scores of its classes, or why there are none."""
 
     path: Path
@@ -48,7 +48,7 @@ class Square:
     reading: Reading
 
 
-def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[Scored]:
+def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[ScoredFile]:
     """Every file in its order; one that cannot be read is told and does not stop the others."""
     square = square_of(model.blueprint, model.provenance.reading)
     require_decoders(files)
@@ -61,12 +61,12 @@ def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[Scored]:
     yield from flushed(model, waiting)
 
 
-def flushed(model: ModelFile, waiting: Sequence[tuple[Path, Tensor | str]]) -> Iterator[Scored]:
+def flushed(model: ModelFile, waiting: Sequence[tuple[Path, Tensor | str]]) -> Iterator[ScoredFile]:
     """Files that were read, scored in one go, and the others between them."""
     images = [image for _, image in waiting if isinstance(image, Tensor)]
     rows = iter(scores_of(model, torch.stack(images)).unbind() if images else ())
     for path, image in waiting:
-        yield Scored(path, next(rows)) if isinstance(image, Tensor) else Scored(path, problem=image)
+        yield ScoredFile(path, next(rows)) if isinstance(image, Tensor) else ScoredFile(path, problem=image)
 
 
 def scores_of(model: ModelFile, images: Tensor) -> Tensor:

@@ -83,7 +83,7 @@ class JobManifest:
 
 
 @dataclass(frozen=True)
-class Job:
+class JobFile:
     """A job file that was read, checked, and built again."""
 
     manifest: JobManifest
@@ -174,12 +174,12 @@ def encode_job(manifest: JobManifest, key: SigningKey) -> bytes:
     return encode(KIND, tree, key=key)
 
 
-def read_job(path: Path, encoder: str | None = None) -> Job:
+def read_job(path: Path, encoder: str | None = None) -> JobFile:
     """The job in a file; `encoder` is where the encoder lies that the job names by its SHA-256, if it does."""
     return opened_job(read(path, KIND, LIMITS), str(path), encoder)
 
 
-def opened_job(held: Container, what: str, encoder: str | None = None) -> Job:
+def opened_job(held: Container, what: str, encoder: str | None = None) -> JobFile:
     """The job that a container holds, built again: the work order must be the very one that was signed."""
     if held.signer is None:
         raise FederationError(f"{what}: is signed by nobody", PLAN_AGAIN)
@@ -193,7 +193,7 @@ def opened_job(held: Container, what: str, encoder: str | None = None) -> Job:
     except (MooringError, ValueError, RecursionError, OverflowError) as error:
         problem = str(error).splitlines()[0]
         raise FederationError(f"{what}: cannot be built here ({problem})", PLAN_AGAIN) from None
-    return Job(manifest, experiment, work, held.signer, held.sha256)
+    return JobFile(manifest, experiment, work, held.signer, held.sha256)
 
 
 def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, ClientJob]:

@@ -13,7 +13,7 @@ from nacl.signing import SigningKey
 from mooring.errors import FederationError
 from mooring.federation.container import decode, encode, file_hash, load
 from mooring.federation.job_file import KIND as JOB
-from mooring.federation.job_file import Job, opened_job
+from mooring.federation.job_file import JobFile, opened_job
 from mooring.federation.manifests import manifest_as
 from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import UploadFile, opened_upload
@@ -37,7 +37,7 @@ class Index:
 class KeptUploads:
     """The job and the uploads of a model."""
 
-    job: Job
+    job: JobFile
     job_data: bytes
     uploads: tuple[UploadFile, ...]
 

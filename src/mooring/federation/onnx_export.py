@@ -24,7 +24,7 @@ from mooring.federation.traceable import FromMaps, Prepare, WithShares, exportab
 from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.graph import OPSET
 from mooring.models.encoders.layers import outputs
-from mooring.models.encoders.session import FATAL, OnnxFeatures, Plan, run, session_of
+from mooring.models.encoders.session import FATAL, OnnxFeatures, SessionPlan, run, session_of
 from mooring.record import strict_json, write_atomically
 from mooring.version import VERSION
 
@@ -133,7 +133,7 @@ def plainly_named(graph: Any, names: dict[str, str], shares: str) -> Any:
     return graph
 
 
-def encoder_maps(plan: Plan, prepared: Tensor, where: str) -> dict[str, Tensor]:
+def encoder_maps(plan: SessionPlan, prepared: Tensor, where: str) -> dict[str, Tensor]:
     return run(session_of(plan.graph, where), prepared.numpy(), outputs(plan.layers), where)
 
 

@@ -14,7 +14,7 @@ from mooring.federation.job_file import (
     KIND,
     LIMITS,
     NONCE,
-    Job,
+    JobFile,
     JobManifest,
     JobSite,
     encode_job,
@@ -49,7 +49,7 @@ def plan(  # noqa: PLR0913
     expires: datetime | None = None,
     secure_images: int | None = None,
     counts: Counts = "told",
-) -> tuple[bytes, Job]:
+) -> tuple[bytes, JobFile]:
     """The bytes of a job file, and the job as every site will read it: it is read back before it is handed out.
 
     `secure_images`: nobody sees a site's numbers, and all sites together have at most so many images. `counts`: how

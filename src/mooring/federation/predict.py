@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mooring.federation.image_files import Scored, found, scored
+from mooring.federation.image_files import ScoredFile, found, scored
 from mooring.federation.model_file import ModelFile
 from mooring.fusion.predictor import Confidence
 
@@ -66,7 +66,7 @@ def predict(model: ModelFile, paths: Sequence[Path]) -> Predictions:
     return Predictions(model.confidence, rows, ignored)
 
 
-def row_of(row: Scored, classes: Sequence[str]) -> Prediction | Unreadable:
+def row_of(row: ScoredFile, classes: Sequence[str]) -> Prediction | Unreadable:
     if row.scores is None:
         return Unreadable(row.path, row.problem)
     shares = row.scores.double().softmax(0)

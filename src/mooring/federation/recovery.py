@@ -13,7 +13,7 @@ from nacl.signing import SigningKey, VerifyKey
 
 from mooring.errors import FederationError
 from mooring.federation.container import FileLimits, decode, encode, is_key, load, write
-from mooring.federation.job_file import Job
+from mooring.federation.job_file import JobFile
 from mooring.federation.keys import Identity
 from mooring.federation.log import Log
 from mooring.federation.secure_job import summing
@@ -23,10 +23,12 @@ from mooring.uploads.codec import mapping, shown
 
 KIND = "recovery"
 LIMITS = FileLimits(2**22, 2**22)
-Seeds = dict[tuple[str, str], bytes]  # (site that reveals, site that is missing) -> what their masks are drawn from
+RevealedSeeds = dict[
+    tuple[str, str], bytes
+]  # (site that reveals, site that is missing) -> what their masks are drawn from
 
 
-def write_recovery(job: Job, site: str, missing: Sequence[str], identity: Identity, log: Log, out: Path) -> None:
+def write_recovery(job: JobFile, site: str, missing: Sequence[str], identity: Identity, log: Log, out: Path) -> None:
     """What this site reveals, signed, in a box for the coordinator; and a line in its log."""
     number = job.number_of(site)
     if job.manifest.secure is None:
@@ -44,10 +46,10 @@ def write_recovery(job: Job, site: str, missing: Sequence[str], identity: Identi
     log.note("revealed", job.sha256, who=site, words=f"masks with {', '.join(missing)}, who did not answer")
 
 
-def read_recoveries(job: Job, paths: Sequence[Path], key: SigningKey) -> tuple[Seeds, list[Path]]:
+def read_recoveries(job: JobFile, paths: Sequence[Path], key: SigningKey) -> tuple[RevealedSeeds, list[Path]]:
     """What recovery files among these reveal, and the other files."""
     recoveries = [path for path in paths if is_recovery(path)] if job.manifest.secure is not None else []
-    seeds: Seeds = {}
+    seeds: RevealedSeeds = {}
     for path in recoveries:
         seeds |= opened(job, path, key)
     return seeds, [path for path in paths if path not in recoveries]
@@ -60,7 +62,7 @@ def is_recovery(path: Path) -> bool:
         return False
 
 
-def opened(job: Job, path: Path, key: SigningKey) -> Seeds:
+def opened(job: JobFile, path: Path, key: SigningKey) -> RevealedSeeds:
     held = decode(load(path, LIMITS), KIND, LIMITS, str(path))
     site, keys = held.manifest.get("site"), {named.name: named.key for named in job.manifest.sites}
     if held.manifest.get("job") != job.sha256 or not isinstance(site, str) or keys.get(site) != held.signer:

@@ -9,8 +9,8 @@ from torch import Tensor
 from mooring.client import ClientJob
 from mooring.errors import FederationError
 from mooring.federation.checks import largest_feature
-from mooring.federation.job_file import Job, SecurePlan
-from mooring.federation.secure_sum import FEWEST, SecureSum, Seeds, fraction_bits, mask, plausible, unmask
+from mooring.federation.job_file import JobFile, SecurePlan
+from mooring.federation.secure_sum import FEWEST, MaskSeeds, SecureSum, fraction_bits, mask, plausible, unmask
 from mooring.federation.upload_file import UploadFile
 from mooring.types import Upload
 from mooring.uploads.moments import Moments
@@ -42,7 +42,7 @@ def moments_in(work: ClientJob) -> Moments:
     return found[0]
 
 
-def summing(job: Job) -> SecureSum:
+def summing(job: JobFile) -> SecureSum:
     """The same at every site and at the coordinator: all of it follows from the job."""
     secure, work = job.manifest.secure, job.work
     assert secure is not None, "asked of a secure job alone"
@@ -50,12 +50,12 @@ def summing(job: Job) -> SecureSum:
     return SecureSum(job.sha256, {site.name: site.key or "" for site in job.manifest.sites}, bits)
 
 
-def masked(job: Job, upload: Upload, site: str, key: SigningKey) -> Upload:
+def masked(job: JobFile, upload: Upload, site: str, key: SigningKey) -> Upload:
     """What this site may send: random words; how many images it has is not told either."""
     return replace(upload, tensors=mask(upload.tensors, summing(job), site, key), samples=0)
 
 
-def misshapen(job: Job, tensors: Mapping[str, Tensor]) -> str | None:
+def misshapen(job: JobFile, tensors: Mapping[str, Tensor]) -> str | None:
     """The first tensor that is not what every site of a secure job sends."""
     for name, wanted in job.wire.items():
         given = tensors.get(name)
@@ -64,7 +64,7 @@ def misshapen(job: Job, tensors: Mapping[str, Tensor]) -> str | None:
     return None
 
 
-def total_of(job: Job, files: Sequence[UploadFile], revealed: Seeds | None = None) -> Upload:
+def total_of(job: JobFile, files: Sequence[UploadFile], revealed: MaskSeeds | None = None) -> Upload:
     """The sum over all sites of the job as one upload, in float64: what the wire rounds is not rounded twice.
 
     Without a site where all others have revealed their masks with it.

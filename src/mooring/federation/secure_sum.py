@@ -31,7 +31,9 @@ BITS = 62  # of a word: the sum of all sites stays below 2^62, so that its sign 
 FEWEST = 3  # of two sites each could take its own numbers from the sum
 PURPOSE = b"mooring sum"
 
-Seeds = Mapping[tuple[str, str], bytes]  # (site that reveals, site that is missing) -> what their masks are drawn from
+MaskSeeds = Mapping[
+    tuple[str, str], bytes
+]  # (site that reveals, site that is missing) -> what their masks are drawn from
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def mask(tensors: Tensors, plan: SecureSum, site: str, key: SigningKey) -> dict[
     return masked
 
 
-def unmask(masked: Mapping[str, Tensors], plan: SecureSum, revealed: Seeds | None = None) -> dict[str, Tensor]:
+def unmask(masked: Mapping[str, Tensors], plan: SecureSum, revealed: MaskSeeds | None = None) -> dict[str, Tensor]:
     """The sum over all sites, in float64; over those that are there, once each has revealed its seeds of the others."""
     missing = sorted(plan.keys.keys() - masked.keys())
     seeds = dict(revealed or {})

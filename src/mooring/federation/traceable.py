@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from mooring.fusion.gaussians import Gaussians
 from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.layers import outputs
-from mooring.models.encoders.preparation import NORMALISATIONS, VIEWS, Preparation, Views
-from mooring.models.encoders.session import OnnxFeatures, Plan
+from mooring.models.encoders.preparation import NORMALISATIONS, VIEWS, EncoderViews, Preparation
+from mooring.models.encoders.session import OnnxFeatures, SessionPlan
 from mooring.models.feature_maps.random_filters import CONTRAST, GRID, PatchFilters
 from mooring.models.feature_maps.whitened_filters import Responses, patches_of, regions
 
@@ -40,7 +40,7 @@ class WithShares(nn.Module):
 class Prepare(nn.Module):
     """`Preparation` and the views, for images of one size: resizing is linear, so it is two products of matrices."""
 
-    def __init__(self, prepare: Preparation, views: Views, shape: tuple[int, int, int]) -> None:
+    def __init__(self, prepare: Preparation, views: EncoderViews, shape: tuple[int, int, int]) -> None:
         super().__init__()
         self.prepare, self.views, self.channels = prepare, views, shape[0]
         self.rows, self.columns = (resizing(length, prepare.pixels) for length in shape[1:])
@@ -59,10 +59,10 @@ class Prepare(nn.Module):
 class FromMaps(nn.Module):
     """The rest of a predictor, from the maps of its encoder on."""
 
-    def __init__(self, predictor: Predictor, encoder: OnnxFeatures, plan: Plan) -> None:
+    def __init__(self, predictor: Predictor, encoder: OnnxFeatures, plan: SessionPlan) -> None:
         super().__init__()
         self.predictor, self.plan = predictor, plan
-        self.features = Given()
+        self.features = ConstantFeatures()
         for parent in list(predictor.modules()):
             for name, child in list(parent.named_children()):
                 if child is encoder:
@@ -78,7 +78,7 @@ class FromMaps(nn.Module):
         return scores, scores.softmax(1)
 
 
-class Given(nn.Module):
+class ConstantFeatures(nn.Module):
     """Features that come from elsewhere, whatever the images."""
 
     value: Tensor

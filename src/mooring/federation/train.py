@@ -18,7 +18,7 @@ from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Even
 from mooring.federation.budget import Budget, spent
 from mooring.federation.container import file_hash, write
 from mooring.federation.explain import BY_CLASS, sentence_of, small_classes, testable
-from mooring.federation.job_file import Job
+from mooring.federation.job_file import JobFile
 from mooring.federation.keys import Identity, fingerprint
 from mooring.federation.log import Entry, Log, Noise
 from mooring.federation.privacy import figures_of, under_noise, with_noise_of
@@ -62,13 +62,13 @@ class Trained:
     sha256: str
 
 
-def folder_of(job: Job, site: str, data: Path, mapping: Mapping[str, str] | None = None) -> SiteFolder:
+def folder_of(job: JobFile, site: str, data: Path, mapping: Mapping[str, str] | None = None) -> SiteFolder:
     """The site's images as the job wants them."""
     number = job.number_of(site)
     return SiteFolder(site, number, data, job.classes, replace(job.images, root=str(data)), dict(mapping or {}))
 
 
-def preview(job: Job, site: SiteFolder, earlier: Sequence[Entry] = ()) -> Preview:
+def preview(job: JobFile, site: SiteFolder, earlier: Sequence[Entry] = ()) -> Preview:
     """Look at folders and at a few images; nothing is written, nothing leaves. `earlier` is the log of this home."""
     figures = figures_of(job.work)
     return Preview(
@@ -86,7 +86,7 @@ def preview(job: Job, site: SiteFolder, earlier: Sequence[Entry] = ()) -> Previe
     )
 
 
-def revealed_by(job: Job) -> tuple[str, ...]:
+def revealed_by(job: JobFile) -> tuple[str, ...]:
     """What leaves a site, in sentences: its tensors, and what its manifest says beside them."""
     tensors = tuple(dict.fromkeys(sentence_of(plan.name) for plan in job.manifest.uploads))
     if job.manifest.secure is not None:
@@ -109,7 +109,7 @@ def seconds_for(work: ClientJob, site: SiteFolder) -> float:
     return (read - began + (monotonic() - read) * epochs) * site.size / max(1, len(sample))
 
 
-def approve(job: Job, log: Log, now: datetime | None = None) -> None:
+def approve(job: JobFile, log: Log, now: datetime | None = None) -> None:
     """This site does what the job asks: written down once."""
     job.refuse_expired(now or datetime.now(UTC))
     if not log.has("approved", job.sha256):
@@ -118,7 +118,7 @@ def approve(job: Job, log: Log, now: datetime | None = None) -> None:
 
 
 def train(  # noqa: PLR0913
-    job: Job,
+    job: JobFile,
     site: SiteFolder,
     out: Path,
     identity: Identity,
@@ -180,7 +180,9 @@ def train(  # noqa: PLR0913
     return Trained(out, len(data), len(shard), digest)
 
 
-def trained(job: Job, site: SiteFolder, shard: ImageSet, home: Path, emit: Emit) -> tuple[Upload, ClientRecord | None]:
+def trained(
+    job: JobFile, site: SiteFolder, shard: ImageSet, home: Path, emit: Emit
+) -> tuple[Upload, ClientRecord | None]:
     """The one upload, and what was measured last."""
     folder = state_folder(home, job, site.name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -209,11 +211,11 @@ def trained(job: Job, site: SiteFolder, shard: ImageSet, home: Path, emit: Emit)
     return upload, measured[-1] if measured else None
 
 
-def state_folder(home: Path, job: Job, site: str) -> Path:
+def state_folder(home: Path, job: JobFile, site: str) -> Path:
     return home / "training" / f"{job.sha256[:16]}-{site}"
 
 
-def refuse_second_mask(job: Job, site: str, log: Log) -> None:
+def refuse_second_mask(job: JobFile, site: str, log: Log) -> None:
     """Two files under one mask would tell the difference of what they hold."""
     made = any((entry.action, entry.job, entry.who) == ("trained", job.sha256, site) for entry in log.entries())
     if job.manifest.secure is not None and made:
@@ -222,7 +224,7 @@ def refuse_second_mask(job: Job, site: str, log: Log) -> None:
         )
 
 
-def refuse_foreign_key(job: Job, site: str, identity: Identity) -> None:
+def refuse_foreign_key(job: JobFile, site: str, identity: Identity) -> None:
     """A file that would be refused is not made."""
     key = next(named.key for named in job.manifest.sites if named.name == site)
     if key is not None and key != identity.public:

@@ -17,7 +17,7 @@ from mooring.errors import FederationError, UploadError
 from mooring.federation.container import AGAIN, Container, FileLimits, decode, encode, file_hash, is_key, load, refuse
 from mooring.federation.job_file import moment, type_name
 from mooring.federation.manifests import are_versions, manifest_as
-from mooring.federation.withheld_counts import ALIKE, NOT_TOLD
+from mooring.federation.withheld_counts import ALIKE, WITHHELD
 from mooring.record import as_tree
 from mooring.trees import digest
 from mooring.types import Upload
@@ -133,7 +133,7 @@ def opened_upload(held: Container, data: bytes, what: str, limits: UploadLimits 
         upload = decode_upload(held.payload, limits.tensors)
     except UploadError as error:
         raise FederationError(f"{what}: {error.problem}", error.remedy) from None
-    told = (manifest.site, NOT_TOLD if manifest.samples is None else manifest.samples, manifest.work)
+    told = (manifest.site, WITHHELD if manifest.samples is None else manifest.samples, manifest.work)
     if told != (upload.site, upload.samples, upload.job):
         refuse(what, "says other things outside than inside")
     if dict(manifest.tensors) != {name: tensor_facts(tensor) for name, tensor in upload.tensors.items()}:

@@ -29,7 +29,7 @@ UNCOUNTED: tuple[type[Part], ...] = (
     FeatureNorm,
 )  # as large for any n
 BATCHES = "num_batches_tracked"  # what torch calls the counter of a batch norm
-NOT_TOLD, ALIKE = 0, 1  # images, as an upload says it, and as a rule sees it
+WITHHELD, ALIKE = 0, 1  # images, as an upload says it, and as a rule sees it
 WORDS = "counts withheld: no site says how many images it has, and none weighs more for having more"
 
 
@@ -53,4 +53,4 @@ def refuse_counting(parts: Iterable[Part], method: str) -> None:
 def without_counts(upload: Upload) -> Upload:
     """What may leave the site."""
     counters = {name: tensor * 0 for name, tensor in upload.tensors.items() if name.rpartition(".")[2] == BATCHES}
-    return replace(upload, samples=NOT_TOLD, tensors={**upload.tensors, **counters})
+    return replace(upload, samples=WITHHELD, tensors={**upload.tensors, **counters})

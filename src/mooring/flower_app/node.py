@@ -9,7 +9,7 @@ from filelock import FileLock
 from mooring.errors import FederationError, nearest
 from mooring.events import Emit, silent
 from mooring.federation.container import decode, is_key, load
-from mooring.federation.job_file import KIND, LIMITS, Job, opened_job
+from mooring.federation.job_file import KIND, LIMITS, JobFile, opened_job
 from mooring.federation.keys import fingerprint, own_identity
 from mooring.federation.keys import home as usual_home
 from mooring.federation.log import Log
@@ -57,7 +57,7 @@ def node_of(config: Mapping[str, bool | float | int | str]) -> Node:
     return node
 
 
-def job_for(node: Node, data: bytes) -> Job:
+def job_for(node: Node, data: bytes) -> JobFile:
     """The job, if the coordinator of this node signed it, or the site has approved it: nothing is built before."""
     held = decode(data, KIND, LIMITS, "the job")
     if node.coordinator and held.signer != node.coordinator:
@@ -75,7 +75,7 @@ def job_for(node: Node, data: bytes) -> Job:
     return job
 
 
-def upload_for(node: Node, job: Job, emit: Emit = silent) -> bytes:
+def upload_for(node: Node, job: JobFile, emit: Emit = silent) -> bytes:
     """The bytes of this site's one upload: made the first time, sent again every other time."""
     path = node.place / UPLOADS / f"{job.sha256[:16]}-{node.name}.mooring"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -88,7 +88,7 @@ def upload_for(node: Node, job: Job, emit: Emit = silent) -> bytes:
         return load(path)
 
 
-def answers(path: Path, job: Job) -> bool:
+def answers(path: Path, job: JobFile) -> bool:
     """Is there a whole upload for this very job?"""
     if not path.exists():
         return False

@@ -9,7 +9,7 @@ from mooring.engines.flower.messages import answer_of
 from mooring.errors import FederationError, UploadError, one_line
 from mooring.federation.container import write
 from mooring.federation.fuse import problem_of, read_files
-from mooring.federation.job_file import Job
+from mooring.federation.job_file import JobFile
 from mooring.federation.keys import Identity
 from mooring.flower_app.asking import Reply
 
@@ -21,7 +21,7 @@ LONGEST = 500  # letters of what a node may say in the log
 class Received:
     """The uploads that arrived, each on disk before anything else is done with it, and why others will not come."""
 
-    job: Job
+    job: JobFile
     folder: Path
     identity: Identity
     files: dict[str, str] = field(default_factory=dict)  # site -> SHA-256 of its file

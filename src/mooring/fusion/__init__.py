@@ -14,7 +14,7 @@ from mooring.fusion.feature_ensemble import FeatureEnsemble
 from mooring.fusion.fisher import Fisher
 from mooring.fusion.gaussian_head import GaussianHead
 from mooring.fusion.iffi import Iffi
-from mooring.fusion.linear_head import LinearHead
+from mooring.fusion.linear_head import LinearHeadFusion
 from mooring.fusion.mixture import Mixture
 from mooring.fusion.nearest_prototype import NearestPrototype
 from mooring.fusion.ot import OptimalTransport
@@ -47,7 +47,7 @@ FUSIONS: dict[str, type[Fusion]] = {
     "co-boosting": CoBoosting,
     "distil": Distil,
     # statistics that add up
-    "linear-head": LinearHead,
+    "linear-head": LinearHeadFusion,
     "analytic": Analytic,
     "gaussian-head": GaussianHead,
     "mixture": Mixture,
@@ -70,7 +70,7 @@ __all__ = [
     "Fusion",
     "GaussianHead",
     "Iffi",
-    "LinearHead",
+    "LinearHeadFusion",
     "LoadedPredictor",
     "Manifest",
     "Mixture",

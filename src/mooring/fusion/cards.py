@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Group = Literal[
+FusionGroup = Literal[
     "ensembles: every prediction asks all clients' encoders",
     "one network by merging parameters",
     "one network by training at the server",
     "one head over statistics: clients train nothing",
 ]
-ENSEMBLES: Group = "ensembles: every prediction asks all clients' encoders"
-MERGED: Group = "one network by merging parameters"
-TAUGHT: Group = "one network by training at the server"
-STATISTICS: Group = "one head over statistics: clients train nothing"
+ENSEMBLES: FusionGroup = "ensembles: every prediction asks all clients' encoders"
+MERGED: FusionGroup = "one network by merging parameters"
+TAUGHT: FusionGroup = "one network by training at the server"
+STATISTICS: FusionGroup = "one head over statistics: clients train nothing"
 
 Work = Literal["under a second", "seconds", "minutes, it trains"]  # of the server, for a few clients on a laptop
 
@@ -21,7 +21,7 @@ Work = Literal["under a second", "seconds", "minutes, it trains"]  # of the serv
 class FusionCard:
     """One rule, for whoever must choose."""
 
-    group: Group
+    group: FusionGroup
     about: str
     source: str
     work: Work = "under a second"

@@ -32,7 +32,7 @@ LEAST = 1e-9  # share of the largest variance of scores, below which a direction
 
 
 @dataclass(frozen=True)
-class LinearHead(Fusion):
+class LinearHeadFusion(Fusion):
     """score_c(x) = log p(c | s),  s = z W + b,  z = phi(x) in units of each feature's own spread.
 
     `solver` finds W from X'X, X'Y and the counts, which add up: the solution does not depend on how the data is

@@ -11,7 +11,7 @@ from mooring.models.network import Blueprint
 from mooring.types import Upload, View
 from mooring.uploads.model import network_of, state_of
 
-State = dict[str, Tensor]
+StateDict = dict[str, Tensor]
 
 
 class Merged(Predictor):
@@ -32,7 +32,7 @@ class Merged(Predictor):
         return cls(saved.network("network").state_dict(), saved.blueprint)
 
 
-def states_of(uploads: Sequence[Upload], blueprint: Blueprint) -> list[State]:
+def states_of(uploads: Sequence[Upload], blueprint: Blueprint) -> list[StateDict]:
     """Every client's whole network."""
     names = state_of(blueprint)
     return [{name: upload.tensors[name] for name in names} for upload in uploads]
@@ -43,14 +43,14 @@ def samples_of(uploads: Sequence[Upload]) -> list[Tensor]:
     return [torch.tensor(upload.samples, dtype=torch.float64) for upload in uploads]
 
 
-def averaged(weighed: Iterable[tuple[State, Tensor]]) -> State:
+def averaged(weighed: Iterable[tuple[StateDict, Tensor]]) -> StateDict:
     """theta = sum_k n_k/n theta_k, batch-norm statistics included; a counter of batches keeps its largest value.
 
     One state and its n_k after the other: memory does not grow with their number.
     """
     names: tuple[str, ...] = ()
     means: dict[str, Mean] = {}
-    most: State = {}
+    most: StateDict = {}
     for state, samples in weighed:
         names = names or tuple(state)
         for name, theta in state.items():

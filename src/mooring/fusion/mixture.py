@@ -13,7 +13,7 @@ from mooring.models.feature_maps import FeatureMap, RandomFilters
 from mooring.seeds import generator
 from mooring.types import Count, Positive, Upload
 from mooring.uploads import Parts
-from mooring.uploads.mixtures import Covariance, Gathered, Mixtures
+from mooring.uploads.mixtures import Gathered, MixtureCovariance, Mixtures
 
 OFFSET = (5**0.5 - 1) / 2  # irrational: a draw never falls on the border of two components
 LEAST = 1e-12  # deviation of features that do not vary at all
@@ -33,7 +33,7 @@ class Mixture(Fusion):
     kind: ClassVar[str] = "mixture"
     map: FeatureMap = field(default_factory=RandomFilters)
     components: Count = 10
-    covariance: Covariance = "diagonal"
+    covariance: MixtureCovariance = "diagonal"
     draws: Count = 100
     penalty: Positive = 1e-2
 

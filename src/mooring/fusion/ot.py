@@ -11,7 +11,7 @@ from torch import Tensor
 from mooring.errors import FusionError
 from mooring.fusion.base import Fusion, Server
 from mooring.fusion.channels import Channels, channels_of
-from mooring.fusion.merged import Merged, State, averaged, samples_of, states_of
+from mooring.fusion.merged import Merged, StateDict, averaged, samples_of, states_of
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
@@ -39,7 +39,7 @@ class OptimalTransport(Fusion):
         return Merged(averaged(zip(moved, samples_of(uploads), strict=True)), server.blueprint)
 
 
-def aligned(state: State, reference: State, channels: Sequence[Channels]) -> State:
+def aligned(state: StateDict, reference: StateDict, channels: Sequence[Channels]) -> StateDict:
     """The same function with its channels in the order of the reference."""
     state = dict(state)
     for group in channels:

@@ -14,7 +14,7 @@ from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.embeddings import DEVIATION, MEAN, EmbeddingMoments
 
-Population = Literal["own-images", "test-batch"]
+ScalePopulation = Literal["own-images", "test-batch"]
 FLAT = 1e-3  # below this deviation a dimension of unit vectors says nothing, and is not blown up
 
 
@@ -31,7 +31,7 @@ class StandardisedSum(Fusion):
     """
 
     kind: ClassVar[str] = "standardised-sum"
-    moments: Population = "own-images"
+    moments: ScalePopulation = "own-images"
 
     @property
     def needs(self) -> Parts:

@@ -11,7 +11,7 @@ from mooring.config.bounded_yaml import line_numbers
 from mooring.config.keys import layer
 from mooring.config.tree import Tree, merge, read_file
 from mooring.errors import ConfigError, nearest
-from mooring.importing.translation import Fate, fates, leaves, method_keys, method_word
+from mooring.importing.translation import KeyMapping, fates, leaves, method_keys, method_word
 from mooring.methods import METHODS
 
 ALGORITHM = "algorithm"  # the published code takes it from its command line; some files say it too
@@ -31,7 +31,7 @@ NAMES = {  # --algo of the published code -> the formula that it ran, and what e
     "fedproto": ("fedproto", ""),
     "fedetf": ("fedetf", ""),
 }
-UNTOLD = "v7"  # for a file that names no method: most of the old files are of its family
+DEFAULT_METHOD = "v7"  # for a file that names no method: most of the old files are of its family
 STARTING = (  # ran from V9's lambda, and start at 1 here
     *("v11-linear", "v11-cosine", "v11-rescaled-linear", "v11-rescaled-cosine", "v11-detached-linear"),
     *("v11-detached-cosine", "v12", "v12-design", "v12-gamma"),
@@ -83,7 +83,7 @@ def translate(file: Path, method: str | None = None) -> Translation:
     places = dict(line_numbers(file.read_text("utf-8")))
     named = config.get(ALGORITHM) if method is None else method
     name, why = method_named(named)
-    head = Fate(ALGORITHM if method is None and named is not None else "method", named, "method", name, why)
+    head = KeyMapping(ALGORITHM if method is None and named is not None else "method", named, "method", name, why)
     tree: Tree = {"method": name}
     done = {head.path: head}
     settings = [fate for fate in [*fates(config), *method_fates(config)] if fate.path not in done]
@@ -97,7 +97,7 @@ def translate(file: Path, method: str | None = None) -> Translation:
 def method_named(named: object) -> tuple[str, str]:
     """Our name of a method, whoever named it."""
     if named is None:
-        return UNTOLD, "the published code takes its method from the command line; choose with method=..."
+        return DEFAULT_METHOD, "the published code takes its method from the command line; choose with method=..."
     if str(named) in METHODS:
         return str(named), ""
     word = re.sub(r"[^a-z0-9]", "", str(named).lower()).removeprefix("oneshot")
@@ -107,12 +107,12 @@ def method_named(named: object) -> tuple[str, str]:
     return name, why
 
 
-def method_fates(config: Tree) -> Iterator[Fate]:
+def method_fates(config: Tree) -> Iterator[KeyMapping]:
     """Settings of the method; which key they are depends on the method."""
-    return (Fate(path, value, setting=value) for path, value in leaves(config) if method_word(path))
+    return (KeyMapping(path, value, setting=value) for path, value in leaves(config) if method_word(path))
 
 
-def choices(fate: Fate, method: str) -> list[dict[str, object]]:
+def choices(fate: KeyMapping, method: str) -> list[dict[str, object]]:
     """The settings here that one there may be, the likeliest first."""
     word = method_word(fate.path)
     if word is None:
@@ -126,7 +126,7 @@ def choices(fate: Fate, method: str) -> list[dict[str, object]]:
 ENTROPY_START = {"lambda_min": "minimum", "lambda_max": "maximum"}
 
 
-def laid(tree: Tree, fate: Fate, settings: list[dict[str, object]]) -> tuple[Tree, Fate]:
+def laid(tree: Tree, fate: KeyMapping, settings: list[dict[str, object]]) -> tuple[Tree, KeyMapping]:
     """The tree with the first of these settings that loads; without any where none does."""
     problem = f"method {method_of(tree)} has no such setting" if method_word(fate.path) else fate.why
     for setting in settings:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from mooring.cells import printable
 from mooring.errors import StoreError
 from mooring.importing.lines import ROUND, STAMP
-from mooring.importing.logged import Header, Logged, Marks, Said
+from mooring.importing.logged import Header, LogEntry, Logged, Markers
 from mooring.record import LoggedClient, NotFinite
 
 LARGEST_COUNT = 10**6  # of rounds and clients
@@ -19,7 +19,7 @@ LARGEST, SMALLEST = 1e100, 1e-100  # beyond these, squares and ratios are no num
 
 
 @dataclass
-class Draft:
+class LogState:
     """Lines are taken one by one; `finished` is what they come to."""
 
     config: dict[str, Any] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Draft:
     samples: int | None = None
     dimension: int | None = None
     failure: str = ""
-    said: dict[tuple[int, int], Said] = field(default_factory=dict)  # (round, client)
+    said: dict[tuple[int, int], LogEntry] = field(default_factory=dict)  # (round, client)
     fused: dict[str, dict[int, float]] = field(default_factory=dict)
     told: dict[int, LoggedClient] = field(default_factory=dict)
     waiting: LoggedClient | None = None  # an entropy whose client is named in the next line
@@ -102,9 +102,9 @@ class Draft:
         again = ROUND.search(said)
         return again is not None and counted(again[1]) == 0
 
-    def following(self, of_this: bool) -> "Draft":
+    def following(self, of_this: bool) -> "LogState":
         """What the next experiment begins with: the header that stood at the end of this one."""
-        return Draft(headers=list(self.late)) if of_this else Draft()
+        return LogState(headers=list(self.late)) if of_this else LogState()
 
     def begin_round(self, number: int, factor: str | None) -> None:
         self.round, self.rounds_told, self.client = number, True, None
@@ -113,7 +113,7 @@ class Draft:
 
     def add(self, client: int, **said: float | None) -> None:
         at = self.round, client
-        self.said[at] = replace(self.said.get(at, Said()), **said)
+        self.said[at] = replace(self.said.get(at, LogEntry()), **said)
 
     def entropy(self, found: re.Match[str]) -> None:
         """Of the client that trains; before training, of the client that the next line names, or of the next one."""
@@ -176,8 +176,8 @@ class Draft:
             frozenset(self.seen),
         )
 
-    def marks(self) -> Marks:
-        return Marks(
+    def marks(self) -> Markers:
+        return Markers(
             tuple(self.headers),
             once(self.bracketed),
             once(self.preheated),

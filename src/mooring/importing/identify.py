@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mooring.importing.logged import Header, Logged, Marks
+from mooring.importing.logged import Header, Logged, Markers
 from mooring.importing.variants import Identified, identified
 
 BASELINES = {"fedavg", "fedetf", "fedproto", "ensemble", "otfusion", "fafifedavg", "aurorafedavg"}
@@ -165,7 +165,7 @@ def configured(logged: Logged) -> str | None:
     return None
 
 
-def preheated(marks: Marks) -> str | None:
+def preheated(marks: Markers) -> str | None:
     """`Pre-heating V12 models` and `[OneshotOursV12] ...`, if they agree."""
     found = {"aurorafedavg" if who == "AURORA" else who for who in marks.preheated}
     found |= {f"V{number}" for number in marks.bracketed}
@@ -190,7 +190,7 @@ def label_of(name: str) -> str | None:
     return next((own for own in sorted(BASELINES, key=len, reverse=True) if plain.startswith(own)), None)
 
 
-def peculiar(marks: Marks) -> Literal["V9", "V11"] | None:
+def peculiar(marks: Markers) -> Literal["V9", "V11"] | None:
     """A line that no other version prints."""
     if marks.factors:
         return "V11"

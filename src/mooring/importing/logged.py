@@ -9,7 +9,7 @@ from mooring.record import LoggedClient, NotFinite
 
 
 @dataclass(frozen=True)
-class Said:
+class LogEntry:
     """What a log says of one client in one round; None where it says nothing."""
 
     train_accuracy: float | None = None  # of the last epoch
@@ -36,7 +36,7 @@ class Header:
 
 
 @dataclass(frozen=True)
-class Marks:
+class Markers:
     """Everything in a log that tells methods apart."""
 
     headers: tuple[Header, ...] = ()
@@ -65,8 +65,8 @@ class Logged:
     text: str = field(repr=False)  # the lines themselves
     config: Mapping[str, Any]
     configured: str  # "read", "missing", or why it cannot be read
-    marks: Marks
-    said: Mapping[tuple[int, int], Said]
+    marks: Markers
+    said: Mapping[tuple[int, int], LogEntry]
     fused: Mapping[str, Mapping[int, float]]  # server -> round -> accuracy
     told: Mapping[int, LoggedClient] = field(default_factory=dict)  # before training
     not_finite: tuple[NotFinite, ...] = ()
@@ -77,9 +77,9 @@ class Logged:
     left_out: tuple[str, ...] = ()  # other experiments of the same file
 
     @cached_property
-    def by_round(self) -> dict[int, dict[int, Said]]:
+    def by_round(self) -> dict[int, dict[int, LogEntry]]:
         """round -> client -> what was said, both in their order"""
-        found: dict[int, dict[int, Said]] = {}
+        found: dict[int, dict[int, LogEntry]] = {}
         for (round_, client), said in sorted(self.said.items()):
             found.setdefault(round_, {})[client] = said
         return found

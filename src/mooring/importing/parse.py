@@ -10,7 +10,7 @@ from typing import Any
 from mooring.cells import printable
 from mooring.errors import StoreError
 from mooring.importing import lines
-from mooring.importing.draft import Draft, counted
+from mooring.importing.draft import LogState, counted
 from mooring.importing.logged import Logged
 
 MOST_CONFIG_LINES = 400  # of a configuration that was printed over several lines
@@ -45,12 +45,12 @@ def decoded(content: bytes) -> str:
     return content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 
 
-def sections(text: str) -> Iterator[Draft]:
+def sections(text: str) -> Iterator[LogState]:
     """Some files are several logs one after another.
 
     A configuration begins a new one; so does the header of another method, or round 0, after rounds have been told.
     """
-    draft, rows, skip = Draft(), text.splitlines(), 0
+    draft, rows, skip = LogState(), text.splitlines(), 0
     for i, row in enumerate(rows):
         if skip:  # the configuration goes on
             skip -= 1
@@ -85,7 +85,7 @@ def whole(first: str, following: list[str]) -> tuple[dict[str, Any], str, int]:
     return {}, "it is cut off", 0
 
 
-def take(said: str, draft: Draft) -> None:
+def take(said: str, draft: LogState) -> None:
     """Add what one line says."""
     for form, read in READERS:
         if found := form.search(said):
@@ -97,23 +97,23 @@ def take(said: str, draft: Draft) -> None:
         draft.failure = printable(said)[:200]
 
 
-def on_round(draft: Draft, found: re.Match[str]) -> None:
+def on_round(draft: LogState, found: re.Match[str]) -> None:
     draft.begin_round(counted(found[1]), found[2])
 
 
-def on_client(draft: Draft, found: re.Match[str]) -> None:
+def on_client(draft: LogState, found: re.Match[str]) -> None:
     draft.client = counted(found[1])
     draft.seen.add(draft.client)
 
 
-def on_epoch(draft: Draft, found: re.Match[str]) -> None:
+def on_epoch(draft: LogState, found: re.Match[str]) -> None:
     if draft.client is not None:
         draft.number(draft.client, "loss", found[2])  # a sum of all terms over all batches: only whether it is finite
         own = {"train_accuracy": draft.number(draft.client, "train accuracy", found[3])}
         draft.add(draft.client, **own, accuracy=draft.number(draft.client, "accuracy", found[4]))
 
 
-def on_sigmas(draft: Draft, found: re.Match[str]) -> None:
+def on_sigmas(draft: LogState, found: re.Match[str]) -> None:
     client = counted(found[1])
     draft.sigmas = True
     draft.add(
@@ -125,7 +125,7 @@ def on_sigmas(draft: Draft, found: re.Match[str]) -> None:
     )
 
 
-def on_state(draft: Draft, found: re.Match[str]) -> None:
+def on_state(draft: LogState, found: re.Match[str]) -> None:
     client = counted(found[1])
     draft.states |= found[3] is not None
     draft.bare_states |= found[3] is None
@@ -136,22 +136,22 @@ def on_state(draft: Draft, found: re.Match[str]) -> None:
         draft.add(client, lambda_printed=draft.number(client, "lambda_printed", found[4]))
 
 
-def on_accuracy(draft: Draft, found: re.Match[str]) -> None:
+def on_accuracy(draft: LogState, found: re.Match[str]) -> None:
     name = printable(found[1]).strip(" ()")[:120] or "server"
     value = draft.number(None, "accuracy", found[2])
     draft.fused.setdefault(name, {}).setdefault(draft.round, float("nan") if value is None else value)
 
 
-def on_anchors(draft: Draft, found: re.Match[str]) -> None:
+def on_anchors(draft: LogState, found: re.Match[str]) -> None:
     draft.anchors.append("etf" if found[1] else "random")
     draft.dimension = counted(found[3])
 
 
-def on_samples(draft: Draft, found: re.Match[str]) -> None:
+def on_samples(draft: LogState, found: re.Match[str]) -> None:
     draft.samples = int(found[1]) if len(found[1]) <= 15 else None
 
 
-READERS: tuple[tuple[re.Pattern[str], Callable[[Draft, re.Match[str]], None]], ...] = (
+READERS: tuple[tuple[re.Pattern[str], Callable[[LogState, re.Match[str]], None]], ...] = (
     (lines.ROUND, on_round),
     (lines.CLIENT, on_client),
     (lines.EPOCH, on_epoch),

@@ -6,7 +6,7 @@ from hashlib import sha256
 from mooring.config.tree import Tree
 from mooring.events import ClientRecord, Event, Remark, SnapshotFused
 from mooring.importing.identify import version_of
-from mooring.importing.logged import Logged, Said
+from mooring.importing.logged import LogEntry, Logged
 from mooring.importing.translation import plain
 from mooring.importing.variants import Identified
 from mooring.record import Metrics, Origin, Result, RoundRecord, Seeds, SiteRecord
@@ -118,14 +118,14 @@ def rows_of(logged: Logged, identified: Identified, round_: int) -> list[ClientR
     return found
 
 
-def felt(said: Said, factors: bool, anneals: bool) -> float | None:
+def felt(said: LogEntry, factors: bool, anneals: bool) -> float | None:
     """Of a lambda that was learned; how far one that was set has faded is not printed."""
     if said.lambda_raw is None or not factors:
         return said.lambda_raw
     return said.schedule_factor * said.lambda_raw if anneals and said.schedule_factor is not None else None
 
 
-def row_of(client: int, round_: int, said: Said, raw: float | None, felt: float | None) -> ClientRecord:
+def row_of(client: int, round_: int, said: LogEntry, raw: float | None, felt: float | None) -> ClientRecord:
     return ClientRecord(
         client,
         round_,

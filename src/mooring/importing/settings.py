@@ -8,7 +8,7 @@ from mooring.importing.translation import fates, known, method_keys
 from mooring.importing.variants import Identified
 from mooring.methods import METHODS
 
-UNTOLD: Tree = {
+NOT_LOGGED: Tree = {
     "data": {"source": None},
     "partition": {"kind": None, "clients": None},
     "model": {"kind": None},
@@ -24,7 +24,7 @@ HINGED = ("v13", "v14")
 
 def settings_of(logged: Logged, identified: Identified) -> Tree:
     """A data set or a method that this house does not know keeps its name: running the file is refused, not guessed."""
-    tree = UNTOLD
+    tree = NOT_LOGGED
     for fate in fates(logged.config):
         if fate.key is not None and known(fate.setting) is not None:
             tree = merge(tree, nested(fate.key.split("."), known(fate.setting)))

@@ -14,7 +14,7 @@ DEEPEST, MOST = 8, 2_000  # levels and values of a configuration that are looked
 
 
 @dataclass(frozen=True)
-class Fate:
+class KeyMapping:
     """What becomes of one setting: our key and its value, or no key and the reason."""
 
     path: str  # server.lr
@@ -24,31 +24,33 @@ class Fate:
     why: str = ""
 
 
-Rule = Callable[[str, Any], Fate]
+MappingRule = Callable[[str, Any], KeyMapping]
 
 
-def to(key: str, why: str = "") -> Rule:
-    return lambda path, value: Fate(path, value, key, value, why)
+def to(key: str, why: str = "") -> MappingRule:
+    return lambda path, value: KeyMapping(path, value, key, value, why)
 
 
-def drop(why: str) -> Rule:
-    return lambda path, value: Fate(path, value, why=why)
+def drop(why: str) -> MappingRule:
+    return lambda path, value: KeyMapping(path, value, why=why)
 
 
-def named(key: str, names: Mapping[str, str], why: str = "") -> Rule:
+def named(key: str, names: Mapping[str, str], why: str = "") -> MappingRule:
     """A name in our spelling; small letters where there is no other one."""
 
-    def rule(path: str, value: Any) -> Fate:
+    def rule(path: str, value: Any) -> KeyMapping:
         if not isinstance(value, str):
-            return Fate(path, value, why="is no name")
-        return Fate(path, value, key, names.get(value.lower(), value.lower()), why)
+            return KeyMapping(path, value, why="is no name")
+        return KeyMapping(path, value, key, names.get(value.lower(), value.lower()), why)
 
     return rule
 
 
-def expected(usual: object, why: str, otherwise: str) -> Rule:
+def expected(usual: object, why: str, otherwise: str) -> MappingRule:
     """A setting that is always `usual` here."""
-    return lambda path, value: Fate(path, value, why=why if str(value).lower() == str(usual).lower() else otherwise)
+    return lambda path, value: KeyMapping(
+        path, value, why=why if str(value).lower() == str(usual).lower() else otherwise
+    )
 
 
 SOURCES = {
@@ -65,7 +67,7 @@ OTHER_METHOD = "of a method that none of the notes uses"
 NO_FILES = "where that code keeps its files; a run has one folder here, out=..."
 TEACHER = "clients start from fresh weights here"
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, MappingRule] = {
     "exp_name": drop("the name of a folder; choose one with out=..."),
     "dataset.data_name": named("data.source", SOURCES),
     "dataset.root_path": drop("where the images lie; say data.root=... or set MOORING_DATA"),
@@ -106,7 +108,7 @@ RULES: dict[str, Rule] = {
     "v10_config.use_uncertainty_weighting": drop("it is the method that says so here"),
     "ours_v5_params.use_public_feature_bank": drop("it is the method that says so here"),
 }
-GROUPS: dict[str, Rule] = {
+GROUPS: dict[str, MappingRule] = {
     "dataset.aux": drop(OTHER_METHOD),
     "checkpoint": drop(NO_FILES),
     "visualization": drop("`mooring report` draws everything"),
@@ -124,7 +126,7 @@ OTHER_KEYS = {  # settings of the method that the notes have no word for -> thei
 SAME = {"lambda_align": "lambda_align_initial"}  # in older files
 
 
-def fates(config: Mapping[Any, Any]) -> Iterator[Fate]:
+def fates(config: Mapping[Any, Any]) -> Iterator[KeyMapping]:
     """Every setting of a configuration but those of the method, in their order."""
     for path, value in leaves(config):
         if method_word(path) is None:

@@ -38,7 +38,7 @@ class Identified:
     evidence: tuple[str, ...]
 
 
-Answer = tuple[str | None, Known, str]  # the name, or none if it cannot be told; how it is known; why
+Identification = tuple[str | None, Known, str]  # the name, or none if it cannot be told; how it is known; why
 
 
 def identified(version: str, logged: Logged, known: Known, evidence: list[str]) -> Identified:
@@ -60,7 +60,7 @@ NAMES = {  # version -> name, where it is one formula
 }
 
 
-def v4(logged: Logged) -> Answer:
+def v4(logged: Logged) -> Identification:
     """Note 1's V5 and V6 bear the header of V4: a public feature bank, and a first stage that only aligns."""
     if logged.marks.stages:
         return "v6", "read", "'Running in Stage' is note 1's V6, which bears the header of V4"
@@ -71,7 +71,7 @@ def v4(logged: Logged) -> Answer:
     return "v4", "read", "a header without a number is V4's" if logged.marks.headers else ""
 
 
-def v9(logged: Logged) -> Answer:
+def v9(logged: Logged) -> Identification:
     own = logged.section("v9_config")
     adaptive, server = own.get("use_adaptive_lambda"), own.get("use_server_optimization")
     if server is True:
@@ -83,7 +83,7 @@ def v9(logged: Logged) -> Answer:
     return None, "unknown", "neither a configuration nor an entropy says whether lambda follows the label entropy"
 
 
-def v10(logged: Logged) -> Answer:
+def v10(logged: Logged) -> Identification:
     marks = logged.marks
     if marks.preheated:
         return "v10-preheated", "read", "sigma starts where V9's entropy rule puts lambda"
@@ -92,7 +92,7 @@ def v10(logged: Logged) -> Answer:
     return "v10", "read", ""
 
 
-def v11(logged: Logged) -> Answer:
+def v11(logged: Logged) -> Identification:
     """By the strategy that it prints, else by the factors; then: did lambda grow against the annealing?"""
     strategies = logged.marks.strategies
     if len(strategies) > 1:
@@ -178,7 +178,7 @@ def ran_away(logged: Logged) -> bool:
     return any(course[-1] > RAN_AWAY * course[0] > 0 for client in logged.clients if (course := logged.course(client)))
 
 
-def v12(logged: Logged) -> Answer:
+def v12(logged: Logged) -> Identification:
     if logged.month is not None and logged.month < DECEMBER:
         return "v12-as-run", "read", "before December 2025 s acted on sigma's data term, and the weights got raw lambda"
     if ran_away(logged):
@@ -186,7 +186,7 @@ def v12(logged: Logged) -> Answer:
     return None, "unknown", f"{dated(logged)}; from December 2025 on, s acted on the log term"
 
 
-def v13(logged: Logged) -> Answer:
+def v13(logged: Logged) -> Identification:
     most = largest(logged)
     if logged.month is not None and logged.month < DECEMBER:
         return "v13-gamma", "inferred", "before December 2025; v13-gamma-local, which adds g u^2, looks the same"
@@ -207,7 +207,7 @@ def squared_cap(logged: Logged) -> float:
     return 0.55 * (50 + sqrt(2500 + 1 / gamma(logged)))
 
 
-def v14(logged: Logged) -> Answer:
+def v14(logged: Logged) -> Identification:
     """The date and the lambda decide; where they do not agree, nobody does."""
     month, most = logged.month, largest(logged)
     why = f"{dated(logged)}, {reached(most)}"
@@ -222,7 +222,7 @@ def v14(logged: Logged) -> Answer:
     return None, "unknown", f"{why}, which are not of one variant"
 
 
-VARIANTS: dict[str, Callable[[Logged], Answer]] = {
+VARIANTS: dict[str, Callable[[Logged], Identification]] = {
     "V4": v4,
     "V9": v9,
     "V10": v10,

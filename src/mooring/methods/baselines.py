@@ -7,7 +7,7 @@ from mooring.fusion import (
     Dense,
     Fisher,
     GaussianHead,
-    LinearHead,
+    LinearHeadFusion,
     Mixture,
     NearestPrototype,
     OptimalTransport,
@@ -55,7 +55,7 @@ nothing = ClientRecipe(())  # one pass over the images, and statistics that add 
 MOORING: dict[str, Method] = {
     "mooring": Method(
         nothing,
-        LinearHead(ByImages()),
+        LinearHeadFusion(ByImages()),
         about="sums of features and of their products, by an encoder that nobody trains; one linear head from them",
     ),
 }
@@ -63,7 +63,7 @@ MOORING: dict[str, Method] = {
 STATISTICS: dict[str, Method] = {
     "public-encoder": Method(
         nothing,
-        LinearHead(PublicEncoder()),
+        LinearHeadFusion(PublicEncoder()),
         about="the server trains an encoder on public images and sends it; clients send moments of its features",
     ),
     "afl": Method(

@@ -16,7 +16,7 @@ from mooring.bounds import Checked
 from mooring.models.shapes import shapes_only
 
 Width = Annotated[float, Gt(0), Le(64)]  # scales every channel count
-Stage = tuple[int, int, int]  # channels, blocks, stride of the first block
+BlockStage = tuple[int, int, int]  # channels, blocks, stride of the first block
 
 
 class Backbone(Protocol):
@@ -46,7 +46,7 @@ class Block(nn.Module):
 
 
 def residual(
-    channels: int, stem: int, stages: tuple[Stage, ...], width: float, rng: Generator
+    channels: int, stem: int, stages: tuple[BlockStage, ...], width: float, rng: Generator
 ) -> tuple[nn.Module, int]:
     """Stem, stages and average pool, initialised from `rng`."""
 
@@ -83,7 +83,7 @@ def initialise(module: nn.Module, rng: Generator) -> None:
 class DigitsNet(Checked):
     """For 8x8 images: stem 16, residual blocks 16 and 32 (stride 2), d = 32."""
 
-    stages: ClassVar[tuple[Stage, ...]] = ((16, 1, 1), (32, 1, 2))
+    stages: ClassVar[tuple[BlockStage, ...]] = ((16, 1, 1), (32, 1, 2))
     kind: ClassVar[str] = "digits_net"
     width: Width = 1.0
 
@@ -95,7 +95,7 @@ class DigitsNet(Checked):
 class ResNet8(Checked):
     """Three residual blocks 16, 32, 64: what two CPU cores can train; d = 64."""
 
-    stages: ClassVar[tuple[Stage, ...]] = ((16, 1, 1), (32, 1, 2), (64, 1, 2))
+    stages: ClassVar[tuple[BlockStage, ...]] = ((16, 1, 1), (32, 1, 2), (64, 1, 2))
     kind: ClassVar[str] = "resnet8"
     width: Width = 1.0
 
@@ -107,7 +107,7 @@ class ResNet8(Checked):
 class ResNet18(Checked):
     """ResNet-18 with the CIFAR stem, d = 512: the encoder of the lab notes."""
 
-    stages: ClassVar[tuple[Stage, ...]] = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
+    stages: ClassVar[tuple[BlockStage, ...]] = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
     kind: ClassVar[str] = "resnet18"
     width: Width = 1.0
 
@@ -119,7 +119,7 @@ class ResNet18(Checked):
 class ResNet34(Checked):
     """ResNet-34 with the CIFAR stem, d = 512."""
 
-    stages: ClassVar[tuple[Stage, ...]] = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
+    stages: ClassVar[tuple[BlockStage, ...]] = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
     kind: ClassVar[str] = "resnet34"
     width: Width = 1.0
 

@@ -23,7 +23,7 @@ from mooring.record.files import (
 )
 from mooring.record.folder import ENCODER, LOG, MODEL, RunFolder, StoredUploads, read_fusion, write_result
 from mooring.record.imported import Imported, write_imported
-from mooring.record.one_class import OneClass, looked_for, one_class
+from mooring.record.one_class import PositiveClass, looked_for, one_class
 from mooring.record.result import (
     FORMAT,
     Absence,
@@ -80,10 +80,10 @@ __all__ = [
     "Metrics",
     "NotFinite",
     "Observation",
-    "OneClass",
     "Origin",
     "Plot",
     "PlottedLine",
+    "PositiveClass",
     "PrintedTable",
     "Quoted",
     "Result",

@@ -9,7 +9,7 @@ from mooring.record.result import Metrics
 
 
 @dataclass(frozen=True)
-class OneClass:
+class PositiveClass:
     """Found where it is, not claimed where it is not.
 
     AUC is the chance that an image of it gets a higher share than an image of another class (Hanley and McNeil 1982).
@@ -28,10 +28,10 @@ def looked_for(classes: Sequence[str], positive: str | None = None) -> str | Non
     return positive or (classes[1] if len(classes) == 2 else None)
 
 
-def one_class(metrics: Metrics, classes: Sequence[str], label: str) -> OneClass:
+def one_class(metrics: Metrics, classes: Sequence[str], label: str) -> PositiveClass:
     """From the counts of the confusion: rows are true classes, columns what was said."""
     c, confusion = classes.index(label), metrics.confusion
     images, true, said = sum(map(sum, confusion)), sum(confusion[c]), sum(row[c] for row in confusion)
     hit = confusion[c][c]
     auc = metrics.per_class_auc[c] if metrics.per_class_auc else None
-    return OneClass(label, Rate(hit, true), Rate(images - true - said + hit, images - true), auc)
+    return PositiveClass(label, Rate(hit, true), Rate(images - true - said + hit, images - true), auc)

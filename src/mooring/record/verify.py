@@ -9,7 +9,7 @@ from mooring.errors import StoreError
 from mooring.record.files import file_sha256
 from mooring.record.folder import RESULT, RunFolder, read_fusion
 
-State = Literal["as written", "changed", "missing", "not known"]
+FileState = Literal["as written", "changed", "missing", "not known"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Verified:
     """One file, and whether it is what it was; "not known" where a result of format 1 kept no hash of it."""
 
     file: str
-    state: State
+    state: FileState
 
 
 def verify(folder: RunFolder) -> tuple[Verified, ...]:
@@ -43,7 +43,7 @@ def _checks(folder: RunFolder) -> Iterator[Verified]:
         yield Verified(str(path.relative_to(folder.path)), _sealed(path))
 
 
-def _compared(path: Path, known: str) -> State:
+def _compared(path: Path, known: str) -> FileState:
     try:
         return "as written" if file_sha256(path) == known else "changed"
     except OSError:
@@ -52,7 +52,7 @@ def _compared(path: Path, known: str) -> State:
         return "changed"
 
 
-def _sealed(path: Path) -> State:
+def _sealed(path: Path) -> FileState:
     try:
         read_fusion(path)
     except StoreError:

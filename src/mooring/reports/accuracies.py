@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from mooring.intervals import wilson
-from mooring.record import Metrics, OneClass, looked_for, one_class
+from mooring.record import Metrics, PositiveClass, looked_for, one_class
 from mooring.reports.book import Run, SeedGroup
 from mooring.sweep.summary import NO_SPREAD, interval
 
@@ -14,7 +14,7 @@ SPLIT = {"digits": "a fixed fifth of the digits, which no client trains on; ther
 
 
 @dataclass(frozen=True)
-class Guess:
+class MajorityBaseline:
     """Always saying the most frequent class of the test images."""
 
     label: str
@@ -55,24 +55,24 @@ def sure_of(values: Sequence[float], images: int | None) -> Sureness | None:
     return Sureness(low, high, f"over {images:,} images, {'one seed' if many == 1 else f'the same in {many} seeds'}")
 
 
-def looked_at(run: Run, positive: str | None) -> OneClass | None:
+def looked_at(run: Run, positive: str | None) -> PositiveClass | None:
     """The class that was named, or the second of two; None: the run has no such class, or its log counts none."""
     label = looked_for(run.classes) if positive is None else positive if positive in run.classes else None
     known = len(run.result.metrics.confusion) == len(run.classes)
     return one_class(run.result.metrics, run.classes, label) if label is not None and known else None
 
 
-def guess(run: Run) -> Guess | None:
+def guess(run: Run) -> MajorityBaseline | None:
     """What the class counts of the test images say; without them, one of C."""
     return guess_of(run.result.metrics, run.classes)
 
 
-def guess_of(metrics: Metrics, classes: Sequence[str]) -> Guess | None:
+def guess_of(metrics: Metrics, classes: Sequence[str]) -> MajorityBaseline | None:
     """The same for whoever has no run at hand."""
     if metrics.guess is not None and len(metrics.confusion) == len(classes):
         counts = [sum(row) for row in metrics.confusion]
-        return Guess(classes[counts.index(max(counts))], metrics.guess)
-    return Guess("", 1 / len(classes)) if classes else None
+        return MajorityBaseline(classes[counts.index(max(counts))], metrics.guess)
+    return MajorityBaseline("", 1 / len(classes)) if classes else None
 
 
 def images(run: Run) -> str:

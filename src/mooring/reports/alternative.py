@@ -7,7 +7,7 @@ from mooring.cells import printable
 from mooring.reports.figure import Bars, Curves, Figure, Heat, Line
 from mooring.reports.table import number
 
-MOST_TOLD = 8
+MOST_LISTED = 8
 
 
 def in_words(figure: Figure) -> str:
@@ -65,5 +65,5 @@ WORDS: dict[type, Callable[[Any], str]] = {Curves: curves, Bars: bars, Heat: hea
 
 
 def listed(parts: list[str], between: str = ", ") -> str:
-    more = len(parts) - MOST_TOLD
-    return between.join(parts[:MOST_TOLD]) + (f" and {more} more" if more > 0 else "")
+    more = len(parts) - MOST_LISTED
+    return between.join(parts[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -114,7 +114,7 @@ class SeedGroup:
 
 
 @dataclass(frozen=True)
-class Book:
+class ReportData:
     """Everything that was found in a folder."""
 
     kind: Literal["run", "sweep", "study", "comparison"]
@@ -168,7 +168,7 @@ class Book:
         return labels.index(label) if label in labels else 0
 
 
-def looking_for(book: Book, positive: str | None) -> Book:
+def looking_for(book: ReportData, positive: str | None) -> ReportData:
     """With a class that is looked for; one that no run has is a mistake."""
     looked_for(tuple(dict.fromkeys(name for run in book.members for name in run.classes)), positive)
     return replace(book, positive=positive)

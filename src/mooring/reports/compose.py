@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from mooring.reports.accuracies import between, guess, mean_accuracy, percent, sureness
-from mooring.reports.book import Book, SeedGroup
+from mooring.reports.book import ReportData, SeedGroup
 from mooring.reports.claims import TONES, judged
 from mooring.reports.figure import Figure
 from mooring.reports.opening import answers, healthy_count, ill_words, runs
@@ -14,7 +14,7 @@ from mooring.reports.table import size
 from mooring.reports.winners import contests
 
 
-def compose(book: Book) -> Report:
+def compose(book: ReportData) -> Report:
     """Sections that have nothing to say are left out."""
     opening = picture(book)
     built = (once(build(book), opening) for build in SECTIONS)
@@ -38,13 +38,13 @@ def once(section: Section, opening: tuple[Figure, ...]) -> Section:
     return replace(section, figures=tuple(figure for figure in section.figures if figure not in opening))
 
 
-def subtitle(book: Book) -> str:
+def subtitle(book: ReportData) -> str:
     data = ", ".join(dict.fromkeys(run.dataset for run in book.runs))
     told = [f"A {book.kind}", book.subtitle if book.subtitle != data else "", data]
     return " · ".join(part for part in told if part)
 
 
-def cards(book: Book) -> tuple[Card, ...]:
+def cards(book: ReportData) -> tuple[Card, ...]:
     claims = tuple(
         Card(str(sum(claim.verdict == verdict for claim in book.claims)), verdict, f"of {len(book.claims)} claims")
         for verdict in TONES
@@ -79,7 +79,7 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
     return tuple(found)
 
 
-def many(book: Book) -> tuple[Card, ...]:
+def many(book: ReportData) -> tuple[Card, ...]:
     """Of several experiments; a study's sweeps are different problems, among which there is no best."""
     counted_ = (
         Card(
@@ -105,12 +105,12 @@ def many(book: Book) -> tuple[Card, ...]:
     )
 
 
-def seeds(book: Book) -> str:
+def seeds(book: ReportData) -> str:
     fewest, most = (best(len(group.runs) for group in book.lines) for best in (min, max))
     return f"n = {most} each" if fewest == most else f"n = {fewest} to {most}"
 
 
-def verdicts(book: Book) -> tuple[VerdictLine, ...]:
+def verdicts(book: ReportData) -> tuple[VerdictLine, ...]:
     """A study's claims, then what the doctor says of its experiments."""
     if not book.claims:
         return ()

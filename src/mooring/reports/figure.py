@@ -10,9 +10,9 @@ PALETTE = (  # after Okabe and Ito, all at least 3:1 on white; then what can sti
 INK = -1  # the colour of text, for what belongs to nobody
 SHORT_NAME = 4
 
-Scale = Literal["linear", "log"]
+AxisScale = Literal["linear", "log"]
 Style = Literal["solid", "dashed", "dotted", "marks"]
-Values = tuple[float | None, ...]
+PlotValues = tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Line:
 
     name: str
     x: tuple[float, ...]
-    y: Values
+    y: PlotValues
     colour: int = 0
     style: Style = "solid"
-    band: tuple[Values, Values] | None = None
+    band: tuple[PlotValues, PlotValues] | None = None
     family: str = ""
 
 
@@ -38,7 +38,7 @@ class Curves:
     x_title: str
     y_title: str
     lines: tuple[Line, ...]
-    scale: Scale = "linear"
+    scale: AxisScale = "linear"
     of: str = ""  # the run it shows; empty: all of them
     seeds: tuple[int, ...] = ()  # of the runs it shows; none given: all of the report
 
@@ -54,7 +54,7 @@ class Heat:
     y_title: str
     x: tuple[str, ...]
     y: tuple[str, ...]
-    values: tuple[Values, ...]
+    values: tuple[PlotValues, ...]
     of: str = ""
 
 
@@ -63,8 +63,8 @@ class Series:
     """Bars of one colour, one per name of the figure; `dots` are the seeds behind each bar."""
 
     name: str
-    values: Values
-    errors: Values = ()
+    values: PlotValues
+    errors: PlotValues = ()
     colour: int = 0
     dots: tuple[tuple[float, ...], ...] = ()
 
@@ -114,12 +114,12 @@ def lying(names: tuple[str, ...]) -> bool:
     return max(map(len, names), default=0) > SHORT_NAME
 
 
-def fitting(lines: tuple[Line, ...]) -> Scale:
+def fitting(lines: tuple[Line, ...]) -> AxisScale:
     """Logarithmic where values span more than a decade."""
     values = [y for line in lines for y in positive(line.y) if y is not None]
     return "log" if values and max(values) > 10 * min(values) else "linear"
 
 
-def positive(values: Values) -> Values:
+def positive(values: PlotValues) -> PlotValues:
     """What a logarithmic axis can show."""
     return tuple(value if value is not None and value > 0 else None for value in values)

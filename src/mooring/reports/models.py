@@ -10,7 +10,7 @@ from mooring.federation.leave_one_out import WithoutSite, change
 from mooring.federation.model_file import ModelFile, SiteShare
 from mooring.fusion.predictor import Predictor
 from mooring.intervals import Rate
-from mooring.record import Cell, OneClass
+from mooring.record import Cell, PositiveClass
 from mooring.reports.formats.text import markdown
 from mooring.reports.page import write_html
 from mooring.reports.section import Card, Report, Section, VerdictLine
@@ -139,7 +139,7 @@ def results(found: Assessment | None) -> Section:
     return Section("results", "How good it is", lead, tables=tuple(tables))
 
 
-def positive(found: OneClass) -> Table:
+def positive(found: PositiveClass) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = (
         ("sensitivity: found where it is", *counted(found.sensitivity)),
         ("specificity: not claimed where it is not", *counted(found.specificity)),

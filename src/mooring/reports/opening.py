@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from mooring.record import OneClass
+from mooring.record import PositiveClass
 from mooring.reports.accuracies import between, guess, images, looked_at, mean_accuracy, percent, sureness
-from mooring.reports.book import Book, Run, SeedGroup
+from mooring.reports.book import ReportData, Run, SeedGroup
 from mooring.reports.labels import methods, throughout
-from mooring.reports.section import Answer, Tone, VerdictLine
+from mooring.reports.section import SummaryAnswer, Tone, VerdictLine
 from mooring.reports.winners import contests
-from mooring.sweep.lead import Lead
+from mooring.sweep.lead import Best
 
 MOST_NAMED = 8
 
 
-def answers(book: Book) -> tuple[Answer, ...]:
+def answers(book: ReportData) -> tuple[SummaryAnswer, ...]:
     if not book.members:
         return made(book)
     if len(book.members) == 1:
@@ -25,11 +25,11 @@ def answers(book: Book) -> tuple[Answer, ...]:
     return (what_of_many(book), *best_of_many(book), healthy(book), *next_of_many(book), *made(book))
 
 
-def what(run: Run) -> Answer:
+def what(run: Run) -> SummaryAnswer:
     told = run.result.partition
     images_ = f"{told.samples:,} training images" if told.samples else "training images"
     sites = f"{told.clients} clients" if told.clients != 1 else "1 client"
-    return Answer(
+    return SummaryAnswer(
         "What was run", f"{method(run)} {sites} hold {images_} of {run.dataset}{named_sites(run)}{divided(run)}."
     )
 
@@ -54,7 +54,7 @@ def divided(run: Run) -> str:
     return f", divided as {how}{rounds}" if how else rounds
 
 
-def how_good(run: Run, positive: str | None) -> Answer:
+def how_good(run: Run, positive: str | None) -> SummaryAnswer:
     group = SeedGroup(run.label, (run,))
     sure, chance = sureness(group), guess(run)
     told = f"{percent(run.result.accuracy)} right on {images(run)}."
@@ -69,33 +69,33 @@ def how_good(run: Run, positive: str | None) -> Answer:
         fewer = f" (on {run.result.alone_told})" if run.result.alone_told else ""
         told += f" The clients by themselves reach {percent(run.alone)} on average{fewer}."
     better: Tone = "good" if sure and chance and sure.low > chance.share else "open"
-    return Answer("How good it is", told, better)
+    return SummaryAnswer("How good it is", told, better)
 
 
-def one_class_words(one: OneClass) -> str:
+def one_class_words(one: PositiveClass) -> str:
     auc = "" if one.auc is None else f", AUC {one.auc:.3f}"
     rates = {"sensitivity": one.sensitivity, "specificity": one.specificity}
     told = [f"{name} {percent(rate.share)} of {rate.n:,}" for name, rate in rates.items() if rate.share is not None]
     return f"Of {one.label!r} against all others: {', '.join(told)}{auc}."
 
 
-def healthy(book: Book) -> Answer:
+def healthy(book: ReportData) -> SummaryAnswer:
     """The doctor in one sentence."""
     ill = [run for run in book.runs if run.diagnosis.ill]
     if not ill:
         well = f"Yes: the doctor finds nothing ill in {counted(len(book.runs), 'run')}"
-        return Answer("Is it healthy", f"{well}{notes(book)}.", "good")
+        return SummaryAnswer("Is it healthy", f"{well}{notes(book)}.", "good")
     if len(book.runs) == 1:
         findings = [finding for finding in ill[0].diagnosis.findings if finding.ill]
         more = len(findings) - 1
         rest = f" {counted(more, 'more finding')}: {listed([f.kind for f in findings[1:]])}." if more else ""
-        return Answer("Is it healthy", f"No: {sentence(findings[0].words)}{rest}", "bad")
+        return SummaryAnswer("Is it healthy", f"No: {sentence(findings[0].words)}{rest}", "bad")
     groups = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
     others = " Nothing ill in the others." if len(ill) < len(book.runs) else ""
-    return Answer("Is it healthy", f"Ill: {ill_words(groups)}.{others}", "bad")
+    return SummaryAnswer("Is it healthy", f"Ill: {ill_words(groups)}.{others}", "bad")
 
 
-def notes(book: Book) -> str:
+def notes(book: ReportData) -> str:
     """What the doctor remarks without calling it ill: a single note in its words, several by their kinds."""
     found = [finding for run in book.runs for finding in run.diagnosis.findings if not finding.ill]
     if len(found) == 1:
@@ -122,26 +122,28 @@ def healthy_count(runs_: int) -> tuple[VerdictLine, ...]:
     )
 
 
-def next_of_run(book: Book, run: Run) -> Answer:
+def next_of_run(book: ReportData, run: Run) -> SummaryAnswer:
     """The doctor's first remedy, of what is ill before what is only noted; else more seeds; a log can only be read."""
     helped = next((finding for finding in run.diagnosis.findings if finding.remedy), None)
     if helped is not None:
-        return Answer("What to do next", f"What was seen to help against {helped.kind}:", command=helped.remedy)
+        return SummaryAnswer("What to do next", f"What was seen to help against {helped.kind}:", command=helped.remedy)
     folder = quote(book.folder)
     if run.experiment is None:
-        return Answer("What to do next", "Every finding, and what was inferred:", command=f"mooring doctor {folder}")
+        return SummaryAnswer(
+            "What to do next", "Every finding, and what was inferred:", command=f"mooring doctor {folder}"
+        )
     seeds = f"seed=1..3 out={quote(book.folder + '-seeds')}"
     command = f"mooring sweep {quote(book.folder + '/experiment.yaml')} {seeds}"
-    return Answer("What to do next", "One seed settles nothing; the same under three:", command=command)
+    return SummaryAnswer("What to do next", "One seed settles nothing; the same under three:", command=command)
 
 
-def what_of_many(book: Book) -> Answer:
+def what_of_many(book: ReportData) -> SummaryAnswer:
     data = listed(list(dict.fromkeys(run.dataset for run in book.members)))
     told = f"{counted(len(book.lines), 'experiment')} on {data}: {listed(methods(list(book.members)))}; {runs(book)}."
-    return Answer("What was run", f"{told}{held(book)}{''.join(changed_alike(book))}{tested(book)}")
+    return SummaryAnswer("What was run", f"{told}{held(book)}{''.join(changed_alike(book))}{tested(book)}")
 
 
-def held(book: Book) -> str:
+def held(book: ReportData) -> str:
     """How many images lie at how many clients, where that is the same throughout."""
     shares = {(run.result.partition.samples, run.result.partition.clients) for run in book.members}
     if len(shares) > 1:
@@ -150,13 +152,13 @@ def held(book: Book) -> str:
     return f" {images_:,} training images at {counted(clients, 'client')}." if images_ else ""
 
 
-def tested(book: Book) -> str:
+def tested(book: ReportData) -> str:
     """A study has no best among its problems: what its accuracies are measured on is told here."""
     first, sets = book.members[0], {(run.dataset, run.result.test_images) for run in book.members}
     return f" Accuracies on {images(first)}.{guessing(first)}" if book.kind == "study" and len(sets) == 1 else ""
 
 
-def changed_alike(book: Book) -> Iterator[str]:
+def changed_alike(book: ReportData) -> Iterator[str]:
     """What labels leave out, since it is the same for all methods of a sweep."""
     for sweep in dict.fromkeys(run.sweep for run in book.members):
         if shared := throughout([run for run in book.members if run.sweep == sweep]):
@@ -164,7 +166,7 @@ def changed_alike(book: Book) -> Iterator[str]:
             yield f" Changed in all methods{f' of {sweep}' if sweep else ''}: {changes}."
 
 
-def runs(book: Book) -> str:
+def runs(book: ReportData) -> str:
     """As many as the terminal counts: what was only fused is a run too."""
     fused = len(book.members) - len(book.runs)
     told = counted(len(book.members), "run")
@@ -172,19 +174,19 @@ def runs(book: Book) -> str:
     return told + (f", {len(book.unfinished)} not finished" if book.unfinished else "")
 
 
-def best_of_many(book: Book) -> Iterator[Answer]:
+def best_of_many(book: ReportData) -> Iterator[SummaryAnswer]:
     found = contests(book)
     if not found:
         if len(book.lines) > 1:
-            yield Answer("Which is best", "Not decided: no two experiments are on the same data, divided alike.")
+            yield SummaryAnswer("Which is best", "Not decided: no two experiments are on the same data, divided alike.")
         for only in book.lines if len(book.lines) == 1 else ():
             told = f"{only.label}: {percent(mean_accuracy(only))} right{how_sure(only)}"
-            yield Answer("How good it is", f"{told}, on {images(only.first)}.{guessing(only.first)}")
+            yield SummaryAnswer("How good it is", f"{told}, on {images(only.first)}.{guessing(only.first)}")
         return
     told = " ".join(map(decided, found)) if len(found) <= 3 else summed_up(found)
     tone: Tone = "good" if all(contest.settled for contest in found) else "open"
     first = found[0].best.first
-    yield Answer("Which is best", f"{told} On {images(first)}.{guessing(first)}", tone)
+    yield SummaryAnswer("Which is best", f"{told} On {images(first)}.{guessing(first)}", tone)
 
 
 def guessing(run: Run) -> str:
@@ -192,7 +194,7 @@ def guessing(run: Run) -> str:
     return f" Guessing would reach {percent(chance.share)}." if chance else ""
 
 
-def decided(contest: Lead[SeedGroup]) -> str:
+def decided(contest: Best[SeedGroup]) -> str:
     best, (other, told) = contest.best, contest.nearest
     lead = f"{best.label} with {percent(mean_accuracy(best))}{how_sure(best)}"
     if told.mean is None:
@@ -211,36 +213,36 @@ def how_sure(group: SeedGroup) -> str:
     return f", 95 % interval {between(sure.low, sure.high)} {sure.over}"
 
 
-def summed_up(found: tuple[Lead[SeedGroup], ...]) -> str:
+def summed_up(found: tuple[Best[SeedGroup], ...]) -> str:
     won = [contest.best.label for contest in found if contest.settled]
     return f"{len(won)} of {len(found)} problems have a settled winner" + (f": {listed(won)}." if won else ".")
 
 
-def next_of_many(book: Book) -> Iterator[Answer]:
+def next_of_many(book: ReportData) -> Iterator[SummaryAnswer]:
     """What is not finished first, then more seeds where nothing is settled, then the paper."""
     folder, question = quote(book.folder), "What to do next"
     if book.kind == "study":
-        yield Answer(
+        yield SummaryAnswer(
             question,
             "The tables of the note beside these, as a workbook:",
             command=f"mooring report {folder} --format excel",
         )
         return
     if book.kind == "sweep" and book.unfinished and book.command:
-        yield Answer(question, "Not all is finished; the same command goes on:", command=book.command)
+        yield SummaryAnswer(question, "Not all is finished; the same command goes on:", command=book.command)
         return
     unsettled = [contest for contest in contests(book) if not contest.settled]
     if book.kind == "sweep" and unsettled:
         most = max(len(group.runs) for group in book.lines)
         out = quote(f"{book.folder}-{2 * most}-seeds")
         command = f"mooring sweep {quote(book.folder + '/sweep.yaml')} seed=1..{2 * most} out={out}"
-        yield Answer(question, "Twice as many seeds:", command=command)
+        yield SummaryAnswer(question, "Twice as many seeds:", command=command)
         return
     if book.kind == "sweep":
-        yield Answer(question, "The table for a paper:", command=f"mooring report {folder} --format latex")
+        yield SummaryAnswer(question, "The table for a paper:", command=f"mooring report {folder} --format latex")
 
 
-def made(book: Book) -> tuple[Answer, ...]:
+def made(book: ReportData) -> tuple[SummaryAnswer, ...]:
     dates = sorted(run.result.date for run in book.members if run.result.date)
     command = book.command or next((run.result.command for run in book.members if run.result.command), "") or ""
     when = f"{dates[-1][:16].replace('T', ' ')} UTC" if dates else ""
@@ -249,7 +251,9 @@ def made(book: Book) -> tuple[Answer, ...]:
     told = f"{when}{took}" if when else "When is not recorded"
     if book.kind == "comparison" and when:
         told = f"The last of the runs {when}, all of them {duration(seconds)} of computing; compared"
-    return (Answer("Made", f"{told}, by" if command else f"{told}.", command=command),) if when or command else ()
+    return (
+        (SummaryAnswer("Made", f"{told}, by" if command else f"{told}.", command=command),) if when or command else ()
+    )
 
 
 def duration(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 from math import log10
 
-from mooring.reports.book import Book, Run
+from mooring.reports.book import ReportData, Run
 from mooring.reports.figure import Curves, Figure
 from mooring.reports.sections.accuracy import at_the_end, of_clients
 from mooring.reports.sections.drawing import client_lines, in_place, known
@@ -11,7 +11,7 @@ from mooring.reports.sections.lambdas import logged
 MOVES = 1.0  # decades that lambda must move to be the story
 
 
-def picture(book: Book) -> tuple[Figure, ...]:
+def picture(book: ReportData) -> tuple[Figure, ...]:
     """Of the run whose lambda moves most; where none does, what every experiment reaches."""
     if book.kind != "study" or not book.runs:
         return ()

@@ -14,7 +14,7 @@ from mooring.config.tree import read_file
 from mooring.doctor import case_of, examine
 from mooring.errors import StoreError
 from mooring.record import FusionRecord, PrintedTable, RunFolder, StudyRecord, read_fusion, read_study
-from mooring.reports.book import Book, Run
+from mooring.reports.book import ReportData, Run
 from mooring.reports.labels import labelled
 from mooring.reports.table import Table
 from mooring.types import ANSWERS
@@ -23,12 +23,12 @@ AGAIN = "run the study again"
 SENTENCES = 3  # of a story
 
 
-def run_book(folder: Path, trust: Trust) -> Book:
+def run_book(folder: Path, trust: Trust) -> ReportData:
     if not RunFolder(folder).ended:
         raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {quote(str(folder))}")
     runs = labelled([read_run(folder, {}, "", trust)])
     title = f"{runs[0].label} on {runs[0].dataset}"
-    return Book("run", title, runs, subtitle=f"seed {runs[0].seed_told}", folder=str(folder))
+    return ReportData("run", title, runs, subtitle=f"seed {runs[0].seed_told}", folder=str(folder))
 
 
 def read_run(path: Path, factors: dict[str, str], sweep: str, trust: Trust) -> Run:
@@ -87,13 +87,13 @@ class Sweep:
     baseline: str | None
 
 
-def sweep_book(folder: Path, trust: Trust) -> Book:
+def sweep_book(folder: Path, trust: Trust) -> ReportData:
     sweep = read_sweep(folder, "", trust)
     if not sweep.members:
         raise StoreError(f"{folder}: no run of this sweep has finished", "go on with the sweep, then report")
     title = folder.resolve().name
     baselines = {"": sweep.baseline} if sweep.baseline else {}
-    return Book("sweep", title, labelled(sweep.members), tuple(sweep.unfinished), baselines, folder=str(folder))
+    return ReportData("sweep", title, labelled(sweep.members), tuple(sweep.unfinished), baselines, folder=str(folder))
 
 
 def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
@@ -165,7 +165,7 @@ def ordered(runs: list[Run], factors: dict[str, Any]) -> list[Run]:
     return sorted(runs, key=place)
 
 
-def study_book(folder: Path, trust: Trust) -> Book:
+def study_book(folder: Path, trust: Trust) -> ReportData:
     study = read_study(folder)
     for i, row in enumerate(study.verdicts):
         if row.verdict not in ANSWERS:
@@ -183,7 +183,7 @@ def study_book(folder: Path, trust: Trust) -> Book:
         unfinished += [(f"{name}/{run}", why) for run, why in sweep.unfinished]
         if sweep.baseline:
             baselines[name] = sweep.baseline
-    return Book(
+    return ReportData(
         "study",
         study.title,
         labelled(members),
@@ -240,7 +240,7 @@ def tables(printed: Sequence[PrintedTable], slug: str) -> list[Table]:
 READERS = {"study.json": study_book, "sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
 
 
-def gather(folder: Path, trust: Trust = HOUSE_CODE) -> Book:
+def gather(folder: Path, trust: Trust = HOUSE_CODE) -> ReportData:
     """What the folder holds, told by the file that only such a folder has."""
     for name, read in READERS.items():
         if (folder / name).is_file():

@@ -41,7 +41,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SummaryAnswer:
     """One question that everybody has first, its answer, and a command that can be pasted."""
 
     question: str
@@ -75,7 +75,7 @@ class Report:
     sections: tuple[Section, ...]
     command: str = ""  # that makes all of it again
     seeds: tuple[int, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[SummaryAnswer, ...] = ()
     story: tuple[str, ...] = ()  # a few sentences for whoever reads nothing else
     picture: tuple[Figure, ...] = ()  # the figures that it opens with, one above the other
 

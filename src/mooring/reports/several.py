@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 
 from mooring.config import Trust
-from mooring.reports.book import SEEDS, Book, Run, digest
+from mooring.reports.book import SEEDS, ReportData, Run, digest
 from mooring.reports.labels import labelled
 from mooring.reports.reading import gather
 from mooring.reports.sections.setup import flattened, tree_of
@@ -16,7 +16,7 @@ METHOD = "method"
 FACTORS = ("data", "partition", "model", "training")  # a method has its label; the rest changes no result
 
 
-def gather_several(folders: Sequence[Path], trust: Trust) -> Book:
+def gather_several(folders: Sequence[Path], trust: Trust) -> ReportData:
     """All runs in these folders, each once; the second of two equal ones is named and not counted."""
     books = [gather(folder, trust) for folder in folders]
     kept: dict[tuple[str, int, str], Run] = {}
@@ -29,7 +29,7 @@ def gather_several(folders: Sequence[Path], trust: Trust) -> Book:
             else:
                 kept[key] = replace(run, sweep="")
     names = [folder.resolve().name for folder in folders]
-    return Book(
+    return ReportData(
         "comparison",
         f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} side by side",
         labelled(with_factors(list(kept.values()))),

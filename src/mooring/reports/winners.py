@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable
 
-from mooring.reports.book import Book, Run, SeedGroup
-from mooring.sweep.lead import Competitor, Lead, leads_of
+from mooring.reports.book import ReportData, Run, SeedGroup
+from mooring.sweep.lead import Best, Entrant, leads_of
 
 RULE = (
     "Bold only where it is settled: the 95 % interval of the difference to every other experiment on the same data, "
@@ -12,10 +12,10 @@ RULE = (
 )
 
 
-def contests(book: Book) -> tuple[Lead[SeedGroup], ...]:
+def contests(book: ReportData) -> tuple[Best[SeedGroup], ...]:
     """One for every problem that several experiments have met."""
     return leads_of(
-        Competitor(
+        Entrant(
             group,
             problem(group.first),
             {seeds(run): run.result.accuracy for run in group.runs},
@@ -35,6 +35,6 @@ def problem(run: Run) -> str:
     return json.dumps([run.sweep, run.dataset, run.tree.get("data"), partition], sort_keys=True, default=str)
 
 
-def settled(found: Iterable[Lead[SeedGroup]]) -> set[str]:
+def settled(found: Iterable[Best[SeedGroup]]) -> set[str]:
     """The labels of those that have won."""
     return {one.best.label for one in found if one.settled}

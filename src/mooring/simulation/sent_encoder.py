@@ -9,14 +9,14 @@ from mooring.client import ClientJob
 from mooring.client.public_encoder import train_encoder
 from mooring.data.images import ImageSet
 from mooring.events import Emit
-from mooring.fusion import Fusion, LinearHead
+from mooring.fusion import Fusion, LinearHeadFusion
 from mooring.models.feature_maps import PublicEncoder
 from mooring.record.files import write_atomically
 
 
 def untrained(fusion: Fusion | None) -> PublicEncoder | None:
     """The encoder of a rule that nobody has trained yet."""
-    features = fusion.map if isinstance(fusion, LinearHead) else None
+    features = fusion.map if isinstance(fusion, LinearHeadFusion) else None
     return features if isinstance(features, PublicEncoder) and features.path is None else None
 
 
@@ -31,5 +31,5 @@ def with_encoder(fusion: Fusion, file: Path) -> Fusion:
     features = untrained(fusion)
     if features is None or not file.exists():
         return fusion
-    assert isinstance(fusion, LinearHead)
+    assert isinstance(fusion, LinearHeadFusion)
     return replace(fusion, map=replace(features, path=str(file.absolute())))

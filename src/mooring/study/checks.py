@@ -8,14 +8,14 @@ from typing import ClassVar, Literal, Protocol
 from mooring.study.evidence import Evidence, StudyRun
 from mooring.study.measures import Measure
 from mooring.study.samples import sample, short, spearman, told
-from mooring.types import CONFIRMED, REFUTED, UNSEEN, Answer
+from mooring.types import CONFIRMED, REFUTED, UNSEEN, ClaimAnswer
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What the data says of a claim: the answer, the numbers, and the reason in words."""
 
-    verdict: Answer
+    verdict: ClaimAnswer
     measured: str
     reason: str
 

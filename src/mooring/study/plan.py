@@ -18,7 +18,7 @@ from mooring.study.summary import Highlight
 from mooring.study.tables import ByClient, ByGroup, ByRound, EveryRound, NoteTable
 
 ScaleName = Literal["quick", "cpu", "full"]
-Setting = str | int | float
+SettingValue = str | int | float
 
 CHECKS: dict[str, type[Check]] = {
     "alike": Alike,
@@ -71,7 +71,7 @@ class PlannedSweep:
     """Runs of every combination of factors and seeds; a factor `fusion` shares its training."""
 
     name: str
-    factors: dict[str, tuple[Setting, ...]]
+    factors: dict[str, tuple[SettingValue, ...]]
     settings: tuple[str, ...] = ()
 
 

@@ -53,7 +53,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ChartColumns:
     """Columns of a table in one chart: those of this title, of the note and measured."""
 
     title: str
@@ -129,7 +129,7 @@ class ByRound:
     note: tuple[str, ...]
     note_rounds: int  # R
     rows: tuple[tuple[NoteCell, ...], ...]  # of the note, the round first
-    plots: tuple[Drawn, ...] = ()
+    plots: tuple[ChartColumns, ...] = ()
     sheet: str = ""
 
     def groups(self) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class ByRound:
     def _titles(self) -> list[str]:
         return [column.title for column in self.measured]
 
-    def _plot(self, drawn: Drawn) -> Plot:
+    def _plot(self, drawn: ChartColumns) -> Plot:
         documented = [PlottedLine("round (note)", f"{name} (note)", "note") for name in self.note]
         measured = [PlottedLine("round (measured)", f"{name} (measured)") for name in self._titles]
         wanted = {f"{name} ({source})" for name in drawn.columns for source in ("note", "measured")}
@@ -172,7 +172,7 @@ class EveryRound:
     sheet: str
     measured: tuple[Column, ...]
     clients: dict[str, str]  # heading -> field
-    plots: tuple[Drawn, ...] = ()
+    plots: tuple[ChartColumns, ...] = ()
 
     def tables(self, evidence: Evidence) -> Iterator[PrintedTable]:
         for run in sorted(evidence.runs(self.of), key=lambda run: run.seed):

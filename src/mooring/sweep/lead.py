@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Competitor(Generic[T]):
+class Entrant(Generic[T]):
     """Somebody with an accuracy for every seed, on one problem."""
 
     who: T
@@ -28,7 +28,7 @@ class Competitor(Generic[T]):
     def mean(self) -> float:
         return fmean(self.accuracies.values())
 
-    def minus(self, other: "Competitor[T]") -> Difference:
+    def minus(self, other: "Entrant[T]") -> Difference:
         """Seed by seed, over those that both have."""
         theirs = other.accuracies
         pairs = [(value, theirs[seed]) for seed, value in self.accuracies.items() if seed in theirs]
@@ -36,7 +36,7 @@ class Competitor(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Lead(Generic[T]):
+class Best(Generic[T]):
     """The best on one problem; `against` is its difference to each of the others."""
 
     best: T
@@ -57,20 +57,20 @@ class Lead(Generic[T]):
         return min(self.unsure or self.against, key=lambda pair: 1.0 if pair[1].mean is None else pair[1].mean)
 
 
-def leads_of(everybody: Iterable[Competitor[T]]) -> tuple[Lead[T], ...]:
+def leads_of(everybody: Iterable[Entrant[T]]) -> tuple[Best[T], ...]:
     """One for every problem that several have met."""
-    problems: dict[str, list[Competitor[T]]] = {}
+    problems: dict[str, list[Entrant[T]]] = {}
     for one in everybody:
         problems.setdefault(one.problem, []).append(one)
     return tuple(lead(met) for met in problems.values() if len(met) > 1)
 
 
-def lead(met: Sequence[Competitor[T]]) -> Lead[T]:
+def lead(met: Sequence[Entrant[T]]) -> Best[T]:
     best = max(met, key=lambda one: one.mean)
-    return Lead(best.who, tuple((other.who, best.minus(other)) for other in met if other is not best))
+    return Best(best.who, tuple((other.who, best.minus(other)) for other in met if other is not best))
 
 
-def leads(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[Lead[Factors], ...]:
+def leads(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[Best[Factors], ...]:
     """Among the combinations of a sweep, on every set of data and partition."""
     kept = [factor for factor in factors if factor != SEED]
     groups: dict[str, list[Scored]] = {}
@@ -78,7 +78,7 @@ def leads(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[Lead[Factors]
         if run.accuracy is not None:
             groups.setdefault(strict_json([run.factors[factor] for factor in kept]), []).append(run)
     return leads_of(
-        Competitor(
+        Entrant(
             {factor: group[0].factors[factor] for factor in kept},
             strict_json([group[0].factors[factor] for factor in kept if of_problem(factor)]),
             {run.factors.get(SEED): run.accuracy for run in group if run.accuracy is not None},

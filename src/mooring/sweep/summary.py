@@ -10,9 +10,9 @@ from mooring.record import strict_json
 SEED = "seed"
 CONFIDENCE = 0.95
 NO_SPREAD = 1e-6  # of accuracies: below, seeds change nothing
-Cell = str | int | float | None
+SummaryCell = str | int | float | None
 Pair = tuple[float, float]  # accuracies of two runs that differ in one factor
-Factors = Mapping[str, Cell]
+Factors = Mapping[str, SummaryCell]
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from statistics import fmean
 
 from mooring.cells import guarded, in_csv
 from mooring.config.plan import Plan
-from mooring.record import OneClass, looked_for, one_class, write_atomically
-from mooring.sweep.lead import Lead, leads
+from mooring.record import PositiveClass, looked_for, one_class, write_atomically
+from mooring.sweep.lead import Best, leads
 from mooring.sweep.members import Member, MemberResult
-from mooring.sweep.summary import Cell, Factors, Scored, SummaryRow, summarised
+from mooring.sweep.summary import Factors, Scored, SummaryCell, SummaryRow, summarised
 from mooring.sweep.worker import SOME_FAILED
 
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
@@ -28,7 +28,7 @@ class ResultRow:
     result: MemberResult | None
     status: str
 
-    def cells(self, label: str | None = None) -> dict[str, Cell]:
+    def cells(self, label: str | None = None) -> dict[str, SummaryCell]:
         """`label`: the class that is looked for, if there is one."""
         found = self.result
         metrics = {name: None if found is None else getattr(found.metrics, name) for name in METRICS}
@@ -50,7 +50,7 @@ class SweepTables:
 
     results: tuple[ResultRow, ...]
     summary: tuple[SummaryRow, ...]
-    leads: tuple[Lead[Factors], ...] = ()
+    leads: tuple[Best[Factors], ...] = ()
 
     def of(self, row: SummaryRow) -> list[MemberResult]:
         """What came out of the runs behind a line of the summary, seed by seed."""
@@ -62,12 +62,12 @@ class SweepTables:
         ended = next((run.result for run in self.results if run.result is not None), None)
         return None if ended is None else looked_for(ended.classes, positive)
 
-    def result_cells(self, positive: str | None = None) -> list[dict[str, Cell]]:
+    def result_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
         """The lines of `results.csv`; the class that is looked for is the one that is named, or the second of two."""
         label = self.looked_for(positive)
         return [row.cells(label) for row in self.results]
 
-    def summary_cells(self, positive: str | None = None) -> list[dict[str, Cell]]:
+    def summary_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
         """The lines of `summary.csv`: of the class that is looked for, means over seeds."""
         label = self.looked_for(positive)
         return [{**summary_cells(row), **class_cells(self.of(row), label)} for row in self.summary]
@@ -99,7 +99,7 @@ def row_of(member: Member, failure: str) -> ResultRow:
     return ResultRow(member.name, member.factors, result, failure or ended)
 
 
-def summary_cells(row: SummaryRow) -> dict[str, Cell]:
+def summary_cells(row: SummaryRow) -> dict[str, SummaryCell]:
     cells = {**row.factors, "validation": row.validation, "n": row.n, "mean": row.mean, "std": row.std}
     gap = row.difference
     if gap is not None:
@@ -107,7 +107,7 @@ def summary_cells(row: SummaryRow) -> dict[str, Cell]:
     return cells
 
 
-def class_cells(results: Sequence[MemberResult], label: str | None) -> dict[str, Cell]:
+def class_cells(results: Sequence[MemberResult], label: str | None) -> dict[str, SummaryCell]:
     """One class against all others, as medicine counts: its name and means over these results; nothing without one."""
     if label is None:
         return {}
@@ -121,14 +121,14 @@ def class_cells(results: Sequence[MemberResult], label: str | None) -> dict[str,
     return {"positive_class": label} | {name: fmean(values) if values else None for name, values in known.items()}
 
 
-def of_class(results: Iterable[MemberResult], label: str) -> Iterator[OneClass]:
+def of_class(results: Iterable[MemberResult], label: str) -> Iterator[PositiveClass]:
     """This class in every result that has it."""
     for result in results:
         if label in result.classes:
             yield one_class(result.metrics, result.classes, label)
 
 
-def as_csv(rows: Iterable[dict[str, Cell]]) -> bytes:
+def as_csv(rows: Iterable[dict[str, SummaryCell]]) -> bytes:
     rows = list(rows)
     columns, text = list(rows[0]) if rows else [], StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -13,11 +13,11 @@ from mooring.record import Result, RunFolder, TimedEvent
 
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "train_accuracy")
 FINAL = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
-Plain = str | int | float | bool
+PlainValue = str | int | float | bool
 
 
 @dataclass(frozen=True)
-class Point:
+class MetricPoint:
     """One number of one round, and when it was known (seconds since 1970; 0 if nobody noted it)."""
 
     name: str  # "accuracy", or "lambda_felt/client-3"
@@ -32,8 +32,8 @@ class TrackedRun:
 
     name: str
     identity: str  # hash of the folder and of when its run began: a run repeated there is another one
-    settings: dict[str, Plain]
-    points: tuple[Point, ...]
+    settings: dict[str, PlainValue]
+    points: tuple[MetricPoint, ...]
     final: dict[str, float] | None
     facts: dict[str, str]
 
@@ -70,7 +70,7 @@ def tracked_run(folder: RunFolder, name: str) -> TrackedRun:
     )
 
 
-def from_events(events: tuple[TimedEvent, ...]) -> Iterator[Point]:
+def from_events(events: tuple[TimedEvent, ...]) -> Iterator[MetricPoint]:
     for timed in events:
         match timed.event:
             case SnapshotFused(round=round_, accuracy=accuracy):
@@ -80,7 +80,7 @@ def from_events(events: tuple[TimedEvent, ...]) -> Iterator[Point]:
                 yield from numbers(f"/client-{row.client}", row.round, own, timed.time)
 
 
-def alone(events: tuple[TimedEvent, ...], result: Result | None) -> Iterator[Point]:
+def alone(events: tuple[TimedEvent, ...], result: Result | None) -> Iterator[MetricPoint]:
     """What clients reach by themselves is known with the result."""
     times = {timed.event.round: timed.time for timed in events if isinstance(timed.event, SnapshotFused)}
     for row in () if result is None else result.rounds:
@@ -89,11 +89,11 @@ def alone(events: tuple[TimedEvent, ...], result: Result | None) -> Iterator[Poi
             yield from numbers(f"/client-{own.client}", row.round, figures, times.get(row.round))
 
 
-def numbers(suffix: str, round_: int, values: Mapping[str, float | None], time: float | None) -> Iterator[Point]:
+def numbers(suffix: str, round_: int, values: Mapping[str, float | None], time: float | None) -> Iterator[MetricPoint]:
     """None, which is also what became of a number that was not finite, is not shown."""
     for name, value in values.items():
         if value is not None:
-            yield Point(f"{name}{suffix}", round_, float(value), time or 0.0)
+            yield MetricPoint(f"{name}{suffix}", round_, float(value), time or 0.0)
 
 
 def final_of(result: Result) -> dict[str, float]:
@@ -125,7 +125,7 @@ def runs_in(folder: Path) -> Iterator[tuple[str, RunFolder]]:
         yield f"{home.name}/{member.path.name}", member
 
 
-def flattened(path: str, value: object) -> Iterator[tuple[str, Plain]]:
+def flattened(path: str, value: object) -> Iterator[tuple[str, PlainValue]]:
     """{a: {b: 1}, c: [2]} -> a.b = 1, c.0 = 2; what is null is not shown."""
     if isinstance(value, Mapping):
         for key, part in value.items():

@@ -19,7 +19,7 @@ GRAM = "gram."
 BATCH = 64
 ROUNDING = 1e-3  # what float32 sums may be off
 
-Layer = nn.Conv2d | nn.Linear
+GramLayer = nn.Conv2d | nn.Linear
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Grams:
         return added(a, b)
 
 
-def layers(network: Network) -> dict[str, Layer]:
+def layers(network: Network) -> dict[str, GramLayer]:
     """Every layer whose weights are one matrix, by the name of its weights."""
     modules = network.named_modules()
     found = {f"{name}.weight": layer for name, layer in modules if isinstance(layer, nn.Conv2d | nn.Linear)}

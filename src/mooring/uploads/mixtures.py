@@ -18,12 +18,12 @@ from mooring.types import Count, Positive, Upload
 from mooring.uploads.classes import miscounted
 from mooring.uploads.part import Tensors, UploadFacts, wire_name
 
-Covariance = Literal["diagonal", "spherical"]
-Array = NDArray[np.float64]
+MixtureCovariance = Literal["diagonal", "spherical"]
+FloatArray = NDArray[np.float64]
 BATCH = 256
 IMAGES_EACH = 10  # behind a component: fewer would make its mean a copy of an image
 ROUNDING = 1e-3
-SKLEARN: dict[Covariance, str] = {"diagonal": "diag", "spherical": "spherical"}
+SKLEARN: dict[MixtureCovariance, str] = {"diagonal": "diag", "spherical": "spherical"}
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Mixtures(Checked):
     trained: ClassVar[bool] = False
     map: FeatureMap
     components: Count = 10
-    covariance: Covariance = "diagonal"
+    covariance: MixtureCovariance = "diagonal"
     floor: Positive = 1e-4  # added to every variance
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
@@ -87,7 +87,7 @@ class Mixtures(Checked):
         """Side by side, in the order given."""
         return Gathered(*(torch.stack([upload.tensors[name] for upload in uploads]).double() for name in self._names()))
 
-    def _fit(self, x: Array) -> tuple[Array, Array, Array]:
+    def _fit(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """pi (j,), mu (j, d), v (j, d) or (j,)"""
         j = max(1, min(self.components, len(x) // IMAGES_EACH))
         if j == 1:

@@ -1,6 +1,6 @@
 """The family of alignment weights: how hard the anchor pulls, as small composable values."""
 
-from mooring.weighting.base import Balancer, Outlook, Stationary, Weighting, pull
+from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, Weighting, pull
 from mooring.weighting.closed_form import ClosedForm
 from mooring.weighting.confidence import ByConfidence
 from mooring.weighting.entropy import ByEntropy
@@ -36,15 +36,15 @@ __all__ = [
     "ByEntropy",
     "ClosedForm",
     "DynamicAverage",
+    "Equilibrium",
     "Fixed",
     "GradientNormalised",
     "Hypergradient",
-    "Outlook",
+    "LambdaBounds",
     "Probed",
     "Ramp",
     "RandomShares",
     "SoftOptimalUncertainty",
-    "Stationary",
     "Uncertainty",
     "Weighting",
     "pull",

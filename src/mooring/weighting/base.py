@@ -12,7 +12,7 @@ from mooring.types import Balanced, ClientFacts, Losses, Progress
 
 
 @dataclass(frozen=True)
-class Stationary:
+class Equilibrium:
     """Where a weighting would come to rest if both losses stood still: its raw lambda and what the weights feel.
 
     >>> from mooring import Progress
@@ -32,7 +32,7 @@ def whole(felt: float, sigma_sq_local: float | None) -> float:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class LambdaBounds:
     """What is known of a client's lambda before it trains.
 
     `largest` bounds the felt lambda; `bounded` says that the rule itself keeps it there. `cap` is the felt lambda at
@@ -105,9 +105,9 @@ class Weighting(Protocol):
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer: ...
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary | None: ...
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium | None: ...
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook: ...
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds: ...
 
 
 class MovingAverage(nn.Module):

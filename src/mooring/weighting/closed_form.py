@@ -10,7 +10,7 @@ from torch import Generator
 from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
-from mooring.weighting.base import Balancer, MovingAverage, Outlook, Stationary, pull
+from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, MovingAverage, pull
 from mooring.weighting.equilibrium import bounded
 
 
@@ -28,12 +28,12 @@ class ClosedForm(Checked):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ClosedFormBalancer(self)
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium:
         raw = local / max(align, self.eps)
-        return Stationary(raw, bounded(at(self.schedule, progress) * raw, self.minimum, self.maximum))
+        return Equilibrium(raw, bounded(at(self.schedule, progress) * raw, self.minimum, self.maximum))
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
+        return LambdaBounds(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)
 
 
 class ClosedFormBalancer(Balancer):

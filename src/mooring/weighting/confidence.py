@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 from mooring.bounds import Checked
 from mooring.trees import LATER
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
-from mooring.weighting.base import Balancer, MovingAverage, Outlook, pull
+from mooring.weighting.base import Balancer, LambdaBounds, MovingAverage, pull
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class ByConfidence(Checked):
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> None:
         return None  # depends on where the loss began
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(max(self.minimum, self.maximum), bounded=True)
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
+        return LambdaBounds(max(self.minimum, self.maximum), bounded=True)
 
 
 class ConfidenceBalancer(Balancer):

@@ -8,7 +8,7 @@ from torch import Generator
 
 from mooring.bounds import Checked
 from mooring.types import ClientFacts, NonNegative, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary
+from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds
 from mooring.weighting.fixed import ConstantBalancer
 
 
@@ -26,11 +26,11 @@ class ByEntropy(Checked):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ConstantBalancer(self.value(facts))
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
-        return Stationary(self.value(facts), self.value(facts))
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium:
+        return Equilibrium(self.value(facts), self.value(facts))
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(self.value(facts), bounded=True)
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
+        return LambdaBounds(self.value(facts), bounded=True)
 
 
 def evenness(label_counts: tuple[int, ...]) -> float:

@@ -9,7 +9,7 @@ Setting both derivatives of own_loss to zero gives the stationary raw lambda; RA
 from collections.abc import Callable
 from math import exp, inf, isinf, log, sqrt
 
-from mooring.weighting.base import Stationary
+from mooring.weighting.base import Equilibrium
 from mooring.weighting.guards import FREE, Guard
 
 SMALLEST, LARGEST = 1e-12, 1e12  # where a root is looked for
@@ -17,7 +17,7 @@ SMALLEST, LARGEST = 1e-12, 1e12  # where a root is looked for
 
 def stationary(
     local: float, align: float, ratio: float = 1.0, data: float = 1.0, prior: float = 1.0, guard: Guard = FREE
-) -> Stationary:
+) -> Equilibrium:
     """raw lambda = e^u (PRIOR - push) / (DATA L_a + floor), e^u = L_b / (1 + push + drag); felt RATIO raw, capped.
 
     Without a guard that is PRIOR L_b / (DATA L_a).
@@ -30,7 +30,7 @@ def stationary(
             lambda lam: variance(local, guard.push(lam), guard) * (prior - guard.push(lam)) - lam * seen,
             min(free, LARGEST),
         )
-    return Stationary(raw, 0.0 if ratio == 0 else min(ratio * raw, guard.cap))
+    return Equilibrium(raw, 0.0 if ratio == 0 else min(ratio * raw, guard.cap))
 
 
 def variance(local: float, push: float, guard: Guard) -> float:

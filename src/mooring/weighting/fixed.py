@@ -7,7 +7,7 @@ from torch import Generator, Tensor, tensor
 
 from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary, pull
+from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, pull
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Fixed(Checked):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ConstantBalancer(self.value)
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
-        return Stationary(self.value, self.value)
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium:
+        return Equilibrium(self.value, self.value)
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(self.value, bounded=True)
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
+        return LambdaBounds(self.value, bounded=True)
 
 
 class ConstantBalancer(Balancer):

@@ -10,7 +10,7 @@ from torch import Generator, Tensor, autograd
 
 from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
-from mooring.weighting.base import Balancer, MovingAverage, Outlook, pull
+from mooring.weighting.base import Balancer, LambdaBounds, MovingAverage, pull
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class GradientNormalised(Checked):
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> None:
         return None  # depends on gradients, not on losses
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
+        return LambdaBounds(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)
 
 
 class GradientBalancer(Balancer):

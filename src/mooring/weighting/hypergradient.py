@@ -10,7 +10,7 @@ from torch import Generator, Tensor, autograd
 from mooring.bounds import Checked
 from mooring.trees import LATER
 from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
-from mooring.weighting.base import Balancer, Outlook, pull
+from mooring.weighting.base import Balancer, LambdaBounds, pull
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Hypergradient(Checked):
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> None:
         return None  # no closed form
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
+        return LambdaBounds(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)
 
 
 class HypergradientBalancer(Balancer):

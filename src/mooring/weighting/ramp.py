@@ -8,7 +8,7 @@ from torch import Generator
 
 from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary, pull
+from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, pull
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Ramp(Checked):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return RampBalancer(self)
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
-        return Stationary(self.value(progress), self.value(progress))
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium:
+        return Equilibrium(self.value(progress), self.value(progress))
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(max(self.initial, self.final), bounded=True)
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
+        return LambdaBounds(max(self.initial, self.final), bounded=True)
 
 
 class RampBalancer(Balancer):

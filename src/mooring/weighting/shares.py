@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 
 from mooring.bounds import Checked
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary
+from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds
 
 LARGEST_LOG = 80.0  # e^80 still fits a 32-bit float
 
@@ -41,8 +41,10 @@ class RandomShares:
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> None:
         return None  # never at rest
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
-        return Outlook(inf, local_weight=share_of_local)  # a draw has no bound, but it is forgotten in the next step
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
+        return LambdaBounds(
+            inf, local_weight=share_of_local
+        )  # a draw has no bound, but it is forgotten in the next step
 
 
 class RandomBalancer(Balancer):
@@ -70,12 +72,12 @@ class DynamicAverage(Checked):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return DynamicAverageBalancer(self.temperature)
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
-        return Stationary(1.0, 1.0)  # both losses at rest: both ratios are 1
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium:
+        return Equilibrium(1.0, 1.0)  # both losses at rest: both ratios are 1
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
         # a loss may grow by any factor from one epoch to the next; the shares add up to two
-        return Outlook(inf, local_weight=lambda felt, sigma_sq_local: 2 / (1 + felt))
+        return LambdaBounds(inf, local_weight=lambda felt, sigma_sq_local: 2 / (1 + felt))
 
 
 class DynamicAverageBalancer(Balancer):
@@ -120,16 +122,16 @@ class SoftOptimalUncertainty(Checked):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return SoftOptimalBalancer(self)
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary | None:
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium | None:
         align = max(align, self.floor)
         if local <= 0 or align <= 0:
             return None
         lam = exp(max(min((1 / align - 1 / local) / self.temperature, LARGEST_LOG), -LARGEST_LOG))
-        return Stationary(lam, lam)
+        return Equilibrium(lam, lam)
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
         log_largest = min(1 / (self.floor * self.temperature), LARGEST_LOG) if self.floor else LARGEST_LOG
-        return Outlook(exp(log_largest), local_weight=share_of_local)
+        return LambdaBounds(exp(log_largest), local_weight=share_of_local)
 
 
 class SoftOptimalBalancer(Balancer):

@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary, pull, whole
+from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, pull, whole
 from mooring.weighting.equilibrium import growth_bound, relaxation_steps, stationary
 from mooring.weighting.guards import FREE, Guard
 from mooring.weighting.sigma import Sigma
@@ -44,18 +44,18 @@ class Uncertainty(Checked):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return UncertaintyBalancer(self, *self.sigma.start.values(facts))
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary:
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium:
         data, prior = at(self.data, progress), at(self.prior, progress)
         ratio = data if self.coupled else at(self.ratio, progress)
         return stationary(local, align, ratio, data, prior, self.guard or FREE)
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
         rate, start = self.sigma.rate(lr), self.sigma.start.values(facts)
         if self.gradients == "rescaled":
             rate *= 2 * max(exp(start[0]), largest_local)  # at most
         largest = growth_bound(start, largest_local, rate, momentum, facts.steps)
         guard, felt = self.guard, self.data if self.coupled else self.ratio
-        return Outlook(
+        return LambdaBounds(
             largest if guard is None else min(largest, guard.most(largest_local), guard.cap),
             relaxation=relaxation_steps(rate, momentum),
             momentum=momentum,

@@ -8,7 +8,7 @@ from torch import Generator
 from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
-from mooring.weighting.base import Balancer, Outlook, Stationary, Weighting
+from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, Weighting
 from mooring.weighting.fixed import Fixed
 from mooring.weighting.gradients import cosine, embedding_gradients
 
@@ -24,11 +24,11 @@ class Annealed(Checked):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return AnnealedBalancer(self.base.start(facts, rng), self.schedule)
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary | None:
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium | None:
         base = self.base.stationary(local, align, progress, facts)
-        return base and Stationary(base.raw, at(self.schedule, progress) * base.felt)
+        return base and Equilibrium(base.raw, at(self.schedule, progress) * base.felt)
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
         """The base's, and s(p) <= 1 times its cap: what holds the base at c leaves s(p) c to be felt."""
         base = self.base.outlook(facts, lr, momentum, largest_local)
         cap = base.cap
@@ -75,10 +75,10 @@ class Probed(Checked):
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ProbedBalancer(self.base.start(facts, rng))
 
-    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Stationary | None:
+    def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium | None:
         return self.base.stationary(local, align, progress, facts)
 
-    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> Outlook:
+    def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
         return self.base.outlook(facts, lr, momentum, largest_local)
 
 

@@ -6,18 +6,18 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from mooring.config.families import SLOTS
+from mooring.config.families import PART_KINDS
 from mooring.config.note_words import NOTE_WORDS
 from mooring.config.settings.of_fusions import FUSION_SECTIONS
 from mooring.config.settings.of_methods import METHOD_SECTIONS
 from mooring.config.settings.of_runs import LAST_SECTIONS, RUN_SECTIONS
 from mooring.config.settings.of_weightings import WEIGHTING_SECTIONS
 from mooring.config.settings.ranges import range_of
-from mooring.config.settings.section import EVERY, OfKinds, OfRecord, Section
+from mooring.config.settings.section import EVERY, OfKinds, OfRecord, SettingsSection
 from mooring.config.slots import type_hints
 from mooring.trees import kind_of
 
-SECTIONS: tuple[Section, ...] = (
+SECTIONS: tuple[SettingsSection, ...] = (
     *RUN_SECTIONS,
     *METHOD_SECTIONS,
     *WEIGHTING_SECTIONS,
@@ -58,7 +58,7 @@ def all_settings() -> tuple[Setting, ...]:
     return tuple(setting for section in SECTIONS for setting in of_section(section))
 
 
-def of_section(section: Section) -> Iterator[Setting]:
+def of_section(section: SettingsSection) -> Iterator[Setting]:
     match section:
         case OfRecord(name, prefix, record, sentences, given):
             for one in given:
@@ -67,9 +67,9 @@ def of_section(section: Section) -> Iterator[Setting]:
                 yield Setting(name, prefix, key, (), *held(record, key), meaning)
         case OfKinds(name, prefix, family, sentences):
             for told, by_key in sentences.items():
-                kinds = list(SLOTS[family].kinds) if told == EVERY else told.split(", ")
+                kinds = list(PART_KINDS[family].kinds) if told == EVERY else told.split(", ")
                 for key, meaning in by_key.items():
-                    [(default, range_)] = {held(SLOTS[family].kinds[kind], key) for kind in kinds}
+                    [(default, range_)] = {held(PART_KINDS[family].kinds[kind], key) for kind in kinds}
                     shown = () if told == EVERY else tuple(kinds)
                     yield Setting(name, prefix, key, shown, default, range_, meaning)
 
@@ -126,7 +126,7 @@ def matching(part: str) -> list[Setting]:
 def choices(part: str = "") -> dict[str, tuple[str, ...]]:
     """Where one of a family of parts stands -> its kinds, if the place or a kind has this in its name."""
     sought = part.lower()
-    places = {one.prefix: tuple(SLOTS[one.family].kinds) for one in SECTIONS if isinstance(one, OfKinds)}
+    places = {one.prefix: tuple(PART_KINDS[one.family].kinds) for one in SECTIONS if isinstance(one, OfKinds)}
     return {
         place: kinds
         for place, kinds in places.items()

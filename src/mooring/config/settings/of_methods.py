@@ -4,7 +4,7 @@ from mooring.anchors import Anchor
 from mooring.client import Alignment, ClientRecipe, Stage, Views
 from mooring.client.bank import Bank
 from mooring.client.recipe import When
-from mooring.config.settings.section import Given, OfKinds, OfRecord
+from mooring.config.settings.section import ExtraKey, OfKinds, OfRecord
 from mooring.data.augment import Augment
 from mooring.losses import LossTerm
 from mooring.methods import Method
@@ -21,7 +21,7 @@ METHOD = OfRecord(
         "bank": "public features that clients receive before they train, see below",
         "about": "one line for people",
     },
-    (Given("name", "a name", "custom", "which method the tree starts from; written out in full, it needs none"),),
+    (ExtraKey("name", "a name", "custom", "which method the tree starts from; written out in full, it needs none"),),
 )
 CLIENT = OfRecord(
     "client",

@@ -2,7 +2,7 @@
 
 from mooring.client import Engine, Training
 from mooring.config.experiment import ClientEvaluation, Experiment
-from mooring.config.settings.section import EVERY, Given, OfKinds, OfRecord
+from mooring.config.settings.section import EVERY, ExtraKey, OfKinds, OfRecord
 from mooring.data.images import Source
 from mooring.data.partition import Partitioner
 from mooring.models.backbones import Backbone
@@ -26,37 +26,43 @@ TOP = OfRecord(
         "why": "why the method looks at the features it does; `experiment.yaml` has it, you need not",
     },
     (
-        Given("method", "a name, names with commas, or a tree", "mooring", "what clients do, and how the server fuses"),
-        Given(
+        ExtraKey(
+            "method", "a name, names with commas, or a tree", "mooring", "what clients do, and how the server fuses"
+        ),
+        ExtraKey(
             "fusion",
             "a fusion, or null",
             OF_METHOD,
             "how the server makes one predictor of the uploads; short for `method.fusion`",
         ),
-        Given(
+        ExtraKey(
             "encoder",
             "a feature map",
             OF_METHOD,
             "what images are looked at through; short for `method.fusion.map`: `none`, the name of an encoder, a file, "
             "or its keys ([encoders.md](encoders.md))",
         ),
-        Given("clip", "joint, per-group, none", OF_METHOD, "how gradients are clipped; short for `method.client.clip`"),
-        Given(
+        ExtraKey(
+            "clip", "joint, per-group, none", OF_METHOD, "how gradients are clipped; short for `method.client.clip`"
+        ),
+        ExtraKey(
             "align",
             "its keys, or null",
             OF_METHOD,
             "the pull of the prototypes to anchors; short for `method.client.align`",
         ),
-        Given(
+        ExtraKey(
             "weight", "a weighting", OF_METHOD, "lambda, how hard that pulls; short for `method.client.align.weight`"
         ),
-        Given(
+        ExtraKey(
             "sigma",
             "its keys",
             OF_METHOD,
             "the learned scalars behind lambda; short for `method.client.align.weight.sigma`",
         ),
-        Given("bank", "its keys, or null", OF_METHOD, "public features that clients receive; short for `method.bank`"),
+        ExtraKey(
+            "bank", "its keys, or null", OF_METHOD, "public features that clients receive; short for `method.bank`"
+        ),
     ),
 )
 DATA = OfKinds(

@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from mooring.config.families import SLOTS
+from mooring.config.families import PART_KINDS
 from mooring.config.settings.index import BELOW, SECTIONS, Setting, of_section
 from mooring.config.settings.of_runs import OF_METHOD
 from mooring.config.settings.section import OfKinds
@@ -25,7 +25,7 @@ def with_tables(text: str) -> str:
 
 def table(names: list[str]) -> str:
     sections = [section for name in names for section in SECTIONS if section.name == name]
-    keys = {SLOTS[section.family].key for section in sections if isinstance(section, OfKinds)}
+    keys = {PART_KINDS[section.family].key for section in sections if isinstance(section, OfKinds)}
     heading = [*keys, "key", "default", "range", "meaning"]
     rows = [row(setting, *keys) for section in sections for setting in of_section(section)]
     lines = [heading, ["---"] * len(heading), *rows]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt
 
 from mooring.client.recipe import When
-from mooring.config.families import SLOTS
+from mooring.config.families import PART_KINDS
 from mooring.types import OnDisk
 
 PLAIN: dict[Any, str] = {
@@ -37,7 +37,7 @@ def range_of(annotation: Any) -> str:
         return "a list of names" if members[0] is str else f"a list, each {range_of(members[0])}"
     if origin is dict:
         return "a mapping"
-    if annotation in SLOTS:
+    if annotation in PART_KINDS:
         name = NAMES.get(annotation) or words(annotation.__name__)
         return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
     return "its keys" if is_dataclass(annotation) else PLAIN[annotation]

@@ -7,7 +7,7 @@ EVERY = "every"  # kind of a family
 
 
 @dataclass(frozen=True)
-class Given:
+class ExtraKey:
     """A key that is no field of a value, or whose default is no value."""
 
     key: str
@@ -24,7 +24,7 @@ class OfRecord:
     prefix: str  # what stands before the key and a dot
     record: type
     sentences: Mapping[str, str]
-    given: tuple[Given, ...] = ()
+    given: tuple[ExtraKey, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,4 +37,4 @@ class OfKinds:
     sentences: Mapping[str, Mapping[str, str]]
 
 
-Section = OfRecord | OfKinds
+SettingsSection = OfRecord | OfKinds

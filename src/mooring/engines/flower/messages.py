@@ -11,7 +11,7 @@ from mooring.errors import UploadError
 
 SECONDS = 12 * 3600.0  # that Flower keeps a message by itself
 PAUSE_SECONDS = 0.2  # between two looks at what has come
-UPLOADS, TOLD = "uploads", "told"
+UPLOADS, WORDS = "uploads", "told"
 CODEC = "mooring"  # how the bytes of an array are to be read; Flower itself never reads them
 
 
@@ -26,13 +26,13 @@ class Answer:
 
 def question(node: int, content: Mapping[str, str | int | bytes], seconds: float = SECONDS) -> Message:
     """Train, once."""
-    record = RecordDict({TOLD: ConfigRecord(dict(content))})
+    record = RecordDict({WORDS: ConfigRecord(dict(content))})
     return Message(record, dst_node_id=node, message_type=MessageType.TRAIN, ttl=seconds, group_id="")
 
 
 def asked(message: Message) -> ConfigRecord:
     """What a question says."""
-    return message.content.config_records[TOLD]
+    return message.content.config_records[WORDS]
 
 
 def held(told: ConfigRecord, name: str) -> bytes:
@@ -46,14 +46,14 @@ def held(told: ConfigRecord, name: str) -> bytes:
 def reply(answer: Answer, message: Message) -> Message:
     arrays = {name: Array("uint8", (len(data),), CODEC, data) for name, data in answer.uploads.items()}
     told = ConfigRecord({"state": answer.state, **{f"word.{name}": text for name, text in answer.words.items()}})
-    return Message(RecordDict({UPLOADS: ArrayRecord(arrays), TOLD: told}), reply_to=message)
+    return Message(RecordDict({UPLOADS: ArrayRecord(arrays), WORDS: told}), reply_to=message)
 
 
 def answer_of(message: Message) -> Answer:
     """What a node said, if it speaks our language."""
     try:
         uploads = {str(name): array.data for name, array in message.content.array_records[UPLOADS].items()}
-        told = message.content.config_records[TOLD]
+        told = message.content.config_records[WORDS]
         words = {name.removeprefix("word."): str(text) for name, text in told.items() if name.startswith("word.")}
         return Answer(uploads, words, held(told, "state"))
     except (KeyError, TypeError, AttributeError, ValueError) as error:

@@ -27,10 +27,10 @@ class Layer:
         return channels * self.grid**2
 
 
-Layers = tuple[Layer, ...]
+EncoderLayers = tuple[Layer, ...]
 
 
-def parsed(texts: Iterable[str], where: str) -> Layers:
+def parsed(texts: Iterable[str], where: str) -> EncoderLayers:
     """Layers as they are written in a configuration."""
     layers = tuple(one(text, where) for text in texts)
     if len(set(layers)) < len(layers):
@@ -47,14 +47,14 @@ def one(text: str, where: str) -> Layer:
     return Layer(name, int(grid))
 
 
-def known(layers: Layers, there: Mapping[str, int], where: str) -> None:
+def known(layers: EncoderLayers, there: Mapping[str, int], where: str) -> None:
     """Refuse layers that the encoder does not have."""
     for layer in layers:
         if layer.name not in there:
             raise ModelError(f"{where}.layers={layer.name}: is no output of this encoder", nearest(layer.name, there))
 
 
-def outputs(layers: Layers) -> tuple[str, ...]:
+def outputs(layers: EncoderLayers) -> tuple[str, ...]:
     """The maps behind the layers, each once."""
     return tuple(dict.fromkeys(layer.name for layer in layers))
 

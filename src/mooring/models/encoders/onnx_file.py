@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from mooring.errors import ModelError, needed
-from mooring.models.encoders.layers import Layer, Layers, bounded, known, outputs
-from mooring.models.encoders.session import Plan, run, session_of
+from mooring.models.encoders.layers import EncoderLayers, Layer, bounded, known, outputs
+from mooring.models.encoders.session import SessionPlan, run, session_of
 
 MOST_BYTES = 2**28  # of a file
 STANDARD = ("", "ai.onnx")  # domains of operators that are no code of somebody's own
@@ -102,7 +102,7 @@ def sides(value: Any) -> list[int | None]:
 
 
 @lru_cache(maxsize=8)
-def measured(plan: Plan, where: str) -> int:
+def measured(plan: SessionPlan, where: str) -> int:
     """d: one grey image is sent through the graph, and what comes out is looked at."""
     known(plan.layers, dict.fromkeys(anatomy_of(plan.graph, where).outputs, 0), where)
     images = plan.prepare(torch.full((1, plan.prepare.channels, 8, 8), 0.5)).numpy()
@@ -116,5 +116,5 @@ def measured(plan: Plan, where: str) -> int:
     return bounded(sum(layer(found[layer.name]).shape[1] for layer in plan.layers), where)
 
 
-def every_output(anatomy: Anatomy) -> Layers:
+def every_output(anatomy: Anatomy) -> EncoderLayers:
     return tuple(Layer(name) for name in anatomy.outputs)

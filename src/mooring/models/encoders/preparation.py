@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-Views = Literal["one", "mirrored"]
-VIEWS: dict[Views, Callable[[Tensor], list[Tensor]]] = {  # of one image, whose features are averaged
+EncoderViews = Literal["one", "mirrored"]
+VIEWS: dict[EncoderViews, Callable[[Tensor], list[Tensor]]] = {  # of one image, whose features are averaged
     "one": lambda images: [images],
     "mirrored": lambda images: [images, images.flip(3)],
 }

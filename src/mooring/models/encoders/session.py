@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mooring.errors import ModelError, needed, one_line
-from mooring.models.encoders.layers import Layers, outputs
-from mooring.models.encoders.preparation import VIEWS, Preparation, Views
+from mooring.models.encoders.layers import EncoderLayers, outputs
+from mooring.models.encoders.preparation import VIEWS, EncoderViews, Preparation
 
 AT_ONCE = 32  # images of 96 x 96 pixels in one call; larger ones are fewer, so that memory stays
 FATAL = 4  # the only thing that onnxruntime may print
 
 
 @dataclass(frozen=True)
-class Plan:
+class SessionPlan:
     """What is run, on what, and what of it is looked at."""
 
     graph: bytes
     prepare: Preparation
-    layers: Layers
-    views: Views = "one"
+    layers: EncoderLayers
+    views: EncoderViews = "one"
 
 
 class OnnxFeatures(nn.Module):
@@ -37,7 +37,7 @@ class OnnxFeatures(nn.Module):
     number changes no byte. It computes on the CPU, wherever the images lie.
     """
 
-    def __init__(self, file: Callable[[], bytes], plan: Callable[[bytes], Plan], where: str) -> None:
+    def __init__(self, file: Callable[[], bytes], plan: Callable[[bytes], SessionPlan], where: str) -> None:
         super().__init__()
         self.file = file
         self.plan = plan
@@ -61,7 +61,7 @@ class OnnxFeatures(nn.Module):
             raise ModelError(f"{self.where}: returns values that are not finite", "use another encoder")
         return found.to(images.device)
 
-    def _pooled(self, session: Any, plan: Plan, images: Tensor) -> Tensor:
+    def _pooled(self, session: Any, plan: SessionPlan, images: Tensor) -> Tensor:
         """(B, channels, pixels, pixels) -> (B, d)"""
         maps = run(session, images.numpy(), outputs(plan.layers), self.where)
         return torch.cat([layer(maps[layer.name]) for layer in plan.layers], 1)

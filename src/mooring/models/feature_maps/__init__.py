@@ -2,7 +2,7 @@
 
 from mooring.models.feature_maps.base import FeatureMap
 from mooring.models.feature_maps.by_images import DATA_FREE, ByImages, missing_package, settled_map, suits_encoder
-from mooring.models.feature_maps.encoder import Encoder
+from mooring.models.feature_maps.encoder import EncoderFeatures
 from mooring.models.feature_maps.encoder_file import EncoderFile
 from mooring.models.feature_maps.onnx_file import OnnxFile
 from mooring.models.feature_maps.public_encoder import PublicEncoder
@@ -13,7 +13,7 @@ from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 
 FEATURE_MAPS: dict[str, type[FeatureMap]] = {
     "by-images": ByImages,
-    "encoder": Encoder,
+    "encoder": EncoderFeatures,
     "encoder-file": EncoderFile,
     "onnx-file": OnnxFile,
     "pixels": Pixels,
@@ -23,9 +23,9 @@ FEATURE_MAPS: dict[str, type[FeatureMap]] = {
     "resnet-file": ResNetFile,
     "whitened-filters": WhitenedFilters,
 }
-PRETRAINED = (ByImages, Encoder, EncoderFile, OnnxFile, ResNetFile)  # somebody's data is behind them
+PRETRAINED = (ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile)  # somebody's data is behind them
 OWN_FILES = (EncoderFile, OnnxFile, ResNetFile)  # of the user's, and perhaps under somebody's licence
-SIZED = (Encoder, OnnxFile, ResNetFile)  # they take images of one size, and say which
+SIZED = (EncoderFeatures, OnnxFile, ResNetFile)  # they take images of one size, and say which
 LARGE = (3, 1024, 1024)  # an image that can be brought to whatever size they take
 
 __all__ = [
@@ -36,7 +36,7 @@ __all__ = [
     "PRETRAINED",
     "SIZED",
     "ByImages",
-    "Encoder",
+    "EncoderFeatures",
     "EncoderFile",
     "FeatureMap",
     "OnnxFile",

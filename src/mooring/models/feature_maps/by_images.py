@@ -8,7 +8,7 @@ from torch import nn
 from mooring.bounds import Checked
 from mooring.models.encoders.preparation import SMALL
 from mooring.models.feature_maps.base import FeatureMap
-from mooring.models.feature_maps.encoder import Encoder
+from mooring.models.feature_maps.encoder import EncoderFeatures
 from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 from mooring.models.network import Blueprint
 
@@ -21,7 +21,7 @@ class ByImages(Checked):
     """`encoder` for images in colour or above 40 pixels a side, `otherwise` for small grey ones."""
 
     kind: ClassVar[str] = "by-images"
-    encoder: FeatureMap = field(default_factory=Encoder)
+    encoder: FeatureMap = field(default_factory=EncoderFeatures)
     otherwise: FeatureMap = DATA_FREE
 
     def chosen(self, shape: Shape) -> FeatureMap:
@@ -39,7 +39,7 @@ class ByImages(Checked):
 
 def missing_package(features: FeatureMap) -> str | None:
     """A package that an encoder of the house needs and that is not installed."""
-    return features.missing() if isinstance(features, Encoder) else None
+    return features.missing() if isinstance(features, EncoderFeatures) else None
 
 
 def settled_map(features: FeatureMap, shape: Shape) -> FeatureMap:

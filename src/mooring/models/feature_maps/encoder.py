@@ -11,13 +11,13 @@ from torch import nn
 from mooring.bounds import Checked
 from mooring.errors import ExtraError
 from mooring.models.encoders.efficientnet import LITES, channels_of, lite_graph
-from mooring.models.encoders.layers import Layers, bounded, known, outputs, parsed
-from mooring.models.encoders.preparation import Preparation, Views, usual_pixels
-from mooring.models.encoders.session import OnnxFeatures, Plan
+from mooring.models.encoders.layers import EncoderLayers, bounded, known, outputs, parsed
+from mooring.models.encoders.preparation import EncoderViews, Preparation, usual_pixels
+from mooring.models.encoders.session import OnnxFeatures, SessionPlan
 from mooring.models.feature_maps.base import frozen
 from mooring.models.network import Blueprint
 
-Weights = Literal["efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"]
+EncoderWeights = Literal["efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"]
 Side = Annotated[int, Ge(8), Le(2**12)]
 EXTRA = "encoder"
 USUAL_LAYERS = ("stage3@2", "stage4@2", "stage5@2", "stage6@2", "stage7")  # 2,208 numbers of Lite2: 10 MB of moments
@@ -25,7 +25,7 @@ ENLARGED = 128  # pixels a side, of small images
 
 
 @dataclass(frozen=True)
-class Encoder(Checked):
+class EncoderFeatures(Checked):
     """phi(x): averages of an ImageNet network's maps, those of several depths side by side.
 
     `pixels` a side are what the encoder gets; None: 128 for images up to 40 pixels a side, else those of its training.
@@ -34,10 +34,10 @@ class Encoder(Checked):
     """
 
     kind: ClassVar[str] = "encoder"
-    weights: Weights = "efficientnet-lite2"
+    weights: EncoderWeights = "efficientnet-lite2"
     pixels: Side | None = None
     layers: tuple[str, ...] = USUAL_LAYERS
-    views: Views = "one"
+    views: EncoderViews = "one"
 
     def size(self, blueprint: Blueprint) -> int:
         """Refused before anybody computes anything where it cannot be run."""
@@ -55,7 +55,7 @@ class Encoder(Checked):
     def empty(self, blueprint: Blueprint) -> nn.Module:
         """The name stands for the weights, whose hash is pinned: a saved predictor does not carry them."""
         prepare = Preparation(self.side(blueprint.shape), "centred")
-        plan = partial(Plan, prepare=prepare, layers=self._layers(), views=self.views)
+        plan = partial(SessionPlan, prepare=prepare, layers=self._layers(), views=self.views)
         return frozen(OnnxFeatures(self._graph, plan, f"encoder={self.weights}"))
 
     def side(self, shape: tuple[int, int, int]) -> int:
@@ -70,7 +70,7 @@ class Encoder(Checked):
     def _graph(self) -> bytes:
         return lite_graph(self.weights, outputs(self._layers()))
 
-    def _layers(self) -> Layers:
+    def _layers(self) -> EncoderLayers:
         layers = parsed(self.layers, "encoder")
         known(layers, channels_of(self.weights), "encoder")
         return layers

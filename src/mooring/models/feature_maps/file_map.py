@@ -10,8 +10,8 @@ from torch import nn
 
 from mooring.bounds import Checked
 from mooring.models.encoders.onnx_file import measured
-from mooring.models.encoders.preparation import Normalisation, Views
-from mooring.models.encoders.session import OnnxFeatures, Plan, StoredFile
+from mooring.models.encoders.preparation import EncoderViews, Normalisation
+from mooring.models.encoders.session import OnnxFeatures, SessionPlan, StoredFile
 from mooring.models.feature_maps.base import frozen
 from mooring.models.feature_maps.content import WHERE, content_of, length_of, named_content
 from mooring.models.feature_maps.encoder import Side
@@ -31,14 +31,14 @@ class FileMap(Checked, ABC):
     pixels: Side | None = None  # None: as the file says, else 96 for images up to 40 pixels a side, else 224
     layers: tuple[str, ...] = ()
     normalise: Normalisation = "imagenet"
-    views: Views = "one"
+    views: EncoderViews = "one"
 
     @abstractmethod
     def side(self, shape: tuple[int, int, int]) -> int:
         """Pixels a side of what the encoder gets."""
 
     @abstractmethod
-    def plan(self, data: bytes, blueprint: Blueprint) -> Plan:
+    def plan(self, data: bytes, blueprint: Blueprint) -> SessionPlan:
         """What onnxruntime does with the content of the file."""
 
     def size(self, blueprint: Blueprint) -> int:

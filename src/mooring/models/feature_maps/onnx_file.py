@@ -7,7 +7,7 @@ from mooring.errors import ModelError
 from mooring.models.encoders.layers import parsed
 from mooring.models.encoders.onnx_file import anatomy_of, every_output
 from mooring.models.encoders.preparation import Preparation, usual_pixels
-from mooring.models.encoders.session import Plan
+from mooring.models.encoders.session import SessionPlan
 from mooring.models.feature_maps.content import WHERE, content_of
 from mooring.models.feature_maps.file_map import NATIVE, FileMap
 from mooring.models.network import Blueprint
@@ -26,11 +26,11 @@ class OnnxFile(FileMap):
     def side(self, shape: tuple[int, int, int]) -> int:
         return self._side(content_of(self.path), shape)
 
-    def plan(self, data: bytes, blueprint: Blueprint) -> Plan:
+    def plan(self, data: bytes, blueprint: Blueprint) -> SessionPlan:
         anatomy = anatomy_of(data, WHERE)
         layers = parsed(self.layers, WHERE) or every_output(anatomy)
         side = self._side(data, blueprint.shape)
-        return Plan(data, Preparation(side, self.normalise, anatomy.channels), layers, self.views)
+        return SessionPlan(data, Preparation(side, self.normalise, anatomy.channels), layers, self.views)
 
     def _side(self, data: bytes, shape: tuple[int, int, int]) -> int:
         fixed = anatomy_of(data, WHERE).side

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from mooring.bounds import Checked
 from mooring.errors import ConfigError, ModelError
 from mooring.models.backbones import Block
-from mooring.models.encoders.preparation import VIEWS, Views
+from mooring.models.encoders.preparation import VIEWS, EncoderViews
 from mooring.models.feature_maps.base import FeatureMap, Normalise, frozen
 from mooring.models.feature_maps.encoder_file import EncoderFile, content_name
 from mooring.models.feature_maps.file_map import FileMap
@@ -34,7 +34,7 @@ class PublicEncoder(Checked):
     kind: ClassVar[str] = "public-encoder"
     epochs: Count = 30
     beside: FeatureMap | None = field(default_factory=lambda: WhitenedFilters(channels=352, filters=512))
-    views: Views | None = None
+    views: EncoderViews | None = None
     path: FilePath | None = field(
         default=None, metadata={CONTENT: lambda path: None if path is None else content_name(path)}
     )
@@ -71,7 +71,7 @@ class PublicEncoder(Checked):
 class Layers(nn.Module):
     """(B, C, H, W) -> averages of the maps of an encoder over regions; its last features where it has no blocks."""
 
-    def __init__(self, encoder: nn.Module, views: Views) -> None:
+    def __init__(self, encoder: nn.Module, views: EncoderViews) -> None:
         super().__init__()
         self.encoder = encoder
         self.views = views

@@ -7,7 +7,7 @@ from mooring.models.encoders.layers import known, parsed
 from mooring.models.encoders.onnx_file import anatomy_of
 from mooring.models.encoders.preparation import Preparation, usual_pixels
 from mooring.models.encoders.resnet import resnet_graph
-from mooring.models.encoders.session import Plan
+from mooring.models.encoders.session import SessionPlan
 from mooring.models.feature_maps.content import WHERE
 from mooring.models.feature_maps.file_map import NATIVE, FileMap
 from mooring.models.network import Blueprint
@@ -27,7 +27,7 @@ class ResNetFile(FileMap):
     def side(self, shape: tuple[int, int, int]) -> int:
         return self.pixels or usual_pixels(shape, NATIVE)
 
-    def plan(self, data: bytes, blueprint: Blueprint) -> Plan:
+    def plan(self, data: bytes, blueprint: Blueprint) -> SessionPlan:
         graph, layers = resnet_graph(data, WHERE), parsed(self.layers, WHERE)
         known(layers, dict.fromkeys(anatomy_of(graph, WHERE).outputs, 0), WHERE)
-        return Plan(graph, Preparation(self.side(blueprint.shape), self.normalise), layers, self.views)
+        return SessionPlan(graph, Preparation(self.side(blueprint.shape), self.normalise), layers, self.views)

@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt, Le
 from torch import Tensor, nn
 
 from mooring.bounds import Checked
-from mooring.models.encoders.preparation import VIEWS, Views
+from mooring.models.encoders.preparation import VIEWS, EncoderViews
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.feature_maps.dead_leaves import dead_leaves
 from mooring.models.network import Blueprint
@@ -46,7 +46,7 @@ class WhitenedFilters(Checked):
     threshold: NonNegative = 0.5
     whitening: Positive = 1.0
     grid: Annotated[int, Ge(1), Le(8)] = 2
-    views: Views | None = None
+    views: EncoderViews | None = None
     seed: Seed = 0
 
     def size(self, blueprint: Blueprint) -> int:
@@ -96,7 +96,9 @@ class Responses(nn.Module):
     filters: Tensor
     offset: Tensor
 
-    def __init__(self, filters: Tensor, offset: Tensor, side: int, threshold: float, grid: int, views: Views) -> None:
+    def __init__(
+        self, filters: Tensor, offset: Tensor, side: int, threshold: float, grid: int, views: EncoderViews
+    ) -> None:
         super().__init__()
         self.register_buffer("filters", filters)
         self.register_buffer("offset", offset)

@@ -21,7 +21,7 @@ WIDEST = 48
 HEAD = 14  # characters of a header before it breaks its line
 LINE = 15.0  # height of one, in points
 HEADER = 4  # the row of the columns' names: above it the title, what belongs to it, and an empty row
-COLUMNS_TOLD = 6  # in the index
+COLUMNS_LISTED = 6  # in the index
 CHART_ROWS = 25  # that a chart covers
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "sysDot"}
 INDEX = "Index"
@@ -81,8 +81,8 @@ def content(name: str, table: Table) -> str:
     """The title of a sheet; where that is its name again, the columns: `run, client, images and 4 more`"""
     if letters(table.title) != letters(name):
         return table.title
-    more = len(table.columns) - COLUMNS_TOLD
-    told = ", ".join(filter(None, table.columns[:COLUMNS_TOLD]))
+    more = len(table.columns) - COLUMNS_LISTED
+    told = ", ".join(filter(None, table.columns[:COLUMNS_LISTED]))
     return f"{told} and {more} more" if more > 0 else told
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mooring.cells import printable
 from mooring.record import write_atomically
-from mooring.reports.section import Answer, Report, Section, VerdictLine
+from mooring.reports.section import Report, Section, SummaryAnswer, VerdictLine
 from mooring.reports.table import Table, csv_text, shown
 
 
@@ -31,7 +31,7 @@ def markdown(report: Report) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def answer(told: Answer) -> str:
+def answer(told: SummaryAnswer) -> str:
     command = f" {code(told.command)}" if told.command else ""
     return f"- **{told.question}**: {inline(told.text)}{command}"
 

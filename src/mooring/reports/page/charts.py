@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 from mooring.cells import printable
-from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, Values, lying
+from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, PlotValues, lying
 
 Json = dict[str, Any]
 
@@ -80,7 +80,7 @@ def bars(figure: Bars) -> Json:
 CHARTS: dict[type, Callable[[Any], Json]] = {Curves: curves, Heat: heat, Bars: bars}
 
 
-def short(values: Values | tuple[float, ...]) -> list[float | int | None]:
+def short(values: PlotValues | tuple[float, ...]) -> list[float | int | None]:
     """Five digits: more cannot be seen, and the file is mailed; what is no number is not drawn."""
     return [None if value is None or not isfinite(value) else trimmed(float(f"{value:.5g}")) for value in values]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from mooring.reports.book import Book
+from mooring.reports.book import ReportData
 from mooring.reports.section import Section
 from mooring.reports.sections.accuracy import accuracy
 from mooring.reports.sections.classes import classes
@@ -15,7 +15,7 @@ from mooring.reports.sections.prototypes import prototypes
 from mooring.reports.sections.setup import setup
 from mooring.reports.sections.training import training
 
-SECTIONS: tuple[Callable[[Book], Section], ...] = (
+SECTIONS: tuple[Callable[[ReportData], Section], ...] = (
     accuracy,
     training,
     prototypes,

@@ -2,8 +2,8 @@
 
 from mooring.record import Spread
 from mooring.reports.accuracies import guess, images, looked_at, sureness
-from mooring.reports.book import Book, Run, SeedGroup
-from mooring.reports.figure import INK, Bars, Curves, Figure, Line, Values, style
+from mooring.reports.book import ReportData, Run, SeedGroup
+from mooring.reports.figure import INK, Bars, Curves, Figure, Line, PlotValues, style
 from mooring.reports.section import Section
 from mooring.reports.sections.comparison import against_baseline, pivots
 from mooring.reports.sections.drawing import QUANTILES, client_lines, crowded, in_place, over_seeds, quantile, series
@@ -18,7 +18,7 @@ METRICS = {
 }
 
 
-def accuracy(book: Book) -> Section:
+def accuracy(book: ReportData) -> Section:
     if not book.runs:
         return Section("accuracy", "Accuracy", "")
     figures: list[Figure] = []
@@ -34,12 +34,12 @@ def accuracy(book: Book) -> Section:
     return Section("accuracy", "Accuracy", lead(book), tuple(figures), tables)
 
 
-def lead(book: Book) -> str:
+def lead(book: ReportData) -> str:
     on = dict.fromkeys(images(run) for run in book.runs)
     return f"Of the fused predictor, on {'; '.join(on)}. The last round counts, peaks do not."
 
 
-def over_rounds(book: Book) -> Curves:
+def over_rounds(book: ReportData) -> Curves:
     """Experiments that kept several rounds; one that kept the last alone has no course."""
     courses = [group for group in book.groups if len(snapshots(group)) > 1]
     lines = [course(group, book.colour(group.label)) for group in courses]
@@ -99,7 +99,7 @@ def of_clients(run: Run) -> Curves | None:
     return Curves("accuracy-clients", title, caption, "round", "test accuracy", tuple(lines), seeds=(run.seed,))
 
 
-def measured(values: Values) -> list[float]:
+def measured(values: PlotValues) -> list[float]:
     return [value for value in values if value is not None]
 
 
@@ -137,7 +137,7 @@ def by_site(run: Run) -> Bars | None:
     )
 
 
-def at_the_end(book: Book) -> Bars:
+def at_the_end(book: ReportData) -> Bars:
     labels = tuple(group.label for group in book.lines)
     values = [group.values("accuracy") for group in book.lines]
     ends = series("accuracy", values, 0)
@@ -156,7 +156,7 @@ def at_the_end(book: Book) -> Bars:
     )
 
 
-def results(book: Book) -> Table:
+def results(book: ReportData) -> Table:
     """One line per group, with its interval, n and seeds; bold where the best is settled."""
     found = contests(book)
     won = settled(found)
@@ -191,7 +191,7 @@ def areas(group: SeedGroup, positive: str | None) -> list[float | None]:
     return [one.auc for run in group.runs if (one := looked_at(run, positive))]
 
 
-def note(book: Book, contested: bool, won: int) -> str:
+def note(book: ReportData, contested: bool, won: int) -> str:
     fewer = {told: None for run in book.runs if (told := run.result.alone_told)}
     on = dict.fromkeys(images(run) for run in book.runs)
     told = (
@@ -205,7 +205,7 @@ def note(book: Book, contested: bool, won: int) -> str:
     return told
 
 
-def rounds(book: Book) -> Table:
+def rounds(book: ReportData) -> Table:
     rows = [
         (group.label, at, spread(values), len(values))
         for group in book.groups

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from mooring.record import Cell
 from mooring.reports.accuracies import looked_at, sure_of
-from mooring.reports.book import Book, Run, SeedGroup, seeds_of
+from mooring.reports.book import ReportData, Run, SeedGroup, seeds_of
 from mooring.reports.figure import Bars, Heat
 from mooring.reports.section import Section
-from mooring.reports.sections.drawing import Seeds, side_by_side
+from mooring.reports.sections.drawing import SeedValues, side_by_side
 from mooring.reports.table import Table, spread
 
 
-def classes(book: Book) -> Section:
+def classes(book: ReportData) -> Section:
     told = one_against_others(book)
     book = replace(book, members=tuple(run for run in book.runs if run.result.metrics.confusion))
     if not book.runs:
@@ -45,7 +45,7 @@ def confusion(run: Run) -> Heat:
     return Heat("confusion", "Confusion", caption, "predicted class", "true class", names, names, rows, run.title)
 
 
-def one_against_others(book: Book) -> tuple[Table, ...]:
+def one_against_others(book: ReportData) -> tuple[Table, ...]:
     """As medicine counts: the class that was named, or the second of two."""
     rows = tuple(row for group in book.lines if (row := counted(group, book.positive)) is not None)
     if not rows:
@@ -77,7 +77,7 @@ def counted(group: SeedGroup, positive: str | None) -> tuple[Cell, ...] | None:
     return group.label, found[0].label, *cells, spread(one.auc for one in found), len(found)
 
 
-def table(found: dict[str, Seeds], names: tuple[str, ...], book: Book) -> Table:
+def table(found: dict[str, SeedValues], names: tuple[str, ...], book: ReportData) -> Table:
     counts = tested(book, names)
     rows = [
         (name, *(spread(column[i]) if i < len(column) else None for column in found.values()), *counts[i])
@@ -88,7 +88,7 @@ def table(found: dict[str, Seeds], names: tuple[str, ...], book: Book) -> Table:
     return Table("per-class", "Accuracy by class", columns, tuple(rows), note, seeds_of(book.runs), folded=True)
 
 
-def tested(book: Book, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+def tested(book: ReportData, names: tuple[str, ...]) -> list[tuple[int, ...]]:
     """Test images of every class, where all runs have the same."""
     first, *others = [tuple(map(sum, run.result.metrics.confusion)) for run in book.runs]
     alike = len(first) == len(names) and all(other == first for other in others)

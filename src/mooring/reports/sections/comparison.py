@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 from mooring.record import Cell
-from mooring.reports.book import SEEDS, Book, Run, SeedGroup, grouped, varying
+from mooring.reports.book import SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports.figure import Bars, Figure
-from mooring.reports.sections.drawing import Seeds, side_by_side
+from mooring.reports.sections.drawing import SeedValues, side_by_side
 from mooring.reports.table import Table, spread
 from mooring.sweep.summary import Pair, Scored, difference, paired
 
 COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")
 
 
-def against_baseline(book: Book) -> tuple[Table, ...]:
+def against_baseline(book: ReportData) -> tuple[Table, ...]:
     """Every experiment but the baseline itself; nothing where there is no baseline, or nobody to compare."""
     rows = tuple(row for sweep, baseline in book.baselines.items() for row in compared(book, sweep, baseline))
     if not rows:
@@ -26,7 +26,7 @@ def against_baseline(book: Book) -> tuple[Table, ...]:
     return (Table("baseline", f"Against {told}", COLUMNS, rows, note),)
 
 
-def compared(book: Book, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]]:
+def compared(book: ReportData, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]]:
     members = tuple(member for member in book.members if member.sweep == sweep)
     factors = list(dict.fromkeys(key for member in members for key in member.factors))
     key, _, value = baseline.partition("=")
@@ -50,7 +50,7 @@ def line(group: SeedGroup, pairs: list[Pair]) -> tuple[Cell, ...]:
     return group.label, spread(differences), told.low, told.high, won, told.pairs
 
 
-def pivots(book: Book) -> list[tuple[Figure, Table]]:
+def pivots(book: ReportData) -> list[tuple[Figure, Table]]:
     """Final accuracy by every factor but the first, for each sweep that varies several."""
     found = []
     sweeps = dict.fromkeys(run.sweep for run in book.members)
@@ -71,7 +71,7 @@ def meets(runs: list[Run], key: str, keys: list[str]) -> bool:
 
 def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Figure, Table]:
     values = tuple(dict.fromkeys(run.factors[key] for run in runs if key in run.factors))
-    rows: dict[str, Seeds] = {}
+    rows: dict[str, SeedValues] = {}
     for label in dict.fromkeys(rest(run, others) for run in runs):
         same = [run for run in runs if rest(run, others) == label]
         rows[label] = [[run.result.accuracy for run in same if run.factors.get(key) == v] for v in values]

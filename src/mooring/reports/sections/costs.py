@@ -10,7 +10,7 @@ from mooring.models.feature_maps import FeatureMap
 from mooring.models.flops import feature_flops, forward_flops
 from mooring.models.network import Blueprint
 from mooring.record import Cell
-from mooring.reports.book import Book, Run, SeedGroup
+from mooring.reports.book import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.table import Table, average
 from mooring.uploads.moments import Moments
@@ -39,7 +39,7 @@ NOTE = (
 UNCOUNTED = "not counted"
 
 
-def costs(book: Book) -> Section:
+def costs(book: ReportData) -> Section:
     groups = [group for group in book.groups if group.first.experiment is not None]  # a log tells no costs
     if not groups:
         return Section("costs", "Costs", "")

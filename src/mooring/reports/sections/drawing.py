@@ -7,13 +7,13 @@ from math import isfinite
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.reports.book import MOST_CLIENTS, Run
-from mooring.reports.figure import Bars, Figure, Heat, Line, Series, Style, Values, lying
+from mooring.reports.figure import Bars, Figure, Heat, Line, PlotValues, Series, Style, lying
 from mooring.reports.table import average, spread
 
 MOST_SERIES = 3
 QUANTILES = (0.0, 0.1, 0.5, 0.9, 1.0)
 OfClient = Callable[[ClientHistory, ClientRecord], float | None]  # a value of a client in a round
-Seeds = list[list[float]]  # a value for every seed, at each name of a figure
+SeedValues = list[list[float]]  # a value for every seed, at each name of a figure
 
 
 def drawn(run: Run) -> tuple[ClientHistory, ...]:
@@ -85,11 +85,11 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def known(values: Values) -> bool:
+def known(values: PlotValues) -> bool:
     return any(value is not None for value in values)
 
 
-def side_by_side(blank: Bars, rows: dict[str, Seeds], x_title: str, colours: dict[str, int]) -> Figure:
+def side_by_side(blank: Bars, rows: dict[str, SeedValues], x_title: str, colours: dict[str, int]) -> Figure:
     """`blank` with one row of values per experiment; long names stand below each other, as in bars."""
     if len(rows) > MOST_SERIES:
         values = tuple(tuple(average(seeds) for seeds in row) for row in rows.values())
@@ -108,7 +108,7 @@ def over_seeds(values: Iterable[Collection[float]]) -> str:
     return " Whiskers are one standard deviation over seeds, dots are the seeds." if several else ""
 
 
-def series(label: str, row: Seeds, colour: int) -> Series:
+def series(label: str, row: SeedValues, colour: int) -> Series:
     """Means with one standard deviation, and every seed as a dot."""
     ends = [spread(seeds) for seeds in row]
     means, errors = (tuple(getattr(end, part, None) for end in ends) for part in ("mean", "std"))

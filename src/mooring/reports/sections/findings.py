@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mooring.doctor import Finding
 from mooring.record import Cell
-from mooring.reports.book import Book, Run, SeedGroup
+from mooring.reports.book import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 
@@ -13,7 +13,7 @@ FEW = 3  # findings that are read at once; the first one is told at the top
 COLUMNS = ("experiment", "in runs", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
 
 
-def findings(book: Book) -> Section:
+def findings(book: ReportData) -> Section:
     rows = tuple(row for group in book.groups for row in lines(group))
     if not rows:
         return Section("findings", "Doctor", "")
@@ -44,7 +44,7 @@ def line(run: Run, finding: Finding) -> tuple[Cell, ...]:
     return *told, clients, finding.round, evidence, finding.remedy or None
 
 
-def documented(book: Book) -> Section:
+def documented(book: ReportData) -> Section:
     columns = ("claim", "in the note's words", "documented", "measured", "verdict", "why", "where", "id")
     rows = tuple(
         tuple(told or None for told in (c.claim, c.phrase, c.documented, c.measured, c.verdict, c.why, c.where, c.id))
@@ -56,6 +56,6 @@ def documented(book: Book) -> Section:
     return Section("documented", "Documented versus measured", lead, tables=(*claims, *tables))
 
 
-def courses(book: Book) -> Section:
+def courses(book: ReportData) -> Section:
     lead = "Every round of every client, run by run: what the tables above are drawn from."
     return Section("courses", "Every round", lead, tables=tuple(replace(c, folded=True) for c in book.courses))

@@ -1,14 +1,14 @@
 """The same uploads under other fusion rules."""
 
 from mooring.record import Cell, FusionRecord
-from mooring.reports.book import Book, Run, SeedGroup
+from mooring.reports.book import ReportData, Run, SeedGroup
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import side_by_side
 from mooring.reports.table import Table, average, spread
 from mooring.trees import to_tree
 
-Rule = tuple[str, str]  # name, which clients
+FusionLabel = tuple[str, str]  # name, which clients
 COLUMNS = (
     "experiment",
     "fusion",
@@ -25,7 +25,7 @@ COLUMNS = (
 )
 
 
-def fusions(book: Book) -> Section:
+def fusions(book: ReportData) -> Section:
     groups = [group for group in book.groups if any(run.fusions for run in group.runs)]
     if not groups:
         return Section("fusions", "Fusions", "")
@@ -37,9 +37,9 @@ def fusions(book: Book) -> Section:
     return Section("fusions", "Fusions", lead, (figure(groups, colours),), (table,))
 
 
-def rules(group: SeedGroup) -> dict[Rule, list[FusionRecord]]:
+def rules(group: SeedGroup) -> dict[FusionLabel, list[FusionRecord]]:
     """Every rule under which uploads of this group were fused, the best first."""
-    found: dict[Rule, list[FusionRecord]] = {}
+    found: dict[FusionLabel, list[FusionRecord]] = {}
     for run in group.runs:
         own = own_rule(run)
         found.setdefault((f"{own.fusion} (own)", "all"), []).append(own)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isfinite
 
 from mooring.record import Cell, NotFinite, Origin
-from mooring.reports.book import Book, Run
+from mooring.reports.book import ReportData, Run
 from mooring.reports.section import Section
 from mooring.reports.sections.setup import flattened
 from mooring.reports.table import Table
@@ -12,7 +12,7 @@ from mooring.reports.table import Table
 Origins = list[tuple[Run, Origin]]
 
 
-def imported(book: Book) -> Section:
+def imported(book: ReportData) -> Section:
     runs = [(run, run.result.origin) for run in book.runs if run.result.origin is not None]
     if not runs:
         return Section("imported", "Imported", "")

@@ -8,8 +8,8 @@ from mooring.doctor.case import sound
 from mooring.doctor.course import outlook_of, progress_of
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
-from mooring.reports.book import Book, Run, SeedGroup, seeds_of
-from mooring.reports.figure import INK, Curves, Figure, Line, Style, Values, positive, style
+from mooring.reports.book import ReportData, Run, SeedGroup, seeds_of
+from mooring.reports.figure import INK, Curves, Figure, Line, PlotValues, Style, positive, style
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import OfClient, client_lines, drawn, in_place, known
 from mooring.reports.table import Table
@@ -18,7 +18,7 @@ from mooring.weighting.equilibrium import stability_limit
 MARKED = ("running-away", "capped", "unstable")
 
 
-def lambdas(book: Book) -> Section:
+def lambdas(book: ReportData) -> Section:
     moored = [run for run in book.shown if any(as_set(row) or row.lambda_felt is not None for row in rows_of(run))]
     groups = [(book.colour(group.label), group) for group in book.groups if group.first in moored]
     figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
@@ -144,7 +144,7 @@ def marks(run: Run) -> list[Line]:
         evidence = finding.evidence if finding else ()
         dated = [shown for shown in evidence if felt.get((shown.client or 0, shown.round or 0))]
         x = tuple(float(shown.round or 0) for shown in dated)
-        y: Values = tuple(felt[shown.client or 0, shown.round or 0] for shown in dated)
+        y: PlotValues = tuple(felt[shown.client or 0, shown.round or 0] for shown in dated)
         if dated:
             found.append(Line(kind, x, y, INK, "marks"))
     return found

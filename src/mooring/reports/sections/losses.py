@@ -1,13 +1,13 @@
 """The two losses that lambda balances, and the parts of the first."""
 
-from mooring.reports.book import Book, Run, seeds_of
+from mooring.reports.book import ReportData, Run, seeds_of
 from mooring.reports.figure import Curves, positive
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import client_lines, in_place, known
 from mooring.reports.table import Table
 
 
-def losses(book: Book) -> Section:
+def losses(book: ReportData) -> Section:
     figures = [figure for run in book.shown for figure in (base(run), align(run)) if figure.lines]
     tables = (table(book),) if figures else ()
     lead = "L_b is what a client learns from its own images, L_a its distance to the anchors; lambda* is their ratio."
@@ -27,7 +27,7 @@ def align(run: Run) -> Curves:
     return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title, (run.seed,))
 
 
-def table(book: Book) -> Table:
+def table(book: ReportData) -> Table:
     """The end of every client that is drawn: L_b, its parts, L_a."""
     last = [client.rounds[-1] for run in book.shown for client in run.clients if client.rounds]
     parts = list(dict.fromkeys(name for row in last for name in row.terms))

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from mooring.reports.book import Book, Run, seeds_of
+from mooring.reports.book import ReportData, Run, seeds_of
 from mooring.reports.figure import Heat
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 
 
-def partition(book: Book) -> Section:
+def partition(book: ReportData) -> Section:
     book = replace(book, members=tuple(run for run in book.runs if run.result.partition.label_counts))
     runs = list({run.result.partition.sha256: run for run in reversed(book.shown)}.values())[::-1]
     every = {run.result.partition.sha256 for run in book.runs}
@@ -40,7 +40,7 @@ def heat(run: Run) -> Heat:
     )
 
 
-def overview(book: Book) -> Table:
+def overview(book: ReportData) -> Table:
     """One line per partition; runs that share it are counted."""
     found: dict[str | None, list[Run]] = {}
     for run in book.runs:

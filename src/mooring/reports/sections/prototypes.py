@@ -2,7 +2,7 @@
 
 from mooring.doctor.fusion_checks import shares_by_class
 from mooring.record import ClientHistory
-from mooring.reports.book import Book, Run, seeds_of
+from mooring.reports.book import ReportData, Run, seeds_of
 from mooring.reports.figure import Curves, Heat, fitting
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import client_lines, drawn, in_place
@@ -11,7 +11,7 @@ from mooring.reports.table import Table
 Norms = dict[int, tuple[float, ...]]  # client -> one per class
 
 
-def prototypes(book: Book) -> Section:
+def prototypes(book: ReportData) -> Section:
     runs = [run for run in book.shown if norms_by_round(run)]
     figures = tuple(figure for run in runs for figure in (norms(run), shares(run), by_class(run)))
     lead = (

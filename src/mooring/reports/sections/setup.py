@@ -5,7 +5,7 @@ from math import isfinite
 
 from mooring.config import as_yaml
 from mooring.record import Cell, Quoted, as_tree
-from mooring.reports.book import Book, Run
+from mooring.reports.book import ReportData, Run
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 from mooring.trees import Tree
@@ -14,7 +14,7 @@ ABSENT = "(absent)"
 COMPLETE = {True: "yes", False: "no", None: "unknown"}
 
 
-def setup(book: Book) -> Section:
+def setup(book: ReportData) -> Section:
     tables = (*unfinished(book), *settings(book), *environment(book), *runs(book))
     texts = tuple((f"experiment.yaml of {run.title}", as_yaml(run.tree)) for run in book.shown)
     lead = (
@@ -24,13 +24,13 @@ def setup(book: Book) -> Section:
     return Section("setup", "Setup", lead, tables=tables, texts=texts)
 
 
-def unfinished(book: Book) -> tuple[Table, ...]:
+def unfinished(book: ReportData) -> tuple[Table, ...]:
     if not book.unfinished:
         return ()
     return (Table("unfinished", "Not finished, and not counted", ("run", "why"), book.unfinished),)
 
 
-def runs(book: Book) -> tuple[Table, ...]:
+def runs(book: ReportData) -> tuple[Table, ...]:
     rows = tuple(
         (
             run.name,
@@ -49,7 +49,7 @@ def runs(book: Book) -> tuple[Table, ...]:
     return (Table("runs", "Runs and fingerprints", columns, rows, folded=True),) if rows else ()
 
 
-def settings(book: Book) -> tuple[Table, ...]:
+def settings(book: ReportData) -> tuple[Table, ...]:
     """What all experiments share, and what sets them apart."""
     leaves = {group.label: dict(flattened(tree_of(group.first))) for group in book.groups}
     keys = list(dict.fromkeys(key for found in leaves.values() for key in found))
@@ -91,7 +91,7 @@ def leaf(value: object) -> Cell:
     return str(value)
 
 
-def environment(book: Book) -> tuple[Table, ...]:
+def environment(book: ReportData) -> tuple[Table, ...]:
     """One column per environment that differs."""
     found = dict.fromkeys(tuple(flattened(as_tree(run.environment))) for run in book.runs if run.environment)
     kept = [dict(told) for told in found]

@@ -1,12 +1,12 @@
 """What happens in training: where lambda goes, and the two losses that it balances."""
 
-from mooring.reports.book import Book
+from mooring.reports.book import ReportData
 from mooring.reports.section import Section
 from mooring.reports.sections.lambdas import lambdas
 from mooring.reports.sections.losses import losses
 
 
-def training(book: Book) -> Section:
+def training(book: ReportData) -> Section:
     """Both in one place: a loss that falls is why a lambda rises."""
     pull, fall = lambdas(book), losses(book)
     both = " and ".join(part.title for part in (pull, fall) if not part.empty).replace("and Losses", "and losses")
