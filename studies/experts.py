@@ -19,7 +19,7 @@ from mooring.data.images import ImageSet
 from mooring.evaluate import batch_by_batch
 from mooring.fusion import Server
 from mooring.fusion import fuse as fused
-from mooring.simulation.refuse import FinishedRun
+from mooring.simulation.other_fusions import FinishedRun
 from mooring.uploads.model import rebuild
 
 SEEDS = (1, 2, 3)

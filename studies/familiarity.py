@@ -25,7 +25,7 @@ from torch import Tensor
 
 from mooring.data.images import ImageSet, batches
 from mooring.models.network import Network
-from mooring.simulation.refuse import FinishedRun
+from mooring.simulation.other_fusions import FinishedRun
 from mooring.uploads.model import rebuild
 
 MOST = 5000  # validation images, evenly over those left out

@@ -26,7 +26,7 @@ from mooring.fusion.standardised import standardised
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
-from mooring.trees import by_content, digest, to_tree
+from mooring.trees import by_file_hash, digest, to_tree
 from mooring.uploads.moments import BATCH, Totals
 
 KEPT = Path("runs/feature_maps")
@@ -48,7 +48,7 @@ def features(data: str, images: int, word: str) -> tuple[Tensor, Tensor]:
     words = [f"data.source={source}", *([f"data.root={root}"] if root else []), "method=mooring", f"encoder={word}"]
     (experiment,) = load(overrides=words)
     phi = experiment.method.fusion.map
-    file = KEPT / f"{source}-{images}-{digest(to_tree(phi, by_content))[:12]}.safetensors"
+    file = KEPT / f"{source}-{images}-{digest(to_tree(phi, by_file_hash))[:12]}.safetensors"
     if not file.exists():
         train = experiment.data.train()
         order = torch.randperm(len(train), generator=generator(0, "feature-maps", source))

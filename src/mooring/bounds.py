@@ -39,7 +39,9 @@ class Checked(Protocol):
             problems = {"minimum": reason}
         if problems:
             where = type(self).__name__
-            raise ConfigError(f"{where}.{name}={shown(values[name])}: {told}" for name, told in problems.items())
+            raise ConfigError(
+                f"{where}.{name}={short_repr(values[name])}: {problem}" for name, problem in problems.items()
+            )
 
 
 def crossed(values: Mapping[str, object], where: str = "") -> str | None:
@@ -82,12 +84,12 @@ def instance_of(wanted: type, name: str) -> Rule:
     return lambda value: None if isinstance(value, wanted) else f"must be {name}"
 
 
-def whole(value: Any) -> str | None:
+def must_be_int(value: Any) -> str | None:
     return None if isinstance(value, int) and not isinstance(value, bool) else "must be a whole number (int)"
 
 
-def number(value: Any) -> str | None:
-    if not isinstance(value, float) and whole(value):
+def must_be_number(value: Any) -> str | None:
+    if not isinstance(value, float) and must_be_int(value):
         return "must be a number (float)"
     return None if -inf < value < inf else "must be a finite number"
 
@@ -100,8 +102,8 @@ def limit(bound: Any) -> Rule:
 
 def one_of(choices: tuple[Any, ...]) -> Rule:
     *most, last = map(repr, choices)
-    told = f"must be {', '.join(most)} or {last}" if most else f"must be {last}"
-    return lambda value: None if any(value == choice and type(value) is type(choice) for choice in choices) else told
+    message = f"must be {', '.join(most)} or {last}" if most else f"must be {last}"
+    return lambda value: None if any(value == choice and type(value) is type(choice) for choice in choices) else message
 
 
 def all_of(*rules: Rule) -> Rule:
@@ -142,15 +144,15 @@ def dict_of(key_rule: Rule, part_rule: Rule) -> Rule:
     return rule
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """A value in one short line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
 
 
 PLAIN: dict[Any, Rule] = {
-    int: whole,
-    float: number,
+    int: must_be_int,
+    float: must_be_number,
     bool: instance_of(bool, "True or False"),
     str: instance_of(str, "text (str)"),
     NoneType: instance_of(NoneType, "None"),

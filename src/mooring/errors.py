@@ -43,9 +43,9 @@ class ConfigError(MooringError):
     """Every problem of a configuration at once, each with its own field, value and remedy."""
 
     def __init__(self, problems: Iterable[str]) -> None:
-        told = tuple(problems)
-        more = len(told) - MOST_PROBLEMS
-        self.problems = (*told[:MOST_PROBLEMS], f"... and {more:,} more") if more > 0 else told
+        messages = tuple(problems)
+        more = len(messages) - MOST_PROBLEMS
+        self.problems = (*messages[:MOST_PROBLEMS], f"... and {more:,} more") if more > 0 else messages
         super().__init__("\n".join(self.problems))
 
 

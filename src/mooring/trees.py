@@ -24,39 +24,39 @@ def kind_of(cls: type) -> Tree:
     return {key or "kind": f"{cls.__module__}:{cls.__qualname__}"}
 
 
-def plain(value: Any) -> Iterator[tuple[str, Any]]:
+def all_fields(value: Any) -> Iterator[tuple[str, Any]]:
     """All fields that are part of the value's identity, as they are."""
     return ((f.name, getattr(value, f.name)) for f in fields(value) if f.compare)
 
 
-def decisive(value: Any) -> Iterator[tuple[str, Any]]:
+def hashed_fields(value: Any) -> Iterator[tuple[str, Any]]:
     """The same without guards, and without later fields that say nothing: all that decides a result."""
     return (
         (f.name, part)
         for f in fields(value)
-        if f.compare and GUARD not in f.metadata and not unsaid(f, part := getattr(value, f.name))
+        if f.compare and GUARD not in f.metadata and not is_unset_later(f, part := getattr(value, f.name))
     )
 
 
-def by_content(value: Any) -> Iterator[tuple[str, Any]]:
+def by_file_hash(value: Any) -> Iterator[tuple[str, Any]]:
     """The same, and a file by what is in it: the same wherever it lies, another when it has changed."""
     return (
         (f.name, content_of(f, part))
         for f in fields(value)
-        if f.compare and not unsaid(f, part := getattr(value, f.name))
+        if f.compare and not is_unset_later(f, part := getattr(value, f.name))
     )
 
 
-def chosen(value: Any) -> Iterator[tuple[str, Any]]:
+def non_default(value: Any) -> Iterator[tuple[str, Any]]:
     """By content, and only what differs from its default: a field that is added later changes no old tree."""
     usual = {f.name for f in fields(value) if is_default(f, getattr(value, f.name))}
-    return ((name, part) for name, part in by_content(value) if name not in usual)
+    return ((name, part) for name, part in by_file_hash(value) if name not in usual)
 
 
 PLAIN = frozenset({str, int, bool, type(None)})  # most of any tree: asked first, because most trees are asked often
 
 
-def to_tree(value: Any, pairs: Pairs = plain) -> Any:
+def to_tree(value: Any, pairs: Pairs = all_fields) -> Any:
     """A frozen value as the tree that builds it again; `pairs` says which of its fields are shown, and how."""
     if is_dataclass(value) and not isinstance(value, type):
         return kind_of(type(value)) | {name: to_tree(part, pairs) for name, part in pairs(value)}
@@ -70,7 +70,7 @@ def to_tree(value: Any, pairs: Pairs = plain) -> Any:
 def canonical_json(tree: Any) -> str:
     """One text for one tree: sorted keys, no spaces, ASCII, finite numbers, and 5.0 written as 5."""
     try:
-        return json.dumps(whole(tree), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return json.dumps(canonical_numbers(tree), sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ConfigError(
             [f"a setting cannot be written down ({error}); use finite numbers, text, true, false, null and lists"]
@@ -82,16 +82,16 @@ def digest(tree: Any) -> str:
     return sha256(canonical_json(tree).encode()).hexdigest()
 
 
-def whole(tree: Any) -> Any:
+def canonical_numbers(tree: Any) -> Any:
     """Equal numbers are written alike, whoever wrote them."""
     if type(tree) in PLAIN:
         return tree
     if isinstance(tree, float) and tree.is_integer() and abs(tree) < EXACT:
         return int(tree)
     if isinstance(tree, Mapping):
-        return {key: whole(part) for key, part in tree.items()}
+        return {key: canonical_numbers(part) for key, part in tree.items()}
     if isinstance(tree, list | tuple):
-        return [whole(part) for part in tree]
+        return [canonical_numbers(part) for part in tree]
     return tree
 
 
@@ -99,7 +99,7 @@ def content_of(f: "Field[Any]", value: Any) -> Any:
     return f.metadata[CONTENT](value) if CONTENT in f.metadata else value
 
 
-def unsaid(f: "Field[Any]", value: Any) -> bool:
+def is_unset_later(f: "Field[Any]", value: Any) -> bool:
     """Is it a later field at its default?"""
     return LATER in f.metadata and is_default(f, value)
 

@@ -62,8 +62,8 @@ def explained(error: BaseException, where: str = "") -> UserCodeError | None:
     if place is None:
         return None
     message = error.msg if isinstance(error, SyntaxError) else str(error)
-    told = f"{place}: {type(error).__name__}: {' '.join(message.split())}".rstrip(": ")
-    return UserCodeError(f"{told} (in {where})" if where else told, trace="".join(format_exception(error)))
+    text = f"{place}: {type(error).__name__}: {' '.join(message.split())}".rstrip(": ")
+    return UserCodeError(f"{text} (in {where})" if where else text, trace="".join(format_exception(error)))
 
 
 @contextmanager
@@ -74,10 +74,10 @@ def explaining(where: str = "") -> Iterator[None]:
     except MooringError:
         raise
     except Exception as error:
-        told = explained(error, where)
-        if told is None:
+        mistake = explained(error, where)
+        if mistake is None:
             raise
-        raise told from error
+        raise mistake from error
 
 
 class RaisedByListener(BaseException):

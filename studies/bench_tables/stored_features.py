@@ -16,7 +16,7 @@ from bench_tables.runs import RUNS
 from mooring.data.images import ImageSet, Source, batches
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint
-from mooring.trees import by_content, digest, to_tree
+from mooring.trees import by_file_hash, digest, to_tree
 from mooring.uploads.moments import BATCH
 
 CHUNK = 512  # images of one file: what an interrupted pass has to do again is at most that
@@ -69,7 +69,7 @@ def numbered(labels: Tensor, classes: tuple[str, ...], first: int = 0) -> ImageS
 
 def folder_of(source: Source, features: FeatureMap, blueprint: Blueprint) -> Path:
     """Another map, other images or another normalisation: another folder."""
-    made_of = [to_tree(features, by_content), blueprint.shape, blueprint.mean, blueprint.std]
+    made_of = [to_tree(features, by_file_hash), blueprint.shape, blueprint.mean, blueprint.std]
     return RUNS / "features" / f"{source.source}-{features.kind}-{digest(made_of)[:8]}"
 
 

@@ -52,7 +52,7 @@ TRAININGS = tuple(dict.fromkeys(training for training, _ in ROWS.values()))
 RULES = tuple(
     kind
     for kind in FUSIONS
-    if not FUSION_CARDS[kind].dear and FUSION_CARDS[kind].group != STATISTICS and kind != "calibrated"
+    if not FUSION_CARDS[kind].trains_at_server and FUSION_CARDS[kind].group != STATISTICS and kind != "calibrated"
 )
 # minutes at the server, not an hour
 FEWER_LESSONS = Dense(lessons=10, study=StudentTraining(steps=800, lr=6e-3, sharpness=2.0))

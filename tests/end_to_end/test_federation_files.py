@@ -14,7 +14,7 @@ from federated import CHEAP, CLASSES, IMAGES, write_sites
 import mooring
 from mooring import load, run
 from mooring.data.image_tree import divide, list_classes
-from mooring.federation.container import read
+from mooring.federation.container import read_container
 from mooring.federation.job_file import read_job
 from mooring.federation.keys import HOME, own_identity
 
@@ -87,8 +87,10 @@ def test_by_file_or_in_one_process_the_model_is_the_same_to_the_byte(simulated, 
     assert out.count("used") == 3
     for number, site in enumerate(SITES):
         simulated_upload = simulated / f"run/uploads/round-000/client-{number:04d}.safetensors"
-        assert read(tmp_path / f"{site}.mooring", "upload").payload == simulated_upload.read_bytes()
-    model, run_model = (read(path, "model") for path in (tmp_path / "model.mooring", simulated / "run/model.mooring"))
+        assert read_container(tmp_path / f"{site}.mooring", "upload").payload == simulated_upload.read_bytes()
+    model, run_model = (
+        read_container(path, "model") for path in (tmp_path / "model.mooring", simulated / "run/model.mooring")
+    )
     assert model.payload == run_model.payload
     assert (model.manifest["origin"], run_model.manifest["origin"]) == ("federation", "simulation")
     code, out, err = cli("log", "--verify")

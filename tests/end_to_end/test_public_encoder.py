@@ -12,7 +12,7 @@ from mooring.fusion import load_predictor, save_predictor
 from mooring.fusion.base import Server
 from mooring.models.feature_maps import Pixels, PublicEncoder, RandomFilters
 from mooring.record import RunFolder
-from mooring.simulation.sent_encoder import with_encoder
+from mooring.simulation.sent_encoder import point_to_encoder
 
 SHORT = ("method=public-encoder", "encoder.epochs=1", "encoder.beside.filters=16", "data.limit=400")
 
@@ -57,10 +57,10 @@ def test_fusing_again_finds_the_encoder_in_the_folder(finished):
 
 def test_an_encoder_that_is_there_is_taken_and_asks_for_no_public_images(finished, tmp_path):
     experiment, _, folder = finished
-    head = with_encoder(experiment.method.fusion, folder / "encoder.safetensors")
+    head = point_to_encoder(experiment.method.fusion, folder / "encoder.safetensors")
     assert (experiment.method.fusion.asks, head.asks) == (frozenset({"public"}), frozenset())
-    assert with_encoder(head, tmp_path / "another.safetensors") == head
-    assert with_encoder(experiment.method.fusion, tmp_path / "none.safetensors") == experiment.method.fusion
+    assert point_to_encoder(head, tmp_path / "another.safetensors") == head
+    assert point_to_encoder(experiment.method.fusion, tmp_path / "none.safetensors") == experiment.method.fusion
 
 
 def test_a_saved_predictor_carries_the_encoder(finished, tmp_path):
@@ -69,7 +69,7 @@ def test_a_saved_predictor_carries_the_encoder(finished, tmp_path):
 
     experiment, result, folder = finished
     federation, job = prepare(experiment)
-    head = with_encoder(experiment.method.fusion, folder / "encoder.safetensors")
+    head = point_to_encoder(experiment.method.fusion, folder / "encoder.safetensors")
     uploads = [RunFolder(folder).upload(record) for record in result.uploads]
     predictor = fused(head, uploads, Server(job.blueprint))
     save_predictor(predictor, tmp_path / "p", {})

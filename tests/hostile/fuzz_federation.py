@@ -7,7 +7,7 @@ from federated import Federated, write_sites
 from fuzz_target import Target
 
 from mooring.errors import FederationError
-from mooring.federation.container import decode, encode
+from mooring.federation.container import decode_container, encode
 from mooring.federation.fuse import Terms, fuse_uploads, read_files
 from mooring.federation.job_file import moment, read_job
 from mooring.federation.kept_uploads import path_beside, read_kept
@@ -81,7 +81,7 @@ def head_of(name: str):
     """The manifest of a file, without its signature: what a forger writes anew."""
 
     def seed(folder: Path) -> bytes:
-        return canonical_json(decode((made(folder).root / name).read_bytes(), None).manifest).encode()
+        return canonical_json(decode_container((made(folder).root / name).read_bytes(), None).manifest).encode()
 
     return seed
 
@@ -91,7 +91,7 @@ def signed_anew(name: str, signer: str, read):
 
     def load(folder: Path, content: bytes) -> str:
         federated = made(folder)
-        held = decode((federated.root / name).read_bytes(), None)
+        held = decode_container((federated.root / name).read_bytes(), None)
         try:
             manifest = json.loads(content)
             if not isinstance(manifest, dict):

@@ -13,7 +13,7 @@ import torch
 from fuzz_federation import made, of_job, of_model, of_upload
 from fuzz_target import Target
 
-from mooring.federation.container import decode, encode
+from mooring.federation.container import decode_container, encode
 from mooring.federation.keys import own_identity
 from mooring.trees import canonical_json
 from mooring.uploads import decode_tensors, encode_tensors
@@ -200,7 +200,7 @@ def with_header(payload: bytes, rng: Rng) -> bytes:
 def lie_in(folder: Path, name: str, signer: str, rng: Rng) -> bytes:
     """One file with one lie, signed by whoever should, or by a stranger with nothing else wrong."""
     root = made(folder).root
-    held = decode((root / name).read_bytes(), None)
+    held = decode_container((root / name).read_bytes(), None)
     manifest, payload, who = json.loads(canonical_json(held.manifest)), bytes(held.payload), signer
     if held.kind == "upload" and rng.random() < 0.1:
         who = rng.choice(("home", "home-south", "home-stranger"))

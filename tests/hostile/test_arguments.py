@@ -11,11 +11,11 @@ from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
 from mooring.client import Training
 from mooring.config import Experiment, load, reload
-from mooring.config.keys import PATH, full, value_of
+from mooring.config.field_types import type_hints
+from mooring.config.keys import PATH, full, override_value
 from mooring.config.parse import PART_KINDS
 from mooring.config.paths import is_path
 from mooring.config.plan import MOST_RUNS, Plan, load_plan, values_of
-from mooring.config.slots import type_hints
 from mooring.errors import ConfigError
 from mooring.methods import Method
 from mooring.record import RunFolder
@@ -71,7 +71,7 @@ def test_a_run_with_a_path_that_looks_like_yaml_can_be_gone_on_with(tmp_path, mo
 
 def test_a_folder_that_is_no_text_is_refused():
     with pytest.raises(ConfigError, match="is no UTF-8 text"):
-        value_of("out", "a\udcff")
+        override_value("out", "a\udcff")
 
 
 def test_several_paths_are_a_factor_as_they_stand():
@@ -101,7 +101,7 @@ def test_every_key_that_holds_a_path_is_known_as_one():
 @linux
 def test_ranges_that_nobody_can_mean_take_no_memory(tmp_path):
     code = """
-from mooring.cli.refuse import taking_part
+from mooring.cli.other_fusions import taking_part
 from mooring.errors import ConfigError
 limit(200)
 for clients, without in (("0-9999999999", None), (None, "1-9999999999"), ("0-" + "9" * 5000, None), ("0,²", None)):

@@ -16,7 +16,7 @@ from source_files import pixels, write_images
 from mooring.config import load
 from mooring.data.image_folder import ImageFolder
 from mooring.data.images import DataWarning
-from mooring.data.pixels import decode
+from mooring.data.pixels import decode_image
 from mooring.errors import DataError
 
 
@@ -131,7 +131,7 @@ def test_a_file_with_more_bytes_than_its_pixels_could_need_is_refused(tmp_path):
     path.write_bytes(LARGE["webp"])
     os.truncate(path, 2**40)  # a hole: it takes no room on the disk
     with pytest.raises(DataError, match=r"1099511627776 bytes, 8 for a pixel, above data\.max_pixels"):
-        decode(path, 8, 3)
+        decode_image(path, 8, 3)
 
 
 def test_a_scan_above_the_limit_is_an_error_and_a_frame_larger_than_its_header_is_not_decoded(refused, tmp_path):
@@ -188,15 +188,15 @@ def test_pictures_converted_in_bands_are_the_same(tmp_path, monkeypatch, mode, c
     deep = Image.fromarray(pixels(40, 30).astype(np.uint16) * 257)
     picture = deep if mode == "I;16" else colours.convert(mode)
     picture.save(tmp_path / "a.png", **({"transparency": b"\x00\x80"} if mode == "P" else {}))
-    whole = decode(tmp_path / "a.png", 16, channels)
+    whole = decode_image(tmp_path / "a.png", 16, channels)
     monkeypatch.setattr("mooring.data.pixels.BAND", 100)
-    assert np.array_equal(decode(tmp_path / "a.png", 16, channels), whole)
+    assert np.array_equal(decode_image(tmp_path / "a.png", 16, channels), whole)
 
 
 def test_the_limit_of_pillow_is_neither_used_nor_changed(tmp_path, monkeypatch):
     Image.new("L", (12, 12)).save(tmp_path / "a.png")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
-    assert decode(tmp_path / "a.png", 8, 1).shape == (1, 8, 8)
+    assert decode_image(tmp_path / "a.png", 8, 1).shape == (1, 8, 8)
     assert Image.MAX_IMAGE_PIXELS == 10
 
 

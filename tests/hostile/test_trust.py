@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mooring.fusion import FeatureEnsemble
-from mooring.weighting import Outlook, Stationary
+from mooring.weighting import LambdaBounds, Equilibrium
 from mooring.weighting.fixed import ConstantBalancer
 
 Path("executed").touch()
@@ -41,10 +41,10 @@ class Sine:
         return ConstantBalancer(self.value)
 
     def stationary(self, local, align, progress, facts):
-        return Stationary(self.value, self.value)
+        return Equilibrium(self.value, self.value)
 
     def outlook(self, facts, lr, momentum, largest_local):
-        return Outlook(largest=self.value)
+        return LambdaBounds(largest=self.value)
 
 @dataclass(frozen=True)
 class Rule(FeatureEnsemble):

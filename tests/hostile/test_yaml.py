@@ -9,7 +9,7 @@ import pytest
 from apart import answers
 
 from mooring.config import as_yaml, load, load_plan
-from mooring.config.bounded_yaml import DEEPEST, LARGEST_FILE, MOST_VALUES, parsed
+from mooring.config.bounded_yaml import DEEPEST, LARGEST_FILE, MOST_VALUES, parse_bounded
 from mooring.config.plan import MOST_RUNS, Plan
 from mooring.config.tree import read_file
 from mooring.errors import MOST_PROBLEMS, ConfigError
@@ -143,7 +143,7 @@ def test_what_the_house_writes_is_far_within_the_bounds():
         (experiment,) = load(None, [f"method={method}", "out=somewhere"])
         text = as_yaml(experiment.tree())
         assert len(text) < LARGEST_FILE / 20
-        assert parsed(text) == json.loads(json.dumps(experiment.tree()))
+        assert parse_bounded(text) == json.loads(json.dumps(experiment.tree()))
 
 
 def test_the_largest_sweep_can_be_read_again(tmp_path):
@@ -163,4 +163,4 @@ def test_what_is_written_is_read_as_it_was():
         [5e-4, 1e-300, -0.0, 2**64 - 1, True, None, ""],
         deep,
     ):
-        assert parsed(as_yaml(tree)) == tree
+        assert parse_bounded(as_yaml(tree)) == tree

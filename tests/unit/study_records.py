@@ -4,14 +4,14 @@ from dataclasses import fields
 from functools import cache
 
 from mooring.events import ClientRecord
-from mooring.study.plan import load_study, plan
+from mooring.study.plan import load_study, plan_file
 
 KNOWN = {field.name for field in fields(ClientRecord)}
 
 
 @cache
 def study_of(number):
-    return load_study(plan(number))
+    return load_study(plan_file(number))
 
 
 def records(**values):

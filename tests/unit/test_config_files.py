@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mooring.config import load
-from mooring.config.examples import HERE, about, example, examples
+from mooring.config.examples import HERE, example, example_summary, examples
 
 HOME = Path(__file__).parents[2]
 
@@ -19,7 +19,7 @@ def test_every_file_of_the_repository_can_be_had():
 def test_what_is_printed_can_be_run(name, cli, tmp_path):
     code, out, err = cli("config", name)
     (tmp_path / "my.yaml").write_text(out, "utf-8")
-    overrides = ["data.root=images"] if "data.root=" in about(out) else []
+    overrides = ["data.root=images"] if "data.root=" in example_summary(out) else []
     assert (code, err) == (0, "")
     assert load(tmp_path / "my.yaml", overrides)
 
@@ -28,7 +28,7 @@ def test_the_list_says_of_each_what_it_is(cli):
     code, out, _ = cli("config")
     told = " ".join(out.split())
     assert code == 0
-    assert all(name in told and about(example(name)).split()[0] in told for name in examples())
+    assert all(name in told and example_summary(example(name)).split()[0] in told for name in examples())
 
 
 def test_a_wrong_name_is_told_with_the_nearest(cli):

@@ -8,7 +8,7 @@ import pytest
 from nacl.signing import SigningKey
 
 from mooring.errors import FederationError
-from mooring.federation.container import FileLimits, decode, encode, is_container, read
+from mooring.federation.container import FileLimits, decode_container, encode, is_container, read_container
 from mooring.federation.keys import HOME, fingerprint, home, own_identity
 
 KEY = SigningKey(b"k" * 32)
@@ -16,7 +16,7 @@ FILE = encode("job", {"sites": ["north", "south"], "seed": 3}, b"tensors", KEY)
 
 
 def test_a_file_says_what_was_written_and_who_wrote_it():
-    held = decode(FILE, "job")
+    held = decode_container(FILE, "job")
     assert (held.kind, held.manifest, held.payload) == ("job", {"sites": ["north", "south"], "seed": 3}, b"tensors")
     assert held.signer == bytes(KEY.verify_key).hex()
     assert encode("job", {"seed": 3, "sites": ["north", "south"]}, b"tensors", KEY) == FILE
@@ -25,34 +25,34 @@ def test_a_file_says_what_was_written_and_who_wrote_it():
 @pytest.mark.parametrize("signed", [True, False])
 def test_no_changed_byte_is_accepted(signed: bool):
     file = encode("model", {"classes": ["a", "b"]}, b"\x00\x01", KEY if signed else None)
-    assert decode(file, "model").manifest == {"classes": ["a", "b"]}
+    assert decode_container(file, "model").manifest == {"classes": ["a", "b"]}
     for at in range(len(file)):
         for bit in (1, 128):
             damaged = bytearray(file)
             damaged[at] ^= bit
             with pytest.raises(FederationError):
-                decode(bytes(damaged), "model")
+                decode_container(bytes(damaged), "model")
     for shorter in (file[:-1], file[1:], file + b"\x00", b""):
         with pytest.raises(FederationError):
-            decode(shorter, "model")
+            decode_container(shorter, "model")
 
 
 def test_a_signature_of_somebody_else_is_not_taken_for_the_signers():
     other = encode("job", {"seed": 3}, b"", SigningKey(b"o" * 32))
     mine = encode("job", {"seed": 3}, b"", KEY)
     with pytest.raises(FederationError, match="changed after it was signed"):
-        decode(mine[:-64] + other[-64:], "job")
+        decode_container(mine[:-64] + other[-64:], "job")
 
 
 def test_another_kind_is_named():
     with pytest.raises(FederationError, match="is a job, not an upload"):
-        decode(FILE, "upload")
+        decode_container(FILE, "upload")
 
 
 def test_a_head_has_one_spelling():
     tree = b'{"format": 1, "kind": "job", "manifest": {}, "payload": {"bytes": 0, "sha256": ""}, "signer": null}'
     with pytest.raises(FederationError, match="did not write"):
-        decode(b"MOORING1" + len(tree).to_bytes(4, "little") + tree + bytes(32), "job")
+        decode_container(b"MOORING1" + len(tree).to_bytes(4, "little") + tree + bytes(32), "job")
 
 
 def test_a_file_is_measured_before_it_is_read(tmp_path: Path):
@@ -60,20 +60,20 @@ def test_a_file_is_measured_before_it_is_read(tmp_path: Path):
     with large.open("wb") as file:
         file.truncate(2**40)  # a hole: no byte of it is on the disk
     with pytest.raises(FederationError, match="may have 1000"):
-        read(large, "job", FileLimits(bytes=1000))
+        read_container(large, "job", FileLimits(bytes=1000))
     with pytest.raises(FederationError, match="head of"):
-        decode(FILE, "job", FileLimits(head_bytes=10))
+        decode_container(FILE, "job", FileLimits(head_bytes=10))
 
 
 def test_a_pipe_is_no_file(tmp_path: Path):
     with pytest.raises(FederationError, match="cannot be read"):
-        read(tmp_path / "nothing.mooring", "job")
+        read_container(tmp_path / "nothing.mooring", "job")
     if os.name == "posix":
         with pytest.raises(FederationError, match="no regular file"):
-            read(Path("/dev/null"), "job")
+            read_container(Path("/dev/null"), "job")
         os.mkfifo(tmp_path / "pipe.mooring")  # nobody writes into it: opening it would wait for ever
         with pytest.raises(FederationError, match="no regular file"):
-            read(tmp_path / "pipe.mooring", "job")
+            read_container(tmp_path / "pipe.mooring", "job")
         assert not is_container(tmp_path / "pipe.mooring")
 
 

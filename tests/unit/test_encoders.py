@@ -12,9 +12,9 @@ from mooring.errors import ExtraError, ModelError
 from mooring.models.encoders import efficientnet
 from mooring.models.encoders.efficientnet import LITES, STRIDES, Lite, graph_of
 from mooring.models.encoders.preparation import Preparation
-from mooring.models.encoders.session import run, session_of
+from mooring.models.encoders.session import run_graph, session_of
 from mooring.models.feature_maps import EncoderFeatures, OnnxFile, ResNetFile
-from mooring.trees import by_content, to_tree
+from mooring.trees import by_file_hash, to_tree
 from mooring.uploads.moments import Moments
 
 LITE0 = "efficientnet-lite0"
@@ -75,7 +75,7 @@ def test_the_graph_is_the_network(lite0):
     lite = LITES[LITE0]
     names = (*(f"stage{i}" for i in range(1, 8)), "head")
     x = torch.randn(2, 3, 64, 64, generator=torch.Generator().manual_seed(1))
-    found = run(session_of(graph_of(lite0, lite, names), "test"), x.numpy(), names, "test")
+    found = run_graph(session_of(graph_of(lite0, lite, names), "test"), x.numpy(), names, "test")
     with torch.no_grad():
         expected = lite_maps(lite0, lite, x)
     assert [found[name].shape[1] for name in names] == [*lite.channels, 1280]
@@ -155,7 +155,7 @@ def test_the_job_knows_a_file_by_its_content(blueprint, tmp_path):
 
     assert names(one) == names(same)
     assert names(one).isdisjoint(names(other))
-    assert str(tmp_path) not in str(to_tree(OnnxFile(str(one)), by_content))
+    assert str(tmp_path) not in str(to_tree(OnnxFile(str(one)), by_file_hash))
 
 
 def resnet_maps(state, x):

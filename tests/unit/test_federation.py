@@ -18,7 +18,7 @@ from mooring.config import load
 from mooring.data.sites import InMemorySite
 from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
-from mooring.federation.container import Container, decode, encode, file_hash
+from mooring.federation.container import Container, decode_container, encode, file_hash
 from mooring.federation.explain import class_counts, explained, second_moment_rank
 from mooring.federation.fuse import Terms, fuse_uploads, read_files, sound_files
 from mooring.federation.job_file import KIND as JOB
@@ -88,31 +88,31 @@ class TestJob:
         assert str(made.root) not in made.job_path.read_bytes().decode("latin-1")
 
     def test_two_jobs_of_the_same_words_are_two_jobs(self, made):
-        first, second = (opened_job(decode(made.planned(), JOB), "job") for _ in range(2))
+        first, second = (opened_job(decode_container(made.planned(), JOB), "job") for _ in range(2))
         assert first.work.sha256 == second.work.sha256
         assert first.sha256 != second.sha256
 
     def test_a_job_whose_words_build_something_else_is_refused(self, made):
-        held = decode(made.job_path.read_bytes(), JOB)
+        held = decode_container(made.job_path.read_bytes(), JOB)
         other = dict(held.manifest) | {"experiment": dict(held.manifest["experiment"]) | {"seed": 2}}
         with pytest.raises(FederationError, match="another work order"):
-            opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+            opened_job(decode_container(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
 
     def test_a_job_brings_no_code(self, made):
-        held = decode(made.job_path.read_bytes(), JOB)
+        held = decode_container(made.job_path.read_bytes(), JOB)
         method = {"name": "os:system"}
         other = dict(held.manifest) | {"experiment": dict(held.manifest["experiment"]) | {"method": method}}
         with pytest.raises(FederationError, match="not part of mooring"):
-            opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+            opened_job(decode_container(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
 
     @pytest.mark.parametrize("part", ["data", "model", "method"])
     def test_a_job_opens_no_file_of_a_site(self, made, part):
-        held = decode(made.job_path.read_bytes(), JOB)
+        held = decode_container(made.job_path.read_bytes(), JOB)
         tree = dict(held.manifest["experiment"])
         named = tree | {part: tree[part] | {"map": {"kind": "onnx-file", "path": "/dev/zero"}}}
         other = dict(held.manifest) | {"experiment": named}
         with pytest.raises(FederationError, match="names the file '/dev/zero'"):
-            opened_job(decode(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
+            opened_job(decode_container(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
 
     def test_an_encoder_trained_on_public_images_travels_beside_the_job(self, made, tmp_path):
         network = Blueprint(DigitsNet(), RawPrototypes(), (1, 16, 16), CLASSES, (0.5,), (0.5,)).build(torch.Generator())
@@ -143,25 +143,25 @@ class TestJob:
         data, job = plan(experiment, CLASSES, ["north"], made.coordinator.identity)
         assert str(tmp_path) not in data.decode("latin-1")
         (tmp_path / "own.safetensors").rename(tmp_path / "there.safetensors")
-        again = opened_job(decode(data, JOB), "job", str(tmp_path / "there.safetensors"))
+        again = opened_job(decode_container(data, JOB), "job", str(tmp_path / "there.safetensors"))
         assert again.work.sha256 == job.work.sha256
         with pytest.raises(FederationError, match="--encoder FILE"):
-            opened_job(decode(data, JOB), "job")
+            opened_job(decode_container(data, JOB), "job")
         with pytest.raises(FederationError, match="not the file of this job"):
-            opened_job(decode(data, JOB), "job", str(made.job_path))
+            opened_job(decode_container(data, JOB), "job", str(made.job_path))
 
     def test_a_job_that_calls_its_method_otherwise_is_refused(self, made):
         """A site that approves sums over features must not train a network."""
-        held = decode(made.job_path.read_bytes(), JOB)
+        held = decode_container(made.job_path.read_bytes(), JOB)
         for name in ("v7", "mooring"):
             lie = encode(JOB, {**held.manifest, "method": name}, key=made.coordinator.identity.key)
             with pytest.raises(FederationError, match="calls its method otherwise than what it builds"):
-                opened_job(decode(lie, JOB), "job")
+                opened_job(decode_container(lie, JOB), "job")
 
     def test_a_job_that_nobody_signed_is_refused(self, made):
-        held = decode(made.job_path.read_bytes(), JOB)
+        held = decode_container(made.job_path.read_bytes(), JOB)
         with pytest.raises(FederationError, match="signed by nobody"):
-            opened_job(decode(encode(JOB, held.manifest), JOB), "job")
+            opened_job(decode_container(encode(JOB, held.manifest), JOB), "job")
 
     @pytest.mark.parametrize(
         "name", ["../north", "a/b", "a\\b", "", "nul", "CON.x", "-rf", ".", "x" * 65, "a\nb", "n."]
@@ -216,7 +216,7 @@ class TestTraining:
         assert file.signer == made.identity("south").public
 
     def test_nothing_is_trained_before_it_is_approved(self, desk):
-        job = opened_job(decode(desk.planned(), JOB), "job")
+        job = opened_job(decode_container(desk.planned(), JOB), "job")
         place = folder_of(job, "north", desk.data("north"))
         with pytest.raises(FederationError, match="not approved"):
             train(job, place, desk.root / "x.mooring", desk.identity("north"), desk.log("north"))
@@ -225,7 +225,7 @@ class TestTraining:
         assert [entry.job for entry in desk.log("north").entries()].count(job.sha256) == 1
 
     def test_nothing_is_trained_for_a_job_that_is_over(self, desk):
-        job = opened_job(decode(desk.planned(now=NOW, expires=NOW + timedelta(days=1)), JOB), "job")
+        job = opened_job(decode_container(desk.planned(now=NOW, expires=NOW + timedelta(days=1)), JOB), "job")
         with pytest.raises(FederationError, match="expired"):
             desk.train("north", job, "late.mooring", now=NOW + timedelta(days=1))
         assert not (desk.root / "late.mooring").exists()
@@ -239,7 +239,7 @@ class TestTraining:
             folder_of(desk.job, "west", desk.data("north"))
 
     def test_a_small_class_is_not_sent_unless_the_site_says_so(self, desk):
-        job = opened_job(decode(desk.planned(minimum=8), JOB), "job")
+        job = opened_job(decode_container(desk.planned(minimum=8), JOB), "job")
         with pytest.raises(DataError, match=r"five \(6\).*give single images away"):
             desk.train("north", job, "small.mooring")
         path = desk.train("north", job, "small.mooring", allow_small=True)
@@ -428,7 +428,7 @@ class TestTrust:
         assert "signed by" in self.fused(desk, forged(file, desk.identity("south")))
 
     def test_an_answer_to_an_older_job_is_not_one_to_this(self, desk):
-        older = opened_job(decode(desk.planned(), JOB), "job")
+        older = opened_job(decode_container(desk.planned(), JOB), "job")
         path = desk.train("north", older, "older.mooring")
         assert "answers another job" in self.fused(desk, path.read_bytes())
 
@@ -635,8 +635,8 @@ class TestWords:
         assert [entry.job for entry in Log(tmp_path).entries()] == ["0", "1", "2"]
 
     def test_a_key_of_nobody_does_not_open_a_job(self, made):
-        held = decode(made.job_path.read_bytes(), JOB)
+        held = decode_container(made.job_path.read_bytes(), JOB)
         assert isinstance(held, Container)
         other = encode(JOB, held.manifest, key=SigningKey.generate())
-        assert opened_job(decode(other, JOB), "job").sha256 != read_job(made.job_path).sha256
+        assert opened_job(decode_container(other, JOB), "job").sha256 != read_job(made.job_path).sha256
         assert json.loads(json.dumps(as_tree(made.job.manifest)))["work"] == made.job.work.sha256

@@ -11,12 +11,12 @@ from PIL import Image
 from mooring.config import load
 from mooring.errors import FederationError
 from mooring.events import ClientRecord, ClientResumed, silent
-from mooring.federation.container import decode
+from mooring.federation.container import decode_container
 from mooring.federation.job_file import read_job
 from mooring.federation.keys import own_identity
 from mooring.federation.log import Log
 from mooring.federation.plan import plan
-from mooring.federation.train import approve, folder_of, trained
+from mooring.federation.train import approve, folder_of, train_site
 from mooring.federation.upload_file import read_upload
 from mooring.flower_app.keys import make_keys
 from mooring.flower_app.node import Node, job_for, node_of, upload_for
@@ -126,14 +126,14 @@ def test_a_node_killed_in_training_goes_on_from_its_state(node, job_bytes):
 def test_a_node_killed_between_its_training_and_its_file_still_has_something_to_send(node, job_bytes):
     job = job_for(node, job_bytes)
     site = folder_of(job, "north", Path(node.data))
-    upload, _ = trained(job, site, site.shard(), node.place, silent)
-    again, _ = trained(job, site, site.shard(), node.place, silent)
+    upload, _ = train_site(job, site, site.shard(), node.place, silent)
+    again, _ = train_site(job, site, site.shard(), node.place, silent)
     assert encode(upload) == encode(again)
 
 
 def tensors_of(data):
     """The payload: codec bytes, without the manifest that tells when it was made."""
-    return decode(data, "upload").payload
+    return decode_container(data, "upload").payload
 
 
 def test_keys_for_a_federation_are_private_and_never_written_over(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
 
 from mooring import load
 from mooring.client import run_client
-from mooring.engines.flower._clients import Parcel, trained
+from mooring.engines.flower._clients import Parcel, train_client
 from mooring.engines.flower._stopping import StopFiles
 from mooring.events import silent
 from mooring.simulation.prepare import prepare
@@ -36,10 +36,10 @@ def test_a_stopped_client_goes_on_to_the_same_uploads(tmp_path):
     asked.folder.mkdir()
     asked.ask()
     parcel = Parcel(job, {site.number: site}, states)
-    stopped = trained(parcel, site.number, asked)
+    stopped = train_client(parcel, site.number, asked)
     assert len(stopped.uploads) < 3
     states.keep(site.number, decode_tensors(stopped.state, what="state")[1])
-    rest = trained(parcel, site.number, free)
+    rest = train_client(parcel, site.number, free)
     assert {**stopped.uploads, **rest.uploads} == {str(u.round): encode(u) for u in run_client(job, site, silent)}
 
 

@@ -11,7 +11,7 @@ from source_files import pixels, write_images
 
 from mooring.data.image_folder import ImageFolder
 from mooring.data.images import DataWarning
-from mooring.data.pixels import decode
+from mooring.data.pixels import decode_image
 from mooring.errors import DataError, ExtraError
 
 RAMP = np.linspace(0, 4095, 256).reshape(16, 16).astype("<u2")  # 12 bits
@@ -19,7 +19,7 @@ HALF = np.repeat(np.array([[255], [0]], np.uint8), 8, axis=0).repeat(16, axis=1)
 
 
 def grey(path: Path, **settings: object) -> np.ndarray:
-    return decode(path, 16, 1, **settings)[0]  # type: ignore[arg-type]
+    return decode_image(path, 16, 1, **settings)[0]  # type: ignore[arg-type]
 
 
 def near(found: np.ndarray, expected: object) -> bool:
@@ -38,7 +38,7 @@ def test_a_grey_tiff_is_scaled_by_its_bits_and_turned_where_white_is_zero(
 
 def test_a_colour_tiff_of_16_bits_keeps_its_colours(tmp_path: Path) -> None:
     values = pixels(16, 16, 3)
-    found = decode(write_tiff(tmp_path / "a.TIFF", values.astype("<u2") * 257, 16, 2), 16, 3)
+    found = decode_image(write_tiff(tmp_path / "a.TIFF", values.astype("<u2") * 257, 16, 2), 16, 3)
     assert near(found, values.transpose(2, 0, 1))
 
 
@@ -74,7 +74,7 @@ def test_of_several_frames_the_first_is_read(tmp_path: Path) -> None:
     first, second = (Image.new("RGB", (8, 8), colour) for colour in ((10, 20, 30), (200, 100, 50)))
     for name, options in (("a.tif", {}), ("a.png", {}), ("a.gif", {}), ("a.webp", {"lossless": True})):
         first.save(tmp_path / name, save_all=True, append_images=[second], **options)
-        assert decode(tmp_path / name, 2, 3)[:, 0, 0].tolist() == [10, 20, 30], name
+        assert decode_image(tmp_path / name, 2, 3)[:, 0, 0].tolist() == [10, 20, 30], name
 
 
 def test_grey_and_colour_may_be_mixed(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_picture_fits_its_square_as_told(tmp_path: Path) -> None:
     wide = np.full((10, 30), 60, np.uint8)
     wide[:, 10:20] = 200
     Image.fromarray(wide).save(tmp_path / "wide.png")
-    crop, pad, stretch = (decode(tmp_path / "wide.png", 30, 1, fit=fit)[0] for fit in ("crop", "pad", "stretch"))  # type: ignore[arg-type]
+    crop, pad, stretch = (decode_image(tmp_path / "wide.png", 30, 1, fit=fit)[0] for fit in ("crop", "pad", "stretch"))  # type: ignore[arg-type]
     assert crop.min() > 150
     assert (pad[:10] == 0).all()
     assert near(pad[10:20], wide)
@@ -128,7 +128,7 @@ def test_dicom_is_rescaled_and_seen_through_its_window_or_the_levels_given(tmp_p
 def test_dicom_has_colours_frames_and_compression(tmp_path: Path) -> None:
     pydicom = pytest.importorskip("pydicom")
     colours = pixels(16, 16, 3)
-    assert near(decode(write_dicom(tmp_path / "a.dcm", colours, 8, "RGB"), 16, 3), colours.transpose(2, 0, 1))
+    assert near(decode_image(write_dicom(tmp_path / "a.dcm", colours, 8, "RGB"), 16, 3), colours.transpose(2, 0, 1))
     frames = np.stack([RAMP, np.zeros_like(RAMP)])
     path = write_dicom(tmp_path / "b.dcm", frames, 12, "MONOCHROME2", NumberOfFrames=2)
     assert near(grey(path), RAMP / 4095 * 255)

@@ -3,9 +3,10 @@
 import pytest
 
 from mooring import load
-from mooring.cli import progress, waiting
+from mooring.cli import progress
+from mooring.cli import spinner as waiting
 from mooring.cli.arguments import duration
-from mooring.cli.fusing import cheap_first, fusing, left
+from mooring.cli.fusion_progress import cheap_first, fusing, left
 from mooring.cli.progress import RunLines
 from mooring.config import load_fusions
 from mooring.events import ClientProgress, PartitionDrawn, ServerProgress
@@ -29,7 +30,7 @@ def test_what_is_left_follows_from_what_is_done():
 
 
 def test_a_rule_that_trains_tells_how_far_it_is(capsys, monkeypatch):
-    monkeypatch.setattr("mooring.cli.fusing.PATIENCE", 0.0)
+    monkeypatch.setattr("mooring.cli.fusion_progress.PATIENCE", 0.0)
     with fusing(1, silent=False) as emit:
         emit.begin("dense")
         emit(ServerProgress("lessons", 1, 4))

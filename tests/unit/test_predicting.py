@@ -17,7 +17,7 @@ from mooring import load
 from mooring.config import as_yaml
 from mooring.errors import ConfigError, DataError, MooringError
 from mooring.evaluate import auc
-from mooring.federation.assessment import as_told, assess
+from mooring.federation.assessment import assess, assessment_tree
 from mooring.federation.model_file import Provenance, save_model
 from mooring.federation.predict import Prediction, Unreadable, predict
 from mooring.intervals import Rate
@@ -186,7 +186,7 @@ def test_counts_are_those_of_the_images(small, tmp_path):
     assert found.positive.specificity == Rate(int((~claimed & ~seven).sum()), 40)
     assert found.positive.auc == pytest.approx(roc_auc_score(seven, scores.double().softmax(1)[:, 1]), abs=1e-6)
     assert 0 <= found.calibration_error <= 1
-    assert json.dumps(as_told(found))
+    assert json.dumps(assessment_tree(found))
 
 
 def test_other_folders_and_other_classes_are_refused_by_name(small, tmp_path):

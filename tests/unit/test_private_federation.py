@@ -11,7 +11,7 @@ from federated import CHEAP, CLASSES, Federated, write_sites
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import ConfigError, FederationError
 from mooring.federation.budget import spent, together
-from mooring.federation.container import decode
+from mooring.federation.container import decode_container
 from mooring.federation.fuse import Terms
 from mooring.federation.model_file import load_model
 from mooring.federation.recovery import write_recovery
@@ -164,7 +164,7 @@ class TestSecureSum:
     def test_a_recovery_is_for_the_coordinator_alone_and_of_this_job_alone(self, secure, images, tmp_path):
         path = tmp_path / "north.recovery.mooring"
         write_recovery(secure.job, "north", ["east"], secure.identity("north"), secure.log("north"), path)
-        held = decode(path.read_bytes(), "recovery")
+        held = decode_container(path.read_bytes(), "recovery")
         assert b"east" not in held.payload
         assert json.dumps(held.manifest).count("east") == 1  # the name, not the seed
         other = federation(images, tmp_path / "other", secure_images=10**6)

@@ -37,7 +37,7 @@ from mooring.record import (
     Spread,
     UploadRecord,
     as_tree,
-    opened,
+    open_run_folder,
     strict_json,
     write_atomically,
     write_record,
@@ -98,7 +98,7 @@ def test_what_is_no_cell_is_refused(cell):
 
 
 def test_an_upload_comes_back_as_it_was(tmp_path):
-    with opened(tmp_path / "run", "seed: 1\n") as writer:
+    with open_run_folder(tmp_path / "run", "seed: 1\n") as writer:
         record = writer.save_upload(upload())
         back = writer.folder.upload(record)
     assert torch.equal(back.tensors["head.prototypes"], torch.ones(2, 3))
@@ -108,14 +108,14 @@ def test_an_upload_comes_back_as_it_was(tmp_path):
 
 
 def test_the_same_upload_is_the_same_bytes(tmp_path):
-    with opened(tmp_path / "a", "") as first, opened(tmp_path / "b", "") as second:
+    with open_run_folder(tmp_path / "a", "") as first, open_run_folder(tmp_path / "b", "") as second:
         assert first.save_upload(upload()) == second.save_upload(upload())
         assert first.save_upload(upload(2.0)).sha256 != second.save_upload(upload()).sha256
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-5], lambda data: data[:-1] + b"x", lambda _: b""])
 def test_a_changed_upload_is_refused(tmp_path, damage):
-    with opened(tmp_path / "run", "") as writer:
+    with open_run_folder(tmp_path / "run", "") as writer:
         record = writer.save_upload(upload())
         path = tmp_path / "run/uploads/round-000/client-0003.safetensors"
         path.write_bytes(damage(path.read_bytes()))
@@ -124,12 +124,12 @@ def test_a_changed_upload_is_refused(tmp_path, damage):
 
 
 def test_a_folder_in_use_is_locked_and_free_again_afterwards(tmp_path):
-    with opened(tmp_path, ""):
+    with open_run_folder(tmp_path, ""):
         told = []
 
         def second():
             try:
-                with opened(tmp_path, ""):
+                with open_run_folder(tmp_path, ""):
                     pass
             except StoreError as error:
                 told.append(str(error))
@@ -138,13 +138,13 @@ def test_a_folder_in_use_is_locked_and_free_again_afterwards(tmp_path):
         thread.start()
         thread.join()
         assert "another run is using this folder" in told[0]
-    with opened(tmp_path, ""):
+    with open_run_folder(tmp_path, ""):
         pass
 
 
 def test_events_come_back_by_type_and_what_was_not_finite_is_none(tmp_path):
     said = [replace(ROW, lambda_raw=float("inf")), EpochRecord(1, 0, 2, {"supcon": 1.5}), SnapshotFused(0, 0.5, 1.0)]
-    with opened(tmp_path, "") as writer:
+    with open_run_folder(tmp_path, "") as writer:
         for event in said:
             writer.record(event)
     back = [timed.event for timed in RunFolder(tmp_path).events]
@@ -153,7 +153,7 @@ def test_events_come_back_by_type_and_what_was_not_finite_is_none(tmp_path):
 
 
 def test_a_line_that_was_cut_off_is_passed_over_and_a_malformed_one_is_named(tmp_path):
-    with opened(tmp_path, "") as writer:
+    with open_run_folder(tmp_path, "") as writer:
         writer.record(ROW)
     path = tmp_path / "events.jsonl"
     whole = path.read_bytes()
@@ -184,7 +184,7 @@ def test_a_result_with_a_field_of_another_kind_is_refused_by_name(tmp_path, name
 
 
 def test_a_finished_result_is_found_and_another_experiments_is_refused(tmp_path):
-    with opened(tmp_path, "") as writer:
+    with open_run_folder(tmp_path, "") as writer:
         assert writer.folder.finished("abc") is None
         writer.finish(RESULT)
     assert replace(RunFolder(tmp_path).finished("abc"), files={}) == RESULT
@@ -262,7 +262,7 @@ def test_a_record_puts_events_and_result_together_by_client(tmp_path):
         EpochRecord(1, 0, 0, {"supcon": 2.0}),  # resumed: the round is told again
         ROW,
     )
-    with opened(tmp_path, "") as writer:
+    with open_run_folder(tmp_path, "") as writer:
         for event in told:
             writer.record(event)
         record = RunFolder(tmp_path).record

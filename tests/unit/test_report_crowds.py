@@ -8,7 +8,7 @@ from report_folders import with_many_clients
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.page.build import page
-from mooring.reports.reading import gather
+from mooring.reports.reading import report_data
 from mooring.reports.section import Report, VerdictLine
 from mooring.reports.sections.drawing import quantile
 from mooring.reports.sections.losses import base
@@ -16,7 +16,7 @@ from mooring.reports.sections.losses import base
 
 def test_many_clients_are_drawn_as_quantiles_and_listed_in_folded_tables(v12_run, tmp_path):
     with_many_clients(v12_run, tmp_path / "run", 50)
-    book = gather(tmp_path / "run")
+    book = report_data(tmp_path / "run")
     [run] = book.runs
     found = base(run)
     middle, lowest, highest = found.lines
@@ -49,7 +49,7 @@ def test_claims_that_cannot_be_seen_are_folded_where_they_are_many():
 
 
 def test_a_figure_that_a_study_opens_with_is_not_drawn_twice(study_folder):
-    report = compose(gather(study_folder))
+    report = compose(report_data(study_folder))
     assert report.picture
     assert not [figure for section in report.sections for figure in section.figures if figure in report.picture]
     slugs = [(figure.slug, figure.of) for figure in report.figures]

@@ -19,20 +19,20 @@ from report_folders import relabelled
 from mooring import METHODS, report
 from mooring.errors import ConfigError, MooringError
 from mooring.record import RunFolder
-from mooring.reports.alternative import in_words
+from mooring.reports.alt_text import in_words
 from mooring.reports.compose import compose
 from mooring.reports.formats import FORMATS
 from mooring.reports.formats.excel import content
-from mooring.reports.formats.latex import table as latex_table
+from mooring.reports.formats.latex import latex_table
 from mooring.reports.page.build import asset
 from mooring.reports.page.charts import chart
-from mooring.reports.reading import gather
+from mooring.reports.reading import report_data
 from mooring.reports.table import Table
 
 
 @pytest.fixture(scope="module")
 def study(study_folder):
-    return compose(gather(study_folder))
+    return compose(report_data(study_folder))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from mooring.models.feature_maps import RandomFilters
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Blueprint
 from mooring.uploads.moments import Moments
-from mooring.uploads.secret_stream import normals, words
+from mooring.uploads.secret_stream import normals, stream_words
 
 BLUEPRINT = Blueprint(DigitsNet(), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))
 PART = Moments(RandomFilters(16), "shared", "float32")
@@ -72,7 +72,7 @@ def test_every_job_and_every_tensor_has_masks_of_its_own(plain, masked):
         assert not (again[name] == tensor).any()
     names = list(plain["north"])
     seed = next(iter(reveal(PLAN, "north", ["south"], KEYS["north"]).values()))
-    assert not (words(seed, (names[0],), (9,)) == words(seed, (names[1],), (9,))).any()
+    assert not (stream_words(seed, (names[0],), (9,)) == stream_words(seed, (names[1],), (9,))).any()
 
 
 def test_all_but_one_learn_nothing_of_it_without_the_sum(plain, masked):
@@ -106,7 +106,7 @@ def test_a_foreign_key_or_job_cancels_nothing_and_is_told(mistake, plain, masked
 
 
 def test_masks_that_did_not_cancel_would_not_pass_for_a_sum_either(plain):
-    few = {name: words(b"key", (name,), tuple(t.shape)).double() * 2.0**-2 for name, t in plain["west"].items()}
+    few = {name: stream_words(b"key", (name,), tuple(t.shape)).double() * 2.0**-2 for name, t in plain["west"].items()}
     assert list(plausible(PART, few, BOUND, IMAGES)) == [
         "its counts are those of no images",
         "its sums do not fit its counts",

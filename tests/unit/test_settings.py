@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from mooring.cli.option_hints import as_setting
 from mooring.cli.run import run
-from mooring.cli.spelling import as_setting
 from mooring.config import Experiment, load
-from mooring.config.families import PART_KINDS
 from mooring.config.keys import SHORT
-from mooring.config.settings import SECTIONS, all_settings, keys_ending, matching, spelled
+from mooring.config.part_kinds import PART_KINDS
+from mooring.config.settings import SECTIONS, all_settings, keys_ending, matching, matching_keys
 from mooring.config.settings.page import MARKED, with_tables
 from mooring.config.settings.ranges import range_of
 from mooring.config.settings.section import EVERY, OfKinds, OfRecord
@@ -82,10 +82,10 @@ def test_the_terminal_lists_settings(cli):
 
 def test_a_key_is_known_by_its_last_segment():
     assert keys_ending("device") == ["engine.device"]
-    assert spelled("batch-size") == ["training.batch_size"]
-    assert spelled("training-lr") == ["training.lr"]
-    assert spelled("lr")[0] == "training.lr"
-    assert spelled("agian") == []
+    assert matching_keys("batch-size") == ["training.batch_size"]
+    assert matching_keys("training-lr") == ["training.lr"]
+    assert matching_keys("lr")[0] == "training.lr"
+    assert matching_keys("agian") == []
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from study_records import records
 
 from mooring.errors import ConfigError
 from mooring.record import Metrics
-from mooring.study.checks import Correlation, Given, Within
-from mooring.study.comparisons import Alike, Below, NoBetter, Order, Trend, Varies
+from mooring.study.claims import Correlation, Given, Within
 from mooring.study.evidence import Evidence, StudyRun
+from mooring.study.group_claims import Alike, Below, NoBetter, Order, Trend, Varies
 from mooring.study.measures import Client, Fused
 
 CONFIRMED, REFUTED, UNSEEN = "confirmed", "not confirmed", "cannot be seen at this scale"

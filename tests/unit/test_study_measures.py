@@ -9,10 +9,10 @@ from study_records import records
 from mooring.errors import StoreError
 from mooring.events import EpochRecord
 from mooring.record import Metrics, PlottedLine, Quoted, Result, RoundRecord, RunFolder, Seeds, Spread
-from mooring.study.evidence import Evidence, StudyRun, gather
+from mooring.study.evidence import Evidence, StudyRun, study_runs
 from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
-from mooring.study.samples import spearman
-from mooring.study.series import AT
+from mooring.study.over_rounds import AT
+from mooring.study.statistics import spearman
 from mooring.study.tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
 from mooring.sweep.members import MemberResult
 from mooring.types import PartitionSummary
@@ -137,7 +137,7 @@ FUSED = MemberResult(Metrics(0.7), {9: 0.7}, None, None, None, ())
 def test_a_fusion_made_afterwards_has_one_accuracy_and_the_records_of_its_training(v12_run):
     fused = SimpleNamespace(name="m", factors={"seed": 2}, folder=v12_run, result=FUSED)
     failed = SimpleNamespace(name="f", factors={"seed": 3}, folder=v12_run, result=None)
-    [made] = gather([fused, failed])
+    [made] = study_runs([fused, failed])
     assert (made.seed, made.accuracy, made.fused) == (2, 0.7, {9: 0.7})
     assert {record.round for record in made.rounds} == {0, 1}
     assert all(record.accuracy is not None for record in made.rounds)  # as the result has them, not the events
@@ -148,7 +148,7 @@ def test_a_fusion_made_afterwards_has_one_accuracy_and_the_records_of_its_traini
 def test_a_damaged_run_is_no_run_without_records(tmp_path):
     member = SimpleNamespace(name="m", factors={}, folder=tmp_path, result=FUSED)
     with pytest.raises(StoreError):
-        gather([member])
+        study_runs([member])
 
 
 def test_tables_set_the_note_beside_the_measured():

@@ -8,7 +8,7 @@ import pytest
 import torch
 from study_records import study_of
 
-from mooring.config.plan import check
+from mooring.config.plan import check_plan
 from mooring.errors import ConfigError
 from mooring.events import ClientRecord
 from mooring.losses import LOSSES
@@ -16,9 +16,9 @@ from mooring.record import read_study, write_study
 from mooring.study.evidence import CONSTANTS, DERIVED, Evidence
 from mooring.study.measures import Fused
 from mooring.study.page import page
-from mooring.study.plan import load_study, plan
+from mooring.study.plan import load_study, plan_file
 from mooring.study.plan import plans as found
-from mooring.study.run import beside, findings, plans, refuse_what_it_varies
+from mooring.study.run import findings, plans, records_beside, reject_varied_keys
 from mooring.study.tables import ByClient, ByRound
 
 NUMBERS = ("1", "2", "3", "4", "5")
@@ -31,7 +31,7 @@ def test_all_five_are_found():
 
 def test_a_number_that_is_none_names_the_valid_ones():
     with pytest.raises(ConfigError, match="valid: 1, 2, 3, 4, 5"):
-        plan("6")
+        plan_file("6")
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -41,7 +41,7 @@ def test_every_run_of_every_scale_can_be_built(number, scale):
     planned = dict(plans(study, getattr(study.scales, scale), ()))
     assert planned
     for each in planned.values():
-        check(each)
+        check_plan(each)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -74,7 +74,7 @@ def test_nothing_is_decided_without_data(number, tmp_path):
 def test_what_is_measured_is_what_clients_record(number):
     """A name that nobody records would only ever say that it cannot be seen."""
     study = study_of(number)
-    named = re.findall(r"\b(?:field|by|trigger|part|whole): ([\w-]+)", plan(number).read_text("utf-8"))
+    named = re.findall(r"\b(?:field|by|trigger|part|whole): ([\w-]+)", plan_file(number).read_text("utf-8"))
     columns = [name for table in study.tables if isinstance(table, ByClient) for name in table.measured.values()]
     assert named
     assert {*named, *columns} <= {field.name for field in fields(ClientRecord)} | {*DERIVED, *CONSTANTS, *LOSSES}
@@ -110,7 +110,7 @@ def test_every_sentence_that_asserts_something_is_on_the_page(number):
     ],
 )
 def test_a_sentence_without_its_claim_is_an_error(found, instead, problem, tmp_path):
-    text = plan("5").read_text("utf-8")
+    text = plan_file("5").read_text("utf-8")
     assert text.count(found) == 1
     (tmp_path / "9-x.yaml").write_text(text.replace(found, instead), "utf-8")
     with pytest.raises(ConfigError, match=re.escape(problem)):
@@ -123,7 +123,7 @@ def test_a_page_shows_every_scale_that_lies_beside_it(tmp_path):
     quick, cpu = (findings(study, scale, [], nothing) for scale in ("quick", "cpu"))
     old = replace(cpu, verdicts=tuple(row for row in cpu.verdicts if row.id != "dominated"))  # of an older study file
     write_study(tmp_path / "5-cpu", old)
-    scales = beside(quick, tmp_path / "5-quick")
+    scales = records_beside(quick, tmp_path / "5-quick")
     assert [told.scale for told in scales] == ["quick", "cpu"]
     text = page(quick, scales)
     assert quick.command in text
@@ -133,7 +133,7 @@ def test_a_page_shows_every_scale_that_lies_beside_it(tmp_path):
     unseen = "cannot be seen at this scale"
     assert f"quick: **{unseen}**; cpu: **{unseen}**" in rows["runaway"]
     assert f"| - | - | **{unseen}** |" in rows["dominated"]
-    assert [told.scale for told in beside(quick, tmp_path / "elsewhere" / "s")] == ["quick"]
+    assert [told.scale for told in records_beside(quick, tmp_path / "elsewhere" / "s")] == ["quick"]
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -153,21 +153,25 @@ def test_what_a_table_prints_by_round_is_fused_in_that_round(number, scale):
 def test_settings_that_a_study_varies_itself_are_refused():
     study = study_of("1")
     with pytest.raises(ConfigError) as error:
-        refuse_what_it_varies(study, ["partition.alpha=0.3", "seed=9", "training.rounds=2"])
+        reject_varied_keys(study, ["partition.alpha=0.3", "seed=9", "training.rounds=2"])
     assert len(error.value.problems) == 2
     assert "partition.alpha=0.3: study 1 says this by its sweep 'bank'" in error.value.problems[0]
     assert "write seeds=1,2" in error.value.problems[1]
 
 
 def test_a_mistake_in_a_study_names_its_place(tmp_path):
-    text = plan("5").read_text("utf-8").replace("kind: correlation", "kind: corelation", 1)
+    text = plan_file("5").read_text("utf-8").replace("kind: correlation", "kind: corelation", 1)
     (tmp_path / "9-x.yaml").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match="did you mean 'correlation'"):
         load_study(tmp_path / "9-x.yaml")
 
 
 def test_a_claim_about_runs_that_nobody_makes_is_an_error(tmp_path):
-    text = plan("5").read_text("utf-8").replace("of: explosion method=v12 fusion", "of: explosion method=v13 fusion", 1)
+    text = (
+        plan_file("5")
+        .read_text("utf-8")
+        .replace("of: explosion method=v12 fusion", "of: explosion method=v13 fusion", 1)
+    )
     (tmp_path / "9-x.yaml").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match="no sweep runs that"):
         load_study(tmp_path / "9-x.yaml")

@@ -10,12 +10,20 @@ from mooring.cli.study_tables import WIDTH, summary
 from mooring.errors import ConfigError
 from mooring.record import RunFolder, Spread
 from mooring.study.evidence import Evidence, StudyRun
+from mooring.study.page import markdown_cell as cell
 from mooring.study.page import page
-from mooring.study.page import shown as cell
-from mooring.study.plan import load_study, plan
+from mooring.study.plan import load_study, plan_file
 from mooring.study.run import findings
-from mooring.study.samples import told
-from mooring.study.summary import Number, alternatives, counted, images_of, measured, plain, spread
+from mooring.study.statistics import sample_text
+from mooring.study.summary import (
+    Number,
+    alternatives,
+    count_phrase,
+    images_of,
+    mean_and_std_text,
+    measured_text,
+    rounded,
+)
 
 NUMBERS = ("1", "2", "3", "4", "5")
 
@@ -54,8 +62,8 @@ def shown(told, capsys):
 
 def test_one_epoch_is_an_epoch():
     words = ["{} clients", "{} epochs each", "label skew alpha {}"]
-    assert [counted(phrase, "1") for phrase in words] == ["1 client", "1 epoch each", "label skew alpha 1"]
-    assert counted("{} clients", "5 or 20") == "5 or 20 clients"
+    assert [count_phrase(phrase, "1") for phrase in words] == ["1 client", "1 epoch each", "label skew alpha 1"]
+    assert count_phrase("{} clients", "5 or 20") == "5 or 20 clients"
 
 
 def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, capsys):
@@ -101,7 +109,7 @@ def test_n_stands_with_each_number_where_they_differ_in_it(exploded):
     of = {"v12": "explosion method=v12", "one": "explosion method=v12 seed=1"}
     measure = study_of("5").highlights[1].numbers[1].measure
     numbers = [Number("of both", of["v12"], measure), Number("of one", of["one"], measure)]
-    assert measured(numbers, exploded) == "0.250 ± 0.071 of both (n = 2), 0.200 of one (n = 1)"
+    assert measured_text(numbers, exploded) == "0.250 ± 0.071 of both (n = 2), 0.200 of one (n = 1)"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +127,7 @@ def test_n_stands_with_each_number_where_they_differ_in_it(exploded):
     ],
 )
 def test_numbers_are_written_as_people_write_them(value, text):
-    assert plain(value) == text
+    assert rounded(value) == text
 
 
 def test_what_varies_is_told_with_all_its_values():
@@ -129,7 +137,7 @@ def test_what_varies_is_told_with_all_its_values():
 
 
 def test_a_highlight_of_a_claim_that_is_not_there_is_an_error(tmp_path):
-    text = plan("5").read_text("utf-8").replace("    claim: runaway", "    claim: runawai", 1)
+    text = plan_file("5").read_text("utf-8").replace("    claim: runaway", "    claim: runawai", 1)
     (tmp_path / "9-x.yaml").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match="no claim 'runawai'; did you mean 'runaway'"):
         load_study(tmp_path / "9-x.yaml")
@@ -151,7 +159,7 @@ def test_a_highlight_of_a_claim_that_is_not_there_is_an_error(tmp_path):
     ],
 )
 def test_a_deviation_has_no_finer_digits_than_its_mean(numbers, ending, claim):
-    assert spread(dict(enumerate(numbers))) == ending
-    assert told(numbers) == claim
+    assert mean_and_std_text(dict(enumerate(numbers))) == ending
+    assert sample_text(numbers) == claim
     std = stdev(numbers) if len(numbers) > 1 else None
     assert cell(Spread(fmean(numbers), std, len(numbers))) == claim

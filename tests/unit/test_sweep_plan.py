@@ -5,7 +5,7 @@ import statistics
 import pytest
 from scipy import stats
 
-from mooring.cli.sweep import read
+from mooring.cli.sweep import sweep_arguments
 from mooring.config import Plan, as_yaml, load_plan
 from mooring.config.plan import values_of
 from mooring.errors import ConfigError, StoreError
@@ -194,9 +194,9 @@ def test_a_search_keeps_its_factors(tmp_path):
 
 
 def test_a_baseline_is_no_part_of_where_a_sweep_lies():
-    plain, compared = read(["method=v4,v7"], None), read(["method=v4,v7"], "method=v4")
+    plain, compared = sweep_arguments(["method=v4,v7"], None), sweep_arguments(["method=v4,v7"], "method=v4")
     assert plain[1] == compared[1]
-    assert plain[1] != read(["method=v4,v9"], None)[1]
+    assert plain[1] != sweep_arguments(["method=v4,v9"], None)[1]
 
 
 def test_a_baseline_in_a_file_is_a_word(tmp_path):

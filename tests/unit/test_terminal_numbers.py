@@ -7,12 +7,12 @@ import pytest
 from mooring.cli.accuracies import interval_of
 from mooring.cli.progress import fused
 from mooring.cli.sweep_tables import caption, summary_table, verdict
-from mooring.cli.tables import chance, names_of, on_what, results_table
+from mooring.cli.tables import chance, on_what, results_table, short_names
 from mooring.config import load_plan
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
 from mooring.record import Metrics, Result, RoundRecord, Seeds, TimeSpent
-from mooring.sweep.lead import leads
+from mooring.sweep.best import best_combinations
 from mooring.sweep.members import MemberResult
 from mooring.sweep.summary import Scored, summarised
 from mooring.sweep.tables import ResultRow, SweepTables, write_tables
@@ -76,7 +76,7 @@ def test_what_was_changed_of_a_method_does_not_burst_its_column():
     )
     rounds, partition = (RoundRecord(0, Metrics(0.8)),), PartitionSummary(3, 10)
     results = [Result(label, 0.8, rounds, partition, Seeds(1, 1)) for label in labels]
-    assert names_of(results) == ["v7", "v7 + fusion=iffi", "v7 + 2 changes (1)", "v7 + 2 changes (2)"]
+    assert short_names(results) == ["v7", "v7 + fusion=iffi", "v7 + 2 changes (1)", "v7 + 2 changes (2)"]
 
 
 @pytest.mark.parametrize(("evaluate", "images", "told"), [(3.0, 10_000, True), (1.0, 10_000, False), (3.0, 500, False)])
@@ -127,7 +127,7 @@ def medical_result(auc):
     ],
 )
 def test_a_winner_is_settled_only_where_the_paired_interval_excludes_zero(accuracies, told):
-    [lead] = leads(runs(**accuracies), ["method", "seed"])
+    [lead] = best_combinations(runs(**accuracies), ["method", "seed"])
     assert verdict(lead).startswith(told)
 
 
@@ -136,12 +136,12 @@ def test_a_lead_of_one_image_that_no_seed_changes_is_not_settled():
     scored = [
         Scored({"method": m, "seed": s}, value, None, 100) for m, value in (("v4", 0.9), ("v7", 0.91)) for s in "123"
     ]
-    [lead] = leads(scored, ["method", "seed"])
+    [lead] = best_combinations(scored, ["method", "seed"])
     [(_, gap)] = lead.against
     assert not lead.settled
     assert (gap.low, gap.high) == pytest.approx((0.01 - hypot(0.0723, 0.0448), 0.01 + hypot(0.0419, 0.0744)), abs=2e-4)
     far = [Scored(run.factors, 0.6 if run.factors["method"] == "v4" else 0.9, None, 100) for run in scored]
-    assert leads(far, ["method", "seed"])[0].settled
+    assert best_combinations(far, ["method", "seed"])[0].settled
 
 
 def test_only_runs_on_the_same_data_and_partition_compete():
@@ -150,7 +150,7 @@ def test_only_runs_on_the_same_data_and_partition_compete():
         Scored({"method": method, "partition.alpha": alpha, "seed": 1}, value)
         for (method, alpha), value in values.items()
     ]
-    found = leads(scored, ["method", "partition.alpha", "seed"])
+    found = best_combinations(scored, ["method", "partition.alpha", "seed"])
     assert [lead.best["method"] for lead in found] == ["v7", "v4"]
 
 

@@ -5,7 +5,7 @@ from math import ceil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mooring.engines._turns import WORTH, Turn, duration, turns, wrapped
+from mooring.engines._turns import WORTH, Turn, schedule_length, turns, wrapped
 
 LENGTHS = st.lists(st.integers(0, 300), min_size=1, max_size=12)
 
@@ -19,12 +19,12 @@ def test_five_equal_clients_keep_two_workers_busy_for_two_and_a_half_lengths():
     given_out = turns(steps, 2)
     assert [turn.until for turn in given_out if turn.until] == [50]
     assert given_out[0].until == 50  # so that it is done long before its other half is due
-    assert duration(given_out, steps, 2) == 250
+    assert schedule_length(given_out, steps, 2) == 250
 
 
 def test_five_equal_clients_keep_four_workers_busy_for_one_length_and_a_quarter():
     steps = dict.fromkeys(range(5), 100)
-    assert duration(turns(steps, 4), steps, 4) == 125
+    assert schedule_length(turns(steps, 4), steps, 4) == 125
 
 
 def test_clients_that_fill_the_workers_anyway_stay_whole():
@@ -46,6 +46,6 @@ def test_dividing_never_costs_and_the_bound_holds(lengths, workers):
     steps = longest_first(lengths)
     whole, chosen = ([Turn(client) for client in steps], turns(steps, workers))
     bound = max(*steps.values(), ceil(sum(steps.values()) / workers))
-    assert bound <= duration(chosen, steps, workers) <= duration(whole, steps, workers)
+    assert bound <= schedule_length(chosen, steps, workers) <= schedule_length(whole, steps, workers)
     if chosen != whole:
-        assert WORTH * duration(chosen, steps, workers) < duration(whole, steps, workers)
+        assert WORTH * schedule_length(chosen, steps, workers) < schedule_length(whole, steps, workers)

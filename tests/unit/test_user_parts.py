@@ -6,7 +6,7 @@ import pytest
 
 from mooring.config import as_yaml, load, parse
 from mooring.config.parse import PART_KINDS
-from mooring.config.shape import members, misfit
+from mooring.config.user_part_shape import members, shape_problem
 from mooring.errors import ConfigError
 from mooring.weighting import Weighting
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 import torch
 from mooring.fusion import Fusion
-from mooring.weighting import Outlook, Stationary, Weighting
+from mooring.weighting import LambdaBounds, Equilibrium, Weighting
 from mooring.weighting.fixed import ConstantBalancer
 """
 SINE = """
@@ -29,10 +29,10 @@ class Sine:
         return ConstantBalancer(self.value)
 
     def stationary(self, local, align, progress, facts):
-        return Stationary(self.value, self.value)
+        return Equilibrium(self.value, self.value)
 
     def outlook(self, facts, lr, momentum, largest_local):
-        return Outlook(largest=self.value)
+        return LambdaBounds(largest=self.value)
 """
 RULE = """
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def test_a_method_of_ones_own_can_be_sound(lab):
 @pytest.mark.parametrize("family", PART_KINDS, ids=lambda family: family.__name__)
 def test_every_part_of_the_house_has_the_shape_of_its_family(family):
     slot = PART_KINDS[family]
-    assert {kind: misfit(cls, family, slot.key) for kind, cls in slot.kinds.items()} == dict.fromkeys(slot.kinds)
+    assert {kind: shape_problem(cls, family, slot.key) for kind, cls in slot.kinds.items()} == dict.fromkeys(slot.kinds)
 
 
 def test_what_a_weighting_is_asked_for():

@@ -9,7 +9,7 @@ from federated import CLASSES, JOB_WORDS, Federated, write_sites
 
 from mooring.config import load
 from mooring.errors import FederationError
-from mooring.federation.container import decode
+from mooring.federation.container import decode_container
 from mooring.federation.job_file import read_job
 from mooring.federation.model_file import load_model
 from mooring.federation.plan import plan
@@ -17,7 +17,7 @@ from mooring.federation.train import folder_of, preview
 from mooring.federation.upload_file import encode_file, read_upload
 from mooring.federation.withheld_counts import BATCHES, without_counts
 from mooring.reports.models import model_card
-from mooring.uploads.codec import Limits, facts_of, header_of
+from mooring.uploads.codec import Limits, header_facts, header_of
 
 SHORT = ("training.rounds=1", "training.local_epochs=1", "training.batch_size=8", "data.size=8", "data.channels=1")
 IMAGES = {"north": (6, 6, 7, 0), "south": (9, 5, 0, 8)}
@@ -42,9 +42,9 @@ def model(made):
 def test_no_count_is_anywhere_in_the_file(made):
     """Nor what follows from one: an accuracy is a ratio of counts, and a batch norm counts its batches."""
     data = (made.root / "north.mooring").read_bytes()
-    held = decode(data, "upload")
+    held = decode_container(data, "upload")
     assert (held.manifest["samples"], held.manifest["metrics"], held.manifest["small_classes"]) == (None, {}, False)
-    assert facts_of(header_of(held.payload, Limits(), "upload"), "upload")["samples"] == 0
+    assert header_facts(header_of(held.payload, Limits(), "upload"), "upload")["samples"] == 0
     tensors = read_upload(made.root / "north.mooring").upload.tensors
     counters = [tensor for tensor in tensors.values() if not tensor.is_floating_point()]
     assert counters

@@ -8,7 +8,7 @@ from mooring import load
 from mooring.config import as_yaml
 from mooring.events import ClientRecord, ClientStarted, EpochRecord, PartitionDrawn
 from mooring.record import FusionRecord, Metrics, RunFolder, Seeds, SiteRecord, events_text, write_result
-from mooring.study.plan import load_study, plan, seeded
+from mooring.study.plan import load_study, plan_file, seeded
 from mooring.study.run import plans, run_study
 from mooring.sweep.members import members_of
 
@@ -36,7 +36,7 @@ def posing_as(experiment, run, copy, accuracy, **changes):
 
 def noted(number, run, folder):
     """A study with all its experiments, claims and tables, of copies of one run: nobody has to train."""
-    study = seeded(load_study(plan(number)), "quick", (1, 2))
+    study = seeded(load_study(plan_file(number)), "quick", (1, 2))
     for name, sweep in plans(study, study.scales.quick, SHORT):
         for member in members_of(sweep, folder / name):
             posing_as(member.experiment, run, member.folder, 0.5)

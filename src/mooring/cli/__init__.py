@@ -37,7 +37,7 @@ from mooring.cli import (
     watch,
 )
 from mooring.cli.arguments import INTERRUPTED
-from mooring.cli.spelling import TakesSettings
+from mooring.cli.option_hints import TakesSettings
 from mooring.cli.verbs import Verbs
 from mooring.errors import ConfigError, Interruption, MooringError, one_line
 from mooring.user_code import explained
@@ -163,10 +163,10 @@ def main() -> None:
                 _leave([f"error: {NO_MEMORY}"], MooringError.exit_code)
             if interrupted.is_set():  # in the middle of a library's import, say: what it made of it helps nobody
                 _leave(["interrupted"], INTERRUPTED)
-            told = explained(error)
-            if told is None:
+            mistake = explained(error)
+            if mistake is None:
                 raise
-            _leave([f"error: {told}"], told.exit_code)
+            _leave([f"error: {mistake}"], mistake.exit_code)
 
 
 def carry_out() -> None:
@@ -186,9 +186,9 @@ def carry_out() -> None:
 
 def misused(error: UsageError) -> str:
     """`no such command 'rn'; did you mean 'run'? (mooring --help)`"""
-    told = re.sub(r"\.? Did you mean", "; did you mean", error.format_message()).rstrip(".")
+    message = re.sub(r"\.? Did you mean", "; did you mean", error.format_message()).rstrip(".")
     where = f" ({error.ctx.command_path} --help)" if error.ctx else ""
-    return f"{told[:1].lower()}{told[1:]}{where}"
+    return f"{message[:1].lower()}{message[1:]}{where}"
 
 
 def _leave(lines: list[str], code: int) -> NoReturn:
@@ -206,8 +206,8 @@ def on_screen(line: str) -> str:
     said, colon, command = line.rpartition(COMMAND)
     if len(line) <= width or not colon:
         return fill(line, width, break_long_words=False, break_on_hyphens=False)
-    told = fill(f"{said}:", width, break_long_words=False, break_on_hyphens=False)
-    return f"{told}\n{COMMAND.removeprefix(': ')}{command}"
+    message = fill(f"{said}:", width, break_long_words=False, break_on_hyphens=False)
+    return f"{message}\n{COMMAND.removeprefix(': ')}{command}"
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cells import printable
 from mooring.errors import ConfigError
+from mooring.table_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,7 +47,7 @@ def begin_workers(module: str) -> None:
 
 def experiments(settings: list[str] | None) -> "list[Experiment]":
     """The experiments that a file (if the first setting is one) and overrides describe."""
-    from mooring.cli.waiting import getting_ready
+    from mooring.cli.spinner import getting_ready
 
     with getting_ready():
         return experiments_of(settings or [])
@@ -85,12 +85,12 @@ def round_of(round_: int, rounds: int) -> str:
     return f"round {round_} (last: {rounds - 1})"
 
 
-def named(client: int, site: str) -> str:
+def client_name(client: int, site: str) -> str:
     """A client in a column of its own: its number, or the name of its site."""
     return str(client) if site in ("", f"client {client}") else site
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """`1 run`, `8 runs`"""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
@@ -98,8 +98,8 @@ def counted(number: int, noun: str) -> str:
 def duration(seconds: float) -> str:
     """`80 seconds`, `12 minutes`, `2.5 hours`"""
     if seconds < 90:
-        return counted(max(1, round(seconds)), "second")
-    return counted(round(seconds / 60), "minute") if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+        return plural(max(1, round(seconds)), "second")
+    return plural(round(seconds / 60), "minute") if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def command() -> str:

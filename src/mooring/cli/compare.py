@@ -23,7 +23,7 @@ def compare(
 
     Runs that differ by their seed alone become one line; lines on the same data are compared pair by pair of seeds.
     """
-    from mooring.cli.waiting import working
+    from mooring.cli.spinner import working
 
     with working("reading the runs and writing the comparison"):
         from mooring.reports import comparison, write_comparison

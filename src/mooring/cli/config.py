@@ -12,7 +12,7 @@ def config(
     from rich.table import Table
 
     from mooring.cli.terminal import Screen
-    from mooring.config.examples import about, example, examples
+    from mooring.config.examples import example, example_summary, examples
 
     if name is not None:
         typer.echo(example(name), nl=False)
@@ -21,5 +21,5 @@ def config(
     table.add_column("file", style="bold", no_wrap=True)
     table.add_column("about")
     for key in examples():
-        table.add_row(key, about(example(key)))
+        table.add_row(key, example_summary(example(key)))
     Screen().print(table)

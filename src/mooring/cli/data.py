@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, Root, SettingsArgument, experiments, named, print_json
+from mooring.cli.arguments import AsJson, Root, SettingsArgument, client_name, experiments, print_json
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -71,13 +71,13 @@ def partition(
     """Preview who would hold what: a heat map of labels, entropy, sizes, overlap. Takes the settings of `run`."""
     experiment = experiments(settings)[0]
     from mooring.cli.progress import reading_lines
+    from mooring.cli.spinner import working
     from mooring.cli.terminal import Screen
-    from mooring.cli.waiting import working
     from mooring.data.partition import export as write
-    from mooring.data.progress import reading_told
+    from mooring.data.progress import reading_progress
     from mooring.simulation import divided
 
-    with working("reading the images", silent=json), reading_told(reading_lines):
+    with working("reading the images", silent=json), reading_progress(reading_lines):
         federation = divided(experiment)
     if export is not None:
         write(federation.partition, str(export))
@@ -85,7 +85,7 @@ def partition(
         print_json(federation.summary())
         return
     console = Screen()
-    names = [named(site.number, site.name) for site in federation.sites()]
+    names = [client_name(site.number, site.name) for site in federation.sites()]
     console.print(heat_map(federation.partition, federation.train.classes, names))
     found = federation.partition
     console.print(

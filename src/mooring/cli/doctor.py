@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mooring.cli.arguments import AsJson, SettingsArgument, TrustCode, experiments, named, print_json, trusted
+from mooring.cli.arguments import AsJson, SettingsArgument, TrustCode, client_name, experiments, print_json, trusted
 from mooring.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def doctor(
     if log is None and not (settings and Path(settings[0]).is_dir()):
         before(settings, json)
         return
-    from mooring.cli.waiting import working
+    from mooring.cli.spinner import working
 
     if log is not None and settings:
         raise StoreError("--log takes no further settings", "examine one thing at a time")
@@ -54,11 +54,11 @@ def doctor(
             cases = [read_case(Path(folder), trusted(trust_code)) for folder in settings or []]
         diagnoses = [examine(case) for case in cases]
     if json:
-        told = [as_tree(diagnosis) for diagnosis in diagnoses]
-        print_json(told[0] if len(told) == 1 else told)
+        trees = [diagnosis_tree(diagnosis) for diagnosis in diagnoses]
+        print_json(trees[0] if len(trees) == 1 else trees)
     else:
         for diagnosis in diagnoses:
-            show(diagnosis)
+            show_diagnosis(diagnosis)
     if any(diagnosis.ill for diagnosis in diagnoses):
         raise typer.Exit(ILL)
 
@@ -69,47 +69,49 @@ def before(settings: list[str] | None, json: bool) -> None:
     from dataclasses import asdict, replace
 
     from mooring.cli.progress import reading_lines
-    from mooring.cli.waiting import working
+    from mooring.cli.spinner import working
     from mooring.client.bank import stand_in
-    from mooring.data.progress import reading_told
+    from mooring.data.progress import reading_progress
     from mooring.simulation import prepare
     from mooring.simulation.forecast import forecast
 
-    told: list[dict[str, Any]] = []
+    trees: list[dict[str, Any]] = []
     for experiment in chosen:
-        with working("reading the images and drawing the partition", silent=json), reading_told(reading_lines):
+        with working("reading the images and drawing the partition", silent=json), reading_progress(reading_lines):
             federation, job = prepare(experiment)
         with working("timing a few steps of the largest client", silent=json):
             if experiment.method.bank is not None and federation.public is not None:
                 job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
             found = forecast(job, federation)
         findings = foreseen(found, settings or [])
-        told.append({"method": experiment.label, **asdict(found), "findings": [asdict(one) for one in findings]})
+        trees.append({"method": experiment.label, **asdict(found), "findings": [asdict(one) for one in findings]})
         if not json:
             show_forecast(experiment.label, found, findings, dict(enumerate(site.name for site in federation.sites())))
     if json:
-        print_json(told[0] if len(told) == 1 else told)
+        print_json(trees[0] if len(trees) == 1 else trees)
 
 
 def foreseen(found: "RunForecast", settings: list[str]) -> "list[Finding]":
     """What can be said before a run, as findings: one per kind."""
     from mooring.doctor import Finding, FindingEvidence
 
-    kinds = {told.kind: [same for same in found.findings if same.kind == told.kind] for told in found.findings}
+    kinds = {
+        forecast.kind: [same for same in found.findings if same.kind == forecast.kind] for forecast in found.findings
+    }
     return [
         Finding(
             kind,
             "note",
             sentence(same[0]),
-            tuple(FindingEvidence(told.evidence, told.client) for told in same),
+            tuple(FindingEvidence(forecast.evidence, forecast.client) for forecast in same),
             with_remedy(settings, same[0].remedy.split()),
         )
         for kind, same in kinds.items()
     ]
 
 
-def sentence(told: "Forecast") -> str:
-    text = told.text if told.client is None else f"client {told.client} {told.text}"
+def sentence(forecast: "Forecast") -> str:
+    text = forecast.text if forecast.client is None else f"client {forecast.client} {forecast.text}"
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -124,7 +126,7 @@ def with_remedy(settings: list[str], remedy: list[str]) -> str:
     return "" if new == old else join(["mooring", "run", *words])
 
 
-def as_tree(diagnosis: "Diagnosis") -> dict[str, Any]:
+def diagnosis_tree(diagnosis: "Diagnosis") -> dict[str, Any]:
     from dataclasses import asdict
 
     return {
@@ -138,7 +140,7 @@ def as_tree(diagnosis: "Diagnosis") -> dict[str, Any]:
     }
 
 
-def show(diagnosis: "Diagnosis") -> None:
+def show_diagnosis(diagnosis: "Diagnosis") -> None:
     """One screen: the verdict, then finding by finding how bad it is, the evidence, and what to try."""
     from rich.text import Text
 
@@ -160,7 +162,7 @@ def show_findings(screen: "Screen", findings: "Sequence[Finding]", sites: "Mappi
     for finding in findings:
         first, *rest = folded(screen, f"{finding.words} ({finding.kind})")
         screen.print(Text.assemble(MARKS[finding.severity], f"  {first}"), *rest, sep="\n", soft_wrap=True)
-        for line in (line for told in evidence_of(finding, sites) for line in folded(screen, told)):
+        for line in (line for evidence in evidence_of(finding, sites) for line in folded(screen, evidence)):
             screen.print(f"{INDENT}{line.strip()}", style="dim", soft_wrap=True)
         if finding.remedy and finding.remedy not in tried:
             screen.print(Text.assemble(INDENT, ("Try:", "bold"), f" {finding.remedy}"), soft_wrap=True)
@@ -183,7 +185,7 @@ def evidence_of(finding: "Finding", sites: "Mapping[int, str]") -> list[str]:
         who = [] if one.client is None else [sites.get(one.client, f"client {one.client}")]
         when = [] if one.round is None or one.client is None else [f"round {one.round}"]
         lines.append(": ".join(part for part in (", ".join([*who, *when]), one.text) if part))
-    others = [named(client, sites.get(client, "")) for client in finding.clients[len(shown) :]]
+    others = [client_name(client, sites.get(client, "")) for client in finding.clients[len(shown) :]]
     if others:
         more = f" and {len(others) - MOST} more" if len(others) > MOST else ""
         lines[-1] += f" (and clients {', '.join(others[:MOST])}{more})"
@@ -196,7 +198,7 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
     from rich.text import Text
 
     from mooring.cli.terminal import Screen
-    from mooring.doctor.finding import number
+    from mooring.doctor.finding import short_number
     from mooring.reports.table import size
 
     screen = Screen()
@@ -206,10 +208,10 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
     for heading in ("images", "steps", "steps until the pull\nsettles (relaxation)", "strongest pull\n(lambda)"):
         table.add_column(heading, justify="right")
     for line in found.clients[:MOST]:
-        relaxation = "-" if line.relaxation is None else number(line.relaxation)
-        largest = "-" if line.largest is None else number(line.largest)
+        relaxation = "-" if line.relaxation is None else short_number(line.relaxation)
+        largest = "-" if line.largest is None else short_number(line.largest)
         table.add_row(
-            named(line.client, sites[line.client]), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest
+            client_name(line.client, sites[line.client]), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest
         )
     screen.print(table)
     if len(found.clients) > MOST:

@@ -75,10 +75,10 @@ def plan(  # noqa: PLR0913, PLR0917
     identity = own_identity()
     data, job = plan_job(
         experiment,
-        listed(classes),
-        listed(sites),
+        split_commas(classes),
+        split_commas(sites),
         identity,
-        keys={name: key_in(told) for name, told in pairs("key", key, "SITE=KEY").items()},
+        keys={name: key_in(key_text) for name, key_text in pairs("key", key, "SITE=KEY").items()},
         minimum=minimum,
         expires=None if expires is None else moment(expires),
         secure_images=images if secure_sum else None,
@@ -208,7 +208,7 @@ def recover(
     from mooring.federation.recovery import write_recovery
 
     path = out or Path(f"{site}.recovery.mooring")
-    write_recovery(read_job(job, encoder), site, listed(missing), own_identity(), Log(home()), path)
+    write_recovery(read_job(job, encoder), site, split_commas(missing), own_identity(), Log(home()), path)
     say(f"{path}: send it to the coordinator")
     say(f"with it and the file of {missing}, that file could be read")
 
@@ -259,17 +259,17 @@ def log(
     say(kept.last)
 
 
-def key_in(told: str) -> str:
+def key_in(text: str) -> str:
     """A public key, or what a file of that name holds."""
-    path = Path(told)
+    path = Path(text)
     try:
         with path.open("rb") as file:
             return file.read(200).decode("ascii").strip()
     except (OSError, ValueError):
-        return told
+        return text
 
 
-def listed(text: str) -> list[str]:
+def split_commas(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 

@@ -42,24 +42,28 @@ def facts(rows: Sequence[tuple[str, str]]) -> None:
 
 def show_job(job: JobFile, why: str = "") -> None:
     """What a job asks for."""
-    told, images = job.manifest, job.images
-    keys = sum(site.key is not None for site in told.sites)
+    manifest, images = job.manifest, job.images
+    keys = sum(site.key is not None for site in manifest.sites)
     facts(
         [
             ("job", job.sha256),
             ("asked by", f"{job.coordinator} (fingerprint {fingerprint(job.coordinator)})"),
-            ("method", told.method + (f" ({why})" if why else "")),
-            ("classes", ", ".join(told.classes)),
+            ("method", manifest.method + (f" ({why})" if why else "")),
+            ("classes", ", ".join(manifest.classes)),
             ("sites", f"{', '.join(job.site_names)} ({keys} with a key)"),
             ("images", f"{images.size} x {images.size} pixels, {'grey' if images.channels == 1 else 'colour'}"),
-            *([] if told.encoder is None else [("encoder", in_words(told.encoder))]),
+            *([] if manifest.encoder is None else [("encoder", in_words(manifest.encoder))]),
             *(("privacy", part.privacy.sentence) for part in job.work.needs if isinstance(part, NoisedMoments)),
-            *([("secure sum", "the coordinator reads the sum of all sites, and nobody's own")] if told.secure else []),
+            *(
+                [("secure sum", "the coordinator reads the sum of all sites, and nobody's own")]
+                if manifest.secure
+                else []
+            ),
             *([("counts", WORDS.partition(": ")[2])] if job.withholds else []),
-            ("minimum", f"{told.minimum} images of a class that a site has any of"),
-            ("expires", told.expires),
-            ("upload", f"at most {size(told.most_bytes)}:"),
-            *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name) for plan in told.uploads)),
+            ("minimum", f"{manifest.minimum} images of a class that a site has any of"),
+            ("expires", manifest.expires),
+            ("upload", f"at most {size(manifest.most_bytes)}:"),
+            *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name) for plan in manifest.uploads)),
         ]
     )
 
@@ -78,25 +82,25 @@ def show_preview(job: JobFile, site: str, found: "Preview") -> None:
     console = Screen()
     console.print(table)
     if found.images:
-        told = f"{site} would train on {found.images} images, in about {duration(found.seconds)}"
-        console.print(f"\n{told}, and send about {size(found.bytes)}:")
-        console.print(listed(found.reveals))
+        message = f"{site} would train on {found.images} images, in about {duration(found.seconds)}"
+        console.print(f"\n{message}, and send about {size(found.bytes)}:")
+        console.print(bullet_list(found.reveals))
     if found.budget is not None:
         console.print(f"with it, this account would have sent {found.budget.sentence}")
     for ending, count in found.ignored.items():
         console.print(f"not read: {count} {ending}", style="dim")
     for label, count in found.small.items():
-        told = f"{label}: {count} images are fewer than {job.manifest.minimum}; their sums give single images away"
-        console.print(f"warning: {told}", style="yellow")
+        message = f"{label}: {count} images are fewer than {job.manifest.minimum}; their sums give single images away"
+        console.print(f"warning: {message}", style="yellow")
     if found.testable is not None:
         console.print(f"warning: {found.testable}", style="yellow")
     if not found.images:
-        told = f"{site} has no image of a class of this job, and would send nothing; say --map FOLDER=CLASS"
-        console.print(f"\nwarning: {told}", style="yellow")
+        message = f"{site} has no image of a class of this job, and would send nothing; say --map FOLDER=CLASS"
+        console.print(f"\nwarning: {message}", style="yellow")
     console.print("nothing was written, and nothing was sent", style="dim")
 
 
-def listed(sentences: Sequence[str]) -> Table:
+def bullet_list(sentences: Sequence[str]) -> Table:
     """A dash before each; what is long goes on below its own beginning."""
     table = Table.grid(padding=(0, 1))
     for sentence in sentences:
@@ -114,9 +118,9 @@ def show_file(path: Path, found: Inspected) -> None:
     for row in found.tensors:
         shapes = ", ".join(dict.fromkeys(" x ".join(f"{side:,}" for side in shape) or "1" for shape in row.shapes))
         how_many = f"{len(row.names)} tensors" if len(row.names) > 1 else row.names[0]
-        told = f"{how_many}: {shapes[:200]} numbers, {size(row.bytes)}"
-        console.print(listed([row.sentence]))
-        console.print(f"    {told}", style="dim", soft_wrap=True)
+        text = f"{how_many}: {shapes[:200]} numbers, {size(row.bytes)}"
+        console.print(bullet_list([row.sentence]))
+        console.print(f"    {text}", style="dim", soft_wrap=True)
     for warning in found.warnings:
         console.print(f"warning: {warning}", style="yellow")
 

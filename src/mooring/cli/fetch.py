@@ -81,7 +81,7 @@ class DownloadLines:
     """For logs and pipes: a line at every tenth of a file, on standard error."""
 
     def __init__(self) -> None:
-        self.told: dict[str, float] = {}
+        self.reported: dict[str, float] = {}
 
     def show(self, event: "Event") -> None:
         from mooring.events import Downloaded
@@ -92,6 +92,6 @@ class DownloadLines:
         file, done, total = event.file, event.done, event.total
         if event.resumed:
             say(f"{file}: goes on at {size(done)}", err=True)
-        elif total is not None and (done == total or done / total >= self.told.get(file, 0.0) + STEP):
-            self.told[file] = done / total
+        elif total is not None and (done == total or done / total >= self.reported.get(file, 0.0) + STEP):
+            self.reported[file] = done / total
             say(f"{file}: {size(done)} of {size(total)}", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cli.arguments import AsJson, TrustCode, print_json, say
-from mooring.cli.refuse import OfRun, refuse
+from mooring.cli.other_fusions import OfRun, fuse_run
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def fuse(  # noqa: PLR0913, PLR0917
         raise ConfigError(["--include-encoder: is for a model; say --out too"])
     if report or data is not None:
         raise ConfigError([f"{given[0]}: is no job file; the page on a run is that of mooring report"])
-    refuse(OfRun(given[0], given[1:], fusion, clients, without, at_round, trust_code, out, kept, json))
+    fuse_run(OfRun(given[0], given[1:], fusion, clients, without, at_round, trust_code, out, kept, json))
 
 
 def page_among(words: list[str], model: Path) -> tuple[Path, list[Path]]:

@@ -49,14 +49,14 @@ def import_(
 def import_logs(logs: list[Path], out: str | None, json: bool) -> None:
     from mooring.importing import import_log
 
-    told: list[tuple[Path, Path, Result]] = []
+    imported: list[tuple[Path, Path, Result]] = []
     for log in logs:
         place = Path(out, *([log.stem] if len(logs) > 1 else [])) if out else None
-        told += [(folder, log, result) for folder, result in import_log(log, place)]
+        imported += [(folder, log, result) for folder, result in import_log(log, place)]
     if json:
-        print_json([as_row(folder, log, result) for folder, log, result in told])
+        print_json([as_row(folder, log, result) for folder, log, result in imported])
         return
-    for folder, log, result in told:
+    for folder, log, result in imported:
         accuracy = "no fused accuracy" if isnan(result.accuracy) else f"accuracy {result.accuracy:.4f}"
         origin = result.origin
         mark = " (inferred)" if origin is not None and origin.identified == "inferred" else ""

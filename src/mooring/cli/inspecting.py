@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mooring.federation.budget import spent
-from mooring.federation.container import Container, decode, file_hash, load
+from mooring.federation.container import Container, decode_container, file_hash, load
 from mooring.federation.encoder_at_hand import PLAN_AGAIN
 from mooring.federation.encoder_named import NOT_INSIDE, in_words
 from mooring.federation.explain import (
@@ -26,7 +26,7 @@ from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import SEALED, UploadFile, UploadManifest, read_upload
 from mooring.reports.table import size
 from mooring.uploads import Limits
-from mooring.uploads.codec import facts_of, header_of
+from mooring.uploads.codec import header_facts, header_of
 
 
 @dataclass(frozen=True)
@@ -44,34 +44,34 @@ class Inspected:
 def inspected(path: Path) -> Inspected:
     """A file of any kind, its signature checked, explained."""
     data = load(path)
-    held = decode(data, None, what=str(path))
+    held = decode_container(data, None, what=str(path))
     look = {JOB: of_job, UPLOAD: of_upload, SEALED: of_sealed, MODEL: of_model}.get(held.kind, of_other)
     return look(held, data, path)
 
 
 def of_job(held: Container, data: bytes, path: Path) -> Inspected:
     """What a job asks for, as its manifest says; whether it builds that too is seen where it is approved."""
-    told = manifest_as(JobManifest, held.manifest, str(path), PLAN_AGAIN)
-    keys = sum(site.key is not None for site in told.sites)
+    manifest = manifest_as(JobManifest, held.manifest, str(path), PLAN_AGAIN)
+    keys = sum(site.key is not None for site in manifest.sites)
     rows = [
         ("job", held.sha256),
-        ("method", told.method),
-        ("classes", ", ".join(told.classes)),
-        ("sites", f"{', '.join(site.name for site in told.sites)} ({keys} with a key)"),
-        ("encoder", "" if told.encoder is None else in_words(told.encoder)),
-        ("secure sum", "the coordinator reads the sum of all sites, and nobody's own" if told.secure else ""),
-        ("counts", "withheld" if told.counts == "withheld" else ""),
-        ("minimum", f"{told.minimum} images of a class that a site has any of"),
-        ("created", f"{told.created}, by mooring {told.mooring}"),
-        ("expires", told.expires),
-        ("upload", f"at most {size(told.most_bytes)}:"),
-        *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name) for plan in told.uploads)),
+        ("method", manifest.method),
+        ("classes", ", ".join(manifest.classes)),
+        ("sites", f"{', '.join(site.name for site in manifest.sites)} ({keys} with a key)"),
+        ("encoder", "" if manifest.encoder is None else in_words(manifest.encoder)),
+        ("secure sum", "the coordinator reads the sum of all sites, and nobody's own" if manifest.secure else ""),
+        ("counts", "withheld" if manifest.counts == "withheld" else ""),
+        ("minimum", f"{manifest.minimum} images of a class that a site has any of"),
+        ("created", f"{manifest.created}, by mooring {manifest.mooring}"),
+        ("expires", manifest.expires),
+        ("upload", f"at most {size(manifest.most_bytes)}:"),
+        *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name) for plan in manifest.uploads)),
     ]
     return Inspected(held.kind, len(data), held.signer, tuple(row for row in rows if row[1]))
 
 
 def of_upload(held: Container, data: bytes, path: Path) -> Inspected:
-    return with_budget(told_of(read_upload(path), len(data)), file_hash(data))
+    return with_budget(inspect_upload(read_upload(path), len(data)), file_hash(data))
 
 
 def with_budget(found: Inspected, digest: str) -> Inspected:
@@ -86,7 +86,7 @@ def of_sealed(held: Container, data: bytes, path: Path) -> Inspected:
     """The coordinator sees what is inside; everybody else, for whom it is."""
     identity = own_identity()
     if held.manifest.get("for") == identity.public:
-        return told_of(read_upload(path, key=identity.key), len(data))
+        return inspect_upload(read_upload(path, key=identity.key), len(data))
     rows = (("job", str(held.manifest.get("job"))), ("sealed for", str(held.manifest.get("for"))))
     return Inspected(held.kind, len(data), held.signer, rows, warnings=("only its coordinator can open it",))
 
@@ -98,31 +98,31 @@ def of_other(held: Container, data: bytes, path: Path) -> Inspected:
 
 def of_model(held: Container, data: bytes, path: Path) -> Inspected:
     """Who is in it, what it knows and what it needs; its tensors are not looked at."""
-    told = manifest_as(Provenance, held.manifest, str(path), AGAIN)
-    facts = facts_of(header_of(held.payload, Limits(), str(path)), str(path))
+    provenance = manifest_as(Provenance, held.manifest, str(path), AGAIN)
+    facts = header_facts(header_of(held.payload, Limits(), str(path)), str(path))
     classes = list(map(str, facts.get("classes", [])))
-    behind = [f"{label}: {n}" for label, n in zip(classes, told.images_per_class, strict=False)]
-    made = {"federation": "a federation by file", "simulation": "a simulated run"}.get(told.origin, "")
+    behind = [f"{label}: {n}" for label, n in zip(classes, provenance.images_per_class, strict=False)]
+    made = {"federation": "a federation by file", "simulation": "a simulated run"}.get(provenance.origin, "")
     rows = [
         ("made by", made),
-        ("method", told.method),
-        ("fusion", told.fusion),
-        ("track", told.track),
+        ("method", provenance.method),
+        ("fusion", provenance.fusion),
+        ("track", provenance.track),
         ("classes", ", ".join(classes)),
         ("images", ", ".join(behind)),
-        ("sites", f"{len(told.used)} of {len(told.asked)} in the model"),
-        *(("", share_told(site)) for site in told.sites),
-        ("encoder", "" if told.encoder is None else in_words(told.encoder, NOT_INSIDE)),
-        *(("protected by", words) for words in told.protections),
-        ("work order", told.job_sha256 or ""),
-        ("fingerprint", told.fingerprint or ""),
-        ("seed", "" if told.seed is None else str(told.seed)),
-        ("made with", ", ".join(f"{name} {version}" for name, version in told.versions.items())),
+        ("sites", f"{len(provenance.used)} of {len(provenance.asked)} in the model"),
+        *(("", share_text(site)) for site in provenance.sites),
+        ("encoder", "" if provenance.encoder is None else in_words(provenance.encoder, NOT_INSIDE)),
+        *(("protected by", words) for words in provenance.protections),
+        ("work order", provenance.job_sha256 or ""),
+        ("fingerprint", provenance.fingerprint or ""),
+        ("seed", "" if provenance.seed is None else str(provenance.seed)),
+        ("made with", ", ".join(f"{name} {version}" for name, version in provenance.versions.items())),
     ]
     return Inspected(held.kind, len(data), held.signer, tuple(row for row in rows if row[1]))
 
 
-def share_told(site: SiteShare) -> str:
+def share_text(site: SiteShare) -> str:
     """`north: 49 images, 39.8 %`"""
     if not site.used:
         return f"{site.name}: {site.reason}"
@@ -130,43 +130,50 @@ def share_told(site: SiteShare) -> str:
     return f"{site.name}: {images}" + ("" if site.weight is None else f", {100 * site.weight:.1f} %")
 
 
-def told_of(file: UploadFile, nbytes: int) -> Inspected:
-    told, tensors = file.manifest, file.upload.tensors
-    if told.masked:
+def inspect_upload(file: UploadFile, nbytes: int) -> Inspected:
+    manifest, tensors = file.manifest, file.upload.tensors
+    if manifest.masked:
         return of_masked(file, nbytes)
     counts = class_counts(tensors)
-    rows = [("site", told.site), ("answers job", told.job), ("made", told.created)]
-    rows += [("images", images_told(told))]
-    rows += [("privacy", ", ".join(f"{name} {value:g}" for name, value in told.privacy.items()))] * bool(told.privacy)
+    rows = [("site", manifest.site), ("answers job", manifest.job), ("made", manifest.created)]
+    rows += [("images", images_text(manifest))]
+    rows += [("privacy", ", ".join(f"{name} {value:g}" for name, value in manifest.privacy.items()))] * bool(
+        manifest.privacy
+    )
     warnings = []
     if counts is not None:
-        some = {label: count for label, count in zip(told.classes, counts, strict=False) if count}
+        some = {label: count for label, count in zip(manifest.classes, counts, strict=False) if count}
         rows.append(("of each class", ", ".join(f"{label} {count}" for label, count in some.items())))
         if some:
             smallest = min(some, key=lambda label: some[label])
             rows.append(("smallest class", f"{smallest}, {some[smallest]} images"))
-        for label, count in small_classes(counts, told.classes, told.minimum).items():
+        for label, count in small_classes(counts, manifest.classes, manifest.minimum).items():
             warnings.append(
-                f"{label} has {count} images and the job asks for {told.minimum}: sums over so few are nearly the "
+                f"{label} has {count} images and the job asks for {manifest.minimum}: sums over so few are nearly the "
                 "features of single images"
             )
-    second = None if told.samples is None else second_moment_rank(tensors, told.samples)
+    second = None if manifest.samples is None else second_moment_rank(tensors, manifest.samples)
     rows += [("second moments", second.sentence)] if second else []
-    rows += [(name, f"{value:.4g}") for name, value in told.metrics.items() if value is not None]
-    rows.append(("made with", ", ".join(f"{name} {version}" for name, version in told.versions.items())))
+    rows += [(name, f"{value:.4g}") for name, value in manifest.metrics.items() if value is not None]
+    rows.append(("made with", ", ".join(f"{name} {version}" for name, version in manifest.versions.items())))
     return Inspected("upload", nbytes, file.signer, tuple(rows), tuple(explained(tensors)), tuple(warnings))
 
 
-def images_told(told: UploadManifest) -> str:
-    if told.samples is None:
+def images_text(manifest: UploadManifest) -> str:
+    if manifest.samples is None:
         return "withheld: the file does not tell how many there are"
-    return f"about {told.samples}, under noise" if told.privacy else str(told.samples)
+    return f"about {manifest.samples}, under noise" if manifest.privacy else str(manifest.samples)
 
 
 def of_masked(file: UploadFile, nbytes: int) -> Inspected:
     """Random words: there is nothing to see but how many."""
-    told = file.manifest
+    manifest = file.manifest
     words = sum(tensor.numel() for tensor in file.upload.tensors.values())
     said = f"{words} masked words: random numbers to everybody; only the sum over all sites of the job can be read"
-    rows = (("site", told.site), ("answers job", told.job), ("made", told.created), ("what leaves the site", said))
+    rows = (
+        ("site", manifest.site),
+        ("answers job", manifest.job),
+        ("made", manifest.created),
+        ("what leaves the site", said),
+    )
     return Inspected("upload", nbytes, file.signer, rows)

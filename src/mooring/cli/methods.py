@@ -54,11 +54,11 @@ def methods(word: WordArgument = "", json: AsJson = False) -> None:
         for group, members in GROUPS.items()
         for name, method in members.items()
     ]
-    found = chosen(rows, word, "method")
+    found = matching_rows(rows, word, "method")
     if json:
         print_json(
             [
-                {"method": row.name, "track": METHODS[row.name].track, "fusion": kind_of(row.name), **as_tree(row)}
+                {"method": row.name, "track": METHODS[row.name].track, "fusion": kind_of(row.name), **row_tree(row)}
                 for row in found
             ]
         )
@@ -78,22 +78,22 @@ def fusions(word: WordArgument = "", json: AsJson = False) -> None:
         Listed(card.group, kind, card.about, card.source, uploads_of(FUSIONS[kind]()), cost_of_fusion(kind))
         for kind, card in FUSION_CARDS.items()
     ]
-    found = chosen(rows, word, "fusion")
+    found = matching_rows(rows, word, "fusion")
     if json:
         asked = {row.name: " and ".join(f"{images} images" for images in asks(row.name)) for row in found}
-        print_json([{"fusion": row.name, "server": asked[row.name]} | as_tree(row) for row in found])
+        print_json([{"fusion": row.name, "server": asked[row.name]} | row_tree(row) for row in found])
         return
     show_list(found)
 
 
-def chosen(rows: Sequence[Listed], word: str, what: str) -> list[Listed]:
+def matching_rows(rows: Sequence[Listed], word: str, what: str) -> list[Listed]:
     found = [row for row in rows if row.has(word)]
     if not found:
         raise ConfigError([f"{word}: no {what} has this word; {nearest(word, [row.name for row in rows])}"])
     return found
 
 
-def as_tree(row: Listed) -> dict[str, str]:
+def row_tree(row: Listed) -> dict[str, str]:
     return {"group": row.group, "about": row.about, "source": row.source, "uploads": row.uploads, "cost": row.cost}
 
 
@@ -154,8 +154,8 @@ def show_list(rows: Sequence[Listed]) -> None:
         if common:
             screen.print(Text("\n".join(wrap(f"each {members[0].facts}", width)), "dim"))
         for row in members:
-            told = row.source if common else f"{row.source}; {row.facts}"
-            lines = wrap(f"{row.about} {MARK}{told})", width - NAME - 1, break_on_hyphens=False)
+            source = row.source if common else f"{row.source}; {row.facts}"
+            lines = wrap(f"{row.about} {MARK}{source})", width - NAME - 1, break_on_hyphens=False)
             lines = [*([""] if len(row.name) > NAME else []), *lines]
             block = f"\n{' ' * (NAME + 1)}".join([f"{row.name:<{NAME}} {lines[0]}".rstrip(), *lines[1:]])
             text = Text(block.replace(MARK, "("))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cells import in_csv
 from mooring.cli.arguments import FAILED, AsJson, PositiveOption, TrustCode, print_json, say, trusted
+from mooring.table_text import in_csv
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -38,11 +38,11 @@ def predict(
     Exit code 3 when some files cannot be read: they are named, and the others predicted.
     """
     from mooring.cli.progress import reading_lines
-    from mooring.data.progress import reading_told
+    from mooring.data.progress import reading_progress
     from mooring.federation.predict import predict as ask
 
-    loaded = opened(model, encoder, trust_code)
-    with reading_told(reading_lines):
+    loaded = open_model(model, encoder, trust_code)
+    with reading_progress(reading_lines):
         found = ask(loaded, images)
     if csv_file is not None:
         from mooring.record import write_atomically
@@ -75,15 +75,15 @@ def evaluate(
     Name images that nobody trained on: of others the count says nothing about new ones.
     """
     from mooring.cli.progress import reading_lines
-    from mooring.data.progress import reading_told
+    from mooring.data.progress import reading_progress
 
-    loaded = opened(model, encoder, trust_code)
-    with reading_told(reading_lines):
+    loaded = open_model(model, encoder, trust_code)
+    with reading_progress(reading_lines):
         found = assessed(loaded, model, data, positive, trust_code)
     if json:
-        from mooring.federation.assessment import as_told
+        from mooring.federation.assessment import assessment_tree
 
-        print_json({"model": str(model), "data": str(data), **as_told(found)})
+        print_json({"model": str(model), "data": str(data), **assessment_tree(found)})
     else:
         from mooring.cli.model_tables import assessment_tables
 
@@ -101,7 +101,7 @@ def export(
     """Write a model as ONNX, preprocessing included: uint8 images in, scores and their soft-max out."""
     from mooring.federation.onnx_export import export_onnx
 
-    say(export_onnx(opened(model, encoder, trust_code), onnx).words)
+    say(export_onnx(open_model(model, encoder, trust_code), onnx).words)
 
 
 def card(
@@ -118,7 +118,7 @@ def card(
     from mooring.record.files import file_sha256
     from mooring.reports.models import Findings, model_card, write_model_page
 
-    loaded = opened(model, encoder, trust_code)
+    loaded = open_model(model, encoder, trust_code)
     measured = None if data is None else assessed(loaded, model, data, positive, trust_code)
     findings = Findings(measured, file_sha256=file_sha256(file_of(model)))
     if out is None:
@@ -133,7 +133,7 @@ def card(
         say(str(out))
 
 
-def opened(path: Path, encoder: str | None, trust_code: bool) -> "ModelFile":
+def open_model(path: Path, encoder: str | None, trust_code: bool) -> "ModelFile":
     """The model in a file or in the folder of a run."""
     from mooring.federation.model_file import load_model
 
@@ -200,5 +200,5 @@ def tell_unreadable(unreadable: "Sequence[Unreadable]", files: int, quiet: bool)
 
 def tell_ignored(ignored: "Counter[str]") -> None:
     if ignored:
-        told = ", ".join(f"{count} {ending}" for ending, count in ignored.most_common(5))
-        say(f"not looked at in folders: {told}", err=True)
+        endings = ", ".join(f"{count} {ending}" for ending, count in ignored.most_common(5))
+        say(f"not looked at in folders: {endings}", err=True)

@@ -85,13 +85,13 @@ def positive_lines(found: "PositiveClass") -> list[str]:
     auc = "unknown: all images are of one kind" if found.auc is None else f"{found.auc:.3f}"
     return [
         f"positive class {found.label!r}",
-        f"  sensitivity  {told(found.sensitivity)}",
-        f"  specificity  {told(found.specificity)}",
+        f"  sensitivity  {rate_text(found.sensitivity)}",
+        f"  specificity  {rate_text(found.specificity)}",
         f"  AUC          {auc}",
     ]
 
 
-def told(rate: "Rate") -> str:
+def rate_text(rate: "Rate") -> str:
     return f"{rate.percent} ({rate.right} of {rate.n}), 95 % interval {rate.interval_words}"
 
 

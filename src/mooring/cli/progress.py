@@ -11,8 +11,8 @@ from rich.console import RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
-from mooring.cli.accuracies import measured
-from mooring.cli.arguments import counted, duration, round_of, say
+from mooring.cli.accuracies import accuracy_with_interval
+from mooring.cli.arguments import duration, plural, round_of, say
 from mooring.cli.clock import TimeLeft
 from mooring.cli.terminal import Screen
 from mooring.events import (
@@ -120,16 +120,16 @@ class RunLines:
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
         self.trained = TrainingProgress()
         self.sites: tuple[str, ...] = ()
-        self.begun = self.told = monotonic()
+        self.begun = self.last_message = monotonic()
 
     def show(self, event: Event) -> None:
         line = warning(event, self.sites)
         match event:
             case PartitionDrawn(sites=sites, summary=summary):
                 self.trained.clients, self.sites = sum(1 for size in summary.sizes if size), sites
-                holders = counted(self.trained.clients, "client")
-                line = f"{self.name}: {holders} with {counted(sum(summary.sizes), 'image')}"
-                self.begun = self.told = monotonic()
+                holders = plural(self.trained.clients, "client")
+                line = f"{self.name}: {holders} with {plural(sum(summary.sizes), 'image')}"
+                self.begun = self.last_message = monotonic()
             case RunResumed():
                 self.trained.resumed(event)
                 line = f"{self.name}: {resumed(event, self.rounds, self.sites)}"
@@ -146,9 +146,9 @@ class RunLines:
     def _far(self) -> str | None:
         now, trained = monotonic(), self.trained
         left = trained.clients - trained.done
-        if now - self.told < PATIENCE or left <= 0 or trained.gained <= 0:
+        if now - self.last_message < PATIENCE or left <= 0 or trained.gained <= 0:
             return None
-        self.told = now
+        self.last_message = now
         still = duration((now - self.begun) * left / trained.gained)
         return f"{self.name}: training {trained.done / trained.clients:.0%}, about {still} left"
 
@@ -241,10 +241,10 @@ class ClientBars:
 
 def resumed(event: RunResumed, rounds: int, sites: Sequence[str]) -> str:
     """goes on: 2 of 5 clients are done, client 4 goes on in round 3 (last: 9) after 120 steps, 2 begin"""
-    parts = [f"{event.done:,} of {counted(event.clients, 'client')} {'is' if event.done == 1 else 'are'} done"]
+    parts = [f"{event.done:,} of {plural(event.clients, 'client')} {'is' if event.done == 1 else 'are'} done"]
     if len(event.on_the_way) <= FEW:
         parts += [
-            f"{site_of(at.client, sites)} goes on in {round_of(at.round, rounds)} after {counted(at.step, 'step')}"
+            f"{site_of(at.client, sites)} goes on in {round_of(at.round, rounds)} after {plural(at.step, 'step')}"
             for at in event.on_the_way
         ]
     else:
@@ -257,7 +257,7 @@ def resumed(event: RunResumed, rounds: int, sites: Sequence[str]) -> str:
 
 def fused(event: SnapshotFused, rounds: int) -> str:
     """round 1 (last: 9): accuracy 0.872 (95 % 0.834-0.903, 360 images)"""
-    accuracy = "unknown" if event.accuracy is None else measured(event.accuracy, event.images)
+    accuracy = "unknown" if event.accuracy is None else accuracy_with_interval(event.accuracy, event.images)
     return f"{round_of(event.round, rounds) if rounds > 1 else 'fused'}: accuracy {accuracy}"
 
 

@@ -93,12 +93,12 @@ def run_all(
 ) -> None:
     from mooring.cli.progress import watching
     from mooring.record import Result, RunFolder
-    from mooring.simulation import folder_of
     from mooring.simulation import run as run_experiment
+    from mooring.simulation import run_folder_of
 
     outcomes: list[tuple[str, Result]] = []
     for experiment in chosen:
-        folder = folder_of(experiment)
+        folder = run_folder_of(experiment)
         earlier = None if again else RunFolder(folder).finished(experiment.fingerprint())
         if earlier is not None and not (quiet or json):
             say(f"{experiment.label}: {nothing_to_do}", err=True)

@@ -34,12 +34,12 @@ def settings(
     if not (found or said or kinds):
         raise ConfigError([f"{part}: is part of no key and no sentence; mooring settings lists all of them"])
     if json:
-        print_json([as_tree(setting) for setting in found])
+        print_json([setting_tree(setting) for setting in found])
         return
-    show(found, kinds, said)
+    show_settings(found, kinds, said)
 
 
-def as_tree(setting: "Setting") -> dict[str, object]:
+def setting_tree(setting: "Setting") -> dict[str, object]:
     return {
         "keys": setting.keys,
         "kinds": setting.kinds,
@@ -49,14 +49,14 @@ def as_tree(setting: "Setting") -> dict[str, object]:
     }
 
 
-def show(
+def show_settings(
     found: "Sequence[Setting]", kinds: "dict[str, tuple[str, ...]]", said: "dict[str, tuple[tuple[str, ...], str]]"
 ) -> None:
     """Key, default and range, the sentence below; keys that come with a choice under the word that makes it."""
     from rich.text import Text
 
     from mooring.cli.terminal import Screen
-    from mooring.config.keys import ours
+    from mooring.config.keys import short_key
 
     screen = Screen(soft_wrap=True)
     width = min(screen.width, WIDEST)
@@ -64,20 +64,20 @@ def show(
         screen.print(Text(f"{'key':<{KEY}} {'default':<{DEFAULT}} range", "dim"))
     for prefix, section in groupby(found, lambda setting: setting.prefix):
         if prefix in kinds:
-            screen.print(listed(prefix, kinds[prefix], width))
+            screen.print(kinds_line(prefix, kinds[prefix], width))
         for heading, group in groupby(section, choice):
             if heading:
                 screen.print(Text(heading, "italic dim"))
             for setting in group:
                 screen.print(entry(setting.keys, setting.default, setting.range, setting.sentence, width))
     for prefix in kinds.keys() - {setting.prefix for setting in found}:
-        screen.print(listed(prefix, kinds[prefix], width))
+        screen.print(kinds_line(prefix, kinds[prefix], width))
     for word, (keys, about) in said.items():
-        told = f"word of the lab notes for {', '.join(map(ours, keys))}: {about}"
-        screen.print(entry((word,), "", "", told, width))
+        text = f"word of the lab notes for {', '.join(map(short_key, keys))}: {about}"
+        screen.print(entry((word,), "", "", text, width))
 
 
-def listed(place: str, kinds: "Sequence[str]", width: int) -> "Text":
+def kinds_line(place: str, kinds: "Sequence[str]", width: int) -> "Text":
     """`weight = fixed, annealed, ...`"""
     from rich.text import Text
 

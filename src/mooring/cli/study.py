@@ -38,39 +38,39 @@ def study(
     """
     if number is not None and workers != 1:
         begin_workers("mooring.sweep.worker")
-    from mooring.cli.waiting import getting_ready
+    from mooring.cli.spinner import getting_ready
 
     with getting_ready():
-        from mooring.study.plan import load_study, plan, plans
+        from mooring.study.plan import load_study, plan_file, plans
     if number is None:
         for key, file in plans().items():
             say(f"{key}  {load_study(file).title}")
         return
-    chosen, scale, out, rest = read(load_study(plan(number)), settings or [])
-    from mooring.cli.overview import overview
+    chosen, scale, out, rest = study_arguments(load_study(plan_file(number)), settings or [])
     from mooring.cli.study_tables import summary, verdicts_table
+    from mooring.cli.sweep_progress import overview
     from mooring.study.run import run_study
 
     try:
-        told = run_study(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
+        record = run_study(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
     except KeyboardInterrupt:
         raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:
-        print_json({"folder": str(out), **as_object(told)})
+        print_json({"folder": str(out), **as_object(record)})
     else:
         if table:
-            verdicts_table(told)
-        summary(told)
+            verdicts_table(record)
+        summary(record)
         say(f"Every claim with its numbers: {out / 'study.md'}")
         show_page(out, trusted(False, rest), quiet)
-    if told.missing:
-        say(f"warning: {len(told.missing)} runs did not finish; the same command tries again", err=True)
+    if record.missing:
+        say(f"warning: {len(record.missing)} runs did not finish; the same command tries again", err=True)
         raise typer.Exit(FAILED)
 
 
 def show_page(out: Path, trust: "Trust", quiet: bool) -> None:
     """Where the report is; or how to get it, since the study itself has ended well without."""
-    from mooring.cli.waiting import working
+    from mooring.cli.spinner import working
     from mooring.reports import report
 
     try:
@@ -81,7 +81,7 @@ def show_page(out: Path, trust: "Trust", quiet: bool) -> None:
         say(f"no report page: {missing.problem}; {missing.remedy}, then mooring report {out}", err=True)
 
 
-def read(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":
+def study_arguments(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":
     """The study with the seeds asked for, its scale, the folder, and what is left for every run."""
     from mooring.study.plan import ScaleName, seeded
 

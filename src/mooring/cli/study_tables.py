@@ -17,19 +17,19 @@ COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow"}
 WIDTH = 80
 
 
-def summary(told: "StudyRecord") -> None:
+def summary(record: "StudyRecord") -> None:
     """In plain lines: what was run, what became of its main claims, and how many claims there are of each kind."""
     console = Screen(soft_wrap=True)
-    console.print(Text.assemble(f"Lab note {told.study} run again, scale {told.scale}: ", (told.title, "bold")))
-    indented(console, f"{len(told.runs)} runs on {told.ran}; methods {', '.join(told.methods)}")
-    console.print(f"What was seen, mean ± standard deviation over seeds {', '.join(map(str, told.seeds))}:")
-    if told.tested:
-        console.print(f"(accuracies on {told.tested})")
-    for row in told.highlights:
+    console.print(Text.assemble(f"Lab note {record.study} run again, scale {record.scale}: ", (record.title, "bold")))
+    indented(console, f"{len(record.runs)} runs on {record.ran}; methods {', '.join(record.methods)}")
+    console.print(f"What was seen, mean ± standard deviation over seeds {', '.join(map(str, record.seeds))}:")
+    if record.tested:
+        console.print(f"(accuracies on {record.tested})")
+    for row in record.highlights:
         console.print(Text.assemble(f"{row.says}: ", (row.verdict, COLOURS[row.verdict])))
         indented(console, row.measured)
-    counts = Counter(row.verdict for row in told.verdicts)
-    console.print(f"Of {len(told.verdicts)} claims: {', '.join(f'{counts[word]} {word}' for word in ANSWERS)}.")
+    counts = Counter(row.verdict for row in record.verdicts)
+    console.print(f"Of {len(record.verdicts)} claims: {', '.join(f'{counts[word]} {word}' for word in ANSWERS)}.")
 
 
 def indented(console: Screen, text: str) -> None:
@@ -38,11 +38,11 @@ def indented(console: Screen, text: str) -> None:
         console.print("  " + line.replace("\xa0", " "))
 
 
-def verdicts_table(told: "StudyRecord") -> None:
+def verdicts_table(record: "StudyRecord") -> None:
     """One line per claim: what was measured, the verdict, the reason."""
     table = Table(pad_edge=False, show_lines=True)
     for heading in ("claim", "the note says", "measured", "verdict"):
         table.add_column(heading)
-    for row in told.verdicts:
+    for row in record.verdicts:
         table.add_row(row.claim, row.documented, row.measured, Text(row.verdict, COLOURS[row.verdict]))
     Screen(highlight=True).print(table)

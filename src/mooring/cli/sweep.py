@@ -39,11 +39,11 @@ def sweep(
     """
     if workers != 1 and engine == "local":
         begin_workers("mooring.sweep.worker")
-    from mooring.cli.waiting import getting_ready
+    from mooring.cli.spinner import getting_ready
 
     with getting_ready():
-        plan, out = read(words, baseline)
-    from mooring.cli.overview import overview
+        plan, out = sweep_arguments(words, baseline)
+    from mooring.cli.sweep_progress import overview
     from mooring.cli.sweep_tables import summary_table
     from mooring.sweep import sweep as run_sweep
 
@@ -61,15 +61,15 @@ def sweep(
         raise typer.Exit(FAILED)
 
 
-def read(words: list[str], baseline: str | None) -> "tuple[Plan, Path]":
+def sweep_arguments(words: list[str], baseline: str | None) -> "tuple[Plan, Path]":
     """The plan, and the folder that `out=` names; without it, one named after the plan."""
     from hashlib import sha256
 
     from mooring.config import load_plan
-    from mooring.config.keys import once
+    from mooring.config.keys import no_duplicates
 
     file = Path(words[0]) if words and "=" not in words[0] else None
-    rest = once(words[1:] if file else words)
+    rest = no_duplicates(words[1:] if file else words)
     named = [word.removeprefix("out=") for word in rest if word.startswith("out=")]
     plan = load_plan(file, [word for word in rest if not word.startswith("out=")], baseline)
     return plan, Path(named[-1]) if named else SWEEPS / sha256(plan.identity().encode()).hexdigest()[:8]

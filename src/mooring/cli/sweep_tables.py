@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from mooring.cli.arguments import counted
+from mooring.cli.arguments import plural
 from mooring.cli.tables import INTERVAL, against_others, chance, decimals, on_what
 from mooring.cli.terminal import Screen
 from mooring.record import Spread
@@ -18,7 +18,7 @@ from mooring.sweep.tables import of_class
 if TYPE_CHECKING:
     from mooring.config import Plan
     from mooring.record import PositiveClass
-    from mooring.sweep.lead import Best
+    from mooring.sweep.best import Best
     from mooring.sweep.summary import Factors, SummaryRow
     from mooring.sweep.tables import SweepTables
 
@@ -42,14 +42,14 @@ def summary_table(plan: "Plan", tables: "SweepTables", out: Path, positive: str 
     won = [lead.best for lead in tables.leads if lead.settled and not plan.search]
     ordered = sorted(tables.summary, key=best_first)
     for row in ordered:
-        cells = [shown(row.factors[factor]) for factor in factors]
+        cells = [value_text(row.factors[factor]) for factor in factors]
         cells += [decimals(row.validation)] if plan.search else []
         accuracies = [result.metrics.accuracy for result in tables.of(row)]
         images = next((result.test_images for result in tables.of(row)), None)
         cells += [
             plus_minus(spread(accuracies)),
             str(row.n),
-            within(sure_of(accuracies, images)),
+            interval_text(sure_of(accuracies, images)),
         ]
         if plan.baseline in {f"{factor}={row.factors[factor]}" for factor in factors}:
             cells += ["-", "-"]
@@ -74,7 +74,7 @@ def one_class_over_seeds(
     console: Screen, tables: "SweepTables", rows: "Sequence[SummaryRow]", positive: str | None
 ) -> None:
     """As medicine counts: the class that was named, or the second of two, as the first run that ended has them."""
-    label = tables.looked_for(positive)
+    label = tables.positive_label(positive)
     if label is None:
         return
     ended = (run.result for run in tables.results if run.result is not None)
@@ -84,7 +84,7 @@ def one_class_over_seeds(
     for heading in ("sensitivity", "specificity", "AUC", f"{INTERVAL}\nof the mean AUC"):
         table.add_column(heading, justify="right")
     for row in rows:
-        table.add_row(*map(shown, row.factors.values()), *medical(list(of_class(tables.of(row), label))))
+        table.add_row(*map(value_text, row.factors.values()), *medical(list(of_class(tables.of(row), label))))
     console.print()
     console.print(table, highlight=True)
     for found in islice(of_class(ended, label), 1):
@@ -95,10 +95,10 @@ def medical(found: "Sequence[PositiveClass]") -> list[str]:
     """Sensitivity, specificity, AUC and the interval of its mean; a dash where no run tells."""
     rates = [one.sensitivity.share for one in found], [one.specificity.share for one in found]
     auc = [one.auc for one in found if one.auc is not None]
-    return [*(plus_minus(spread(values)) for values in (*rates, auc)), within(sure_of(auc, None))]
+    return [*(plus_minus(spread(values)) for values in (*rates, auc)), interval_text(sure_of(auc, None))]
 
 
-def within(sure: Sureness | None) -> str:
+def interval_text(sure: Sureness | None) -> str:
     return f"{sure.low:.3f}-{sure.high:.3f}" if sure else "-"
 
 
@@ -108,7 +108,7 @@ def caption(plan: "Plan", tables: "SweepTables") -> "Iterator[str]":
     images = {result.test_images for result in known}
     sources = {plan.experiment_at(point).data.source for point in plan.points()}
     where = on_what(sources.pop(), images.pop()) if len(sources) == len(images) == 1 else "accuracy on test images"
-    runs = f"{len(known)} of {counted(len(tables.results), 'run')} finished"
+    runs = f"{len(known)} of {plural(len(tables.results), 'run')} finished"
     how = "interval by Student's t, of one seed or equal ones by Wilson over the images"
     yield f"\n{where}; last round: mean ± standard deviation over n seeds, {how}; {runs}"
     if known and known[0].metrics.confusion:
@@ -125,21 +125,21 @@ def verdict(lead: "Best[Factors]") -> str:
         return f"no settled winner: {best} leads, and has no seed in common with {other}"
     if gap.low is None:
         return f"no settled winner: {best} leads {other} by {gap.mean:+.3f} with one seed alone"
-    told = f"{gap.mean:+.3f}, 95 % interval {gap.low:+.3f} to {gap.high:+.3f}, {counted(gap.pairs, 'pair')} of seeds"
+    gap_text = f"{gap.mean:+.3f}, 95 % interval {gap.low:+.3f} to {gap.high:+.3f}, {plural(gap.pairs, 'pair')} of seeds"
     if lead.settled:
-        return f"settled: {best} is better than every other, {other} the nearest ({told})"
-    return f"no settled winner: {best} leads {other} by {told}"
+        return f"settled: {best} is better than every other, {other} the nearest ({gap_text})"
+    return f"no settled winner: {best} leads {other} by {gap_text}"
 
 
 def combination(factors: "Factors") -> str:
-    return ", ".join(shown(value) for value in factors.values())
+    return ", ".join(value_text(value) for value in factors.values())
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def plus_minus(told: Spread | None) -> str:
-    if told is None:
+def plus_minus(spread: Spread | None) -> str:
+    if spread is None:
         return "-"
-    return f"{told.mean:.3f}" + ("" if told.std is None else f" ± {told.std:.3f}")
+    return f"{spread.mean:.3f}" + ("" if spread.std is None else f" ± {spread.std:.3f}")

@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from mooring.cli.accuracies import interval_of
-from mooring.cli.arguments import counted
+from mooring.cli.arguments import plural
 from mooring.cli.terminal import Screen
-from mooring.record import looked_for, one_class
+from mooring.record import positive_class, positive_label
 from mooring.reports.accuracies import guess_of, tested_on
 from mooring.reports.table import size
 
@@ -31,7 +31,7 @@ def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = N
     table.add_column("method")
     for heading in ("accuracy", INTERVAL, "balanced", "macro F1", "ECE", "alone", "upload"):
         table.add_column(heading, justify="right")
-    for name, (_, result) in zip(names_of([result for _, result in outcomes]), outcomes, strict=True):
+    for name, (_, result) in zip(short_names([result for _, result in outcomes]), outcomes, strict=True):
         table.add_row(
             name,
             decimals(result.metrics.accuracy),
@@ -45,9 +45,11 @@ def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = N
     console = Screen()
     console.print(table, highlight=True)
     first = outcomes[0][1]
-    fewer = {told: None for _, result in outcomes if (told := result.alone_told)}
-    told = "".join(f"; alone: on {images}" for images in fewer)
-    console.print(f"\n{on_what(first.dataset, first.test_images)}; last round; {one_seed(first)}{told}", style="dim")
+    fewer = {local_images: None for _, result in outcomes if (local_images := result.local_test_images)}
+    local_images = "".join(f"; alone: on {images}" for images in fewer)
+    console.print(
+        f"\n{on_what(first.dataset, first.test_images)}; last round; {one_seed(first)}{local_images}", style="dim"
+    )
     console.print(chance(first.metrics, first.classes), style="dim")
     console.print(HEADINGS, style="dim")
     if len(outcomes) > 1:
@@ -63,12 +65,12 @@ def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = N
     one_class_table(console, [result for _, result in outcomes], positive)
 
 
-def names_of(results: "Sequence[Result]") -> list[str]:
+def short_names(results: "Sequence[Result]") -> list[str]:
     """What fits into a column: `fedavg-1 + 4 changes`; all of them are told below the table, in the same order."""
     names = []
     for result in results:
         method, _, changes = result.method.partition(" + ")
-        short = f"{method} + {counted(changes.count('='), 'change')}"
+        short = f"{method} + {plural(changes.count('='), 'change')}"
         names.append(short if changes and len(result.method) > WIDEST else result.method)
     numbers = {name: count() for name in names}
     return [f"{name} ({next(numbers[name]) + 1})" if names.count(name) > 1 else name for name in names]
@@ -76,15 +78,15 @@ def names_of(results: "Sequence[Result]") -> list[str]:
 
 def one_class_table(console: Screen, results: "list[Result]", positive: str | None) -> None:
     """One class against all others, as medicine counts: the one that was named, or the second of two."""
-    label = looked_for(results[0].classes, positive)
+    label = positive_label(results[0].classes, positive)
     if label is None:
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("method")
     for heading in ("sensitivity", INTERVAL, "specificity", INTERVAL, "AUC"):
         table.add_column(heading, justify="right")
-    for name, result in zip(names_of(results), results, strict=True):
-        found = one_class(result.metrics, result.classes, label)
+    for name, result in zip(short_names(results), results, strict=True):
+        found = positive_class(result.metrics, result.classes, label)
         once = sum(map(sum, result.metrics.confusion)) == result.test_images  # and not once for every client
         rates = [
             cell
@@ -100,7 +102,7 @@ def one_class_table(console: Screen, results: "list[Result]", positive: str | No
 def against_others(found: "PositiveClass") -> str:
     """On how many images, and against what chance."""
     sick, well = found.sensitivity.n, found.specificity.n
-    return f"of {found.label!r}: {counted(sick, 'image')} of it and {well:,} of others; AUC by chance 0.5"
+    return f"of {found.label!r}: {plural(sick, 'image')} of it and {well:,} of others; AUC by chance 0.5"
 
 
 def on_what(source: str | None, images: int | None) -> str:

@@ -50,7 +50,7 @@ def watch(
 
 def wait_for(folder: Path) -> None:
     """Until there is something in the folder; a folder with anything else in it is not waited for."""
-    from mooring.cli.waiting import working
+    from mooring.cli.spinner import working
 
     if holds_something(folder):
         return

@@ -5,8 +5,8 @@ from math import inf, isfinite, log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mooring.cli.accuracies import measured
-from mooring.cli.arguments import named, resuming, round_of
+from mooring.cli.accuracies import accuracy_with_interval
+from mooring.cli.arguments import client_name, resuming, round_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,10 +38,10 @@ def look(path: Path, trust: "Trust") -> "tuple[str, RunRecord, int]":
         return f"{folder.result.method}  {path}  imported from {origin.log}", folder.record, seen
     experiment = load_recorded(folder.experiment_file, trust)
     rounds = experiment.training.rounds if experiment.method.client.terms else 1
-    return f"{experiment.label}  {path}  {state_of(path, experiment)}", folder.record, rounds
+    return f"{experiment.label}  {path}  {run_state(path, experiment)}", folder.record, rounds
 
 
-def state_of(folder: Path, experiment: "Experiment") -> str:
+def run_state(folder: Path, experiment: "Experiment") -> str:
     from mooring.record import RunFolder
 
     if RunFolder(folder).ended:
@@ -70,26 +70,33 @@ def frame_of_run(seen: "tuple[str, RunRecord, int]") -> "RenderableType":
         shown = (last.base_loss, last.align_loss, last.lambda_felt, last.lambda_star) if last else (None,) * 4
         felt = {row.round: row.lambda_felt for row in client.rounds}
         trace = log_sparkline([felt.get(round_) for round_ in last_of(rounds)], low, high)
-        table.add_row(named(client.client, client.site), f"{len(client.rounds)}/{rounds}", *map(number, shown), trace)
+        table.add_row(
+            client_name(client.client, client.site),
+            f"{len(client.rounds)}/{rounds}",
+            *map(number_or_dash, shown),
+            trace,
+        )
     more = len(begun) - MOST_CLIENTS
     head, accuracy = Text(title, "bold"), accuracy_line(record, rounds)
-    return Group(head, accuracy, *tested(record), "", table, *([f"... and {more} more clients"] if more > 0 else []))
+    return Group(
+        head, accuracy, *test_images_line(record), "", table, *([f"... and {more} more clients"] if more > 0 else [])
+    )
 
 
 def accuracy_line(record: "RunRecord", rounds: int) -> str:
     if not record.fused:
         return "accuracy  nothing fused yet"
     last = max(record.fused)
-    told = f"{measured(record.fused[last], record.test_images)} after {round_of(last, rounds)}"
+    text = f"{accuracy_with_interval(record.fused[last], record.test_images)} after {round_of(last, rounds)}"
     shown = [record.fused.get(round_) for round_ in last_of(rounds)]
     known = [value for value in shown if value is not None and isfinite(value)]
     if not known:  # a log may count its rounds as it likes
-        return f"accuracy  {told}"
+        return f"accuracy  {text}"
     course = f"{sparkline(shown, min(known), max(known))}  from {min(known):.3f} to {max(known):.3f}"
-    return f"accuracy  {told}\n          {course}"
+    return f"accuracy  {text}\n          {course}"
 
 
-def tested(record: "RunRecord") -> list[str]:
+def test_images_line(record: "RunRecord") -> list[str]:
     """On what images, once that is recorded."""
     result = record.result
     if result is None or result.origin is not None:
@@ -105,7 +112,7 @@ def last_of(rounds: int) -> range:
     return range(max(0, rounds - LONGEST), rounds)
 
 
-def number(value: float | None) -> str:
+def number_or_dash(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
 
 

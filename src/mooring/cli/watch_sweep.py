@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mooring.cli.accuracies import measured
-from mooring.cli.arguments import counted
+from mooring.cli.accuracies import accuracy_with_interval
+from mooring.cli.arguments import plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,9 +28,9 @@ def frame_of_sweeps(folder: Path, sweeps: Sequence[Path], trust: "Trust", height
     from mooring.sweep.members import members
 
     rows = [(sweep.name, member) for sweep in sweeps for member in members(sweep, trust)]
-    seen = [(*state_of(member), sweep, member) for sweep, member in rows]
+    seen = [(*member_state(member), sweep, member) for sweep, member in rows]
     done = sum(rank == ENDED for rank, *_ in seen)
-    what = "sweep" if list(sweeps) == [folder] else f"study of {counted(len(sweeps), 'sweep')}"
+    what = "sweep" if list(sweeps) == [folder] else f"study of {plural(len(sweeps), 'sweep')}"
     state = "running" if any(map(in_use, sweeps)) else "finished" if done == len(seen) else "stopped"
     table = Table(box=None, pad_edge=False)
     table.add_column("run", overflow="fold")
@@ -40,12 +40,12 @@ def frame_of_sweeps(folder: Path, sweeps: Sequence[Path], trust: "Trust", height
     for _, rounds, accuracy, sweep, member in sorted(seen, key=lambda row: row[0])[:room]:
         name = member.name if what == "sweep" else f"{sweep}/{member.name}"
         table.add_row(name, rounds, accuracy)
-    more = [f"... and {counted(len(seen) - room, 'more run')}"] if len(seen) > room else []
-    head = Text(f"{what}  {folder}  {state}: {done} of {counted(len(seen), 'run')} finished", "bold")
+    more = [f"... and {plural(len(seen) - room, 'more run')}"] if len(seen) > room else []
+    head = Text(f"{what}  {folder}  {state}: {done} of {plural(len(seen), 'run')} finished", "bold")
     return Group(head, table, *more)
 
 
-def state_of(member: "Member") -> tuple[int, str, str]:
+def member_state(member: "Member") -> tuple[int, str, str]:
     """Where it stands, how far it is, what came out so far."""
     from mooring.events import ClientRecord, PartitionDrawn, SnapshotFused
     from mooring.record import RunFolder
@@ -53,7 +53,7 @@ def state_of(member: "Member") -> tuple[int, str, str]:
     result = member.result
     if result is not None:
         images = member.trained.test_images if member.trained else None
-        return ENDED, "all", measured(result.metrics.accuracy, images)
+        return ENDED, "all", accuracy_with_interval(result.metrics.accuracy, images)
     folder = RunFolder(member.folder)
     if not member.trains or not folder.begun:
         return TO_COME, "-", "-"
@@ -61,7 +61,7 @@ def state_of(member: "Member") -> tuple[int, str, str]:
     rounds = {(event.client, event.round) for event in events if isinstance(event, ClientRecord)}
     clients = [sum(map(bool, event.summary.sizes)) for event in events if isinstance(event, PartitionDrawn)]
     fused = [
-        measured(event.accuracy, event.images)
+        accuracy_with_interval(event.accuracy, event.images)
         for event in events
         if isinstance(event, SnapshotFused) and event.accuracy is not None
     ]

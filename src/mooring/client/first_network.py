@@ -38,7 +38,7 @@ def borrowed(job: ClientJob) -> Iterator[Network]:
     """The network before its first step, for this block alone; two blocks at a time get two networks."""
     spare = _spares.pop() if _spares else None
     if spare is None or not spare.fits(job):
-        spare = built(job)
+        spare = build_spare(job)
     try:
         yield spare.network
     finally:
@@ -46,7 +46,7 @@ def borrowed(job: ClientJob) -> Iterator[Network]:
         _spares[:] = [spare]
 
 
-def built(job: ClientJob) -> Spare:
+def build_spare(job: ClientJob) -> Spare:
     network = first_network(job)
     return Spare(job.blueprint, job.seed, network, [value.detach().clone() for value in values(network)])
 

@@ -11,9 +11,9 @@ from torch import Generator, Tensor, randperm
 from mooring.bounds import Checked
 from mooring.client.recipe import ClientRecipe
 from mooring.models.network import Blueprint
-from mooring.models.plans import tree_of
+from mooring.models.plans import blueprint_tree
 from mooring.schedules import ScheduleName
-from mooring.trees import LATER, by_content, canonical_json, to_tree
+from mooring.trees import LATER, by_file_hash, canonical_json, to_tree
 from mooring.types import Count, FeatureBank, NonNegative, NonNegativeInt, Positive
 from mooring.uploads import Limits, Parts, expected_of, limits_for
 
@@ -58,7 +58,7 @@ def steps_per_epoch(samples: int, batch_size: int) -> int:
     return full + (rest > 1 or (rest == 1 and batch_size == 1))
 
 
-def batches(samples: int, batch_size: int, rng: Generator) -> list[Tensor]:
+def epoch_batches(samples: int, batch_size: int, rng: Generator) -> list[Tensor]:
     """One epoch in random order; nothing is dropped, and a last batch of one joins the batch before it."""
     if samples == 0:
         return []
@@ -98,12 +98,12 @@ class ClientJob:
         return canonical_json(
             {
                 "format": FORMAT,
-                **tree_of(self.blueprint),
-                "recipe": to_tree(self.recipe, by_content),
-                "training": to_tree(self.training, by_content),
+                **blueprint_tree(self.blueprint),
+                "recipe": to_tree(self.recipe, by_file_hash),
+                "training": to_tree(self.training, by_file_hash),
                 "seed": self.seed,
                 "mirror": self.mirror,
-                "needs": sorted((to_tree(part, by_content) for part in self.needs), key=canonical_json),
+                "needs": sorted((to_tree(part, by_file_hash) for part in self.needs), key=canonical_json),
                 "limits": asdict(self.limits),
                 "bank": None if self.bank is None else self.bank.sha256,
             }

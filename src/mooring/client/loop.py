@@ -11,9 +11,9 @@ from mooring.client.device import CPU, Device
 from mooring.client.features import feature_facts
 from mooring.client.first_network import borrowed
 from mooring.client.held_out import held_out, held_out_count
-from mooring.client.job import ClientJob, batches, steps_per_epoch
+from mooring.client.job import ClientJob, epoch_batches, steps_per_epoch
 from mooring.client.measured import TERM, Measured, epoch_record, progress_event, round_record
-from mooring.client.recipe import ClientRecipe, Stage, named
+from mooring.client.recipe import ClientRecipe, Stage, named_terms
 from mooring.client.state import ClientState, Position
 from mooring.data.images import ImageSet
 from mooring.data.sites import Site
@@ -113,7 +113,7 @@ def train_epoch(
     training, at = job.training, state.position
     state.epoch_start = state.order.get_state()
     trained = torch.arange(len(shard)) if state.held_out is None else state.held_out.trained
-    for positions in batches(len(trained), training.batch_size, state.order)[at.batch :]:
+    for positions in epoch_batches(len(trained), training.batch_size, state.order)[at.batch :]:
         chosen = trained[positions]
         progress = Progress(state.step, facts.steps, at.epoch, training.local_epochs, at.round, training.rounds)
         state.set_rate(job, progress)
@@ -122,8 +122,8 @@ def train_epoch(
         state.measurements.add(values)
         state.step += 1
         at.batch += 1
-        if monotonic() - state.told > TICK_SECONDS:
-            state.told = monotonic()
+        if monotonic() - state.last_tick > TICK_SECONDS:
+            state.last_tick = monotonic()
             emit(progress_event(facts, at.round, state.step, values))
             if keeper.due(state.step):
                 keeper.keep(state_tensors(state))
@@ -135,7 +135,9 @@ def train_step(
     """One step of encoder, prototypes and weighting together; returns what was measured on the way."""
     recipe, stage = job.recipe, job.recipe.stage(progress)
     judged = held_out_loss(job, state, progress) if stage is None else None
-    step, seen = look(job, state, images, labels, progress, training=len(images) > 1)  # batch norm never sees one image
+    step, seen = forward_views(
+        job, state, images, labels, progress, training=len(images) > 1
+    )  # batch norm never sees one image
     if stage is None:
         loss, measured = whole_loss(recipe, state, step, seen.features, judged)
     else:
@@ -150,7 +152,7 @@ def train_step(
     return measured
 
 
-def look(
+def forward_views(
     job: ClientJob, state: ClientState, images: Tensor, labels: Tensor, progress: Progress, training: bool
 ) -> tuple[Step, View]:
     """The views of a batch through the network: all that loss terms may look at, and all views as one."""
@@ -173,13 +175,13 @@ def held_out_loss(job: ClientJob, state: ClientState, progress: Progress) -> Ten
     if state.held_out is None:
         return None
     images, labels = map(state.device.take, state.held_out.batch(state.step, job.training.batch_size))
-    step, _ = look(job, state, images, labels, progress, training=False)
+    step, _ = forward_views(job, state, images, labels, progress, training=False)
     return torch.stack(list(base_terms(job.recipe, step).values())).sum()
 
 
 def base_terms(recipe: ClientRecipe, step: Step) -> dict[str, Tensor]:
     """The parts of L_b by name."""
-    return {name: one_number(term, term(step)) for name, term in named(recipe.terms)}
+    return {name: one_number(term, term(step)) for name, term in named_terms(recipe.terms)}
 
 
 def whole_loss(
@@ -206,7 +208,7 @@ def whole_loss(
 
 def stage_loss(stage: Stage, step: Step) -> tuple[Tensor, dict[str, Tensor]]:
     """The weighted terms of a stage and nothing else."""
-    terms = {name: one_number(term, term(step)) for name, term in named(stage.terms)}
+    terms = {name: one_number(term, term(step)) for name, term in named_terms(stage.terms)}
     weights = stage.weights or (1.0,) * len(terms)
     loss = torch.stack([weight * term for weight, term in zip(weights, terms.values(), strict=True)]).sum()
     return loss, {**{TERM + name: value for name, value in terms.items()}, "base_loss": loss}

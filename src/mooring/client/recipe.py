@@ -119,7 +119,7 @@ class ClientRecipe(Checked):
         return (*self.terms, *aligned, *(term for stage in self.stages for term in stage.terms))
 
 
-def named(terms: tuple[LossTerm, ...]) -> list[tuple[str, LossTerm]]:
+def named_terms(terms: tuple[LossTerm, ...]) -> list[tuple[str, LossTerm]]:
     """Every term with the name it is logged under; a second term of a kind gets a number."""
     kinds = [term.kind for term in terms]
     before = [kinds[:i].count(kind) for i, kind in enumerate(kinds)]

@@ -73,7 +73,9 @@ class ClientState:
     device: Device = CPU
     step: int = 0
     began: float = field(default_factory=monotonic)  # the round; earlier where a process before trained part of it
-    told: float = field(default_factory=monotonic)  # when somebody last heard how far it is, whatever epoch that was
+    last_tick: float = field(
+        default_factory=monotonic
+    )  # when somebody last heard how far it is, whatever epoch that was
     held_out: HeldOut | None = None
 
     @classmethod

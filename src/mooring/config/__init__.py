@@ -1,11 +1,11 @@
 """From YAML and the command line to one frozen experiment; the only room that knows pydantic and yaml."""
 
+from mooring.config.client_job import job_of
 from mooring.config.experiment import Experiment, named_method
 from mooring.config.parse import load, load_fusions, load_recorded, parse, reload
 from mooring.config.plan import Plan, load_plan
 from mooring.config.tree import as_yaml
 from mooring.config.trust import ALL_CODE, HOUSE_CODE, Trust, code_named_in, code_of
-from mooring.config.work_order import job_of
 
 __all__ = [
     "ALL_CODE",

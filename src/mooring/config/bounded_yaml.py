@@ -111,7 +111,7 @@ for _either in (BoundedLoader, BoundedDumper):  # the text 5e-4 is written with 
     )
 
 
-def parsed(text: str) -> Any:
+def parse_bounded(text: str) -> Any:
     """The value of a YAML text; a `yaml.YAMLError` where there is none."""
     if len(text) > LARGEST_FILE:
         raise BeyondBoundsError(f"has {len(text):,} characters", f"at most {LARGEST_FILE:,} are read")

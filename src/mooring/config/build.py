@@ -15,10 +15,10 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 from pydantic import ValidationError
 
 from mooring.bounds import crossed
-from mooring.config.own import own_class, unknown_key, unwritable
-from mooring.config.slots import NOTHING, PartKind, PartKinds, adapter, default_of, type_hints
+from mooring.config.field_types import NOTHING, PartKind, PartKinds, adapter, default_of, type_hints
 from mooring.config.tree import INHERITED, kind_of, read_file
 from mooring.config.trust import HOUSE_CODE, Trust
+from mooring.config.user_parts import own_class, unknown_key, writing_problem
 from mooring.errors import MOST_PROBLEMS, ConfigError, UserCodeError, nearest
 from mooring.user_code import explaining
 
@@ -141,8 +141,8 @@ class Builder:
         for i, key in enumerate(key for key in given if key not in known):
             place = f"{path}.{key}".lstrip(".")
             remedy = self.meant(place, given[key], known) if i < MOST_PROBLEMS else ""
-            told = unknown_key(cls, key, remedy) if remedy else "unknown key"  # the rest is only counted
-            self._problem(place, given[key], told, unknown=True)
+            message = unknown_key(cls, key, remedy) if remedy else "unknown key"  # the rest is only counted
+            self._problem(place, given[key], message, unknown=True)
         values: dict[str, Any] = {}
         for f in fields(cls):
             under = getattr(base, f.name) if base is not NOTHING else default_of(f)
@@ -165,7 +165,7 @@ class Builder:
             return self._problem(path, tree, "; ".join(error.problems))
         except UserCodeError as error:
             return self._problem(path, NOTHING, f"{error}; mend it there, or give another value")
-        problem = unwritable(made)
+        problem = writing_problem(made)
         return made if problem is None else self._problem(path, NOTHING, problem)
 
     def _leaf(self, annotation: Any, tree: Any, path: str) -> Any:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from mooring.client import Engine
-from mooring.config.own import imported
 from mooring.config.trust import HOUSE_CODE
+from mooring.config.user_parts import import_object
 
 PLACES = {"local": "mooring.engines:Local", "flower": "mooring.engines.flower:Flower"}
 
@@ -13,7 +13,7 @@ class Engines(Mapping[str, type[Engine]]):
     """kind -> class"""
 
     def __getitem__(self, kind: str) -> type[Engine]:
-        engine: type[Engine] = imported(PLACES[kind], HOUSE_CODE)
+        engine: type[Engine] = import_object(PLACES[kind], HOUSE_CODE)
         return engine
 
     def __iter__(self) -> Iterator[str]:

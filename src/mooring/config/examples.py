@@ -24,6 +24,6 @@ def example(name: str) -> str:
     return found[name].read_text("utf-8")
 
 
-def about(text: str) -> str:
+def example_summary(text: str) -> str:
     """What its first line says of it."""
     return text.partition("\n")[0].removeprefix("# ")

@@ -10,19 +10,19 @@ from typing import Literal
 from mooring.bounds import Checked
 from mooring.client import Engine, Training
 from mooring.config.engines import usual_engine
-from mooring.config.features import as_labelled, chosen, usual, with_views
-from mooring.config.label import beside, changes, folder_name, labelled
-from mooring.config.own import described, imported
+from mooring.config.features import as_labelled, choose_features, usual, with_views
+from mooring.config.label import changes, folder_name, label_with_changes, other_changes
 from mooring.config.paths import absolute, with_paths
 from mooring.config.tree import Tree, to_tree
 from mooring.config.trust import ALL_CODE, Trust
+from mooring.config.user_parts import described, import_object
 from mooring.data.digits import Digits
 from mooring.data.images import Source
 from mooring.data.partition import Dirichlet, Partitioner
 from mooring.errors import ConfigError, nearest
 from mooring.methods import METHODS, RETIRED, Method
 from mooring.models.backbones import Backbone, DigitsNet
-from mooring.trees import LATER, decisive
+from mooring.trees import LATER, hashed_fields
 from mooring.types import Count, Seed
 
 DEFAULT_METHOD = "mooring"
@@ -73,7 +73,7 @@ class Experiment(Checked):
     def __post_init__(self) -> None:
         """What is left open, features and the size of images, is decided before anything is hashed or recorded."""
         super().__post_init__()
-        choice = chosen(self.method, self.data)
+        choice = choose_features(self.method, self.data)
         if choice is not None:
             object.__setattr__(self, "method", choice.method)
             object.__setattr__(self, "why", choice.why)
@@ -94,7 +94,7 @@ class Experiment(Checked):
 
         Paths count as they were written: the same command has the same fingerprint in every folder.
         """
-        return sha256(json.dumps(to_tree(self.written(), decisive), sort_keys=True).encode()).hexdigest()
+        return sha256(json.dumps(to_tree(self.written(), hashed_fields), sort_keys=True).encode()).hexdigest()
 
     def written(self) -> "Experiment":
         """With paths as they were written."""
@@ -130,7 +130,7 @@ class Experiment(Checked):
     @property
     def label(self) -> str:
         """What people call the method: `v7`, or `v7 + fusion=class-expert` where a part of it was changed."""
-        return labelled(self.name, self.changes)
+        return label_with_changes(self.name, self.changes)
 
     @property
     def label_elsewhere(self) -> str:
@@ -149,7 +149,7 @@ class Experiment(Checked):
 
     def label_beside(self, keys: Collection[str]) -> str:
         """The label without what these keys, the factors of a sweep, tell already."""
-        return labelled(self.name, beside(self.changes, keys))
+        return label_with_changes(self.name, other_changes(self.changes, keys))
 
     @property
     def title(self) -> str:
@@ -163,7 +163,7 @@ def named_method(name: str, trust: Trust) -> Method:
         return METHODS[name]
     if ":" in name:
         try:
-            method = imported(name, trust)
+            method = import_object(name, trust)
         except ConfigError as error:
             raise ConfigError([f"method={name}: {problem}" for problem in error.problems]) from None
         if isinstance(method, Method):

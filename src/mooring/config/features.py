@@ -39,7 +39,7 @@ class FeatureChoice:
     why: str
 
 
-def chosen(method: Method, source: Source) -> FeatureChoice | None:
+def choose_features(method: Method, source: Source) -> FeatureChoice | None:
     """The choice for these images on this machine; None where there is nothing to choose, or not before they are read.
 
     What is decided stands in the experiment, and so in its fingerprint: no machine makes another choice of it later.
@@ -53,14 +53,16 @@ def chosen(method: Method, source: Source) -> FeatureChoice | None:
         # images that are given any size are given what the encoder takes
         shape = source.for_size(lambda: encoder.side(LARGE)).image_shape()
     if shape is not None and not suits_encoder(shape):
-        return decided(method, fitting(by_images.otherwise, source), f"images of {sides(shape)} are small and grey")
+        return feature_choice(
+            method, fitting(by_images.otherwise, source), f"images of {sides(shape)} are small and grey"
+        )
     if missing is not None:
         remedy = "pip install 'mooring[encoder]' for features of a trained encoder"
-        return decided(method, fitting(by_images.otherwise, source), f"{missing} is not installed; {remedy}")
+        return feature_choice(method, fitting(by_images.otherwise, source), f"{missing} is not installed; {remedy}")
     if shape is None:
         return None
     seen = "in colour" if shape[0] >= 3 else "large"
-    return decided(method, fitting(by_images.encoder, source), f"images {of} {sides(shape)} are {seen}")
+    return feature_choice(method, fitting(by_images.encoder, source), f"images {of} {sides(shape)} are {seen}")
 
 
 def usual(method: Method, source: Source) -> Method:
@@ -68,7 +70,7 @@ def usual(method: Method, source: Source) -> Method:
     by_images, shape = choice_of(method), source.image_shape()
     if by_images is None or shape is None:
         return with_views(method, source)
-    return decided(method, fitting(by_images.chosen(shape), source), "").method
+    return feature_choice(method, fitting(by_images.chosen(shape), source), "").method
 
 
 def fitting(features: FeatureMap, source: Source) -> FeatureMap:
@@ -97,7 +99,7 @@ def with_views(method: Method, source: Source) -> Method:
     fusion = method.fusion
     if not (isinstance(fusion, LinearHeadFusion) and isinstance(fusion.map, WhitenedFilters | PublicEncoder)):
         return method
-    return decided(method, fitting(fusion.map, source), "").method
+    return feature_choice(method, fitting(fusion.map, source), "").method
 
 
 def as_labelled(method: Method, source: Source) -> Method:
@@ -105,7 +107,7 @@ def as_labelled(method: Method, source: Source) -> Method:
     fusion = method.fusion
     if not isinstance(fusion, LinearHeadFusion) or fitting(left_open(fusion.map), source) != fusion.map:
         return method
-    return decided(method, left_open(fusion.map), "").method
+    return feature_choice(method, left_open(fusion.map), "").method
 
 
 def choice_of(method: Method) -> ByImages | None:
@@ -120,7 +122,7 @@ def same_features(method: Method, other: Method) -> bool:
     return len(maps) == 2 and type(maps[0]) is type(maps[1])
 
 
-def decided(method: Method, features: FeatureMap, why: str) -> FeatureChoice:
+def feature_choice(method: Method, features: FeatureMap, why: str) -> FeatureChoice:
     assert isinstance(method.fusion, LinearHeadFusion)
     return FeatureChoice(replace(method, fusion=replace(method.fusion, map=features)), why)
 

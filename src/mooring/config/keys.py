@@ -8,7 +8,7 @@ from typing import Any
 from mooring.config.bounded_yaml import DEEPEST
 from mooring.config.features import map_tree
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS
-from mooring.config.tree import Tree, merge, nested, read
+from mooring.config.tree import Tree, merge, nested, read_yaml
 from mooring.errors import ConfigError
 
 SHORT = {  # top-level names for parts of the method that are often changed, broad before narrow
@@ -33,7 +33,7 @@ REMEMBERED = 4096  # keys whose full names are not worked out again: every layer
 @lru_cache(REMEMBERED)
 def full(key: str) -> str:
     """`weight.base.value` -> `method.client.align.weight.base.value`"""
-    first, *rest = plain(RENAMED.get(key, key)).split(".")
+    first, *rest = expand_encoder(RENAMED.get(key, key)).split(".")
     return ".".join(["method", *SHORT[first], *rest] if first in SHORT else [first, *rest])
 
 
@@ -47,7 +47,7 @@ def same(one: str, other: str) -> bool:
     return not set(meanings(one)).isdisjoint(meanings(other))
 
 
-def plain(key: str) -> str:
+def expand_encoder(key: str) -> str:
     """`encoder.pixels` -> `fusion.map.pixels`"""
     first, dot, rest = key.partition(".")
     return f"{FEATURE_MAP}{dot}{rest}" if first == ENCODER else key
@@ -68,7 +68,7 @@ def names_of(key: str) -> tuple[str, ...]:
     return (full(key), *spellings(key).values())
 
 
-def ours(key: str) -> str:
+def short_key(key: str) -> str:
     """`method.client.align.weight.base.value` -> `weight.base.value`"""
     return min(names_of(key), key=len)
 
@@ -76,22 +76,24 @@ def ours(key: str) -> str:
 def shortest(key: str) -> str:
     """The same, or the word of the notes that stands for this key alone."""
     words = [word for word, said in NOTE_WORDS.items() if said.keys == (full(key),)]
-    return min([ours(key), *words], key=len)
+    return min([short_key(key), *words], key=len)
 
 
-def broad(key: str) -> str:
+def method_path(key: str) -> str:
     """`sigma.lr`, `weight.sigma.lr` and `method.client.align.weight.sigma.lr` -> `align.weight.sigma.lr`"""
     return next((spelled for name, spelled in spellings(key).items() if name in BROAD), full(key))
 
 
-def settled(tree: Tree) -> Tree:
+def normalise(tree: Tree) -> Tree:
     """A layer of configuration with one spelling for each place: what lies on top of it can be laid exactly there.
 
     Words of the notes keep their name until the method is known.
     """
     twice = [(word, key) for word in NOTE_WORDS if word in tree for key in meanings(word) if given(tree, key)]
     if twice:
-        raise ConfigError(f"{word} and {ours(key)}: give the same key twice; keep one of them" for word, key in twice)
+        raise ConfigError(
+            f"{word} and {short_key(key)}: give the same key twice; keep one of them" for word, key in twice
+        )
     if ENCODER in tree:
         others = {key: value for key, value in tree.items() if key != ENCODER}
         tree = merge(others, encoder_layer(tree[ENCODER]))
@@ -100,7 +102,7 @@ def settled(tree: Tree) -> Tree:
         rest["method"] = {"name": rest["method"]}
     for key in (*SHORT, *RENAMED):
         if key in tree:
-            rest = merge(rest, nested(broad(key).split("."), tree[key]))
+            rest = merge(rest, nested(method_path(key).split("."), tree[key]))
     return rest
 
 
@@ -118,22 +120,22 @@ def reached(tree: Any, path: list[str]) -> bool:
     return not path or (isinstance(tree, dict) and path[0] in tree and reached(tree[path[0]], path[1:]))
 
 
-def without(tree: Any, path: list[str]) -> Any:
+def without_key(tree: Any, path: list[str]) -> Any:
     """The layer without this key."""
     if not (isinstance(tree, dict) and path[0] in tree):
         return tree
     rest = {key: value for key, value in tree.items() if key != path[0]}
-    return {**tree, path[0]: without(tree[path[0]], path[1:])} if path[1:] else rest
+    return {**tree, path[0]: without_key(tree[path[0]], path[1:])} if path[1:] else rest
 
 
-def lay(under: Tree, over: Tree) -> Tree:
+def merge_layers(under: Tree, over: Tree) -> Tree:
     """One settled layer on top of another: the upper one counts, whether it has the words of the notes or ours."""
     for word in OF_METHODS:
         if word in over:
             for name in every_name(word):
-                under = without(under, name.split("."))
+                under = without_key(under, name.split("."))
         elif any(given(over, key) for key in meanings(word)):
-            under = without(under, [word])
+            under = without_key(under, [word])
     merged: Tree = merge(under, over)
     return merged
 
@@ -153,16 +155,16 @@ def read_overrides(words: Iterable[str]) -> Tree:
         if not equals or not all(key.split(".")):
             problems.append(f"{word!r}: is neither a file nor an override; write key=value, for example seed=3")
             continue
-        tree = lay(tree, layer(key, value_of(key, text)))
+        tree = merge_layers(tree, layer_of_key(key, override_value(key, text)))
     if problems:
         raise ConfigError(problems)
     return tree
 
 
-def value_of(key: str, text: str) -> Any:
+def override_value(key: str, text: str) -> Any:
     """What a word of the command line gives to its key: YAML, or the very path where a path is wanted."""
     if not PATH.fullmatch(full(key)):
-        return read(text, key)
+        return read_yaml(text, key)
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -170,16 +172,16 @@ def value_of(key: str, text: str) -> Any:
     return None if text in ("", "null") else text
 
 
-def layer(key: str, value: Any) -> Tree:
+def layer_of_key(key: str, value: Any) -> Tree:
     """One key as a layer of its own."""
     if key.count(".") >= DEEPEST:
         raise ConfigError([f"{key[:40]}...: has more than {DEEPEST} parts; name an existing key, for example seed"])
     if key == ENCODER:
         return encoder_layer(value)
-    return settled(nested(broad(key).split("."), value))
+    return normalise(nested(method_path(key).split("."), value))
 
 
-def once(words: Iterable[str]) -> list[str]:
+def no_duplicates(words: Iterable[str]) -> list[str]:
     """The words of one command; a key that two of them give, in whatever spelling, is a mistake."""
     words = list(words)
     problems, before = [], list[str]()

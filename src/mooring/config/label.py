@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from mooring.config.field_types import NOTHING, default_of
 from mooring.config.keys import full, meanings, shortest
-from mooring.config.slots import NOTHING, default_of
 from mooring.config.tree import kind_of, to_tree
 
 LONGEST = 71  # letters of a folder name, before the eight of its fingerprint
@@ -50,10 +50,10 @@ def kind(part: Any) -> str:
 
 def changes(base: Any, method: Any) -> dict[str, str]:
     """Key -> value of everything that was changed, as one would write it on the command line."""
-    return {shortest(key): text(value) for key, value in differences(base, method) if value is not NOTHING}
+    return {shortest(key): value_text(value) for key, value in differences(base, method) if value is not NOTHING}
 
 
-def text(value: Any) -> str:
+def value_text(value: Any) -> str:
     if isinstance(value, tuple) and value and all(map(is_dataclass, value)):
         return f"[{', '.join(map(brief, value))}]"
     tree = to_tree(value)
@@ -67,23 +67,23 @@ def text(value: Any) -> str:
 def brief(part: Any) -> str:
     """A part in a list: its kind, and the settings that are not the usual ones."""
     settings = {f.name: getattr(part, f.name) for f in fields(part) if getattr(part, f.name) != default_of(f)}
-    told = "".join(f", {name}: {text(value)}" for name, value in settings.items())
-    return f"{{kind: {kind(part)}{told}}}" if told else kind(part)
+    changes = "".join(f", {name}: {value_text(value)}" for name, value in settings.items())
+    return f"{{kind: {kind(part)}{changes}}}" if changes else kind(part)
 
 
-def beside(changed: dict[str, str], keys: Collection[str]) -> dict[str, str]:
+def other_changes(changed: dict[str, str], keys: Collection[str]) -> dict[str, str]:
     """The changes that these keys, such as the factors of a sweep, do not tell already."""
-    told = [place for key in keys for place in meanings(key)]
+    named_keys = [place for key in keys for place in meanings(key)]
     return {
         key: value
         for key, value in changed.items()
-        if not any(full(key) == other or full(key).startswith(f"{other}.") for other in told)
+        if not any(full(key) == other or full(key).startswith(f"{other}.") for other in named_keys)
     }
 
 
-def labelled(name: str, changed: dict[str, str]) -> str:
-    told = ", ".join(f"{key}={value}" for key, value in changed.items())
-    return f"{name} + {told}" if told else name
+def label_with_changes(name: str, changed: dict[str, str]) -> str:
+    changes = ", ".join(f"{key}={value}" for key, value in changed.items())
+    return f"{name} + {changes}" if changes else name
 
 
 def folder_name(text: str) -> str:

@@ -11,16 +11,16 @@ from mooring.client import Training
 from mooring.client.recipe import ClientRecipe
 from mooring.config.build import Builder, BuildProblem, shorten
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
-from mooring.config.families import PART_KINDS
-from mooring.config.features import GIVEN, chosen, same_features
-from mooring.config.keys import BROAD, SHORT, full, lay, once, ours, read_overrides, settled
-from mooring.config.meant import meant
+from mooring.config.features import GIVEN, choose_features, same_features
+from mooring.config.field_types import NOTHING, type_hints
+from mooring.config.keys import BROAD, SHORT, full, merge_layers, no_duplicates, normalise, read_overrides, short_key
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS, belongs
-from mooring.config.own import strangers
+from mooring.config.part_kinds import PART_KINDS
 from mooring.config.paths import absolute, with_paths
-from mooring.config.slots import NOTHING, type_hints
+from mooring.config.suggestions import suggest_key
 from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
 from mooring.config.trust import ALL_CODE, HOUSE_CODE, Trust
+from mooring.config.user_parts import check_user_parts
 from mooring.data.partition import Sites
 from mooring.errors import MOST_PROBLEMS, ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
@@ -44,7 +44,9 @@ def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust =
     >>> [experiment.name for experiment in load(overrides=["method=v4,v7", "seed=3"])]
     ['v4', 'v7']
     """
-    return parse(lay(settled(read_file(file)) if file else {}, read_overrides(once(overrides))), trust)
+    return parse(
+        merge_layers(normalise(read_file(file)) if file else {}, read_overrides(no_duplicates(overrides))), trust
+    )
 
 
 def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
@@ -55,7 +57,7 @@ def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
     >>> experiment.training.rounds
     3
     """
-    tree = settled(tree)
+    tree = normalise(tree)
     rest = {key: value for key, value in tree.items() if key != "method"}
     methods = _methods(tree.get("method", DEFAULT_METHOD))
     if len(methods) > MOST_METHODS:
@@ -71,9 +73,9 @@ def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
         wholes = [path[:end] for end, letter in enumerate(path) if letter == "."]
         return all(not paths.isdisjoint([path, *wholes]) for paths in unread)
 
-    told = [message for _, problems in outcomes for path, unknown, message in problems if not unknown or idle(path)]
-    if told:
-        raise ConfigError(dict.fromkeys(told))
+    messages = [message for _, problems in outcomes for path, unknown, message in problems if not unknown or idle(path)]
+    if messages:
+        raise ConfigError(dict.fromkeys(messages))
     return [experiment for experiment, _ in outcomes]
 
 
@@ -86,7 +88,7 @@ def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_C
     """
     chosen = sorted(FUSIONS) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
     settings = read_overrides(overrides)
-    builder = Builder(PART_KINDS, trust, meant)
+    builder = Builder(PART_KINDS, trust, suggest_key)
     for key in settings.keys() - {"fusion"}:
         builder.note(key, settings[key], "is no setting of a fusion; write fusion.KEY=VALUE")
     patch = settings.get("fusion", {})
@@ -116,10 +118,10 @@ def _methods(given: Any) -> list[Tree]:
 
 def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[BuildProblem]]:
     """One experiment and what is wrong with it."""
-    builder = Builder(PART_KINDS, trust, meant)
+    builder = Builder(PART_KINDS, trust, suggest_key)
     known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *NOTE_WORDS]
     for i, key in enumerate(key for key in rest if key not in known):
-        remedy = f"; {meant(str(key), rest[key], known)}" if i < MOST_PROBLEMS else ""
+        remedy = f"; {suggest_key(str(key), rest[key], known)}" if i < MOST_PROBLEMS else ""
         builder.note(str(key), rest[key], f"unknown key{remedy}")
     for key in BROAD:
         if key in rest:
@@ -134,13 +136,13 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
     last, builder.problems = builder.problems, first  # what is wrong with the method is told before the rest
     try:
         base: Any = NOTHING if name == CUSTOM or _of_the_past(name, method) else named_method(name, trust)
-        choice = None if NOTHING in (base, built["data"]) else chosen(base, built["data"])
+        choice = None if NOTHING in (base, built["data"]) else choose_features(base, built["data"])
         base = base if choice is None else choice.method
-        for path, problem in strangers(Method, base, PART_KINDS, "method"):
+        for path, problem in check_user_parts(Method, base, PART_KINDS, "method"):
             builder.note(path, NOTHING, problem)
         parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
         words = {word: rest[word] for word in OF_METHODS if word in rest}
-        builder.meant = partial(meant, method=base)
+        builder.meant = partial(suggest_key, method=base)
         built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder), base, "method")
     except ConfigError as error:
         builder.problems += [("method", False, problem) for problem in error.problems]
@@ -150,7 +152,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
     usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
     built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
     if built.get("method", NOTHING) is not NOTHING:
-        builder.problems += [("method", False, message) for message in impossible(built["method"])]
+        builder.problems += [("method", False, message) for message in impossible_combinations(built["method"])]
     if built["training"] is not NOTHING:
         builder.problems += [("training.snapshots", False, message) for message in missing_rounds(built["training"])]
     if builder.failed():
@@ -162,7 +164,7 @@ def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree
     """The tree of a method with what the words of the notes say of it, each at the keys that this method has."""
     if not words:
         return parts
-    method = Builder(PART_KINDS, builder.trust, meant).build(Method, parts, base, "method")
+    method = Builder(PART_KINDS, builder.trust, suggest_key).build(Method, parts, base, "method")
     if method is NOTHING:
         return parts  # what is wrong with it is told anyway
     for word, value in words.items():
@@ -170,7 +172,7 @@ def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree
         if not keys:
             builder.note(word, value, f"this method has no such key; it belongs to {', '.join(belongs(word))}", True)
         elif NOTE_WORDS[word].meant == "one" and len(keys) > 1:
-            builder.note(word, value, f"may mean {' or '.join(map(ours, keys))} of this method; write which")
+            builder.note(word, value, f"may mean {' or '.join(map(short_key, keys))} of this method; write which")
         else:
             for key in keys:
                 parts = merge(parts, nested(key.split(".")[1:], value))
@@ -192,7 +194,7 @@ def _of_the_past(name: str, method: Tree) -> bool:
     return name in RETIRED and _written_out(method)
 
 
-def impossible(method: Method) -> Iterator[str]:
+def impossible_combinations(method: Method) -> Iterator[str]:
     """Parts that are fine alone and make no sense together."""
     recipe, bank = method.client, method.bank
     offers = {
@@ -216,7 +218,7 @@ def impossible(method: Method) -> Iterator[str]:
         if not stage.terms or (stage.weights is not None and len(stage.weights) != len(stage.terms)):
             yield f"method.client.stages: {len(stage.terms)} terms, weights {stage.weights}; give each term one weight"
     yield from unwatched(recipe)
-    for path, weight in within(recipe.align.weight, "weight") if recipe.align else ():
+    for path, weight in parts_within(recipe.align.weight, "weight") if recipe.align else ():
         if isinstance(weight, Uncertainty) and weight.coupled:
             remedy = f"in a {weight.gradients} loss; use {path}.gradients=separate"
             if weight.ratio != "constant":
@@ -227,7 +229,7 @@ def impossible(method: Method) -> Iterator[str]:
 
 def unwatched(recipe: ClientRecipe) -> Iterator[str]:
     """Losses that a weighting watches and that there are not; held-out images that none of ours watches."""
-    parts = [part for _, part in within(recipe.align.weight, "weight")] if recipe.align else []
+    parts = [part for _, part in parts_within(recipe.align.weight, "weight")] if recipe.align else []
     terms = [term.kind for term in recipe.terms]
     watched = [part.watches for part in parts if isinstance(part, ByConfidence)]
     for name in watched:
@@ -241,13 +243,13 @@ def unwatched(recipe: ClientRecipe) -> Iterator[str]:
         yield f"method.client.held_out={recipe.held_out}: no part of this method looks at these images; set it to 0"
 
 
-def within(part: Any, path: str) -> Iterator[tuple[str, Any]]:
+def parts_within(part: Any, path: str) -> Iterator[tuple[str, Any]]:
     """A part and every part inside it, by the path of each: a weighting may stand around another."""
     if not is_dataclass(part):
         return
     yield path, part
     for f in fields(part):
-        yield from within(getattr(part, f.name), f"{path}.{f.name}")
+        yield from parts_within(getattr(part, f.name), f"{path}.{f.name}")
 
 
 def missing_rounds(training: Training) -> Iterator[str]:
@@ -273,7 +275,7 @@ def load_recorded(file: Path, trust: Trust = HOUSE_CODE) -> Experiment:
 def reload(folder: Path, overrides: Iterable[str] = (), trust: Trust = HOUSE_CODE) -> Experiment:
     """The experiment in this folder; `data.root=...` says where its files lie now. All else is as it was trained."""
     experiment = load_recorded(folder / "experiment.yaml", trust)
-    words = once(overrides)
+    words = no_duplicates(overrides)
     read_overrides(words)  # refuses what is no key=value
     lay: dict[str, str | None] = {}  # key -> where the file lay
     with_paths(experiment, lay.setdefault)

@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from mooring.config.slots import type_hints
+from mooring.config.field_types import type_hints
 from mooring.types import OnDisk
 
 T = TypeVar("T")

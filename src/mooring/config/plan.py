@@ -10,9 +10,17 @@ from typing import Any
 
 from mooring.config.build import shorten
 from mooring.config.experiment import Experiment
-from mooring.config.keys import lay, layer, once, read_overrides, same, settled, value_of
+from mooring.config.keys import (
+    layer_of_key,
+    merge_layers,
+    no_duplicates,
+    normalise,
+    override_value,
+    read_overrides,
+    same,
+)
 from mooring.config.parse import parse
-from mooring.config.search import Search, as_tree, search_of
+from mooring.config.search import Search, search_of, search_tree
 from mooring.config.tree import Tree, as_yaml, read_file
 from mooring.config.trust import ALL_CODE, Trust
 from mooring.errors import ConfigError
@@ -55,9 +63,9 @@ class Plan:
         return [*(self.search.space if self.search else ()), *self.factors]
 
     def tree_at(self, point: Point) -> Tree:
-        tree = lay(settled(self.experiment), read_overrides(self.settings))
+        tree = merge_layers(normalise(self.experiment), read_overrides(self.settings))
         for key, value in point.items():
-            tree = lay(tree, layer(key, value))
+            tree = merge_layers(tree, layer_of_key(key, value))
         return tree
 
     def experiment_at(self, point: Point) -> Experiment:
@@ -73,7 +81,7 @@ class Plan:
             "settings": list(self.settings),
             "factors": {key: list(values) for key, values in self.factors.items()},
             "baseline": self.baseline,
-            "search": as_tree(self.search),
+            "search": search_tree(self.search),
         }
 
     def identity(self) -> str:
@@ -88,7 +96,7 @@ def load_plan(
     tree = read_file(file) if file else {}
     plan = plan_of(tree, str(file)) if {"factors", "search"} & tree.keys() else Plan(experiment=tree)
     settings, factors = list(plan.settings), dict(plan.factors)
-    for word in once(words):
+    for word in no_duplicates(words):
         key, _, text = word.partition("=")
         values = values_of(text, key)
         factors = {other: given for other, given in factors.items() if other == key or not same(other, key)}
@@ -98,8 +106,8 @@ def load_plan(
             factors.pop(key, None)
             settings.append(word)
     chosen = Plan(tuple(settings), factors, baseline or plan.baseline, plan.experiment, plan.search, trust=trust)
-    check(chosen)
-    return replace(chosen, baseline=spelled(chosen))
+    check_plan(chosen)
+    return replace(chosen, baseline=baseline_text(chosen))
 
 
 def plan_of(tree: Tree, origin: str) -> Plan:
@@ -121,7 +129,7 @@ def plan_of(tree: Tree, origin: str) -> Plan:
     return Plan(tuple(settings), varied, tree.get("baseline"), experiment, search_of(tree.get("search"), origin))
 
 
-def check(plan: Plan) -> None:
+def check_plan(plan: Plan) -> None:
     """Every mistake of every run, before anything runs."""
     problems: dict[str, None] = {}
     if any(key == "out" for key in plan.factors):
@@ -139,17 +147,17 @@ def check(plan: Plan) -> None:
                 problems["search: needs validation images to judge by; set data.validation=0.1"] = None
         except ConfigError as error:
             problems |= dict.fromkeys(error.problems)
-    if plan.baseline is not None and spelled(plan) is None:
+    if plan.baseline is not None and baseline_text(plan) is None:
         varied = ", ".join(f"{key}={value}" for key, values in plan.factors.items() for value in values)
         problems[f"baseline={plan.baseline}: is no value of a factor; valid: {varied}"] = None
     if problems:
         raise ConfigError(problems)
 
 
-def spelled(plan: Plan) -> str | None:
+def baseline_text(plan: Plan) -> str | None:
     """The baseline as tables write it: `partition.alpha=5e-2` -> `partition.alpha=0.05`; None if no factor has it."""
     key, _, text = (plan.baseline or "").partition("=")
-    meant = [value for value in plan.factors.get(key, ()) if str(value) == text or value == value_of(key, text)]
+    meant = [value for value in plan.factors.get(key, ()) if str(value) == text or value == override_value(key, text)]
     return f"{key}={meant[0]}" if meant else None
 
 
@@ -167,7 +175,7 @@ def values_of(text: str, key: str) -> tuple[Any, ...]:
         if last - first >= MOST_RUNS:
             raise ConfigError([f"{key}={text}: are {last - first + 1:,} values; at most {MOST_RUNS:,} are one sweep"])
         return tuple(range(first, last + 1))
-    return tuple(value_of(key, part) for part in parts_of(text)) or (None,)
+    return tuple(override_value(key, part) for part in parts_of(text)) or (None,)
 
 
 def parts_of(text: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import MinLen
 
 from mooring.config.build import Builder, shorten
-from mooring.config.slots import NOTHING
+from mooring.config.field_types import NOTHING
 from mooring.config.tree import Tree
 from mooring.config.trust import HOUSE_CODE
 from mooring.errors import ConfigError
@@ -91,7 +91,7 @@ def search_of(tree: Any, origin: str) -> Search | None:
     return search
 
 
-def as_tree(search: Search | None) -> Tree | None:
+def search_tree(search: Search | None) -> Tree | None:
     """What a sweep file says of it."""
     if search is None:
         return None

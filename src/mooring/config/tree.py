@@ -6,19 +6,19 @@ from typing import Any
 
 import yaml
 
-from mooring.config.bounded_yaml import LARGEST_FILE, BeyondBoundsError, as_yaml, parsed
+from mooring.config.bounded_yaml import LARGEST_FILE, BeyondBoundsError, as_yaml, parse_bounded
 from mooring.errors import ConfigError
 from mooring.trees import Tree, kind_of, to_tree
 
-__all__ = ["Tree", "as_yaml", "kind_of", "merge", "named", "nested", "read", "read_file", "to_tree"]
+__all__ = ["Tree", "as_yaml", "discriminator_of", "kind_of", "merge", "nested", "read_file", "read_yaml", "to_tree"]
 DISCRIMINATORS = ("kind", "source", "name")
 INHERITED = "\0inherited"  # keys of a mapping whose kind was changed by a later layer: used where they still fit
 
 
-def read(text: str, origin: str) -> Any:
+def read_yaml(text: str, origin: str) -> Any:
     """The value of a YAML text; `origin` names it in errors."""
     try:
-        return parsed(text)
+        return parse_bounded(text)
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" in line {where.line + 1}" if where else ""
@@ -43,7 +43,7 @@ def read_file(path: Path) -> Tree:
         raise ConfigError([f"{path}: cannot be read ({error.strerror}); name an existing YAML file"]) from None
     except UnicodeDecodeError:
         raise ConfigError([f"{path}: is not text; name a YAML file"]) from None
-    tree = read(text, str(path))
+    tree = read_yaml(text, str(path))
     if tree is None:
         raise ConfigError([f"{path}: is empty; write at least one key, for example method: v7"])
     if not isinstance(tree, dict):
@@ -66,7 +66,7 @@ def merge(under: Any, over: Any) -> Any:
         under = {"name": under}
     if not (isinstance(under, dict) and isinstance(over, dict)):
         return over
-    if named(over) not in (None, named(under)) and named(under) is not None:
+    if discriminator_of(over) not in (None, discriminator_of(under)) and discriminator_of(under) is not None:
         old = {key: value for key, value in under.items() if key not in (*DISCRIMINATORS, INHERITED)}
         return {**over, INHERITED: under.get(INHERITED, {}) | old}
     merged = dict(under)
@@ -75,6 +75,6 @@ def merge(under: Any, over: Any) -> Any:
     return merged
 
 
-def named(tree: Tree) -> Any:
+def discriminator_of(tree: Tree) -> Any:
     """What a mapping says it is, if it says so."""
     return next((tree[key] for key in DISCRIMINATORS if key in tree), None)

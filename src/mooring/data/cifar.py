@@ -47,10 +47,10 @@ class Cifar10(Source):
         return 3, 32, 32
 
     def train(self) -> ImageSet:
-        return _read(self._files()[:-1], "labels", CLASSES_10)
+        return _read_images(self._files()[:-1], "labels", CLASSES_10)
 
     def test(self) -> ImageSet:
-        return _read(self._files()[-1:], "labels", CLASSES_10)
+        return _read_images(self._files()[-1:], "labels", CLASSES_10)
 
     def overview(self) -> Overview:
         return _overview(self._files(), len(CLASSES_10))
@@ -72,10 +72,10 @@ class Cifar100(Source):
         return 3, 32, 32
 
     def train(self) -> ImageSet:
-        return _read(self._files()[:1], "fine_labels", CLASSES_100)
+        return _read_images(self._files()[:1], "fine_labels", CLASSES_100)
 
     def test(self) -> ImageSet:
-        return _read(self._files()[1:], "fine_labels", CLASSES_100)
+        return _read_images(self._files()[1:], "fine_labels", CLASSES_100)
 
     def overview(self) -> Overview:
         return _overview(self._files(), len(CLASSES_100))
@@ -89,7 +89,7 @@ def _overview(files: tuple[Path, ...], classes: int) -> Overview:
     return Overview(sum(train), test, classes, SHAPE, files)
 
 
-def _read(paths: Sequence[Path], label_key: str, classes: tuple[str, ...]) -> ImageSet:
+def _read_images(paths: Sequence[Path], label_key: str, classes: tuple[str, ...]) -> ImageSet:
     batches = [_read_batch(path, label_key, len(classes)) for path in paths]
     images = np.concatenate([images for images, _ in batches]).reshape(-1, *SHAPE)
     labels = np.concatenate([labels for _, labels in batches])

@@ -13,7 +13,7 @@ from mooring.data.augment import LUMA
 from mooring.data.groups import take_groups
 from mooring.data.images import ImageSet, Source
 from mooring.data.partition import Partitioner, Population, divide
-from mooring.data.partition.base import gather
+from mooring.data.partition.base import indices_by_client
 from mooring.data.partition.statistics import Partition
 from mooring.data.sites import SimulatedSite, site_names
 from mooring.errors import DataError
@@ -118,7 +118,7 @@ def stratified(
         taken = [order[labels[order] == c][:n] for c, n in zip(classes, quota, strict=True)]
     else:
         names, owners = np.unique(groups[among], return_inverse=True)
-        parts = gather(owners.astype(np.int64), len(names))
+        parts = indices_by_client(owners.astype(np.int64), len(names))
         members = [among[parts[number]] for number in rng.permutation(len(names))]
         counts = [Counter(labels[own].tolist()) for own in members]
         wanted = dict(zip(classes.tolist(), quota.tolist(), strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.data.levels import Levels, levels_needed, to_bytes
-from mooring.data.limits import refuse_large_picture, refuse_long_file
+from mooring.data.limits import reject_large_picture, reject_long_file
 from mooring.errors import DataError, needed
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ def require() -> Any:
     return needed("pydicom", "dicom")
 
 
-def read(path: Path, max_pixels: int, levels: Levels | None) -> NDArray[np.uint8]:
+def read_dicom(path: Path, max_pixels: int, levels: Levels | None) -> NDArray[np.uint8]:
     """Grey (H, W) or colour (H, W, 3).
 
     x = slope v + intercept (or its modality table), then `levels`, else the first window of the file, else all that its
     bits can say, become black to white; of MONOCHROME1, white to black (DICOM PS3.3, C.7.6.3, C.11.1, C.11.2).
     """
     require()
-    refuse_long_file(path, max_pixels)
+    reject_long_file(path, max_pixels)
     header = _header(path)
-    refuse_large_picture(path, (int(header.Columns), int(header.Rows)), max_pixels)
+    reject_large_picture(path, (int(header.Columns), int(header.Rows)), max_pixels)
     frame = _frame(path, header, max_pixels)
     if header.PhotometricInterpretation == "PALETTE COLOR":
         from pydicom.pixels.processing import apply_color_lut

@@ -24,15 +24,15 @@ from mooring.data.image_tree import (
     grouped,
     list_classes,
     recognise,
-    refuse_shared_groups,
+    reject_shared_groups,
     subfolders,
 )
 from mooring.data.images import DataWarning, ImageSet, Source
 from mooring.data.levels import Levels
-from mooring.data.limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, refuse_excess
+from mooring.data.limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, reject_excess
 from mooring.data.locate import own_path
-from mooring.data.pixels import PixelFit, Reading, decode, require_decoders
-from mooring.data.progress import counted
+from mooring.data.pixels import PixelFit, Reading, decode_image, require_decoders
+from mooring.data.progress import with_progress
 from mooring.errors import ConfigError, DataError, one_line
 from mooring.trees import LATER
 from mooring.types import Count
@@ -148,7 +148,7 @@ class ImageFolder(Source):
                 "use the same class folders in train/ and test/",
             )
         if self.group is not None:
-            refuse_shared_groups(train, test, self.group)
+            reject_shared_groups(train, test, self.group)
         return train, test
 
     def _grouped(self, files: list[ImageFile], root: Path) -> list[ImageFile]:
@@ -165,9 +165,9 @@ class ImageFolder(Source):
         pixels = self._room(len(files), size)
         kept: list[ImageFile] = []
         corrupt: list[Path] = []
-        for file in counted(files):
+        for file in with_progress(files):
             try:
-                pixels[len(kept)] = decode(file.path, size, self.channels, self.max_pixels, self.fit, self.levels)
+                pixels[len(kept)] = decode_image(file.path, size, self.channels, self.max_pixels, self.fit, self.levels)
                 kept.append(file)
             except DataError:  # too large, or of unknown values: leaving it out would change the data
                 raise
@@ -189,7 +189,7 @@ class ImageFolder(Source):
     def _room(self, count: int, size: int) -> NDArray[np.uint8]:
         shape = (count, self.channels, size, size)
         images = f"{self.root}: {count} images of {self.channels} x {size} x {size}"
-        refuse_excess(images, math.prod(shape), self.max_bytes)
+        reject_excess(images, math.prod(shape), self.max_bytes)
         try:
             return np.empty(shape, np.uint8)
         except (MemoryError, ValueError) as error:
@@ -208,15 +208,15 @@ class ImageFolder(Source):
         """12 bits kept in 16 are almost black, and a window around nothing is one grey; nobody looks at a tensor."""
         low, high = int(pixels.min()), int(pixels.max())
         if high - low < FAINT and len(pixels) > 1:
-            told = f"all pixels of {len(pixels)} images lie between {low} and {high} of 255"
+            message = f"all pixels of {len(pixels)} images lie between {low} and {high} of 255"
             remedy = "set data.levels=[BLACK, WHITE] to the values that mean black and white, such as [0, 4095]"
-            warnings.warn(f"{told}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=5)
+            warnings.warn(f"{message}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=5)
 
 
 def _report_ignored(ignored: Counter[str]) -> None:
     if not ignored:
         return
-    told = ", ".join(f"{count} {ending}" for ending, count in ignored.most_common(SHOWN))
+    endings = ", ".join(f"{count} {ending}" for ending, count in ignored.most_common(SHOWN))
     rest = sum(ignored.values()) - sum(count for _, count in ignored.most_common(SHOWN))
     more = f" and {rest} others" if rest else ""
-    warnings.warn(one_line(f"ignored: {told}{more}"), DataWarning, stacklevel=3)
+    warnings.warn(one_line(f"ignored: {endings}{more}"), DataWarning, stacklevel=3)

@@ -40,7 +40,7 @@ class ImageFile:
 def recognise(root: Path, group: str | None = None) -> Layout:
     """The layout that the folders show: `split` by their names, else by how deep the first images lie."""
     tops = subfolders(root)
-    refuse_other_words(root, [folder.name for folder in tops])
+    reject_other_words(root, [folder.name for folder in tops])
     named = {folder.name for folder in tops} & {"train", "test"}
     if len(named) == 1:
         missing = ({"train", "test"} - named).pop()
@@ -61,7 +61,7 @@ def recognise(root: Path, group: str | None = None) -> Layout:
     raise unexpected(root)
 
 
-def refuse_other_words(root: Path, names: Sequence[str]) -> None:
+def reject_other_words(root: Path, names: Sequence[str]) -> None:
     """`Training/` and `val/`, say: taken for sites, what they hold would be mixed."""
     if {"train", "test"} <= set(names):
         return
@@ -154,7 +154,7 @@ def grouped(files: Sequence[ImageFile], root: Path, group: str) -> list[ImageFil
     return named
 
 
-def refuse_shared_groups(train: Sequence[ImageFile], test: Sequence[ImageFile], group: str) -> None:
+def reject_shared_groups(train: Sequence[ImageFile], test: Sequence[ImageFile], group: str) -> None:
     shared = sorted({file.group or "" for file in train} & {file.group or "" for file in test})
     if shared:
         raise DataError(

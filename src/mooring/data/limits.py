@@ -28,13 +28,13 @@ def regular(path: Path) -> os.stat_result:
     return found
 
 
-def refuse_long_file(path: Path, max_pixels: int) -> None:
+def reject_long_file(path: Path, max_pixels: int) -> None:
     nbytes = regular(path).st_size
     if nbytes > WIDEST * max_pixels + HEADERS:
         raise _too_large(path, f"{nbytes} bytes, {WIDEST} for a pixel", max_pixels)
 
 
-def refuse_large_picture(path: Path, size: tuple[int, int], max_pixels: int) -> None:
+def reject_large_picture(path: Path, size: tuple[int, int], max_pixels: int) -> None:
     width, height = size
     if width * height > max_pixels:
         raise _too_large(path, f"{width} x {height} pixels", max_pixels)
@@ -49,7 +49,7 @@ def _too_large(path: Path, found: str, max_pixels: int) -> DataError:
     return DataError(problem, "make it smaller, remove it, or raise data.max_pixels")
 
 
-def refuse_excess(what: str, nbytes: int, max_bytes: int) -> None:
+def reject_excess(what: str, nbytes: int, max_bytes: int) -> None:
     if nbytes > max_bytes:
         problem = f"{what} need {nbytes} bytes of memory, above data.max_bytes={max_bytes}"
         raise DataError(problem, "use fewer or smaller ones, or raise data.max_bytes")

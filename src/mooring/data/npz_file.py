@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.data.limits import refuse_excess, regular
+from mooring.data.limits import regular, reject_excess
 from mooring.errors import DataError
 
 AnyArray = NDArray[Any]
@@ -54,7 +54,7 @@ def holds(path: Path, name: str) -> bool:
     """Is there an array of this name? The same files are refused as when they are read."""
     size = regular(path).st_size
     with _Narrow(path) as file, zipfile.ZipFile(file) as archive:
-        _refuse_contradictions(archive, file, size)
+        _reject_contradictions(archive, file, size)
         return f"{name}.npy" in archive.namelist()
 
 
@@ -62,20 +62,20 @@ def read_npz(path: Path, names: Sequence[str], max_bytes: int) -> dict[str, AnyA
     """The arrays of these names that are there, if all of them together stay within the limit."""
     size = regular(path).st_size
     with _Narrow(path) as file, zipfile.ZipFile(file) as archive:
-        _refuse_contradictions(archive, file, size)
+        _reject_contradictions(archive, file, size)
         there = archive.namelist()
         members = [_member(archive, name) for name in names if f"{name}.npy" in there]
         total = sum(member.nbytes for member in members)
-        refuse_excess(f"{path}: {len(members)} arrays", total, max_bytes)
+        reject_excess(f"{path}: {len(members)} arrays", total, max_bytes)
         if total > max(HARMLESS, DENSEST * size):
             raise DataError(
                 f"{path} has {size} bytes and would unpack to {total}, more than {DENSEST} times as many",
                 "if it is meant to, save it with np.savez, which does not compress",
             )
-        return {member.name: _read(archive, member) for member in members}
+        return {member.name: _read_array(archive, member) for member in members}
 
 
-def _refuse_contradictions(archive: zipfile.ZipFile, file: io.FileIO, size: int) -> None:
+def _reject_contradictions(archive: zipfile.ZipFile, file: io.FileIO, size: int) -> None:
     """The directory has no checksum: an array that it has lost would be missed by nobody."""
     for info in archive.infolist():
         archive.open(info).close()  # compares the name in the directory with that in front of the data
@@ -128,7 +128,7 @@ def _header(file: IO[bytes], name: str) -> bytes:
     return file.read(length)
 
 
-def _read(archive: zipfile.ZipFile, member: ArrayMember) -> AnyArray:
+def _read_array(archive: zipfile.ZipFile, member: ArrayMember) -> AnyArray:
     """The data into room of its size; behind its last byte the zip's checksum is compared."""
     values = np.empty(member.nbytes, np.uint8)
     with archive.open(member.info) as file:

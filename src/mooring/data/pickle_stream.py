@@ -63,7 +63,7 @@ def opcodes(path: Path) -> Iterator[tuple[PickleAction, PlainConstant]]:
         for _ in range(FEWEST + size // EVERY):
             code = stream.take(1)
             if code not in OPCODES:
-                raise ForbiddenError(named(code, stream))
+                raise ForbiddenError(opcode_name(code, stream))
             action, read = OPCODES[code]
             yield action, read(stream)
             if action == "stop":
@@ -71,14 +71,14 @@ def opcodes(path: Path) -> Iterator[tuple[PickleAction, PlainConstant]]:
         raise ValueError(f"more than {FEWEST + size // EVERY} opcodes in {size} bytes")
 
 
-def named(code: bytes, stream: Stream) -> str:
+def opcode_name(code: bytes, stream: Stream) -> str:
     """An opcode that writes no data, as people read it."""
     if code == b"i":  # names what it would call
         return ".".join(names(stream))
     return f"the pickle opcode {code!r}"
 
 
-def number(form: Struct) -> Callable[[Stream], int]:
+def number_reader(form: Struct) -> Callable[[Stream], int]:
     def read(stream: Stream) -> int:
         value: int = form.unpack(stream.take(form.size))[0]
         return value
@@ -88,11 +88,11 @@ def number(form: Struct) -> Callable[[Stream], int]:
 
 def raw(form: Struct) -> Callable[[Stream], bytes]:
     """Bytes behind their length."""
-    length = number(form)
+    length = number_reader(form)
     return lambda stream: stream.take(length(stream))
 
 
-def text(form: Struct) -> Reader:
+def text_reader(form: Struct) -> Reader:
     """Text behind its length in UTF-8, one byte per letter in memory: wider letters would make it four times as large.
 
     How Python 3 writes bytes for older readers: as text of Latin-1.
@@ -146,9 +146,9 @@ OPCODES: dict[bytes, tuple[PickleAction, Reader]] = {
     b"\x89": ("push", constant(False)),
     b"I": ("push", decimal),
     b"L": ("push", decimal),
-    b"J": ("push", number(I4)),
-    b"K": ("push", number(U1)),
-    b"M": ("push", number(U2)),
+    b"J": ("push", number_reader(I4)),
+    b"K": ("push", number_reader(U1)),
+    b"M": ("push", number_reader(U2)),
     b"\x8a": ("push", long),
     b"S": ("push", quoted),
     b"T": ("push", raw(I4)),
@@ -157,9 +157,9 @@ OPCODES: dict[bytes, tuple[PickleAction, Reader]] = {
     b"C": ("push", raw(U1)),
     b"\x8e": ("push", raw(U8)),
     b"V": ("push", escaped_text),
-    b"X": ("push", text(U4)),
-    b"\x8c": ("push", text(U1)),
-    b"\x8d": ("push", text(U8)),
+    b"X": ("push", text_reader(U4)),
+    b"\x8c": ("push", text_reader(U1)),
+    b"\x8d": ("push", text_reader(U8)),
     b"(": ("mark", NOTHING),
     b"]": ("list", constant(0)),
     b"l": ("list", NOTHING),
@@ -175,17 +175,17 @@ OPCODES: dict[bytes, tuple[PickleAction, Reader]] = {
     b"s": ("set", constant(2)),
     b"u": ("set", NOTHING),
     b"p": ("put", decimal),
-    b"q": ("put", number(U1)),
-    b"r": ("put", number(U4)),
+    b"q": ("put", number_reader(U1)),
+    b"r": ("put", number_reader(U4)),
     b"\x94": ("put", NOTHING),
     b"g": ("get", decimal),
-    b"h": ("get", number(U1)),
-    b"j": ("get", number(U4)),
+    b"h": ("get", number_reader(U1)),
+    b"j": ("get", number_reader(U4)),
     b"c": ("global", names),
     b"\x93": ("global", NOTHING),
     b"R": ("call", NOTHING),
     b"b": ("fill", NOTHING),
     b".": ("stop", NOTHING),
-    b"\x80": ("skip", number(U1)),  # the protocol
-    b"\x95": ("skip", number(U8)),  # a frame
+    b"\x80": ("skip", number_reader(U1)),  # the protocol
+    b"\x95": ("skip", number_reader(U8)),  # a frame
 }

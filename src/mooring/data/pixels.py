@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mooring.data import dicom
 from mooring.data.levels import Levels, levels_needed, to_bytes
-from mooring.data.limits import MAX_PIXELS, refuse_large_picture, refuse_long_file
+from mooring.data.limits import MAX_PIXELS, reject_large_picture, reject_long_file
 from mooring.errors import DataError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Reading:
             raise ValueError("levels are not two different values")
 
 
-def decode(
+def decode_image(
     path: Path,
     size: int,
     channels: Literal[1, 3],
@@ -79,7 +79,7 @@ def is_dicom(path: Path) -> bool:
 def _scanned(path: Path, max_pixels: int, levels: Levels | None) -> "Image":
     from PIL import Image
 
-    return Image.fromarray(dicom.read(path, max_pixels, levels))
+    return Image.fromarray(dicom.read_dicom(path, max_pixels, levels))
 
 
 def _pictured(path: Path, max_pixels: int, levels: Levels | None) -> "Image":
@@ -120,13 +120,13 @@ def _opened(path: Path, max_pixels: int) -> Iterator["Image"]:
     """The picture with its header read and nothing else; this is the only limit, Pillow's own would warn above it."""
     from PIL import Image
 
-    refuse_long_file(path, max_pixels)
+    reject_long_file(path, max_pixels)
     before = Image.MAX_IMAGE_PIXELS
     try:
         Image.MAX_IMAGE_PIXELS = None
         _foresee(path, max_pixels)
         with Image.open(path, formats=FORMATS) as picture:
-            refuse_large_picture(path, picture.size, max_pixels)
+            reject_large_picture(path, picture.size, max_pixels)
             if picture.format == "PNG":
                 with Image.open(path, formats=FORMATS) as again:
                     again.verify()  # decoding does not look at the checksums of pixels
@@ -139,7 +139,7 @@ def _foresee(path: Path, max_pixels: int) -> None:
     """A WebP decoder makes room for two canvases when a picture is opened, and does not say so when it cannot."""
     with path.open("rb") as file:
         width, height = _webp_canvas(file.read(30))
-    refuse_large_picture(path, (width, height), max_pixels)
+    reject_large_picture(path, (width, height), max_pixels)
     np.empty(16 * width * height, np.uint8)  # of 18 bytes that a pixel takes in all
 
 

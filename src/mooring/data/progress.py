@@ -14,7 +14,7 @@ _LISTENER: ContextVar[Emit] = ContextVar("listener", default=silent)
 
 
 @contextmanager
-def reading_told(emit: Emit) -> Iterator[None]:
+def reading_progress(emit: Emit) -> Iterator[None]:
     """Within the block, `emit` hears of reading that takes longer than people wait without a word."""
     token = _LISTENER.set(emit)
     try:
@@ -23,7 +23,7 @@ def reading_told(emit: Emit) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
-def counted(files: Sequence[T]) -> Iterator[T]:
+def with_progress(files: Sequence[T]) -> Iterator[T]:
     """The files, one after the other."""
     emit, next_word = _LISTENER.get(), monotonic() + PATIENCE
     for done, file in enumerate(files):

@@ -32,10 +32,10 @@ class Svhn(Source):
         return 3, 32, 32
 
     def train(self) -> ImageSet:
-        return _read(_files(self.root)[0])
+        return _read_mat_images(_files(self.root)[0])
 
     def test(self) -> ImageSet:
-        return _read(_files(self.root)[1])
+        return _read_mat_images(_files(self.root)[1])
 
     def overview(self) -> Overview:
         files = _files(self.root)
@@ -47,7 +47,7 @@ def _files(root: str | None) -> tuple[Path, ...]:
     return find(root, FILES, ("svhn", "."), GET)
 
 
-def _read(path: Path) -> ImageSet:
+def _read_mat_images(path: Path) -> ImageSet:
     try:
         variables = read_mat(path, ("X", "y"))
         images, labels = variables["X"], variables["y"].reshape(-1)

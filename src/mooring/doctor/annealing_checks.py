@@ -6,7 +6,7 @@ from statistics import linear_regression, median
 
 from mooring.doctor.case import Case
 from mooring.doctor.course import Course, courses_of, gathered
-from mooring.doctor.finding import Finding, FindingEvidence, at_clients, number
+from mooring.doctor.finding import Finding, FindingEvidence, at_clients, short_number
 from mooring.events import ClientRecord
 
 CLOSE = 0.2  # of a logarithm: "within 20 %"
@@ -68,8 +68,8 @@ def undone_in_log(case: Case, course: Course) -> FindingEvidence | None:
 def faded(course: Course, late: list[ClientRecord], how: str, values: dict[str, object]) -> FindingEvidence:
     first, last = course.seen[0], late[-1]
     return FindingEvidence(
-        f"{how}; a fell to {number(last.schedule_factor)}, lambda went from {number(first.lambda_felt)} to "
-        f"{number(last.lambda_felt)}",
+        f"{how}; a fell to {short_number(last.schedule_factor)}, lambda went from {short_number(first.lambda_felt)} to "
+        f"{short_number(last.lambda_felt)}",
         course.client.client,
         late[0].round,
         {"factor": last.schedule_factor, "felt_first": first.lambda_felt, "felt_last": last.lambda_felt, **values},

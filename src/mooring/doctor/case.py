@@ -108,8 +108,8 @@ def setting_of_log(settings: Mapping[str, object], result: Result) -> TrainingSe
     training, model = (part if isinstance(part, dict) else {} for part in map(settings.get, ("training", "model")))
     batch = training.get("batch_size")
     return TrainingSetup(
-        lr=measured(training.get("lr")) or None,
-        momentum=measured(training.get("momentum")),
+        lr=safe_number(training.get("lr")) or None,
+        momentum=safe_number(training.get("momentum")),
         batch_size=batch if isinstance(batch, int) and batch > 0 else None,
         classes=len(result.classes) or None,
         inferred=True,
@@ -126,11 +126,11 @@ def sound(case: Case) -> Case:
 
 def sound_row(row: ClientRecord) -> ClientRecord:
     said = {name: getattr(row, name) for name in MEASURED}
-    wrong: dict[str, Any] = {name: None for name, value in said.items() if value != measured(value)}
+    wrong: dict[str, Any] = {name: None for name, value in said.items() if value != safe_number(value)}
     return replace(row, **wrong) if wrong else row
 
 
-def measured(value: object) -> float | None:
+def safe_number(value: object) -> float | None:
     """A number of which squares and ratios are numbers too; anything else is not known."""
     sensible = isinstance(value, int | float) and (value == 0 or SMALLEST < value < LARGEST)
     return value if sensible else None  # type: ignore[return-value]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isfinite
 
 from mooring.doctor.case import Case
-from mooring.doctor.finding import Finding, FindingEvidence, at_clients, number, percent
+from mooring.doctor.finding import Finding, FindingEvidence, at_clients, percent, short_number
 from mooring.events import ClientRecord
 from mooring.losses.supcon import smallest_supcon
 from mooring.record import ClientHistory
@@ -89,8 +89,8 @@ def floor_of(client: ClientHistory, case: Case) -> FindingEvidence | None:
     share = floor / last.base_loss
     if share < DOMINATING or not goes_by_losses(client, last.base_loss, case):
         return None
-    told = f"SupCon >= {number(floor)}, {percent(share)} of L_b"
-    return FindingEvidence(told, client.client, values={"floor": floor, "base_loss": last.base_loss})
+    text = f"SupCon >= {short_number(floor)}, {percent(share)} of L_b"
+    return FindingEvidence(text, client.client, values={"floor": floor, "base_loss": last.base_loss})
 
 
 def goes_by_losses(client: ClientHistory, base_loss: float, case: Case) -> bool:

@@ -70,7 +70,7 @@ def at_clients(evidence: Sequence[FindingEvidence], clients: int) -> str:
     return f"at {len(evidence)} of {clients} clients" + ("" if begun is None else f" from round {begun}")
 
 
-def number(value: float | None) -> str:
+def short_number(value: float | None) -> str:
     """Three digits, as people write them."""
     return "unknown" if value is None else f"{value:.3g}"
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import sqrt
 
 from mooring.doctor.case import Case
-from mooring.doctor.finding import Finding, FindingEvidence, Severity, number, percent
+from mooring.doctor.finding import Finding, FindingEvidence, Severity, percent, short_number
 
 COLLAPSE = 0.3  # below the peak
 LOUD = 3.0  # times the norm of another client's prototypes
@@ -72,8 +72,8 @@ def collapsed(fall: Fall) -> Finding:
     if fall.clients_at_peak is not None and fall.clients_at_end is not None:
         however = "while the clients' own held" if fall.clients_held else "and the clients' own fell too"
         words += f", {however} ({percent(fall.clients_at_peak)}, then {percent(fall.clients_at_end)})"
-    told = f"{fall.peak:.3f} at its peak, {fall.last:.3f} at the end; {percent(COLLAPSE)} below from round {fall.round}"
-    return Finding("collapsed", "ill", f"{words}.", (FindingEvidence(told, round=fall.round, values=asdict(fall)),))
+    text = f"{fall.peak:.3f} at its peak, {fall.last:.3f} at the end; {percent(COLLAPSE)} below from round {fall.round}"
+    return Finding("collapsed", "ill", f"{words}.", (FindingEvidence(text, round=fall.round, values=asdict(fall)),))
 
 
 def domination(case: Case, fall: Fall | None) -> Iterator[Finding]:
@@ -92,12 +92,12 @@ def domination(case: Case, fall: Fall | None) -> Iterator[Finding]:
         f"Client {seen.loud} gave {percent(seen.shares[seen.loud])} of the global prototypes with "
         f"{percent(seen.data_shares[seen.loud])} of the images in round {seen.round}{when}."
     )
-    told = (
-        f"norms differ {number(seen.ratio)}-fold; client {seen.quiet} gave {percent(seen.shares[seen.quiet])} with "
-        f"{percent(seen.data_shares[seen.quiet])} of the images"
+    text = (
+        f"norms differ {short_number(seen.ratio)}-fold; client {seen.quiet} gave {percent(seen.shares[seen.quiet])} "
+        f"with {percent(seen.data_shares[seen.quiet])} of the images"
     )
     severity: Severity = "ill" if falling and fall and fall.clients_held else "note"
-    yield Finding("norm-domination", severity, words, (FindingEvidence(told, round=seen.round, values=asdict(seen)),))
+    yield Finding("norm-domination", severity, words, (FindingEvidence(text, round=seen.round, values=asdict(seen)),))
 
 
 def drops(case: Case, fall: Fall) -> dict[int, float]:
@@ -151,8 +151,8 @@ def at_chance(case: Case) -> Iterator[Finding]:
     if score <= chance + min(2 * error, LITTLE * (1 - chance)):
         words = f"The fused predictor is no better than guessing: {percent(score)} where chance is {percent(chance)}."
         values = {"score": score, "chance": chance, "standard_error": error}
-        told = f"{name} {score:.3f}, 1/C {chance:.3f}, standard error {error:.3f}"
-        yield Finding("at-chance", "ill", words, (FindingEvidence(told, round=max(fused), values=values),))
+        text = f"{name} {score:.3f}, 1/C {chance:.3f}, standard error {error:.3f}"
+        yield Finding("at-chance", "ill", words, (FindingEvidence(text, round=max(fused), values=values),))
 
 
 def never_seen(case: Case) -> Iterator[Finding]:
@@ -164,7 +164,7 @@ def never_seen(case: Case) -> Iterator[Finding]:
     cells = sum(len(row) for row in counts)
     if empty:
         words = f"{percent(empty / cells)} of the prototypes that are averaged were never trained."
-        told = f"{empty} of {cells} belong to classes that their client never saw"
+        text = f"{empty} of {cells} belong to classes that their client never saw"
         yield Finding(
-            "never-seen", "note", words, (FindingEvidence(told, values={"untrained": empty, "prototypes": cells}),)
+            "never-seen", "note", words, (FindingEvidence(text, values={"untrained": empty, "prototypes": cells}),)
         )

@@ -27,7 +27,9 @@ def turns(steps: Mapping[int, int], workers: int) -> list[Turn]:
     """
     whole = [Turn(client) for client in steps]
     divided = wrapped(steps, workers)
-    return divided if WORTH * duration(divided, steps, workers) < duration(whole, steps, workers) else whole
+    return (
+        divided if WORTH * schedule_length(divided, steps, workers) < schedule_length(whole, steps, workers) else whole
+    )
 
 
 def wrapped(steps: Mapping[int, int], workers: int) -> list[Turn]:
@@ -47,7 +49,7 @@ def wrapped(steps: Mapping[int, int], workers: int) -> list[Turn]:
     return first + rest
 
 
-def duration(given: list[Turn], steps: Mapping[int, int], workers: int) -> int:
+def schedule_length(given: list[Turn], steps: Mapping[int, int], workers: int) -> int:
     """Until the last worker has ended, in steps, if all steps take equally long."""
     waiting, busy, now = list(given), list[tuple[int, int, int | None]](), 0
     while waiting or busy:

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from mooring.errors import DataError
 from mooring.evaluate import measure
-from mooring.federation.image_files import LabelledFile, labelled, scored
+from mooring.federation.image_files import LabelledFile, labelled_files, scored
 from mooring.federation.model_file import ModelFile
 from mooring.federation.predict import Unreadable
 from mooring.intervals import Rate
-from mooring.record import PositiveClass, looked_for, one_class
+from mooring.record import PositiveClass, positive_class, positive_label
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Assessment:
     def words(self) -> str:
         """45 images of held_out, 38 right (84 %), 95 % interval 71-93 %"""
         images = "1 image" if self.right.n == 1 else f"{self.right.n:,} images"
-        told = f"{self.right.right:,} right ({self.right.percent}), 95 % interval {self.right.interval_words}"
-        return f"{images} of {self.folder}, {told}"
+        accuracy = f"{self.right.right:,} right ({self.right.percent}), 95 % interval {self.right.interval_words}"
+        return f"{images} of {self.folder}, {accuracy}"
 
     @property
     def for_new_images(self) -> str:
@@ -71,7 +71,7 @@ class Assessment:
         return f"always saying {self.majority!r} would be right for {self.chance.percent}: {verdict}"
 
 
-def as_told(found: Assessment) -> dict[str, object]:
+def assessment_tree(found: Assessment) -> dict[str, object]:
     """As JSON has it: every rate with its share and interval."""
     positive = found.positive
     return {
@@ -79,28 +79,28 @@ def as_told(found: Assessment) -> dict[str, object]:
         "for_new_images": found.for_new_images,
         "images": found.right.n,
         "trained_on": found.trained,
-        "accuracy": rate_told(found.right),
-        "chance": {"always": found.majority, **rate_told(found.chance)},
+        "accuracy": rate_tree(found.right),
+        "chance": {"always": found.majority, **rate_tree(found.chance)},
         "calibration_error": found.calibration_error,
         "classes": [
-            {"class": row.label, "found": rate_told(row.found), "precision": rate_told(row.precision)}
+            {"class": row.label, "found": rate_tree(row.found), "precision": rate_tree(row.precision)}
             for row in found.classes
         ],
-        "sites": [{"site": row.site, **rate_told(row.right)} for row in found.sites],
+        "sites": [{"site": row.site, **rate_tree(row.right)} for row in found.sites],
         "confusion": found.confusion,
         "positive": None
         if positive is None
         else {
             "class": positive.label,
-            "sensitivity": rate_told(positive.sensitivity),
-            "specificity": rate_told(positive.specificity),
+            "sensitivity": rate_tree(positive.sensitivity),
+            "specificity": rate_tree(positive.specificity),
             "auc": positive.auc,
         },
         "unreadable": [{"file": str(row.file), "problem": row.problem} for row in found.unreadable],
     }
 
 
-def rate_told(rate: Rate) -> dict[str, object]:
+def rate_tree(rate: Rate) -> dict[str, object]:
     return {"right": rate.right, "n": rate.n, "share": rate.share, "interval_95": rate.interval}
 
 
@@ -108,8 +108,8 @@ def assess(
     model: ModelFile, root: Path, positive: str | None = None, trained: Collection[Path] = frozenset()
 ) -> Assessment:
     """A model on the images of a folder: root/<class>/ or root/<site>/<class>/. `trained`: what it was trained on."""
-    wanted = looked_for(model.classes, positive)
-    files = labelled(root, model.classes)
+    wanted = positive_label(model.classes, positive)
+    files = labelled_files(root, model.classes)
     rows = list(scored(model, [file.path for file in files]))
     unreadable = tuple(Unreadable(row.path, row.problem) for row in rows if row.scores is None)
     kept = [file for file, row in zip(files, rows, strict=True) if row.scores is not None]
@@ -117,10 +117,10 @@ def assess(
         raise DataError(f"{root}: none of {len(files)} images can be read", "name other images")
     scores = torch.stack([row.scores for row in rows if row.scores is not None])
     seen = sum(file.path.resolve() in trained for file in kept) if trained else 0
-    return replace(counted(model, root, scores, kept, wanted), unreadable=unreadable, trained=seen)
+    return replace(assess_scores(model, root, scores, kept, wanted), unreadable=unreadable, trained=seen)
 
 
-def counted(
+def assess_scores(
     model: ModelFile,
     root: Path,
     scores: Tensor,  # (N, C)
@@ -143,7 +143,7 @@ def counted(
         ),
         by_site(hit, [file.site for file in files]),
         found.confusion,
-        None if positive is None else one_class(found, names, positive),
+        None if positive is None else positive_class(found, names, positive),
         found.calibration_error if model.confidence == "probability" else None,
     )
 

@@ -21,11 +21,11 @@ class Budget:
         """The figures, for people."""
         if not self.uploads:
             return "no upload under noise yet"
-        told = f"{counted(self.uploads)} under noise: together epsilon {self.epsilon:.3g}, delta {self.delta:g}"
-        return f"{told}; and {counted(self.bare)} without noise, which no epsilon covers" if self.bare else told
+        text = f"{upload_count(self.uploads)} under noise: together epsilon {self.epsilon:.3g}, delta {self.delta:g}"
+        return f"{text}; and {upload_count(self.bare)} without noise, which no epsilon covers" if self.bare else text
 
 
-def counted(uploads: int) -> str:
+def upload_count(uploads: int) -> str:
     return "1 upload" if uploads == 1 else f"{uploads} uploads"
 
 

@@ -33,7 +33,7 @@ def suspects(part: Moments, uploads: Sequence[Upload], blueprint: Blueprint) -> 
     """Everybody to set aside, in the order of the questions; who is set aside is no witness in the next one."""
     bound = largest_feature(part.map, blueprint)
     questions: tuple[UploadCheck, ...] = (
-        impossible,
+        impossible_moments,
         lambda part, uploads: beyond_scale(part, uploads, bound),
         lambda _, uploads: oversized(uploads),
         copies,
@@ -41,11 +41,11 @@ def suspects(part: Moments, uploads: Sequence[Upload], blueprint: Blueprint) -> 
     )
     found: list[Refusal] = []
     for question in questions:
-        found += question(part, without(uploads, found))
+        found += question(part, without_rejected(uploads, found))
     return tuple(found)
 
 
-def without(uploads: Sequence[Upload], refused: Sequence[Refusal]) -> list[Upload]:
+def without_rejected(uploads: Sequence[Upload], refused: Sequence[Refusal]) -> list[Upload]:
     aside = {refusal.client for refusal in refused}
     return [upload for upload in uploads if upload.client not in aside]
 
@@ -54,7 +54,7 @@ def refusal(upload: Upload, problem: str) -> Refusal:
     return Refusal(upload.client, upload.site, (problem,))
 
 
-def impossible(part: Moments, uploads: Sequence[Upload]) -> Iterator[Refusal]:
+def impossible_moments(part: Moments, uploads: Sequence[Upload]) -> Iterator[Refusal]:
     """sum_c x x' - s_c s_c' / n_c is a sum of squares: it has no negative eigenvalue, but for rounding."""
     for upload in uploads:
         totals = part.total([upload])

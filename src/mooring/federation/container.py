@@ -26,8 +26,8 @@ from nacl.signing import SigningKey, VerifyKey
 from mooring.errors import FederationError
 from mooring.record.files import write_atomically
 from mooring.trees import Tree, canonical_json
-from mooring.uploads import Pieces, whole
-from mooring.uploads.codec import is_size, mapping, shown
+from mooring.uploads import Pieces, one_piece
+from mooring.uploads.codec import ascii_repr, is_size, mapping
 
 MAGIC = b"MOORING1"
 FORMAT = 1
@@ -71,67 +71,67 @@ class Container:
 
 def encode(kind: str, manifest: Mapping[str, object], payload: bytes = b"", key: SigningKey | None = None) -> bytes:
     """The bytes of a file; the same for the same content and key."""
-    return encode_in_pieces(kind, manifest, whole(payload), key).joined()
+    return encode_in_pieces(kind, manifest, one_piece(payload), key).joined()
 
 
 def encode_in_pieces(kind: str, manifest: Mapping[str, object], payload: Pieces, key: SigningKey | None) -> Pieces:
     """The same bytes, with a payload that is not in memory."""
-    told = {
+    header = {
         "format": FORMAT,
         "kind": kind,
         "manifest": dict(manifest),
         "payload": {"bytes": payload.size, "sha256": payload.sha256},
         "signer": None if key is None else bytes(key.verify_key).hex(),
     }
-    head = canonical_json(told).encode()
+    head = canonical_json(header).encode()
     seal = sha256(DOMAIN + head).digest() if key is None else key.sign(DOMAIN + head).signature
     start = MAGIC + len(head).to_bytes(LENGTH, "little") + head
     return Pieces(len(start) + payload.size + len(seal), lambda: chain((start,), payload, (seal,)))
 
 
-def decode(data: bytes, kind: str | None, limits: FileLimits = USUAL, what: str = "file") -> Container:
+def decode_container(data: bytes, kind: str | None, limits: FileLimits = USUAL, what: str = "file") -> Container:
     """A file of this kind (of any, if None): every other sequence of bytes is refused in one line."""
     if len(data) > limits.bytes:
-        refuse(what, f"has {len(data)} bytes and may have {limits.bytes}")
+        reject_file(what, f"has {len(data)} bytes and may have {limits.bytes}")
     if data[: len(MAGIC)] != MAGIC:
-        refuse(what, "is no .mooring file", "name a file that mooring wrote")
+        reject_file(what, "is no .mooring file", "name a file that mooring wrote")
     size = int.from_bytes(data[len(MAGIC) : START], "little")
     if len(data) < START or size > len(data) - START:
-        refuse(what, f"ends after {len(data)} bytes, within its head")
+        reject_file(what, f"ends after {len(data)} bytes, within its head")
     if size > limits.head_bytes:
-        refuse(what, f"has a head of {size} bytes and may have one of {limits.head_bytes}")
+        reject_file(what, f"has a head of {size} bytes and may have one of {limits.head_bytes}")
     head = data[START : START + size]
-    tree = tree_of(head, what)
+    tree = header_tree(head, what)
     signer = signer_of(tree, what)
-    told = payload_of(tree, what)
-    end = START + size + told
+    payload_bytes = payload_of(tree, what)
+    end = START + size + payload_bytes
     seal = SIGNATURE if signer is not None else DIGEST
     if len(data) != end + seal:
-        refuse(what, f"has {len(data)} bytes, and its head says {end + seal}")
+        reject_file(what, f"has {len(data)} bytes, and its head says {end + seal}")
     if not is_genuine(head, signer, data[end:]):
-        refuse(what, "was changed after it was signed" if signer else "was changed on the way")
+        reject_file(what, "was changed after it was signed" if signer else "was changed on the way")
     payload = memoryview(data)[START + size : end]
     if sha256(payload).hexdigest() != tree["payload"]["sha256"]:
-        refuse(what, "was changed on the way: the SHA-256 of its payload is another")
+        reject_file(what, "was changed on the way: the SHA-256 of its payload is another")
     if kind is not None and tree["kind"] != kind:
-        refuse(what, f"is {called(tree['kind'])}, not {called(kind)}", f"name the file of {called(kind)}")
+        reject_file(what, f"is {called(tree['kind'])}, not {called(kind)}", f"name the file of {called(kind)}")
     return Container(tree["kind"], tree["manifest"], payload, signer, sha256(head).hexdigest())
 
 
-def read(path: Path, kind: str | None, limits: FileLimits = USUAL) -> Container:
+def read_container(path: Path, kind: str | None, limits: FileLimits = USUAL) -> Container:
     """The file at this path."""
-    return decode(load(path, limits), kind, limits, str(path))
+    return decode_container(load(path, limits), kind, limits, str(path))
 
 
 def load(path: Path, limits: FileLimits = USUAL) -> bytes:
     """The bytes of the file at this path; its size is looked at first."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # before it is opened: a pipe would wait for whoever writes into it
-            refuse(str(path), "is no regular file", "name a file")
+            reject_file(str(path), "is no regular file", "name a file")
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_size > limits.bytes:
-                refuse(str(path), f"has {status.st_size} bytes and may have {limits.bytes}")
+                reject_file(str(path), f"has {status.st_size} bytes and may have {limits.bytes}")
             return file.read(status.st_size + 1)  # not the limit: so much would be asked of the memory at once
     except OSError as error:
         raise FederationError(f"{path}: cannot be read ({error.strerror})", "name a file that is there") from None
@@ -158,37 +158,37 @@ def is_container(path: Path) -> bool:
         return False
 
 
-def tree_of(head: bytes, what: str) -> Tree:
+def header_tree(head: bytes, what: str) -> Tree:
     """What the head says, if it is spelled in the one canonical way."""
     try:
         tree = mapping(head.decode("ascii"))
         canonical = canonical_json(tree).encode()
     except (ValueError, RecursionError) as error:
-        refuse(what, f"has a head that cannot be read ({shown(str(error))})")
+        reject_file(what, f"has a head that cannot be read ({ascii_repr(str(error))})")
     if canonical != head or tree.keys() != HEAD:
-        refuse(what, "has a head that mooring did not write")
+        reject_file(what, "has a head that mooring did not write")
     if tree["format"] != FORMAT:
-        refuse(what, f"has format {shown(tree['format'])}; this version reads {FORMAT}", "update mooring")
+        reject_file(what, f"has format {ascii_repr(tree['format'])}; this version reads {FORMAT}", "update mooring")
     if not isinstance(tree["kind"], str) or not isinstance(tree["manifest"], dict):
-        refuse(what, "has a head that mooring did not write")
+        reject_file(what, "has a head that mooring did not write")
     return tree
 
 
 def payload_of(tree: Tree, what: str) -> int:
     """Bytes of the payload."""
-    told = tree["payload"]
-    if not isinstance(told, dict) or told.keys() != {"bytes", "sha256"} or not is_size(told["bytes"]):
-        refuse(what, f"has a payload described by {shown(told)}")
-    size: int = told["bytes"]
+    payload = tree["payload"]
+    if not isinstance(payload, dict) or payload.keys() != {"bytes", "sha256"} or not is_size(payload["bytes"]):
+        reject_file(what, f"has a payload described by {ascii_repr(payload)}")
+    size: int = payload["bytes"]
     return size
 
 
 def signer_of(tree: Tree, what: str) -> str | None:
     signer = tree["signer"]
     if signer is not None and not is_key(signer):
-        refuse(what, f"has signer {shown(signer)}, which is no key")
-    told: str | None = signer
-    return told
+        reject_file(what, f"has signer {ascii_repr(signer)}, which is no key")
+    public_key: str | None = signer
+    return public_key
 
 
 def is_key(value: object) -> bool:
@@ -208,8 +208,8 @@ def is_genuine(head: bytes, signer: str | None, seal: bytes) -> bool:
 
 def called(kind: str) -> str:
     """`an upload`; somebody else's kind may be called anything."""
-    return KINDS.get(kind, f"a {shown(kind)}")
+    return KINDS.get(kind, f"a {ascii_repr(kind)}")
 
 
-def refuse(what: str, problem: str, remedy: str = AGAIN) -> NoReturn:
+def reject_file(what: str, problem: str, remedy: str = AGAIN) -> NoReturn:
     raise FederationError(f"{what}: {problem}", remedy)

@@ -9,19 +9,19 @@ from mooring.errors import FederationError, MooringError
 from mooring.models.feature_maps.content import SHA256, content_of, digest_in
 from mooring.record import RunFolder
 from mooring.trees import Tree
-from mooring.uploads.codec import shown
+from mooring.uploads.codec import ascii_repr
 
 PATHS = ("path", "root")  # keys that name files
 PLAN_AGAIN = "ask the coordinator for a new job file"
 
 
-def with_encoder(tree: Tree, encoder: str | None) -> Tree:
+def with_encoder_path(tree: Tree, encoder: str | None) -> Tree:
     """The tree with the path of the encoder's file where it has only its SHA-256; a path in a job is never followed."""
     named = sorted(set(paths_in(tree)))
     if not named:
         return tree
     if len(named) > 1 or not named[0].startswith(SHA256):
-        raise FederationError(f"it names the file {shown(named[0])}", PLAN_AGAIN)
+        raise FederationError(f"it names the file {ascii_repr(named[0])}", PLAN_AGAIN)
     if encoder is None:
         raise FederationError(f"its encoder is a file, {named[0][: len(SHA256) + 16]}...", "name it: --encoder FILE")
     digest = named[0].split(":")[1]

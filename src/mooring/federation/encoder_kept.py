@@ -14,11 +14,11 @@ from typing import Literal
 import torch
 
 from mooring.errors import ModelError
-from mooring.federation.encoder_named import name_of
+from mooring.federation.encoder_named import encoder_name
 from mooring.fusion.frozen_features import FrozenFeatures
 from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.efficientnet import lite_graph
-from mooring.models.encoders.layers import outputs, parsed
+from mooring.models.encoders.layers import outputs, parse_layers
 from mooring.models.encoders.session import StoredFile
 from mooring.models.feature_maps import OWN_FILES, EncoderFeatures, FeatureMap, OnnxFile, PublicEncoder, settled_map
 from mooring.models.feature_maps.content import SHA256
@@ -29,13 +29,13 @@ EncoderKept = Literal["named", "included"]
 
 def kept_as(kept: EncoderKept, predictor: Predictor) -> tuple[Predictor, str | None]:
     """The predictor to be saved, and the encoder that is not in it."""
-    return (with_encoder(predictor), None) if kept == "included" else (predictor, encoder_needed(predictor))
+    return (embed_encoders(predictor), None) if kept == "included" else (predictor, encoder_needed(predictor))
 
 
 def encoder_needed(predictor: Predictor) -> str | None:
     """The encoder that is somebody else's, by its SHA-256: whoever uses the model must have it, unless it is inside."""
     maps = [map_of(part) for part in frozen_in(predictor)]
-    return next((name_of(own) for own in maps if isinstance(own, (EncoderFeatures, *OWN_FILES))), None)
+    return next((encoder_name(own) for own in maps if isinstance(own, (EncoderFeatures, *OWN_FILES))), None)
 
 
 def tensors_of_files(predictor: Predictor) -> frozenset[str]:
@@ -48,7 +48,7 @@ def tensors_of_files(predictor: Predictor) -> frozenset[str]:
     return frozenset(name for name in predictor.state_dict() if name.startswith(starts)) if starts else frozenset()
 
 
-def with_encoder(predictor: Predictor) -> Predictor:
+def embed_encoders(predictor: Predictor) -> Predictor:
     """A copy in which every encoder of the house is an ONNX file inside; the scores are the same to the bit.
 
     An encoder in a user's file, or trained on public images, is part of the predictor already.
@@ -74,7 +74,7 @@ def map_of(part: FrozenFeatures) -> FeatureMap:
 
 def inside(encoder: EncoderFeatures, blueprint: Blueprint) -> tuple[OnnxFile, torch.nn.Module]:
     """The same map from a file, and what it does."""
-    graph = lite_graph(encoder.weights, outputs(parsed(encoder.layers, "encoder")))
+    graph = lite_graph(encoder.weights, outputs(parse_layers(encoder.layers, "encoder")))
     name = f"{SHA256}{sha256(graph).hexdigest()}:{len(graph)}"
     map_ = OnnxFile(name, encoder.side(blueprint.shape), encoder.layers, "centred", encoder.views)
     phi = map_.empty(blueprint)

@@ -56,10 +56,10 @@ class SecondMomentRank:
 
     @property
     def sentence(self) -> str:
-        told = f"of rank {self.rank:,} from {self.samples:,} images with {self.features:,} features each"
+        rank = f"of rank {self.rank:,} from {self.samples:,} images with {self.features:,} features each"
         if self.samples <= self.features:
-            return f"{told}: they span what the images span; {TESTABLE}"
-        return f"{told}: many images share every direction"
+            return f"{rank}: they span what the images span; {TESTABLE}"
+        return f"{rank}: many images share every direction"
 
 
 def explained(tensors: Mapping[str, Tensor]) -> list[Explained]:

@@ -25,7 +25,7 @@ from mooring.fusion.admit import Refusal, admit
 from mooring.models.network import PROTOTYPES
 from mooring.processes import threads
 from mooring.types import Upload
-from mooring.uploads.codec import shown
+from mooring.uploads.codec import ascii_repr
 from mooring.uploads.moments import Moments
 
 DecisionVerdict = Literal["used", "set aside", "left out", "missing"]
@@ -86,7 +86,7 @@ def read_files(
 
 def unread(path: Path, problem: str, cap: FileLimits) -> Decision:
     """A file of nobody: by its name and its SHA-256; on which path it lay is nobody's business who gets the model."""
-    name = path.name if without_control(path.name) else shown(path.name)
+    name = path.name if without_control(path.name) else ascii_repr(path.name)
     try:
         sha256 = file_hash(load(path, cap))
     except FederationError:
@@ -109,21 +109,21 @@ def fuse_uploads(
     for site in terms.without:
         if site not in job.site_names:
             raise FederationError(
-                f"--without {shown(site)}: is no site of this job", f"it has {', '.join(job.site_names)}"
+                f"--without {ascii_repr(site)}: is no site of this job", f"it has {', '.join(job.site_names)}"
             )
     decisions = list(aside)
     left = [file for file in files if file.manifest.site in terms.without]
-    decisions += [decided(file, "left out", "the coordinator asked for it") for file in left]
+    decisions += [decision_on(file, "left out", "the coordinator asked for it") for file in left]
     used, aside_here = sound_files(job, [file for file in files if file.manifest.site not in terms.without])
     decisions += aside_here
-    refuse_short(used, decisions, terms)
+    reject_incomplete(used, decisions, terms)
     uploads = [file.upload for file in used] if job.manifest.secure is None else [total_of(job, used, revealed)]
     with threads(1):  # the same bytes on every machine
         predictor = job.fusion(uploads, Server(job.work.blueprint, job.experiment.seed))
     total = sum(file.manifest.samples or 0 for file in used)
     decisions += [
         replace(
-            decided(file, "used", ""),
+            decision_on(file, "used", ""),
             weight=file.manifest.samples / total if file.manifest.samples and total else None,
             notes=notes_on(job, file, used),
         )
@@ -143,7 +143,7 @@ def sound_files(job: JobFile, files: Sequence[UploadFile]) -> tuple[list[UploadF
         if problem is None:
             answers.append(file)
         else:
-            aside.append(decided(file, "set aside", problem))
+            aside.append(decision_on(file, "set aside", problem))
     answers, doubles = single(answers)
     aside += doubles
     if not answers:
@@ -154,44 +154,44 @@ def sound_files(job: JobFile, files: Sequence[UploadFile]) -> tuple[list[UploadF
     needs, blueprint = job.work.needs, job.work.blueprint
     admission = admit([file.upload for file in answers], needs, blueprint, job.work.sha256, strict=False)
     refused = (*admission.refused, *suspicious(job, admission.admitted))
-    aside += [decided(by_client[row.client], "set aside", "; ".join(row.problems)) for row in refused]
+    aside += [decision_on(by_client[row.client], "set aside", "; ".join(row.problems)) for row in refused]
     out = {row.client for row in refused}
     return [by_client[upload.client] for upload in admission.admitted if upload.client not in out], aside
 
 
 def problem_of(job: JobFile, file: UploadFile) -> str | None:
     """Why a file that is whole and signed is still not an answer to this job."""
-    told, upload = file.manifest, file.upload
-    if told.job != job.sha256:
-        return f"it answers another job ({told.job[:8]}, not {job.sha256[:8]})"
-    if told.site not in job.site_names:
-        return f"the job has no site {shown(told.site)}"
-    site = job.manifest.sites[job.number_of(told.site)]
+    manifest, upload = file.manifest, file.upload
+    if manifest.job != job.sha256:
+        return f"it answers another job ({manifest.job[:8]}, not {job.sha256[:8]})"
+    if manifest.site not in job.site_names:
+        return f"the job has no site {ascii_repr(manifest.site)}"
+    site = job.manifest.sites[job.number_of(manifest.site)]
     if site.key is not None and site.key != file.signer:
         return f"it is signed by {fingerprint(file.signer)}, and the key of {site.name} is {fingerprint(site.key)}"
-    if upload.client != job.number_of(told.site):
-        return f"it says it is client {upload.client}, and {told.site} is {job.number_of(told.site)}"
+    if upload.client != job.number_of(manifest.site):
+        return f"it says it is client {upload.client}, and {manifest.site} is {job.number_of(manifest.site)}"
     if upload.round != job.work.kept()[-1]:
         return f"it is of round {upload.round}, and the last is {job.work.kept()[-1]}"
-    if not moment(job.manifest.created) - CLOCKS <= moment(told.created) < job.expires + CLOCKS:
-        return f"it was made on {told.created}, outside the time of the job"
-    if (told.minimum, told.privacy) != (job.manifest.minimum, figures_of(job.work)):
+    if not moment(job.manifest.created) - CLOCKS <= moment(manifest.created) < job.expires + CLOCKS:
+        return f"it was made on {manifest.created}, outside the time of the job"
+    if (manifest.minimum, manifest.privacy) != (job.manifest.minimum, figures_of(job.work)):
         return "it tells another minimum or another privacy than the job"
-    if told.classes != job.classes:
+    if manifest.classes != job.classes:
         return "it was made for other classes"
     extra = sorted(upload.tensors.keys() - job.wire.keys())
     if extra:
-        return f"it sends more than was asked for: tensor {shown(extra[0])}"
-    if told.masked != (job.manifest.secure is not None):
-        return "its numbers are masked, and should not be" if told.masked else "its numbers are not masked"
-    return misshapen(job, upload.tensors) if told.masked else told_amiss(job, told)
+        return f"it sends more than was asked for: tensor {ascii_repr(extra[0])}"
+    if manifest.masked != (job.manifest.secure is not None):
+        return "its numbers are masked, and should not be" if manifest.masked else "its numbers are not masked"
+    return misshapen(job, upload.tensors) if manifest.masked else manifest_problem(job, manifest)
 
 
-def told_amiss(job: JobFile, told: UploadManifest) -> str | None:
+def manifest_problem(job: JobFile, manifest: UploadManifest) -> str | None:
     """Of how many images an upload is, it must say; or, where the job withholds that, must not."""
-    if job.withholds and (told.samples is not None or told.metrics):
+    if job.withholds and (manifest.samples is not None or manifest.metrics):
         return "it tells of its counts, which the job withholds"
-    return None if job.withholds or told.samples is not None else "it does not tell how many images it has"
+    return None if job.withholds or manifest.samples is not None else "it does not tell how many images it has"
 
 
 def suspicious(job: JobFile, admitted: Sequence[Upload]) -> tuple[Refusal, ...]:
@@ -216,7 +216,7 @@ def single(files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision
     doubles = [file for file in files if times[file.manifest.site] > 1]
     return (
         [file for file in files if times[file.manifest.site] == 1],
-        [decided(file, "set aside", reason.format(times[file.manifest.site])) for file in doubles],
+        [decision_on(file, "set aside", reason.format(times[file.manifest.site])) for file in doubles],
     )
 
 
@@ -225,18 +225,18 @@ def first_answers(there: Sequence[UploadFile], late: Sequence[UploadFile]) -> tu
     known = {file.manifest.site: file.sha256 for file in there}
     seconds = [file for file in late if known.get(file.manifest.site, file.sha256) != file.sha256]
     reason = "the model has another file of this site; take that out first, with --without {}"
-    aside = [decided(file, "set aside", reason.format(file.manifest.site)) for file in seconds]
+    aside = [decision_on(file, "set aside", reason.format(file.manifest.site)) for file in seconds]
     return [file for file in late if file not in seconds], aside
 
 
-def refuse_short(used: Sequence[UploadFile], decisions: Sequence[Decision], terms: Terms) -> None:
+def reject_incomplete(used: Sequence[UploadFile], decisions: Sequence[Decision], terms: Terms) -> None:
     """Fewer sites than are needed, or any that was set aside where that stops everything."""
     aside = [decision for decision in decisions if decision.verdict == "set aside"]
-    told = "; ".join(f"{decision.site}: {decision.reason}" for decision in aside)
+    reasons = "; ".join(f"{decision.site}: {decision.reason}" for decision in aside)
     if terms.strict and aside:
-        raise FederationError(f"{len(aside)} of the files were set aside ({told})", "fuse without --strict to go on")
+        raise FederationError(f"{len(aside)} of the files were set aside ({reasons})", "fuse without --strict to go on")
     if len(used) < max(1, terms.need):
-        reason = f" ({told})" if told else ""
+        reason = f" ({reasons})" if reasons else ""
         raise FederationError(
             f"{len(used)} {'site' if len(used) == 1 else 'sites'} can be fused, and "
             f"{'one is' if terms.need <= 1 else f'{terms.need} are'} needed{reason}",
@@ -259,7 +259,7 @@ def notes_on(job: JobFile, file: UploadFile, used: Sequence[UploadFile]) -> tupl
     return tuple(notes)
 
 
-def decided(file: UploadFile, verdict: DecisionVerdict, reason: str) -> Decision:
+def decision_on(file: UploadFile, verdict: DecisionVerdict, reason: str) -> Decision:
     samples, digest = file.manifest.samples, file_hash(file.data)
     return Decision(file.manifest.site, verdict, reason, samples, None, file.signer, digest, file.box)
 

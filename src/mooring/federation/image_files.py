@@ -11,8 +11,8 @@ from torch import Tensor
 
 from mooring.data.image_tree import images_below, subfolders
 from mooring.data.images import batches
-from mooring.data.pixels import SUFFIXES, Reading, decode, require_decoders
-from mooring.data.progress import counted
+from mooring.data.pixels import SUFFIXES, Reading, decode_image, require_decoders
+from mooring.data.progress import with_progress
 from mooring.errors import DataError, ModelError, MooringError, nearest
 from mooring.federation.model_file import ModelFile
 from mooring.models.network import Blueprint
@@ -53,8 +53,8 @@ def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[ScoredFile]:
     square = square_of(model.blueprint, model.provenance.reading)
     require_decoders(files)
     waiting: list[tuple[Path, Tensor | str]] = []
-    for path in counted(files):
-        waiting.append((path, opened(path, square)))
+    for path in with_progress(files):
+        waiting.append((path, read_pixels(path, square)))
         if len(waiting) == AT_ONCE:
             yield from flushed(model, waiting)
             waiting.clear()
@@ -64,21 +64,21 @@ def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[ScoredFile]:
 def flushed(model: ModelFile, waiting: Sequence[tuple[Path, Tensor | str]]) -> Iterator[ScoredFile]:
     """Files that were read, scored in one go, and the others between them."""
     images = [image for _, image in waiting if isinstance(image, Tensor)]
-    rows = iter(scores_of(model, torch.stack(images)).unbind() if images else ())
+    rows = iter(model_scores(model, torch.stack(images)).unbind() if images else ())
     for path, image in waiting:
         yield ScoredFile(path, next(rows)) if isinstance(image, Tensor) else ScoredFile(path, problem=image)
 
 
-def scores_of(model: ModelFile, images: Tensor) -> Tensor:
+def model_scores(model: ModelFile, images: Tensor) -> Tensor:
     """(N, C, H, W), uint8 -> (N, classes)"""
     with torch.inference_mode():
         return torch.cat([model.predictor(batch) for batch in batches(images, AT_ONCE)])
 
 
-def opened(path: Path, square: Square) -> Tensor | str:
+def read_pixels(path: Path, square: Square) -> Tensor | str:
     """The pixels of a file, or what is wrong with it."""
     try:
-        pixels = decode(path, square.size, square.channels, fit=square.reading.fit, levels=square.reading.levels)
+        pixels = decode_image(path, square.size, square.channels, fit=square.reading.fit, levels=square.reading.levels)
     except MooringError as error:  # too large, or of values that may mean anything
         return error.problem.removeprefix(f"{path} ")
     except MemoryError:
@@ -118,7 +118,7 @@ def found(paths: Sequence[Path]) -> tuple[list[Path], Counter[str]]:
     return files, ignored
 
 
-def labelled(root: Path, classes: Sequence[str]) -> list[LabelledFile]:
+def labelled_files(root: Path, classes: Sequence[str]) -> list[LabelledFile]:
     """All images of root/<class>/ and root/<site>/<class>/, at any depth below; other folders are refused by name."""
     try:
         files = [file for folder in subfolders(root) for file in _of_folder(folder, classes)]

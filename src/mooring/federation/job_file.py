@@ -14,8 +14,8 @@ from mooring.client import ClientJob
 from mooring.config import HOUSE_CODE, Experiment, job_of, parse
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import FederationError, MooringError, TrustError
-from mooring.federation.container import Container, FileLimits, encode, is_key, read
-from mooring.federation.encoder_at_hand import PLAN_AGAIN, with_encoder
+from mooring.federation.container import Container, FileLimits, encode, is_key, read_container
+from mooring.federation.encoder_at_hand import PLAN_AGAIN, with_encoder_path
 from mooring.federation.encoder_named import encoder_named
 from mooring.federation.manifests import is_hex, manifest_as, without_control
 from mooring.federation.names import check_classes, check_sites
@@ -23,9 +23,9 @@ from mooring.federation.withheld_counts import Counts, refuse_counting
 from mooring.fusion import Fusion
 from mooring.methods import Method
 from mooring.record import as_tree
-from mooring.trees import Tree, by_content, to_tree
+from mooring.trees import Tree, by_file_hash, to_tree
 from mooring.uploads import Limits, expected_of, limits_for
-from mooring.uploads.codec import shown
+from mooring.uploads.codec import ascii_repr
 
 KIND = "job"
 LIMITS = FileLimits(bytes=2**24, head_bytes=2**24)
@@ -133,7 +133,7 @@ class JobFile:
         """The number of a site, by which its randomness is drawn."""
         if site not in self.site_names:
             raise FederationError(
-                f"site {shown(site)}: is not in this job", f"--site is one of {', '.join(self.site_names)}"
+                f"site {ascii_repr(site)}: is not in this job", f"--site is one of {', '.join(self.site_names)}"
             )
         return self.site_names.index(site)
 
@@ -148,8 +148,8 @@ def experiment_tree(experiment: Experiment) -> Tree:
     return {
         "data": {"source": ImageFolder.source, **{key: data[key] for key in IMAGES}},
         "model": to_tree(experiment.model),
-        "training": to_tree(experiment.training, by_content),
-        "method": {"name": experiment.name, **to_tree(experiment.method, by_content)},
+        "training": to_tree(experiment.training, by_file_hash),
+        "method": {"name": experiment.name, **to_tree(experiment.method, by_file_hash)},
         "seed": experiment.seed,
     }
 
@@ -176,7 +176,7 @@ def encode_job(manifest: JobManifest, key: SigningKey) -> bytes:
 
 def read_job(path: Path, encoder: str | None = None) -> JobFile:
     """The job in a file; `encoder` is where the encoder lies that the job names by its SHA-256, if it does."""
-    return opened_job(read(path, KIND, LIMITS), str(path), encoder)
+    return opened_job(read_container(path, KIND, LIMITS), str(path), encoder)
 
 
 def opened_job(held: Container, what: str, encoder: str | None = None) -> JobFile:
@@ -185,7 +185,7 @@ def opened_job(held: Container, what: str, encoder: str | None = None) -> JobFil
         raise FederationError(f"{what}: is signed by nobody", PLAN_AGAIN)
     manifest = manifest_as(JobManifest, held.manifest, what, PLAN_AGAIN)
     try:
-        experiment, work = built(manifest, encoder)
+        experiment, work = rebuild_job(manifest, encoder)
     except FederationError as error:
         raise FederationError(f"{what}: {error.problem}", error.remedy) from None
     except TrustError:
@@ -196,13 +196,13 @@ def opened_job(held: Container, what: str, encoder: str | None = None) -> JobFil
     return JobFile(manifest, experiment, work, held.signer, held.sha256)
 
 
-def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, ClientJob]:
+def rebuild_job(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, ClientJob]:
     """Experiment and work order, every field of the manifest held against them."""
     check_sites([site.name for site in manifest.sites])
     check_classes(manifest.classes)
     for site in manifest.sites:
         if site.key is not None and not is_key(site.key):
-            raise FederationError(f"site {site.name}: its key {shown(site.key)} is no key", PLAN_AGAIN)
+            raise FederationError(f"site {site.name}: its key {ascii_repr(site.key)} is no key", PLAN_AGAIN)
     if manifest.minimum < 1 or manifest.most_bytes < 1:
         raise FederationError("its limits are below 1", PLAN_AGAIN)
     if not is_hex(manifest.nonce, 2 * NONCE) or not without_control(manifest.method + manifest.mooring):
@@ -212,7 +212,7 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
         raise FederationError("it expires before it begins, or its dates are spelled otherwise", PLAN_AGAIN)
     if manifest.secure is not None and not all(site.key for site in manifest.sites):
         raise FederationError("its sum is secure, and not every site has a key", PLAN_AGAIN)
-    tree = with_encoder(dict(manifest.experiment), encoder)
+    tree = with_encoder_path(dict(manifest.experiment), encoder)
     data = tree.get("data")
     if tree.keys() != TREE or not isinstance(data, dict) or data.keys() != {"source", *IMAGES}:
         raise FederationError("its experiment is not one of a job", PLAN_AGAIN)
@@ -239,9 +239,9 @@ def built(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, Clien
     return experiments[0], work
 
 
-def same_label(told: str, experiment: Experiment) -> bool:
+def same_label(label: str, experiment: Experiment) -> bool:
     """Is this what the experiment is called? A site approves a method by its name; a file may be called otherwise."""
-    return FILE_NAME.sub("", told) == FILE_NAME.sub("", experiment.label_elsewhere)
+    return FILE_NAME.sub("", label) == FILE_NAME.sub("", experiment.label_elsewhere)
 
 
 def usable(experiment: Experiment) -> None:
@@ -265,7 +265,7 @@ def track_of_public(method: Method) -> bool:
 def moment(text: str) -> datetime:
     """A date and a time in UTC."""
     try:
-        told = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
-        raise FederationError(f"{shown(text)} is no date", "write 2027-01-31") from None
-    return told.replace(tzinfo=UTC) if told.tzinfo is None else told.astimezone(UTC)
+        raise FederationError(f"{ascii_repr(text)} is no date", "write 2027-01-31") from None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -11,7 +11,7 @@ from pathlib import Path
 from nacl.signing import SigningKey
 
 from mooring.errors import FederationError
-from mooring.federation.container import decode, encode, file_hash, load
+from mooring.federation.container import decode_container, encode, file_hash, load
 from mooring.federation.job_file import KIND as JOB
 from mooring.federation.job_file import JobFile, opened_job
 from mooring.federation.manifests import manifest_as
@@ -57,7 +57,7 @@ def encode_kept(kept: KeptUploads, model: str, key: SigningKey) -> bytes:
 def read_kept(model: Path, key: str, encoder: str | None = None) -> KeptUploads:
     """What lies beside this model, every signature checked again; only what the coordinator itself has signed."""
     path = path_beside(model)
-    held = decode(load(path), KIND, what=str(path))
+    held = decode_container(load(path), KIND, what=str(path))
     if held.signer != key:
         raise FederationError(f"{path}: is signed by somebody else", "use the account that fused the model")
     index = manifest_as(Index, held.manifest, str(path), RESTORE)
@@ -70,6 +70,8 @@ def read_kept(model: Path, key: str, encoder: str | None = None) -> KeptUploads:
     for size in sizes:
         pieces.append(bytes(held.payload[start : start + size]))
         start += size
-    job = opened_job(decode(pieces[0], JOB, what=str(path)), str(path), encoder)
-    files = tuple(opened_upload(decode(piece, UPLOAD, what=str(path)), piece, str(path)) for piece in pieces[1:])
+    job = opened_job(decode_container(pieces[0], JOB, what=str(path)), str(path), encoder)
+    files = tuple(
+        opened_upload(decode_container(piece, UPLOAD, what=str(path)), piece, str(path)) for piece in pieces[1:]
+    )
     return KeptUploads(job, pieces[0], files)

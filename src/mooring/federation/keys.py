@@ -16,9 +16,9 @@ SEED = 32  # bytes
 
 def home() -> Path:
     """Where a user's key, approvals and log lie: MOORING_HOME, else the folder for settings of this system."""
-    told = os.environ.get(HOME)
-    if told:
-        return Path(told)
+    folder = os.environ.get(HOME)
+    if folder:
+        return Path(folder)
     if os.name == "nt":
         base = os.environ.get("APPDATA")
         return (Path(base) if base else Path.home() / "AppData" / "Roaming") / "mooring"

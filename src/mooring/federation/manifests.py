@@ -8,7 +8,7 @@ from unicodedata import category
 
 from mooring.errors import FederationError, StoreError
 from mooring.record import as_record, as_tree
-from mooring.uploads.codec import shown
+from mooring.uploads.codec import ascii_repr
 
 T = TypeVar("T")
 PACKAGE = re.compile(r"[a-z][a-z0-9._-]{0,63}", re.ASCII)
@@ -27,7 +27,7 @@ def manifest_as(kind: type[T], tree: object, what: str, remedy: str) -> T:
         raise FederationError(error.problem, error.remedy) from None
     unknown = passed_over(tree, as_tree(record))
     if unknown is not None:
-        raise FederationError(f"{what}: {shown(unknown)} is nothing that this version knows", remedy)
+        raise FederationError(f"{what}: {ascii_repr(unknown)} is nothing that this version knows", remedy)
     return record
 
 
@@ -52,9 +52,9 @@ def is_hex(value: str, digits: int) -> bool:
     return len(value) == digits and not set(value) - set("0123456789abcdef")
 
 
-def are_versions(told: Mapping[str, str]) -> bool:
+def are_versions(versions: Mapping[str, str]) -> bool:
     """Names of packages and their versions, few and short."""
-    each = [PACKAGE.fullmatch(name) and VERSION.fullmatch(version) for name, version in told.items()]
+    each = [PACKAGE.fullmatch(name) and VERSION.fullmatch(version) for name, version in versions.items()]
     return len(each) <= MOST_VERSIONS and all(each)
 
 

@@ -157,21 +157,21 @@ def load_model(
     >>> load_model("runs/v12/model.mooring").classes[:3]
     ('0', '1', '2')
     """
-    file = container.read(Path(path), KIND, limits)
+    file = container.read_container(Path(path), KIND, limits)
     needed = manifest_as(Provenance, file.manifest, str(path), AGAIN).encoder
     if encoder is None and needed is not None and is_file(needed):
         encoder = encoder_of_run(Path(path), needed)
-    return opened(file, str(path), own_classes(file, str(path), trusted, trust), limits, encoder)
+    return model_in(file, str(path), own_classes(file, str(path), trusted, trust), limits, encoder)
 
 
 def decode_model(
     data: bytes, trusted: Iterable[type] = (), limits: FileLimits = USUAL, what: str = "model"
 ) -> ModelFile:
     """The same from bytes."""
-    return opened(container.decode(data, KIND, limits, what), what, trusted, limits)
+    return model_in(container.decode_container(data, KIND, limits, what), what, trusted, limits)
 
 
-def opened(
+def model_in(
     file: Container, what: str, trusted: Iterable[type], limits: FileLimits, encoder: str | None = None
 ) -> ModelFile:
     provenance = manifest_as(Provenance, file.manifest, what, AGAIN)
@@ -181,24 +181,24 @@ def opened(
     return ModelFile(loaded.predictor, provenance, loaded.beside, file.sha256, file.signer)
 
 
-def names(told: Provenance, predictor: Predictor) -> bool:
+def names(provenance: Provenance, predictor: Predictor) -> bool:
     """The encoder that it says whoever uses it must have is the one that it looks through."""
-    return told.encoder in (None, encoder_needed(predictor))
+    return provenance.encoder in (None, encoder_needed(predictor))
 
 
-def believable(told: Provenance, classes: int) -> bool:
+def believable(provenance: Provenance, classes: int) -> bool:
     """Hashes that are hashes, shares that are those of the images, counts of these classes, every site in it once."""
-    hashes = [told.job_sha256, told.fingerprint, *(site.upload_sha256 for site in told.sites)]
-    numbers = [*told.images_per_class, *(site.samples for site in told.sites if site.samples is not None)]
-    words = [told.method, told.fusion, *told.protections, *(site.name for site in told.sites)]
+    hashes = [provenance.job_sha256, provenance.fingerprint, *(site.upload_sha256 for site in provenance.sites)]
+    numbers = [*provenance.images_per_class, *(site.samples for site in provenance.sites if site.samples is not None)]
+    words = [provenance.method, provenance.fusion, *provenance.protections, *(site.name for site in provenance.sites)]
     return (
         all(value is None or is_hex(value, 64) for value in hashes)
         and all(number >= 0 for number in numbers)
         and all(without_control(word) and len(word) <= LONGEST for word in words)
-        and are_versions(told.versions)
-        and len(told.images_per_class) in (0, classes)
-        and len({site.name for site in told.used}) == len(told.used)
-        and has_shares(told.used)
+        and are_versions(provenance.versions)
+        and len(provenance.images_per_class) in (0, classes)
+        and len({site.name for site in provenance.used}) == len(provenance.used)
+        and has_shares(provenance.used)
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from mooring.errors import FederationError
-from mooring.uploads.codec import LONGEST, is_line, shown
+from mooring.uploads.codec import LONGEST, ascii_repr, is_line
 
 SITE = re.compile(r"\w[\w.-]{0,63}")
 DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # names that Windows keeps for itself
@@ -19,7 +19,7 @@ def check_sites(names: Sequence[str]) -> None:
     for name in names:
         if not SITE.fullmatch(name) or DEVICES.fullmatch(name) or name.endswith("."):
             raise FederationError(
-                f"site {shown(name)}: is no name of a site", "use up to 64 letters, digits, '-', '_' and '.'"
+                f"site {ascii_repr(name)}: is no name of a site", "use up to 64 letters, digits, '-', '_' and '.'"
             )
     refuse_twins("site", names)
 
@@ -31,7 +31,7 @@ def check_classes(names: Sequence[str]) -> None:
     for name in names:
         if not name.strip() or name != name.strip() or not is_line(name):
             raise FederationError(
-                f"class {shown(name)}: is no name of a class", f"use one line of at most {LONGEST} letters"
+                f"class {ascii_repr(name)}: is no name of a class", f"use one line of at most {LONGEST} letters"
             )
     refuse_twins("class", names)
 
@@ -41,4 +41,4 @@ def refuse_twins(what: str, names: Sequence[str]) -> None:
     for name in names:
         twin = seen.setdefault(name.casefold(), name)
         if twin is not name:
-            raise FederationError(f"{what} {shown(name)}: is given twice", "give every name once")
+            raise FederationError(f"{what} {ascii_repr(name)}: is given twice", "give every name once")

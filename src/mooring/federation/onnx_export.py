@@ -24,7 +24,7 @@ from mooring.federation.traceable import FromMaps, Prepare, WithShares, exportab
 from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.graph import OPSET
 from mooring.models.encoders.layers import outputs
-from mooring.models.encoders.session import FATAL, OnnxFeatures, SessionPlan, run, session_of
+from mooring.models.encoders.session import FATAL, OnnxFeatures, SessionPlan, run_graph, session_of
 from mooring.record import strict_json, write_atomically
 from mooring.version import VERSION
 
@@ -45,9 +45,9 @@ class ExportedFile:
 
     @property
     def words(self) -> str:
-        told = f"{self.path}: scores as the model's, largest difference {self.difference:.1e} on {TRIED} images"
+        text = f"{self.path}: scores as the model's, largest difference {self.difference:.1e} on {TRIED} images"
         inside = "its encoder, which is somebody else's, is inside: pass it on as its licence allows"
-        return told if self.encoder is None else f"{told}\n{inside}"
+        return text if self.encoder is None else f"{text}\n{inside}"
 
 
 def export_onnx(model: ModelFile, path: Path) -> ExportedFile:
@@ -61,7 +61,7 @@ def export_onnx(model: ModelFile, path: Path) -> ExportedFile:
         raise
     except Exception as error:  # the exporter and onnxruntime raise almost anything over what they do not know
         reason = one_line(str(error).splitlines()[0])[:160] if str(error) else type(error).__name__
-        raise impossible(model.predictor, reason) from None
+        raise export_error(model.predictor, reason) from None
     write_atomically(path, data)
     return ExportedFile(path, len(data), difference, model.provenance.encoder)
 
@@ -71,21 +71,21 @@ def onnx_bytes(model: ModelFile) -> bytes:
     onnx = needed("onnx", EXTRA)
     predictor = exportable(model.predictor)
     encoder = next((part for part in predictor.modules() if isinstance(part, OnnxFeatures)), None)
-    graph = whole(predictor, model) if encoder is None else around(predictor, encoder, model)
-    told = {
+    graph = trace_whole_model(predictor, model) if encoder is None else around(predictor, encoder, model)
+    properties = {
         "classes": strict_json(model.classes),
         "confidence": model.confidence,
         "model": model.sha256,
         "images": strict_json({"shape": model.blueprint.shape, "fit": model.provenance.reading.fit}),
         "producer": f"mooring {VERSION}",
     }
-    onnx.helper.set_model_props(graph, told)
+    onnx.helper.set_model_props(graph, properties)
     graph.producer_name, graph.producer_version = "mooring", VERSION
     data: bytes = graph.SerializeToString(deterministic=True)
     return data
 
 
-def whole(predictor: Predictor, model: ModelFile) -> Any:
+def trace_whole_model(predictor: Predictor, model: ModelFile) -> Any:
     """All of it, traced."""
     return traced(WithShares(predictor), sample(model), [IMAGES], [SCORES, SHARES[model.confidence]], OPSET)
 
@@ -134,13 +134,13 @@ def plainly_named(graph: Any, names: dict[str, str], shares: str) -> Any:
 
 
 def encoder_maps(plan: SessionPlan, prepared: Tensor, where: str) -> dict[str, Tensor]:
-    return run(session_of(plan.graph, where), prepared.numpy(), outputs(plan.layers), where)
+    return run_graph(session_of(plan.graph, where), prepared.numpy(), outputs(plan.layers), where)
 
 
-def traced(module: nn.Module, given: tuple[Tensor, ...], inputs: list[str], told: list[str], opset: int) -> Any:
+def traced(module: nn.Module, given: tuple[Tensor, ...], inputs: list[str], outputs: list[str], opset: int) -> Any:
     """A module as ONNX, for any number of images."""
     onnx = needed("onnx", EXTRA)
-    file, axes = BytesIO(), {name: {0: "N"} for name in (*inputs, *told)}
+    file, axes = BytesIO(), {name: {0: "N"} for name in (*inputs, *outputs)}
     with warnings.catch_warnings(), torch.no_grad(), muted():
         warnings.simplefilter("ignore")  # the exporter that needs no further library calls itself the old one
         torch.onnx.export(
@@ -149,7 +149,7 @@ def traced(module: nn.Module, given: tuple[Tensor, ...], inputs: list[str], told
             file,  # type: ignore[arg-type]  # which this exporter takes too
             dynamo=False,
             input_names=inputs,
-            output_names=told,
+            output_names=outputs,
             dynamic_axes=axes,
             opset_version=opset,
         )
@@ -175,13 +175,13 @@ def parity(model: ModelFile, data: bytes) -> float:
     (images,) = sample(model, TRIED)
     with torch.inference_mode():
         wanted = model.predictor(images)
-    apart = (scores_of(data, images) - wanted).abs()
+    apart = (onnx_scores(data, images) - wanted).abs()
     if not bool((apart <= TOLERANCE * (1 + wanted.abs())).all()):
-        raise impossible(model.predictor, f"its scores differ by {float(apart.max()):.1e}")
+        raise export_error(model.predictor, f"its scores differ by {float(apart.max()):.1e}")
     return float(apart.max())
 
 
-def scores_of(data: bytes, images: Tensor) -> Tensor:
+def onnx_scores(data: bytes, images: Tensor) -> Tensor:
     """What onnxruntime makes of the images."""
     runtime = needed("onnxruntime", EXTRA)
     options = runtime.SessionOptions()
@@ -191,7 +191,7 @@ def scores_of(data: bytes, images: Tensor) -> Tensor:
     return torch.from_numpy(scores)
 
 
-def impossible(predictor: Predictor, reason: str) -> ModelError:
+def export_error(predictor: Predictor, reason: str) -> ModelError:
     return ModelError(
         f"a predictor of the kind {predictor.kind!r} cannot be written as ONNX ({reason})",
         "use it with mooring predict, or from Python",

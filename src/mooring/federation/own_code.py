@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 
-from mooring.config.own import imported
 from mooring.config.trust import Trust
+from mooring.config.user_parts import import_object
 from mooring.errors import ConfigError, ModelError
 from mooring.federation.container import Container
-from mooring.models.plans import named
+from mooring.models.plans import classes_by_kind
 from mooring.trees import Tree
 from mooring.uploads import Limits
-from mooring.uploads.codec import facts_of, header_of
+from mooring.uploads.codec import header_facts, header_of
 
 LONGEST = 200  # letters of a name that a module and a class in it may have
 WHERE = "go to the folder where its file lies, or name that folder in PYTHONPATH"
@@ -18,8 +18,8 @@ WHERE = "go to the folder where its file lies, or name that folder in PYTHONPATH
 def own_classes(file: Container, what: str, handed_over: Iterable[type], trust: Trust) -> tuple[type, ...]:
     """The classes that the caller hands over, and those that the model names beside them, if `trust` covers these."""
     handed = tuple(handed_over)
-    facts = facts_of(header_of(file.payload, Limits(), what), what)
-    others = sorted(set(code_in(facts)) - named(handed).keys())
+    facts = header_facts(header_of(file.payload, Limits(), what), what)
+    others = sorted(set(code_in(facts)) - classes_by_kind(handed).keys())
     for name in others:
         trust.require(name, "model")
     return (*handed, *(class_called(name, what, trust) for name in others))
@@ -27,7 +27,7 @@ def own_classes(file: Container, what: str, handed_over: Iterable[type], trust: 
 
 def class_called(name: str, what: str, trust: Trust) -> type:
     try:
-        found = imported(name, trust, WHERE)
+        found = import_object(name, trust, WHERE)
     except ConfigError as error:
         raise ModelError(f"{what}: {name}: {error.problem}") from None
     if not isinstance(found, type):

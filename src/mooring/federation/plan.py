@@ -8,7 +8,7 @@ from mooring.config import Experiment, job_of
 from mooring.config.paths import with_paths
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import FederationError
-from mooring.federation.container import decode, is_key
+from mooring.federation.container import decode_container, is_key
 from mooring.federation.encoder_named import encoder_named
 from mooring.federation.job_file import (
     KIND,
@@ -29,7 +29,7 @@ from mooring.federation.names import check_classes, check_sites
 from mooring.federation.secure_job import plan_of
 from mooring.federation.withheld_counts import Counts, refuse_counting
 from mooring.uploads import limits_for
-from mooring.uploads.codec import shown
+from mooring.uploads.codec import ascii_repr
 from mooring.version import VERSION
 
 USUAL_MINIMUM = 5  # images: sums over fewer are nearly the features of one
@@ -60,10 +60,12 @@ def plan(  # noqa: PLR0913
     known = dict(keys or {})
     for name, key in known.items():
         if name not in sites:
-            raise FederationError(f"--key {shown(name)}: is no site of this job", f"--sites has {', '.join(sites)}")
+            raise FederationError(
+                f"--key {ascii_repr(name)}: is no site of this job", f"--sites has {', '.join(sites)}"
+            )
         if not is_key(key):
             raise FederationError(
-                f"--key {name}={shown(key)}: is no public key", "ask the site what `mooring keys` shows there"
+                f"--key {name}={ascii_repr(key)}: is no public key", "ask the site what `mooring keys` shows there"
             )
     if not isinstance(experiment.data, ImageFolder):
         raise FederationError("data.source: sites have folders of images", "leave data.source out")
@@ -103,7 +105,7 @@ def plan(  # noqa: PLR0913
         encoder=encoder_named(experiment.method.fusion),
     )
     data = encode_job(manifest, identity.key)
-    held = decode(data, KIND, LIMITS, "job")
+    held = decode_container(data, KIND, LIMITS, "job")
     return data, opened_job(held, "job", encoder_of(experiment))
 
 

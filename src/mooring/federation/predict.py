@@ -62,11 +62,11 @@ class Predictions:
 def predict(model: ModelFile, paths: Sequence[Path]) -> Predictions:
     """One row for every file named and every image below a folder named."""
     files, ignored = found(paths)
-    rows = tuple(row_of(row, model.classes) for row in scored(model, files))
+    rows = tuple(prediction_of(row, model.classes) for row in scored(model, files))
     return Predictions(model.confidence, rows, ignored)
 
 
-def row_of(row: ScoredFile, classes: Sequence[str]) -> Prediction | Unreadable:
+def prediction_of(row: ScoredFile, classes: Sequence[str]) -> Prediction | Unreadable:
     if row.scores is None:
         return Unreadable(row.path, row.problem)
     shares = row.scores.double().softmax(0)

@@ -12,14 +12,14 @@ from nacl.public import SealedBox
 from nacl.signing import SigningKey, VerifyKey
 
 from mooring.errors import FederationError
-from mooring.federation.container import FileLimits, decode, encode, is_key, load, write
+from mooring.federation.container import FileLimits, decode_container, encode, is_key, load, write
 from mooring.federation.job_file import JobFile
 from mooring.federation.keys import Identity
 from mooring.federation.log import Log
 from mooring.federation.secure_job import summing
 from mooring.federation.secure_sum import reveal
 from mooring.trees import canonical_json
-from mooring.uploads.codec import mapping, shown
+from mooring.uploads.codec import ascii_repr, mapping
 
 KIND = "recovery"
 LIMITS = FileLimits(2**22, 2**22)
@@ -41,8 +41,8 @@ def write_recovery(job: JobFile, site: str, missing: Sequence[str], identity: Id
     found = reveal(summing(job), site, list(missing), identity.key)
     seeds = canonical_json({other: seed.hex() for (_, other), seed in found.items()})
     box = SealedBox(VerifyKey(bytes.fromhex(job.coordinator)).to_curve25519_public_key())
-    told = {"job": job.sha256, "site": site, "missing": sorted(missing)}
-    write(out, encode(KIND, told, box.encrypt(seeds.encode()), identity.key))
+    header = {"job": job.sha256, "site": site, "missing": sorted(missing)}
+    write(out, encode(KIND, header, box.encrypt(seeds.encode()), identity.key))
     log.note("revealed", job.sha256, who=site, words=f"masks with {', '.join(missing)}, who did not answer")
 
 
@@ -51,19 +51,19 @@ def read_recoveries(job: JobFile, paths: Sequence[Path], key: SigningKey) -> tup
     recoveries = [path for path in paths if is_recovery(path)] if job.manifest.secure is not None else []
     seeds: RevealedSeeds = {}
     for path in recoveries:
-        seeds |= opened(job, path, key)
+        seeds |= open_recovery(job, path, key)
     return seeds, [path for path in paths if path not in recoveries]
 
 
 def is_recovery(path: Path) -> bool:
     try:
-        return decode(load(path, LIMITS), KIND, LIMITS, str(path)).kind == KIND
+        return decode_container(load(path, LIMITS), KIND, LIMITS, str(path)).kind == KIND
     except FederationError:
         return False
 
 
-def opened(job: JobFile, path: Path, key: SigningKey) -> RevealedSeeds:
-    held = decode(load(path, LIMITS), KIND, LIMITS, str(path))
+def open_recovery(job: JobFile, path: Path, key: SigningKey) -> RevealedSeeds:
+    held = decode_container(load(path, LIMITS), KIND, LIMITS, str(path))
     site, keys = held.manifest.get("site"), {named.name: named.key for named in job.manifest.sites}
     if held.manifest.get("job") != job.sha256 or not isinstance(site, str) or keys.get(site) != held.signer:
         raise FederationError(f"{path}: is no recovery by a site of this job", "ask the sites for theirs")
@@ -73,5 +73,7 @@ def opened(job: JobFile, path: Path, key: SigningKey) -> RevealedSeeds:
         raise FederationError(f"{path}: its seal cannot be opened", "open it where the job was planned") from None
     for other, seed in seeds.items():
         if other not in keys or not is_key(seed):
-            raise FederationError(f"{path}: reveals {shown(other)}, which is nothing of this job", "ask for another")
+            raise FederationError(
+                f"{path}: reveals {ascii_repr(other)}, which is nothing of this job", "ask for another"
+            )
     return {(site, other): bytes.fromhex(seed) for other, seed in seeds.items()}

@@ -25,7 +25,7 @@ from mooring.errors import FederationError
 from mooring.models.network import Blueprint
 from mooring.uploads.moments import Moments
 from mooring.uploads.part import Tensors
-from mooring.uploads.secret_stream import words
+from mooring.uploads.secret_stream import stream_words
 
 BITS = 62  # of a word: the sum of all sites stays below 2^62, so that its sign is never in doubt
 FEWEST = 3  # of two sites each could take its own numbers from the sum
@@ -147,7 +147,7 @@ def misfit(name: str, tensors: Tensors) -> Tensor:
 
 def masked_by(seed: bytes, site: str, other: str, name: str, like: Tensor) -> Tensor:
     """The mask of a pair as the first of them adds it, and the second takes it away."""
-    mask = words(seed, (name,), tuple(like.shape))
+    mask = stream_words(seed, (name,), tuple(like.shape))
     return mask if site < other else -mask
 
 

@@ -9,7 +9,7 @@ from time import monotonic
 
 from mooring.client import ClientJob
 from mooring.data.images import ImageSet
-from mooring.data.progress import reading_told
+from mooring.data.progress import reading_progress
 from mooring.data.site_folder import ClassFolder, SiteFolder
 from mooring.data.sites import InMemorySite
 from mooring.engines import Local
@@ -93,8 +93,8 @@ def revealed_by(job: JobFile) -> tuple[str, ...]:
         return (MASKED, *tensors)
     if job.withholds:
         return (*tensors, WITHHELD)
-    told = () if BY_CLASS in tensors or figures_of(job.work) else (IN_ALL,)
-    return (*tensors, *told, *((MEASURED,) if job.work.recipe.terms else ()))
+    total = () if BY_CLASS in tensors or figures_of(job.work) else (IN_ALL,)
+    return (*tensors, *total, *((MEASURED,) if job.work.recipe.terms else ()))
 
 
 def seconds_for(work: ClientJob, site: SiteFolder) -> float:
@@ -135,19 +135,19 @@ def train(  # noqa: PLR0913
     if not log.has("approved", job.sha256):
         raise FederationError("this job was not approved here", "look at it with --check, then `mooring approve JOB`")
     refuse_foreign_key(job, site.name, identity)
-    with reading_told(emit):
+    with reading_progress(emit):
         shard = site.shard()
     figures = figures_of(job.work)
     small = {} if figures else small_classes(shard.label_counts(), job.classes, job.manifest.minimum)
     if small and not allow_small:
-        told = ", ".join(f"{label} ({count})" for label, count in small.items())
+        small_text = ", ".join(f"{label} ({count})" for label, count in small.items())
         raise DataError(
-            f"{site.name}: classes with fewer than {job.manifest.minimum} images: {told}",
+            f"{site.name}: classes with fewer than {job.manifest.minimum} images: {small_text}",
             "sums over so few give single images away: leave them out, or say --allow-small-classes",
         )
     refuse_second_mask(job, site.name, log)
     work = with_noise_of(job.work, job.sha256, identity.key)
-    upload, last = trained(replace(job, work=work), site, shard, log.home, emit)
+    upload, last = train_site(replace(job, work=work), site, shard, log.home, emit)
     upload = under_noise(work, upload)
     upload = upload if job.manifest.secure is None else masked(job, upload, site.name, identity.key)
     upload = without_counts(upload) if job.withholds else upload
@@ -180,7 +180,7 @@ def train(  # noqa: PLR0913
     return Trained(out, len(data), len(shard), digest)
 
 
-def trained(
+def train_site(
     job: JobFile, site: SiteFolder, shard: ImageSet, home: Path, emit: Emit
 ) -> tuple[Upload, ClientRecord | None]:
     """The one upload, and what was measured last."""

@@ -14,7 +14,17 @@ from nacl.signing import SigningKey, VerifyKey
 from torch import Tensor
 
 from mooring.errors import FederationError, UploadError
-from mooring.federation.container import AGAIN, Container, FileLimits, decode, encode, file_hash, is_key, load, refuse
+from mooring.federation.container import (
+    AGAIN,
+    Container,
+    FileLimits,
+    decode_container,
+    encode,
+    file_hash,
+    is_key,
+    load,
+    reject_file,
+)
 from mooring.federation.job_file import moment, type_name
 from mooring.federation.manifests import are_versions, manifest_as
 from mooring.federation.withheld_counts import ALIKE, WITHHELD
@@ -106,11 +116,13 @@ ANY = UploadLimits()
 def read_upload(path: Path, limits: UploadLimits = ANY, key: SigningKey | None = None) -> UploadFile:
     """The upload in a file; one that is sealed is opened with this key."""
     what, data = str(path), load(path, limits.file)
-    held = decode(data, None, limits.file, what)
+    held = decode_container(data, None, limits.file, what)
     if held.kind != SEALED:
         return opened_upload(held, data, what, limits)
     inner = unsealed(held, what, key)
-    return replace(opened_upload(decode(inner, KIND, limits.file, what), inner, what, limits), box=file_hash(data))
+    return replace(
+        opened_upload(decode_container(inner, KIND, limits.file, what), inner, what, limits), box=file_hash(data)
+    )
 
 
 def unsealed(held: Container, what: str, key: SigningKey | None) -> bytes:
@@ -127,21 +139,21 @@ def unsealed(held: Container, what: str, key: SigningKey | None) -> bytes:
 def opened_upload(held: Container, data: bytes, what: str, limits: UploadLimits = ANY) -> UploadFile:
     """The upload that a container holds, manifest and tensors held against each other."""
     if held.kind != KIND or held.signer is None:
-        refuse(what, "is no signed upload")
+        reject_file(what, "is no signed upload")
     manifest = manifest_as(UploadManifest, held.manifest, what, AGAIN)
     try:
         upload = decode_upload(held.payload, limits.tensors)
     except UploadError as error:
         raise FederationError(f"{what}: {error.problem}", error.remedy) from None
-    told = (manifest.site, WITHHELD if manifest.samples is None else manifest.samples, manifest.work)
-    if told != (upload.site, upload.samples, upload.job):
-        refuse(what, "says other things outside than inside")
+    signed = (manifest.site, WITHHELD if manifest.samples is None else manifest.samples, manifest.work)
+    if signed != (upload.site, upload.samples, upload.job):
+        reject_file(what, "says other things outside than inside")
     if dict(manifest.tensors) != {name: tensor_facts(tensor) for name, tensor in upload.tensors.items()}:
-        refuse(what, "holds other tensors than its manifest says")
+        reject_file(what, "holds other tensors than its manifest says")
     if not are_versions(manifest.versions):
-        refuse(what, "was made with versions that are none")
+        reject_file(what, "was made with versions that are none")
     if not is_key(manifest.job):
-        refuse(what, "answers no job")
+        reject_file(what, "answers no job")
     moment(manifest.created)
     upload = replace(upload, samples=ALIKE) if manifest.samples is None else upload
     return UploadFile(manifest, upload, held.signer, held.sha256, data)

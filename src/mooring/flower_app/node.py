@@ -8,13 +8,13 @@ from filelock import FileLock
 
 from mooring.errors import FederationError, nearest
 from mooring.events import Emit, silent
-from mooring.federation.container import decode, is_key, load
+from mooring.federation.container import decode_container, is_key, load
 from mooring.federation.job_file import KIND, LIMITS, JobFile, opened_job
 from mooring.federation.keys import fingerprint, own_identity
 from mooring.federation.keys import home as usual_home
 from mooring.federation.log import Log
 from mooring.federation.train import approve, folder_of, train
-from mooring.uploads.codec import shown
+from mooring.uploads.codec import ascii_repr
 
 EXAMPLE = """flower-supernode --node-config 'name="north" data="/images" coordinator="KEY"'"""
 UPLOADS = "flower"  # folder in a site's home with the uploads that were sent, or would have been
@@ -42,16 +42,16 @@ def node_of(config: Mapping[str, bool | float | int | str]) -> Node:
     known = {field.name: field for field in fields(Node)}
     for key, value in config.items():
         if key not in known:
-            raise FederationError(f"--node-config {shown(key)}: unknown key", nearest(key, known))
+            raise FederationError(f"--node-config {ascii_repr(key)}: unknown key", nearest(key, known))
         if known[key].type is not type(value):
-            raise FederationError(f"--node-config {key}={shown(value)}: has another type", EXAMPLE)
+            raise FederationError(f"--node-config {key}={ascii_repr(value)}: has another type", EXAMPLE)
     for key in ("name", "data"):
         if not config.get(key):
             raise FederationError(f"--node-config has no {key}", EXAMPLE)
     node = Node(**config)  # type: ignore[arg-type]
     if node.coordinator and not is_key(node.coordinator):
         raise FederationError(
-            f"--node-config coordinator={shown(node.coordinator)}: is no public key",
+            f"--node-config coordinator={ascii_repr(node.coordinator)}: is no public key",
             "ask the coordinator what `mooring keys` shows there",
         )
     return node
@@ -59,7 +59,7 @@ def node_of(config: Mapping[str, bool | float | int | str]) -> Node:
 
 def job_for(node: Node, data: bytes) -> JobFile:
     """The job, if the coordinator of this node signed it, or the site has approved it: nothing is built before."""
-    held = decode(data, KIND, LIMITS, "the job")
+    held = decode_container(data, KIND, LIMITS, "the job")
     if node.coordinator and held.signer != node.coordinator:
         signer = "nobody" if held.signer is None else fingerprint(held.signer)
         raise FederationError(
@@ -80,7 +80,7 @@ def upload_for(node: Node, job: JobFile, emit: Emit = silent) -> bytes:
     path = node.place / UPLOADS / f"{job.sha256[:16]}-{node.name}.mooring"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with FileLock(path.with_suffix(".lock")):
-        if not answers(path, job):
+        if not node_answers(path, job):
             site = folder_of(job, node.name, Path(node.data))
             identity, log = own_identity(node.place), Log(node.place)
             small = node.allow_small_classes
@@ -88,11 +88,11 @@ def upload_for(node: Node, job: JobFile, emit: Emit = silent) -> bytes:
         return load(path)
 
 
-def answers(path: Path, job: JobFile) -> bool:
+def node_answers(path: Path, job: JobFile) -> bool:
     """Is there a whole upload for this very job?"""
     if not path.exists():
         return False
     try:
-        return decode(load(path), None, what=str(path)).manifest.get("job") == job.sha256
+        return decode_container(load(path), None, what=str(path)).manifest.get("job") == job.sha256
     except FederationError:
         return False

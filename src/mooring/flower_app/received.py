@@ -85,8 +85,8 @@ class Received:
         return f"node {node} ({name})" if name else f"node {node}"
 
     def _refuse(self, node: int, reason: str) -> None:
-        told = self.refused[self.sites[node]] = one_line(reason)[:LONGEST]
-        LOG.error("mooring: %s: %s", self._called(node), told)
+        message = self.refused[self.sites[node]] = one_line(reason)[:LONGEST]
+        LOG.error("mooring: %s: %s", self._called(node), message)
 
     def _check(self, path: Path) -> str:
         """Why a file is no answer to this job; one that is gets the name of its site."""

@@ -73,7 +73,7 @@ def mistakes_are_one_line(record: logging.LogRecord) -> bool:
 
 def too_few(received: Received, need: int) -> FederationError:
     absent = {"refused": list(received.refusals), "silent": received.silent}
-    told = [f"{len(received.files)} of {need} needed uploads have come"]
-    told += [f"{how}: {', '.join(sites)}" for how, sites in absent.items() if sites]
+    lines = [f"{len(received.files)} of {need} needed uploads have come"]
+    lines += [f"{how}: {', '.join(sites)}" for how, sites in absent.items() if sites]
     kept = f"what came is in {received.folder} and is used again; " if received.files else ""
-    return FederationError("; ".join(told), f"{kept}correct the missing sites and run again, or take a smaller need")
+    return FederationError("; ".join(lines), f"{kept}correct the missing sites and run again, or take a smaller need")

@@ -6,7 +6,7 @@ from math import inf
 from pathlib import Path
 
 from mooring.errors import FederationError
-from mooring.uploads.codec import shown
+from mooring.uploads.codec import ascii_repr
 
 Config = Mapping[str, bool | float | int | str]
 
@@ -55,15 +55,15 @@ def problems_of(config: Config) -> Iterator[str]:
     """Each with its key, its value and what to write instead."""
     for key in ("job", "out", "encoder"):
         if not isinstance(config[key], str):
-            yield f'--run-config {key}={shown(config[key])}: is no path; write {key}="/path", with the quotes'
+            yield f'--run-config {key}={ascii_repr(config[key])}: is no path; write {key}="/path", with the quotes'
     if config["job"] == "":
         yield '--run-config has no job; write job="/path/job.mooring"'
     if isinstance(config["out"], str) and (not config["out"] or Path(config["out"]).is_dir()):
-        yield f'--run-config out={shown(config["out"])}: is no file; write out="/path/model.mooring"'
+        yield f'--run-config out={ascii_repr(config["out"])}: is no file; write out="/path/model.mooring"'
     need = config["need"]
     if isinstance(need, bool) or not isinstance(need, int) or need < 0:
-        yield f"--run-config need={shown(need)}: is no number of uploads; write need=2, or 0 for all sites"
+        yield f"--run-config need={ascii_repr(need)}: is no number of uploads; write need=2, or 0 for all sites"
     for key in ("deadline", "again"):
         seconds = config[key]
         if isinstance(seconds, bool | str) or not 0 < seconds < inf:
-            yield f"--run-config {key}={shown(seconds)}: is no number of seconds above 0; write {key}=600"
+            yield f"--run-config {key}={ascii_repr(seconds)}: is no number of seconds above 0; write {key}=600"

@@ -10,7 +10,7 @@ PAUSE_SECONDS = 0.2  # between two attempts
 
 def wait_for(address: str, seconds: float) -> None:
     """Come back as soon as something listens there, and fail when nothing does within so many seconds."""
-    host, port = place_of(address)
+    host, port = node_folder(address)
     end = monotonic() + seconds
     while not listens(host, port):
         if monotonic() >= end:
@@ -21,7 +21,7 @@ def wait_for(address: str, seconds: float) -> None:
         sleep(PAUSE_SECONDS)
 
 
-def place_of(address: str) -> tuple[str, int]:
+def node_folder(address: str) -> tuple[str, int]:
     """`127.0.0.1:8000` -> host and port"""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:

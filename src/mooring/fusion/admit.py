@@ -132,8 +132,8 @@ def problems_of(upload: Upload, wanted: Wanted) -> Iterator[Problem]:
     if upload.samples < 1:
         yield Problem(f"claims {upload.samples} samples", "leave this client out")
     if wanted.job is not None and upload.job != wanted.job:
-        told = f"job {upload.job[:8]}" if upload.job else "no job"
-        yield Problem(f"answers {told}, not {wanted.job[:8]}", "ask the client to train for this job")
+        answered = f"job {upload.job[:8]}" if upload.job else "no job"
+        yield Problem(f"answers {answered}, not {wanted.job[:8]}", "ask the client to train for this job")
     for part, expected in wanted.parts:
         own = [problem for name in expected for problem in misfits(name, upload.tensors.get(name), expected[name])]
         yield from own

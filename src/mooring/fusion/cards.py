@@ -27,7 +27,7 @@ class FusionCard:
     work: Work = "under a second"
 
     @property
-    def dear(self) -> bool:
+    def trains_at_server(self) -> bool:
         """Does it train?"""
         return self.work == "minutes, it trains"
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from mooring.fusion.base import shares_of
 from mooring.fusion.predictor import Predictor, Saved
 from mooring.models.network import Blueprint, Network
-from mooring.models.plans import all_of, refuse
+from mooring.models.plans import all_of, reject_tree
 from mooring.trees import Tree
 from mooring.types import Upload
 from mooring.uploads.model import networks_of
@@ -86,7 +86,7 @@ class Ensemble(Predictor):
     def restored(cls, saved: Saved) -> Self:
         clients = saved.tree.get("clients")
         if not isinstance(clients, list) or not all_of(clients, int):
-            refuse(f"{saved.path}clients", clients, "must be the numbers of the members")
+            reject_tree(f"{saved.path}clients", clients, "must be the numbers of the members")
         networks = saved.networks("members", len(clients))
         members = Members(saved.blueprint, tuple(clients), networks, saved.tensor("shares"))
         return cls(members, **saved.held(cls))

@@ -14,8 +14,8 @@ from mooring.models.feature_maps import OWN_FILES, FeatureMap, settled_map
 from mooring.models.feature_maps.content import SHA256, content_of, digest_in
 from mooring.models.feature_maps.reduction import reduced
 from mooring.models.network import Blueprint
-from mooring.models.plans import built, checked
-from mooring.trees import Tree, by_content, to_tree
+from mooring.models.plans import build_part, checked
+from mooring.trees import Tree, by_file_hash, to_tree
 
 DIGEST = re.compile("[0-9a-f]{64}")
 MARGIN = 100.0  # how far below all others a class scores that nobody has seen
@@ -53,12 +53,14 @@ class FrozenFeatures(Predictor):
         return torch.where(self.seen, known[:, place], known.amin(1, keepdim=True) - MARGIN)
 
     def tree(self) -> Tree:
-        told = {"confidence": self.confidence} if self.confidence == "probability" else {}  # older files say nothing
-        return super().tree() | {"map": to_tree(self.map, by_content), "head": self.head.tree()} | told
+        confidence = (
+            {"confidence": self.confidence} if self.confidence == "probability" else {}
+        )  # older files say nothing
+        return super().tree() | {"map": to_tree(self.map, by_file_hash), "head": self.head.tree()} | confidence
 
     @classmethod
     def restored(cls, saved: Saved) -> Self:
-        feature_map = built(saved.tree.get("map"), saved.families.maps, f"{saved.path}map")
+        feature_map = build_part(saved.tree.get("map"), saved.families.maps, f"{saved.path}map")
         own = settled_map(feature_map, saved.blueprint.shape)
         named = isinstance(own, OWN_FILES) and not saved.below("phi")
         phi = (
@@ -66,8 +68,8 @@ class FrozenFeatures(Predictor):
             if named
             else saved.filled("phi", lambda: feature_map.empty(saved.blueprint))
         )
-        told = checked(saved.tree.get("confidence", "score"), Confidence, f"{saved.path}confidence", {})
-        confidence: Confidence = "probability" if told == "probability" else "score"
+        saved_confidence = checked(saved.tree.get("confidence", "score"), Confidence, f"{saved.path}confidence", {})
+        confidence: Confidence = "probability" if saved_confidence == "probability" else "score"
         return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), **saved.held(cls), confidence=confidence)
 
 

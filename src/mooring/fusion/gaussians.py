@@ -93,7 +93,7 @@ def own(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
     """S_c = (sum_c x x') / n_c - m_c m_c'"""
     n, means = class_means(totals, seen)
     covariances = totals.second[seen] / n[:, None, None] - means[:, :, None] * means[:, None, :]
-    t = within(covariances.diagonal(dim1=1, dim2=2), n)
+    t = mean_within_variance(covariances.diagonal(dim1=1, dim2=2), n)
     identity = torch.eye(means.shape[1], dtype=t.dtype).expand_as(covariances)
     factors = cholesky((1 - shrinkage) * covariances + shrinkage * t * identity)
     return Gaussians(means, torch.linalg.solve_triangular(factors, identity, upper=False))
@@ -103,7 +103,7 @@ def diagonal(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
     """v_c = (sum_c x^2) / n_c - m_c^2"""
     n, means = class_means(totals, seen)
     variances = (totals.second[seen] / n[:, None] - means.square()).clamp(min=0)
-    return DiagonalGaussians(means, (1 - shrinkage) * variances + shrinkage * within(variances, n))
+    return DiagonalGaussians(means, (1 - shrinkage) * variances + shrinkage * mean_within_variance(variances, n))
 
 
 def class_means(totals: Totals, seen: Tensor) -> tuple[Tensor, Tensor]:
@@ -112,6 +112,6 @@ def class_means(totals: Totals, seen: Tensor) -> tuple[Tensor, Tensor]:
     return n, totals.sums[seen] / n[:, None]
 
 
-def within(variances: Tensor, n: Tensor) -> Tensor:
+def mean_within_variance(variances: Tensor, n: Tensor) -> Tensor:
     """t: the mean over features and images of the variance within classes, (C, d) -> ()"""
     return (n @ variances.mean(1) / n.sum()).clamp(min=LEAST)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from mooring.errors import ModelError
 from mooring.models.network import Blueprint, Network
-from mooring.models.plans import Families, Kinds, kind_in, refuse
+from mooring.models.plans import Families, Kinds, kind_in, reject_tree
 from mooring.trees import Tree, kind_of
 from mooring.uploads.model import network_of, networks_of
 
@@ -113,8 +113,8 @@ class Saved:
         for name, sides in zip(cls.holds, cls.sides, strict=False):
             if tensors[name].dim() != sides or cls.dtype not in (None, tensors[name].dtype):
                 kind = "" if cls.dtype is None else f" of {cls.dtype}"
-                told = f"tensor '{self.path}{name}' is {shape_of(tensors[name])}, and must have {sides} sides{kind}"
-                raise ModelError(told, "save it again")
+                message = f"tensor '{self.path}{name}' is {shape_of(tensors[name])}, and must have {sides} sides{kind}"
+                raise ModelError(message, "save it again")
         return tensors
 
     def below(self, name: str) -> dict[str, Tensor]:
@@ -125,10 +125,10 @@ class Saved:
         """A module within this one, of one of these kinds."""
         tree = self.tree.get(name)
         if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
-            refuse(self.path + name, tree, "must be a mapping with a kind")
+            reject_tree(self.path + name, tree, "must be a mapping with a kind")
         cls = kind_in(tree["kind"], kinds, f"{self.path}{name}.kind")
         if not issubclass(cls, family):
-            refuse(f"{self.path}{name}.kind", tree["kind"], f"is no {family.__name__}")
+            reject_tree(f"{self.path}{name}.kind", tree["kind"], f"is no {family.__name__}")
         return cls.restored(replace(self, tree=tree, tensors=self.below(name), path=f"{self.path}{name}."))
 
     def predictor(self, name: str) -> Predictor:
@@ -166,9 +166,9 @@ class Saved:
 
     def fits(self, name: str, own: Mapping[str, Tensor], shapes: Mapping[str, Tensor]) -> None:
         for key in sorted(shapes.keys() | own.keys()):
-            told, there = (shape_of(tensors.get(key)) for tensors in (shapes, own))
-            if told != there:
-                raise ModelError(f"tensor '{self.path}{name}.{key}' is {there}, not {told}", "save it again")
+            saved, there = (shape_of(tensors.get(key)) for tensors in (shapes, own))
+            if saved != there:
+                raise ModelError(f"tensor '{self.path}{name}.{key}' is {there}, not {saved}", "save it again")
 
 
 def shapes_of(build: Callable[[], nn.Module]) -> dict[str, Tensor]:

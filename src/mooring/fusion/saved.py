@@ -27,7 +27,7 @@ from mooring.fusion.output_ensemble import OutputEnsemblePredictor
 from mooring.fusion.predictor import Predictor, Saved, Scorer
 from mooring.fusion.standardised_sum import StandardisedByBatch, StandardisedSumPredictor
 from mooring.models.network import Blueprint
-from mooring.models.plans import Families, blueprint_of, named, tree_of
+from mooring.models.plans import Families, blueprint_of, blueprint_tree, classes_by_kind
 from mooring.trees import Tree
 from mooring.uploads import Limits, Piece, Pieces, decode_tensors, encode_in_pieces
 
@@ -73,7 +73,7 @@ class Manifest:
         return self.blueprint.classes
 
     def facts(self) -> Tree:
-        return {"predictor": self.predictor, **tree_of(self.blueprint), "provenance": dict(self.provenance)}
+        return {"predictor": self.predictor, **blueprint_tree(self.blueprint), "provenance": dict(self.provenance)}
 
 
 @dataclass(frozen=True)
@@ -156,10 +156,10 @@ def read_manifest(facts: Tree, trusted: Sequence[type]) -> Manifest:
     """What the facts in a header say, all of it and nothing else."""
     if facts.keys() != KEYS or not isinstance(facts["predictor"], dict):
         raise ModelError("holds no predictor", "name a file that save_predictor wrote")
-    told = facts["provenance"]
-    if not isinstance(told, dict):
+    provenance = facts["provenance"]
+    if not isinstance(provenance, dict):
         raise ModelError("its provenance is no mapping", "save it again")
-    return Manifest(facts["predictor"], blueprint_of(facts, Families.of(trusted)), told)
+    return Manifest(facts["predictor"], blueprint_of(facts, Families.of(trusted)), provenance)
 
 
 def restored(
@@ -167,7 +167,7 @@ def restored(
 ) -> Predictor:
     """The predictor, if these are all of its tensors, finite, and it can score an image with them."""
     refuse_broken(tensors)
-    own, blueprint = named(trusted), manifest.blueprint
+    own, blueprint = classes_by_kind(trusted), manifest.blueprint
     families, tree = Families.of(trusted), {WHOLE: manifest.predictor}
     within = {f"{WHOLE}.{name}": tensor for name, tensor in tensors.items()}
     whole = Saved(tree, within, blueprint, families, PREDICTORS | own, SCORERS | own, encoder=encoder)

@@ -57,7 +57,7 @@ class Ridge(Checked):
         values, vectors = torch.linalg.eigh(moments.covariance)
         values = values.clamp(min=0)
         along = vectors.T @ moments.cross  # (d, C)
-        moments = replace(moments, n=told_apart(values, along.square().sum(1), moments))
+        moments = replace(moments, n=distinct_images(values, along.square().sum(1), moments))
         strengths = STRENGTHS if self.strength is None else torch.tensor([self.strength], dtype=values.dtype)
         errors = torch.stack([gcv(values, along.square().sum(1), moments, strength) for strength in strengths])
         tellable = bool(errors.isfinite().any())
@@ -71,7 +71,7 @@ class Ridge(Checked):
         return Fit(weight, moments.shares, means, within, error if tellable else None)
 
 
-def told_apart(values: Tensor, along: Tensor, moments: Standardised) -> Tensor:
+def distinct_images(values: Tensor, along: Tensor, moments: Standardised) -> Tensor:
     """n; or rank(T) + 1, the images that are not copies of others, where features to spare fit every label."""
     there = values > ROUNDING * values[-1]
     total = (moments.shares * (1 - moments.shares)).sum()

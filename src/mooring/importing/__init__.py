@@ -19,7 +19,7 @@ HEAD = "# Imported from {log}: what it tells. What it does not tell is null, and
 def import_log(path: Path, out: Path | None = None) -> list[tuple[Path, Result]]:
     """The folder and the result of every experiment in the log; several experiments share `out`, one folder each."""
     imported = read_imports(path)
-    folders = [folder_of(one, len(imported), out) for one in imported]
+    folders = [import_folder(one, len(imported), out) for one in imported]
     return [(folder, write_imported(folder, one)) for folder, one in zip(folders, imported, strict=True)]
 
 
@@ -38,7 +38,7 @@ def imported_from(logged: Logged, log: str) -> Imported:
     )
 
 
-def folder_of(imported: Imported, experiments: int, out: Path | None) -> Path:
+def import_folder(imported: Imported, experiments: int, out: Path | None) -> Path:
     result = imported.result
     name = f"{folder_name(f'{result.dataset or UNKNOWN}-{result.method}')}-imported-{imported.origin.sha256[:8]}"
     if out is None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from mooring.config import HOUSE_CODE, as_yaml, parse
 from mooring.config.bounded_yaml import line_numbers
-from mooring.config.keys import layer
+from mooring.config.keys import layer_of_key
 from mooring.config.tree import Tree, merge, read_file
 from mooring.errors import ConfigError, nearest
-from mooring.importing.translation import KeyMapping, fates, leaves, method_keys, method_word
+from mooring.importing.translation import KeyMapping, key_mappings, leaves, method_keys, method_word
 from mooring.methods import METHODS
 
 ALGORITHM = "algorithm"  # the published code takes it from its command line; some files say it too
@@ -86,7 +86,7 @@ def translate(file: Path, method: str | None = None) -> Translation:
     head = KeyMapping(ALGORITHM if method is None and named is not None else "method", named, "method", name, why)
     tree: Tree = {"method": name}
     done = {head.path: head}
-    settings = [fate for fate in [*fates(config), *method_fates(config)] if fate.path not in done]
+    settings = [fate for fate in [*key_mappings(config), *method_mappings(config)] if fate.path not in done]
     for fate in sorted(settings, key=lambda fate: fate.key not in FIRST):
         tree, done[fate.path] = laid(tree, fate, choices(fate, name))
     found = sorted(done.values(), key=lambda fate: places.get(fate.path, 0))
@@ -107,7 +107,7 @@ def method_named(named: object) -> tuple[str, str]:
     return name, why
 
 
-def method_fates(config: Tree) -> Iterator[KeyMapping]:
+def method_mappings(config: Tree) -> Iterator[KeyMapping]:
     """Settings of the method; which key they are depends on the method."""
     return (KeyMapping(path, value, setting=value) for path, value in leaves(config) if method_word(path))
 
@@ -133,7 +133,7 @@ def laid(tree: Tree, fate: KeyMapping, settings: list[dict[str, object]]) -> tup
         larger = tree
         try:
             for key, value in setting.items():
-                larger = merge(larger, layer(key, value))
+                larger = merge(larger, layer_of_key(key, value))
             parse(larger, HOUSE_CODE)
         except ConfigError as error:
             problem = next(iter(error.problems))

@@ -68,7 +68,7 @@ class Witnesses:
     def named(self) -> dict[str, str]:
         return {who: version for who, version in vars(self).items() if version is not None}
 
-    def told(self) -> list[str]:
+    def statements(self) -> list[str]:
         words = {
             "configuration": "the configuration names",
             "preheating": "the lines before round 0 name",
@@ -82,9 +82,9 @@ def identify(logged: Logged) -> Identified:
     """The method of a log, how it is known, and the evidence in words."""
     marks = logged.marks
     said = dict.fromkeys(version_of(header) for header in marks.headers)
-    others = Witnesses(configured(logged), preheated(marks), labelled(logged), peculiar(marks))
+    others = Witnesses(configured(logged), preheated(marks), version_in_names(logged), peculiar(marks))
     if len(said) > 1:
-        return unknown([f"it names itself {' and '.join(said)}", *others.told()])
+        return unknown([f"it names itself {' and '.join(said)}", *others.statements()])
     if not said:
         return without_header(logged, others)
     header, version = marks.headers[0], next(iter(said))
@@ -96,7 +96,7 @@ def identify(logged: Logged) -> Identified:
     if foreign.get("label") in LEFTOVERS.get(version, ()) and "preheating" not in foreign:
         evidence.append(f"the accuracy lines still bear the name of {foreign.pop('label')}")
     if foreign:
-        return unknown([*evidence, *others.told()], f"the log disagrees with its header ({version})")
+        return unknown([*evidence, *others.statements()], f"the log disagrees with its header ({version})")
     return identified(version, logged, "read", evidence)
 
 
@@ -105,12 +105,12 @@ def overruled(version: str, evidence: list[str], logged: Logged, others: Witness
     named = list(others.named().values())
     agreed = named[0] if len(named) > 1 and len(set(named)) == 1 else None
     if agreed is None or agreed == version or [*contradictions(agreed, logged)]:
-        return unknown([*evidence, *others.told()], f"its lines are not those of {version}")
-    return identified(agreed, logged, "inferred", [*evidence, *others.told()])
+        return unknown([*evidence, *others.statements()], f"its lines are not those of {version}")
+    return identified(agreed, logged, "inferred", [*evidence, *others.statements()])
 
 
 def without_header(logged: Logged, others: Witnesses) -> Identified:
-    evidence = ["no line names the method", *others.told()]
+    evidence = ["no line names the method", *others.statements()]
     named = others.named()
     versions = set(named.values())
     if not versions:
@@ -172,7 +172,7 @@ def preheated(marks: Markers) -> str | None:
     return next(iter(found)) if len(found) == 1 else None
 
 
-def labelled(logged: Logged) -> str | None:
+def version_in_names(logged: Logged) -> str | None:
     """The version in the names of the accuracies, if there is one and no second."""
     found = {version for name in logged.fused if (version := label_of(name))}
     if found == {"ensemble"} and not any("feature" in name.lower() for name in logged.fused):

@@ -68,7 +68,7 @@ class Logged:
     marks: Markers
     said: Mapping[tuple[int, int], LogEntry]
     fused: Mapping[str, Mapping[int, float]]  # server -> round -> accuracy
-    told: Mapping[int, LoggedClient] = field(default_factory=dict)  # before training
+    client_facts: Mapping[int, LoggedClient] = field(default_factory=dict)  # before training
     not_finite: tuple[NotFinite, ...] = ()
     samples: int | None = None  # of all clients
     month: tuple[int, int] | None = None  # year and month of the first line
@@ -86,7 +86,7 @@ class Logged:
 
     @cached_property
     def clients(self) -> list[int]:
-        return sorted({client for _, client in self.said} | set(self.told) | self.seen)
+        return sorted({client for _, client in self.said} | set(self.client_facts) | self.seen)
 
     @property
     def rounds(self) -> list[int]:

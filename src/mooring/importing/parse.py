@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mooring.cells import printable
 from mooring.errors import StoreError
 from mooring.importing import lines
-from mooring.importing.draft import LogState, counted
+from mooring.importing.log_state import LogState, parse_count
 from mooring.importing.logged import Logged
+from mooring.table_text import printable
 
 MOST_CONFIG_LINES = 400  # of a configuration that was printed over several lines
 REMEDY = "name a log of the published code that has finished at least one round"
@@ -63,7 +63,7 @@ def sections(text: str) -> Iterator[LogState]:
             draft = draft.following(config is None)
         draft.lines.append(row)
         if config:
-            found, configured, skip = whole(config[1], rows[i + 1 : i + 1 + MOST_CONFIG_LINES])
+            found, configured, skip = read_dictionary(config[1], rows[i + 1 : i + 1 + MOST_CONFIG_LINES])
             draft.configure(found, configured)
             draft.lines += rows[i + 1 : i + 1 + skip]
         elif header:
@@ -73,7 +73,7 @@ def sections(text: str) -> Iterator[LogState]:
     yield draft
 
 
-def whole(first: str, following: list[str]) -> tuple[dict[str, Any], str, int]:
+def read_dictionary(first: str, following: list[str]) -> tuple[dict[str, Any], str, int]:
     """The dictionary that begins here, whether it can be read, and how many of the following lines belong to it."""
     text = first.rstrip()
     for used, row in enumerate(["", *following]):
@@ -98,11 +98,11 @@ def take(said: str, draft: LogState) -> None:
 
 
 def on_round(draft: LogState, found: re.Match[str]) -> None:
-    draft.begin_round(counted(found[1]), found[2])
+    draft.begin_round(parse_count(found[1]), found[2])
 
 
 def on_client(draft: LogState, found: re.Match[str]) -> None:
-    draft.client = counted(found[1])
+    draft.client = parse_count(found[1])
     draft.seen.add(draft.client)
 
 
@@ -114,7 +114,7 @@ def on_epoch(draft: LogState, found: re.Match[str]) -> None:
 
 
 def on_sigmas(draft: LogState, found: re.Match[str]) -> None:
-    client = counted(found[1])
+    client = parse_count(found[1])
     draft.sigmas = True
     draft.add(
         client,
@@ -126,7 +126,7 @@ def on_sigmas(draft: LogState, found: re.Match[str]) -> None:
 
 
 def on_state(draft: LogState, found: re.Match[str]) -> None:
-    client = counted(found[1])
+    client = parse_count(found[1])
     draft.states |= found[3] is not None
     draft.bare_states |= found[3] is None
     draft.add(client, lambda_raw=draft.number(client, "lambda_raw", found[2]))
@@ -144,7 +144,7 @@ def on_accuracy(draft: LogState, found: re.Match[str]) -> None:
 
 def on_anchors(draft: LogState, found: re.Match[str]) -> None:
     draft.anchors.append("etf" if found[1] else "random")
-    draft.dimension = counted(found[3])
+    draft.dimension = parse_count(found[3])
 
 
 def on_samples(draft: LogState, found: re.Match[str]) -> None:
@@ -158,7 +158,7 @@ READERS: tuple[tuple[re.Pattern[str], Callable[[LogState, re.Match[str]], None]]
     (lines.SIGMAS, on_sigmas),
     (lines.STATE, on_state),
     (lines.ENTROPY, lambda draft, found: draft.entropy(found)),
-    (lines.START, lambda draft, found: draft.start(counted(found[1]), found[2])),
+    (lines.START, lambda draft, found: draft.start(parse_count(found[1]), found[2])),
     (lines.ACCURACY, on_accuracy),
     (lines.SAMPLES, on_samples),
     (lines.ANCHORS, on_anchors),

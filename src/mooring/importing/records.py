@@ -7,7 +7,7 @@ from mooring.config.tree import Tree
 from mooring.events import ClientRecord, Event, Remark, SnapshotFused
 from mooring.importing.identify import version_of
 from mooring.importing.logged import LogEntry, Logged
-from mooring.importing.translation import plain
+from mooring.importing.translation import json_value
 from mooring.importing.variants import Identified
 from mooring.record import Metrics, Origin, Result, RoundRecord, Seeds, SiteRecord
 from mooring.types import PartitionSummary
@@ -32,7 +32,7 @@ def events_of(logged: Logged, identified: Identified) -> list[Event]:
 
 
 def origin_of(logged: Logged, identified: Identified, log: str) -> Origin:
-    config = plain(logged.config)
+    config = json_value(logged.config)
     assert isinstance(config, dict)
     return Origin(
         log,
@@ -42,7 +42,7 @@ def origin_of(logged: Logged, identified: Identified, log: str) -> Origin:
         identified.known,
         identified.evidence,
         inferred(logged, identified),
-        tuple(logged.told.values()),
+        tuple(logged.client_facts.values()),
         {name: dict(by_round) for name, by_round in logged.fused.items()},
         logged.not_finite,
         config,
@@ -80,14 +80,14 @@ def result_of(logged: Logged, identified: Identified, tree: Tree, origin: Origin
 
 def partition_of(logged: Logged) -> PartitionSummary:
     """Entropies only where every client's is printed: they stand in the order of clients."""
-    told = [logged.told.get(client) for client in logged.clients]
-    entropy = [client.entropy for client in told if client and client.entropy is not None]
-    share = [client.normalised_entropy for client in told if client and client.normalised_entropy is not None]
+    clients = [logged.client_facts.get(client) for client in logged.clients]
+    entropy = [client.entropy for client in clients if client and client.entropy is not None]
+    share = [client.normalised_entropy for client in clients if client and client.normalised_entropy is not None]
     return PartitionSummary(
         logged.samples,
         len(logged.clients) or configured_clients(logged),
-        entropy=tuple(entropy) if len(entropy) == len(told) else (),
-        normalised_entropy=tuple(share) if len(share) == len(told) else (),
+        entropy=tuple(entropy) if len(entropy) == len(clients) else (),
+        normalised_entropy=tuple(share) if len(share) == len(clients) else (),
     )
 
 
@@ -114,7 +114,7 @@ def rows_of(logged: Logged, identified: Identified, round_: int) -> list[ClientR
     found = []
     for client, said in logged.by_round.get(round_, {}).items():
         raw = said.lambda_raw if said.lambda_raw is not None else said.lambda_set if sets else None
-        found.append(row_of(client, round_, said, raw, felt(said, factors, anneals)))
+        found.append(client_record(client, round_, said, raw, felt(said, factors, anneals)))
     return found
 
 
@@ -125,7 +125,7 @@ def felt(said: LogEntry, factors: bool, anneals: bool) -> float | None:
     return said.schedule_factor * said.lambda_raw if anneals and said.schedule_factor is not None else None
 
 
-def row_of(client: int, round_: int, said: LogEntry, raw: float | None, felt: float | None) -> ClientRecord:
+def client_record(client: int, round_: int, said: LogEntry, raw: float | None, felt: float | None) -> ClientRecord:
     return ClientRecord(
         client,
         round_,
@@ -160,6 +160,6 @@ def remarks(logged: Logged, identified: Identified) -> tuple[str, ...]:
     if logged.not_finite:
         first = logged.not_finite[0]
         where = "" if first.client is None else f"client {first.client}, "
-        told = f"first {first.quantity} = {first.value} ({where}round {first.round})"
-        found.append(f"{len(logged.not_finite)} numbers are not finite, {told}")
+        text = f"first {first.quantity} = {first.value} ({where}round {first.round})"
+        found.append(f"{len(logged.not_finite)} numbers are not finite, {text}")
     return (*found, *logged.left_out)

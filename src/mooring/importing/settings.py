@@ -4,7 +4,7 @@ from typing import Any
 
 from mooring.config.tree import Tree, merge, nested
 from mooring.importing.logged import Logged
-from mooring.importing.translation import fates, known, method_keys
+from mooring.importing.translation import key_mappings, method_keys, plain_value
 from mooring.importing.variants import Identified
 from mooring.methods import METHODS
 
@@ -25,9 +25,9 @@ HINGED = ("v13", "v14")
 def settings_of(logged: Logged, identified: Identified) -> Tree:
     """A data set or a method that this house does not know keeps its name: running the file is refused, not guessed."""
     tree = NOT_LOGGED
-    for fate in fates(logged.config):
-        if fate.key is not None and known(fate.setting) is not None:
-            tree = merge(tree, nested(fate.key.split("."), known(fate.setting)))
+    for fate in key_mappings(logged.config):
+        if fate.key is not None and plain_value(fate.setting) is not None:
+            tree = merge(tree, nested(fate.key.split("."), plain_value(fate.setting)))
     tree = {**tree, "partition": own_keys(tree["partition"]), "method": identified.method}
     return {**tree, **{key: value for key, value in method_part(logged, identified).items() if value}}
 
@@ -45,10 +45,10 @@ def method_part(logged: Logged, identified: Identified) -> Tree:
     own, learning = logged.section("v9_config"), logged.section("v10_config")
     words = {
         "lambda_align_initial": fixed(logged),
-        "lambda_min": known(own.get("lambda_min")),
-        "lambda_max": known(own.get("lambda_max")),
-        "sigma_lr": only(marks.sigma_rates, known(learning.get("sigma_lr"))),
-        "gamma_reg": only(marks.gammas, known(logged.config.get("gamma_reg"))),
+        "lambda_min": plain_value(own.get("lambda_min")),
+        "lambda_max": plain_value(own.get("lambda_max")),
+        "sigma_lr": only(marks.sigma_rates, plain_value(learning.get("sigma_lr"))),
+        "gamma_reg": only(marks.gammas, plain_value(logged.config.get("gamma_reg"))),
         "lambda_max_threshold": only(marks.ceilings, None) if name in HINGED else None,
     }
     tree: Tree = {}
@@ -56,7 +56,7 @@ def method_part(logged: Logged, identified: Identified) -> Tree:
         for key in keys_of(word, identified) if value is not None else ():
             tree = merge(tree, nested(key.split("."), value))
     if identified.version in STARTS_BY_ENTROPY or name == "v10-preheated":
-        limits = told(minimum=words["lambda_min"], maximum=words["lambda_max"])
+        limits = without_none(minimum=words["lambda_min"], maximum=words["lambda_max"])
         tree = merge(tree, {"sigma": {"start": {"kind": "entropy", **limits}}})
     return tree
 
@@ -73,7 +73,7 @@ def keys_of(word: str, identified: Identified) -> tuple[str, ...]:
 
 def fixed(logged: Logged) -> Any:
     printed = dict.fromkeys(said.lambda_set for said in logged.said.values() if said.lambda_set is not None)
-    return only(tuple(printed), known(logged.config.get("lambda_align_initial")))
+    return only(tuple(printed), plain_value(logged.config.get("lambda_align_initial")))
 
 
 def only(printed: tuple[float, ...], configured: Any) -> Any:
@@ -81,5 +81,5 @@ def only(printed: tuple[float, ...], configured: Any) -> Any:
     return printed[0] if len(printed) == 1 else configured
 
 
-def told(**settings: Any) -> Tree:
+def without_none(**settings: Any) -> Tree:
     return {key: value for key, value in settings.items() if value is not None}

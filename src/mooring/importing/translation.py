@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mooring.cells import printable
 from mooring.config.keys import spellings
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS
 from mooring.methods import Method
+from mooring.table_text import printable
 
 LONGEST, LARGEST = 200, 1e18  # letters of a word, and numbers, that are taken over
 DEEPEST, MOST = 8, 2_000  # levels and values of a configuration that are looked at
@@ -35,7 +35,7 @@ def drop(why: str) -> MappingRule:
     return lambda path, value: KeyMapping(path, value, why=why)
 
 
-def named(key: str, names: Mapping[str, str], why: str = "") -> MappingRule:
+def name_rule(key: str, names: Mapping[str, str], why: str = "") -> MappingRule:
     """A name in our spelling; small letters where there is no other one."""
 
     def rule(path: str, value: Any) -> KeyMapping:
@@ -69,14 +69,14 @@ TEACHER = "clients start from fresh weights here"
 
 RULES: dict[str, MappingRule] = {
     "exp_name": drop("the name of a folder; choose one with out=..."),
-    "dataset.data_name": named("data.source", SOURCES),
+    "dataset.data_name": name_rule("data.source", SOURCES),
     "dataset.root_path": drop("where the images lie; say data.root=... or set MOORING_DATA"),
     "dataset.train_batch_size": to("training.batch_size"),
     "dataset.test_batch_size": drop("accuracy does not depend on it here"),
     "dataset.channels": drop(OF_THE_IMAGES),
     "dataset.num_classes": drop(OF_THE_IMAGES),
     "dataset.image_size": drop(OF_THE_IMAGES),
-    "distribution.type": named(
+    "distribution.type": name_rule(
         "partition.kind",
         PARTITIONS,
         "every image at one client; the first release drew overlaps: fafi_overlap",
@@ -88,7 +88,7 @@ RULES: dict[str, MappingRule] = {
     "server.local_epochs": to("training.local_epochs"),
     "server.lr": to("training.lr"),
     "server.momentum": to("training.momentum"),
-    "server.model_name": named("model.kind", {}),
+    "server.model_name": name_rule("model.kind", {}),
     "server.frac_clients": expected(1.0, "every client takes part, always", "every client takes part here"),
     "server.optimizer": expected("sgd", "clients train by SGD, always", "clients train by SGD here, no other"),
     "server.loss_name": expected("ce", "the losses belong to the method", "the losses belong to the method"),
@@ -126,7 +126,7 @@ OTHER_KEYS = {  # settings of the method that the notes have no word for -> thei
 SAME = {"lambda_align": "lambda_align_initial"}  # in older files
 
 
-def fates(config: Mapping[Any, Any]) -> Iterator[KeyMapping]:
+def key_mappings(config: Mapping[Any, Any]) -> Iterator[KeyMapping]:
     """Every setting of a configuration but those of the method, in their order."""
     for path, value in leaves(config):
         if method_word(path) is None:
@@ -169,7 +169,7 @@ def leaves(tree: Mapping[Any, Any], path: str = "", depth: int = 0) -> Iterator[
             yield name, value
 
 
-def known(value: object) -> Any:
+def plain_value(value: object) -> Any:
     """A number or a word as a file can say it; None for anything else."""
     if isinstance(value, str):
         return printable(value)[:LONGEST]
@@ -178,13 +178,13 @@ def known(value: object) -> Any:
     return None
 
 
-def plain(value: object, depth: int = 0) -> object:
+def json_value(value: object, depth: int = 0) -> object:
     """A configuration as JSON can say it: what has no word there is written out."""
     if isinstance(value, Mapping) and depth < DEEPEST:
         kept = list(value.items())[:MOST]
-        return {printable(str(key))[:LONGEST]: plain(part, depth + 1) for key, part in kept}
+        return {printable(str(key))[:LONGEST]: json_value(part, depth + 1) for key, part in kept}
     if isinstance(value, list | tuple) and depth < DEEPEST:
-        return [plain(part, depth + 1) for part in value[:MOST]]
-    if value is None or known(value) is not None:
-        return known(value)
+        return [json_value(part, depth + 1) for part in value[:MOST]]
+    if value is None or plain_value(value) is not None:
+        return plain_value(value)
     return printable(str(value)[:LONGEST])

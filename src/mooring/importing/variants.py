@@ -45,10 +45,10 @@ def identified(version: str, logged: Logged, known: Known, evidence: list[str]) 
     """The formula behind a version; `known` is how the version itself is known."""
     choose = VARIANTS.get(version)
     name, sure, why = choose(logged) if choose else (NAMES.get(version, version.lower()), "read", "")
-    told = (*evidence, *([why] if why else []))
+    reasons = (*evidence, *([why] if why else []))
     if name is None:
-        return Identified(f"unknown variant of {version}", version, "unknown", told)
-    return Identified(name, version, "inferred" if "inferred" in (known, sure) else "read", told)
+        return Identified(f"unknown variant of {version}", version, "unknown", reasons)
+    return Identified(name, version, "inferred" if "inferred" in (known, sure) else "read", reasons)
 
 
 NAMES = {  # version -> name, where it is one formula

@@ -46,7 +46,7 @@ def forward_flops(blueprint: Blueprint) -> int:
     """One image through one network: products only, as the field counts."""
     network = blueprint.build(torch.Generator()).eval()
     known = type(blueprint.backbone) in BACKBONES.values() and type(blueprint.head) in HEADS.values()
-    return (counted if known else counted_by_torch)(network, blueprint.shape)
+    return (count_flops if known else counted_by_torch)(network, blueprint.shape)
 
 
 def feature_flops(features: FeatureMap, blueprint: Blueprint) -> int | None:
@@ -58,10 +58,10 @@ def feature_flops(features: FeatureMap, blueprint: Blueprint) -> int | None:
     if any(isinstance(part, OnnxFeatures) for part in phi.modules()):
         return None
     known = type(features) in FEATURE_MAPS.values()
-    return (counted if known else counted_by_torch)(phi, blueprint.shape)
+    return (count_flops if known else counted_by_torch)(phi, blueprint.shape)
 
 
-def counted(module: nn.Module, shape: tuple[int, int, int]) -> int:
+def count_flops(module: nn.Module, shape: tuple[int, int, int]) -> int:
     seen = Multiplications()
     with torch.inference_mode(), seen:
         module(torch.zeros(1, *shape))

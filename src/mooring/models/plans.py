@@ -13,7 +13,7 @@ from mooring.models.backbones import BACKBONES
 from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models.heads import HEADS
 from mooring.models.network import Blueprint
-from mooring.trees import Tree, by_content, kind_of, to_tree
+from mooring.trees import Tree, by_file_hash, kind_of, to_tree
 
 Kinds = Mapping[str, type]
 MOST_PIXELS = 2**24  # of one image
@@ -30,19 +30,19 @@ class Families:
 
     @classmethod
     def of(cls, trusted: Iterable[type] = ()) -> "Families":
-        own = named(trusted)
+        own = classes_by_kind(trusted)
         return cls(BACKBONES | own, HEADS | own, FEATURE_MAPS | own)
 
 
-def named(classes: Iterable[type]) -> dict[str, type]:
+def classes_by_kind(classes: Iterable[type]) -> dict[str, type]:
     """Classes by the kind that a tree gives them: a user's own by where it is imported from."""
     return {kind_of(cls)["kind"]: cls for cls in classes}
 
 
-def tree_of(blueprint: Blueprint) -> Tree:
+def blueprint_tree(blueprint: Blueprint) -> Tree:
     """Model, class names and preprocessing, as work orders and saved predictors tell them."""
     return {
-        "model": {name: to_tree(getattr(blueprint, name), by_content) for name in ("backbone", "head")},
+        "model": {name: to_tree(getattr(blueprint, name), by_file_hash) for name in ("backbone", "head")},
         "classes": list(blueprint.classes),
         "preprocessing": {name: list(getattr(blueprint, name)) for name in ("shape", "mean", "std")},
     }
@@ -52,22 +52,22 @@ def blueprint_of(tree: Tree, families: Families) -> Blueprint:
     """The blueprint that a tree describes; anything that is not exactly one is refused by key."""
     model, classes, images = (tree.get(key) for key in ("model", "classes", "preprocessing"))
     if not isinstance(model, dict) or model.keys() != {"backbone", "head"}:
-        refuse("model", model, "must name a backbone and a head")
+        reject_tree("model", model, "must name a backbone and a head")
     if not isinstance(images, dict) or images.keys() != {"shape", "mean", "std"}:
-        refuse("preprocessing", images, "must tell shape, mean and std")
+        reject_tree("preprocessing", images, "must tell shape, mean and std")
     if not isinstance(classes, list) or not 0 < len(classes) <= MOST_CLASSES or not all_of(classes, str):
-        refuse("classes", classes, "must be the names of the classes")
+        reject_tree("classes", classes, "must be the names of the classes")
     shape, mean, std = images["shape"], images["mean"], images["std"]
     if not all_of(shape, int) or len(shape) != 3 or min(shape) < 1 or prod(shape) > MOST_PIXELS:
-        refuse("preprocessing.shape", shape, f"must be channels, height and width, at most {MOST_PIXELS} pixels")
+        reject_tree("preprocessing.shape", shape, f"must be channels, height and width, at most {MOST_PIXELS} pixels")
     for key, values in (("mean", mean), ("std", std)):
         if not all_of(values, int, float) or len(values) not in (1, shape[0]):
-            refuse(f"preprocessing.{key}", values, "must be one number, or one for each channel")
+            reject_tree(f"preprocessing.{key}", values, "must be one number, or one for each channel")
     if min(std) <= 0:
-        refuse("preprocessing.std", std, "must be above 0")
+        reject_tree("preprocessing.std", std, "must be above 0")
     return Blueprint(
-        built(model["backbone"], families.backbones, "model.backbone"),
-        built(model["head"], families.heads, "model.head"),
+        build_part(model["backbone"], families.backbones, "model.backbone"),
+        build_part(model["head"], families.heads, "model.head"),
         (shape[0], shape[1], shape[2]),
         tuple(classes),
         tuple(map(float, mean)),
@@ -75,19 +75,19 @@ def blueprint_of(tree: Tree, families: Families) -> Blueprint:
     )
 
 
-def built(tree: object, kinds: Kinds, path: str) -> Any:
+def build_part(tree: object, kinds: Kinds, path: str) -> Any:
     """The frozen value that a tree describes, of one of these kinds; nothing is ever imported by name."""
     if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
-        refuse(path, tree, "must be a mapping with a kind")
+        reject_tree(path, tree, "must be a mapping with a kind")
     cls = kind_in(tree["kind"], kinds, f"{path}.kind")
     if not is_dataclass(cls):
-        refuse(f"{path}.kind", tree["kind"], "is not a dataclass")
+        reject_tree(f"{path}.kind", tree["kind"], "is not a dataclass")
     hints, known = get_type_hints(cls, include_extras=True), {f.name: f for f in fields(cls)}
     for key in tree.keys() - known.keys() - {"kind"}:
-        refuse(f"{path}.{key}", tree[key], "is no setting of this kind")
+        reject_tree(f"{path}.{key}", tree[key], "is no setting of this kind")
     for name, f in known.items():
         if name not in tree and f.default is MISSING and f.default_factory is MISSING:
-            refuse(f"{path}.{name}", None, "is required")
+            reject_tree(f"{path}.{name}", None, "is required")
     values = {name: tree[name] for name in known if name in tree}
     others = {kind: other for kind, other in kinds.items() if other is not cls}  # within one another, but not for ever
     return cls(**{name: checked(value, hints[name], f"{path}.{name}", others) for name, value in values.items()})
@@ -108,28 +108,28 @@ def checked(value: object, hint: Any, path: str, kinds: Kinds) -> object:
         if value is None:
             return None
     if hint is FeatureMap:
-        return built(value, kinds, path)
+        return build_part(value, kinds, path)
     if get_origin(hint) is Literal:
         if value not in get_args(hint) or type(value) is not str:
-            refuse(path, value, f"must be one of {', '.join(get_args(hint))}")
+            reject_tree(path, value, f"must be one of {', '.join(get_args(hint))}")
         return value
     if get_origin(hint) is tuple:
         if not isinstance(value, list) or not all(type(part) is str for part in value):
-            refuse(path, value, "must be a list of texts")
+            reject_tree(path, value, "must be a list of texts")
         return tuple(value)
     base, *bounds = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if base is float and type(value) is int:
         value = float(value)
     if base not in (int, float, str, bool) or type(value) is not base:
-        refuse(path, value, f"must be {getattr(base, '__name__', base)}")
+        reject_tree(path, value, f"must be {getattr(base, '__name__', base)}")
     for bound in bounds:
-        holds, words = bounded(value, bound)
+        holds, words = within_bound(value, bound)
         if not holds:
-            refuse(path, value, f"must be {words}")
+            reject_tree(path, value, f"must be {words}")
     return value
 
 
-def bounded(value: Any, bound: object) -> tuple[bool, str]:
+def within_bound(value: Any, bound: object) -> tuple[bool, str]:
     """Does the value keep within the bound, and how the bound is said."""
     match bound:
         case Gt(gt=low):
@@ -148,6 +148,6 @@ def all_of(values: object, *types: type) -> bool:
     return isinstance(values, list) and len(values) > 0 and all(type(value) in types for value in values)
 
 
-def refuse(path: str, value: object, reason: str) -> NoReturn:
+def reject_tree(path: str, value: object, reason: str) -> NoReturn:
     shown = ascii(value)
     raise ModelError(f"{path}={shown if len(shown) <= 60 else shown[:57] + '...'}: {reason}", "save it again")

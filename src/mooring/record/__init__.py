@@ -23,7 +23,7 @@ from mooring.record.files import (
 )
 from mooring.record.folder import ENCODER, LOG, MODEL, RunFolder, StoredUploads, read_fusion, write_result
 from mooring.record.imported import Imported, write_imported
-from mooring.record.one_class import PositiveClass, looked_for, one_class
+from mooring.record.positive_class import PositiveClass, positive_class, positive_label
 from mooring.record.result import (
     FORMAT,
     Absence,
@@ -59,7 +59,7 @@ from mooring.record.study import (
     write_study,
 )
 from mooring.record.verify import Verified, verify
-from mooring.record.writer import ERROR, RunWriter, environment, opened, user_errors_kept
+from mooring.record.writer import ERROR, RunWriter, environment, open_run_folder, user_errors_kept
 
 __all__ = [
     "ENCODER",
@@ -112,9 +112,9 @@ __all__ = [
     "events_text",
     "in_use",
     "locked",
-    "looked_for",
-    "one_class",
-    "opened",
+    "open_run_folder",
+    "positive_class",
+    "positive_label",
     "read_fusion",
     "read_json",
     "read_study",

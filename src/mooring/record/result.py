@@ -216,7 +216,7 @@ class Result:
         return self.partition.clients
 
     @property
-    def alone_told(self) -> str:
+    def local_test_images(self) -> str:
         """`2,000 of 10,000 test images` where clients by themselves were shown fewer than the fused predictor."""
         some, every = self.last.alone_images, self.test_images
         return f"{some:,} of {every:,} test images" if some and every and some < every else ""

@@ -51,8 +51,8 @@ class RunRecord:
         """How many the fused accuracies are measured on; known once the first was."""
         if self.result is not None:
             return self.result.test_images
-        told = [timed.event.images for timed in self.events if isinstance(timed.event, SnapshotFused)]
-        return told[-1] if told else None
+        counts = [timed.event.images for timed in self.events if isinstance(timed.event, SnapshotFused)]
+        return counts[-1] if counts else None
 
     def mean_accuracy(self, round_: int) -> float | None:
         """Of the clients alone, over those that have one in this round."""

@@ -88,7 +88,7 @@ class RunWriter:
 
 
 @contextmanager
-def opened(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator[RunWriter]:
+def open_run_folder(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator[RunWriter]:
     """A run folder, locked for as long as the block lasts; what was in it is removed unless the run goes on."""
     with locked(path):
         refuse_links(

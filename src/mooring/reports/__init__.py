@@ -28,14 +28,14 @@ def report(
     >>> report("runs/v12", format="markdown").name
     'report.md'
     """
-    from mooring.reports.book import looking_for
     from mooring.reports.compose import compose
     from mooring.reports.formats import named_format
-    from mooring.reports.reading import gather
+    from mooring.reports.reading import report_data
+    from mooring.reports.report_data import looking_for
 
     chosen = named_format(format)
     path = Path(folder) / chosen.name if out is None else Path(out)
-    chosen.write(compose(looking_for(gather(Path(folder), trust), positive)), path)
+    chosen.write(compose(looking_for(report_data(Path(folder), trust), positive)), path)
     return path
 
 
@@ -55,9 +55,9 @@ def compare(
 
 def comparison(folders: Sequence[Path], trust: Trust = HOUSE_CODE, positive: str | None = None) -> "Report":
     """What a report on these folders says, not written yet."""
-    from mooring.reports.book import looking_for
+    from mooring.reports.compare import gather_several
     from mooring.reports.compose import compose
-    from mooring.reports.several import gather_several
+    from mooring.reports.report_data import looking_for
 
     if len(folders) < 2:
         raise ConfigError(["mooring compare takes two folders or more; for one there is mooring report"])

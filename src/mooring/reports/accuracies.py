@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from mooring.intervals import wilson
-from mooring.record import Metrics, PositiveClass, looked_for, one_class
-from mooring.reports.book import Run, SeedGroup
+from mooring.record import Metrics, PositiveClass, positive_class, positive_label
+from mooring.reports.report_data import Run, SeedGroup
 from mooring.sweep.summary import NO_SPREAD, interval
 
 OFFICIAL = {"cifar10": 10_000, "cifar100": 10_000, "fashion_mnist": 10_000, "svhn": 26_032}  # images of their test sets
@@ -57,9 +57,9 @@ def sure_of(values: Sequence[float], images: int | None) -> Sureness | None:
 
 def looked_at(run: Run, positive: str | None) -> PositiveClass | None:
     """The class that was named, or the second of two; None: the run has no such class, or its log counts none."""
-    label = looked_for(run.classes) if positive is None else positive if positive in run.classes else None
+    label = positive_label(run.classes) if positive is None else positive if positive in run.classes else None
     known = len(run.result.metrics.confusion) == len(run.classes)
-    return one_class(run.result.metrics, run.classes, label) if label is not None and known else None
+    return positive_class(run.result.metrics, run.classes, label) if label is not None and known else None
 
 
 def guess(run: Run) -> MajorityBaseline | None:

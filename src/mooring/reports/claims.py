@@ -30,8 +30,8 @@ def judged(claim: DecidedClaim) -> VerdictLine:
 
 def main_figure(measured: str) -> str:
     """Of `fused accuracy: 0.42 ± 0.03 against 0.57; difference -0.15 ± 0.07` the difference, else the only one."""
-    told = DIFFERENCE.search(measured)
-    if told:
-        return f"difference {told[1]}"
+    match = DIFFERENCE.search(measured)
+    if match:
+        return f"difference {match[1]}"
     found = MEASURED.findall(measured)
     return found[0].rstrip(".,") if len(found) == 1 else ""

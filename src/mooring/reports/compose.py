@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from mooring.reports.accuracies import between, guess, mean_accuracy, percent, sureness
-from mooring.reports.book import ReportData, SeedGroup
 from mooring.reports.claims import TONES, judged
 from mooring.reports.figure import Figure
-from mooring.reports.opening import answers, healthy_count, ill_words, runs
-from mooring.reports.picture import picture
+from mooring.reports.lead_figure import picture
+from mooring.reports.report_data import ReportData, SeedGroup
 from mooring.reports.section import Card, Report, Section, VerdictLine
 from mooring.reports.sections import SECTIONS
+from mooring.reports.summary import healthy_count, ill_words, runs_text, summary_answers
 from mooring.reports.table import size
 from mooring.reports.winners import contests
 
@@ -17,7 +17,7 @@ from mooring.reports.winners import contests
 def compose(book: ReportData) -> Report:
     """Sections that have nothing to say are left out."""
     opening = picture(book)
-    built = (once(build(book), opening) for build in SECTIONS)
+    built = (without_lead_figure(build(book), opening) for build in SECTIONS)
     sections = tuple(section for section in built if not section.empty)
     return Report(
         book.title,
@@ -27,21 +27,21 @@ def compose(book: ReportData) -> Report:
         sections,
         book.command,
         book.seeds,
-        answers(book),
+        summary_answers(book),
         book.story,
         opening,
     )
 
 
-def once(section: Section, opening: tuple[Figure, ...]) -> Section:
+def without_lead_figure(section: Section, opening: tuple[Figure, ...]) -> Section:
     """Without the figures that the page opens with."""
     return replace(section, figures=tuple(figure for figure in section.figures if figure not in opening))
 
 
 def subtitle(book: ReportData) -> str:
     data = ", ".join(dict.fromkeys(run.dataset for run in book.runs))
-    told = [f"A {book.kind}", book.subtitle if book.subtitle != data else "", data]
-    return " · ".join(part for part in told if part)
+    parts = [f"A {book.kind}", book.subtitle if book.subtitle != data else "", data]
+    return " · ".join(part for part in parts if part)
 
 
 def cards(book: ReportData) -> tuple[Card, ...]:
@@ -61,14 +61,14 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
     """Of one run; what it does not have is left out."""
     run, sure, chance = group.first, sureness(group), guess(group.first)
     when = f"after round {run.last.round}, " if len(run.result.rounds) > 1 else ""
-    found = [Card(percent(run.result.accuracy), "test accuracy", f"{when}seed {run.seed_told}")]
+    found = [Card(percent(run.result.accuracy), "test accuracy", f"{when}seed {run.seed_text}")]
     if sure:
         found.append(Card(between(sure.low, sure.high), "95 % interval", sure.over))
     if chance:
         named = f"always saying {chance.label}" if chance.label else "one class of many"
         found.append(Card(percent(chance.share), "guessing", named))
     if run.alone is not None:
-        fewer = f", on {run.result.alone_told}" if run.result.alone_told else ""
+        fewer = f", on {run.result.local_test_images}" if run.result.local_test_images else ""
         found.append(Card(percent(run.alone), "clients alone", f"mean of their own models{fewer}"))
     if run.upload_bytes is not None:
         found.append(Card(size(run.upload_bytes), "upload", f"all {len(run.last.clients)} clients, once"))
@@ -85,9 +85,9 @@ def many(book: ReportData) -> tuple[Card, ...]:
         Card(
             str(len(book.members)),
             "runs",
-            runs(book).partition(" ")[2].removeprefix("runs").strip(" ,()") or "all finished",
+            runs_text(book).partition(" ")[2].removeprefix("runs").strip(" ,()") or "all finished",
         ),
-        Card(str(len(book.lines)), "experiments", seeds(book)),
+        Card(str(len(book.lines)), "experiments", seeds_text(book)),
     )
     if book.kind == "study":
         return counted_
@@ -95,17 +95,17 @@ def many(book: ReportData) -> tuple[Card, ...]:
     found = contests(book)
     is_settled = len(found) == 1 and found[0].settled
     label = "best accuracy" if is_settled else "highest accuracy"
-    told = f"{best.label}, n = {len(best.runs)}: {'settled' if is_settled else 'no settled winner'}"
+    text = f"{best.label}, n = {len(best.runs)}: {'settled' if is_settled else 'no settled winner'}"
     sent = [run.upload_bytes for run in book.runs if run.upload_bytes is not None]
     least, largest = (size(found(sent, default=0)) for found in (min, max))
     return (
         *counted_,
-        Card(percent(mean_accuracy(best)), label, told),
+        Card(percent(mean_accuracy(best)), label, text),
         Card(least if least == largest else f"{least} – {largest}", "upload", "all clients of a run"),
     )
 
 
-def seeds(book: ReportData) -> str:
+def seeds_text(book: ReportData) -> str:
     fewest, most = (best(len(group.runs) for group in book.lines) for best in (min, max))
     return f"n = {most} each" if fewest == most else f"n = {fewest} to {most}"
 

@@ -5,17 +5,17 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from mooring.record import Result
-from mooring.reports.book import Run, digest, identity, varying
+from mooring.reports.report_data import Run, identity, run_digest, varying
 
 DRAWN = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?")
 
 
-def labelled(runs: list[Run]) -> tuple[Run, ...]:
+def label_runs(runs: list[Run]) -> tuple[Run, ...]:
     """Runs that know what sets their group apart: the method, and the factors that vary."""
     apart, sweeps = varying(runs) - {"method"}, dict.fromkeys(run.sweep for run in runs)
     shared = {sweep: throughout([run for run in runs if run.sweep == sweep]) for sweep in sweeps}
     named = [replace(run, label=_label(run, apart, shared[run.sweep], len(sweeps) > 1)) for run in runs]
-    return tuple(_told_apart(named))
+    return tuple(_with_distinct_titles(named))
 
 
 def throughout(runs: list[Run]) -> dict[str, str]:
@@ -30,20 +30,20 @@ def _label(run: Run, factors: Collection[str], shared: Collection[str], many_swe
     name = method_of(run, {*factors, *shared})
     of_many = many_sweeps and not (run.experiment and run.experiment.name == run.sweep)  # v7 · v7 says it twice
     words = [run.sweep, name] if of_many else [name]
-    words += [f"{key.rpartition('.')[2]}={short(run.factors[key])}" for key in run.factors if key in factors]
+    words += [f"{key.rpartition('.')[2]}={short_factor(run.factors[key])}" for key in run.factors if key in factors]
     return " · ".join(words)
 
 
-def methods(runs: list[Run]) -> list[str]:
+def method_labels(runs: list[Run]) -> list[str]:
     """Every method once, without what sets its experiments apart and what all of a sweep share."""
     apart, sweeps = varying(runs) - {"method"}, dict.fromkeys(run.sweep for run in runs)
     shared = {sweep: throughout([run for run in runs if run.sweep == sweep]) for sweep in sweeps}
     return list(dict.fromkeys(method_of(run, {*apart, *shared[run.sweep]}) for run in runs))
 
 
-def method_of(run: Run, told: Collection[str]) -> str:
+def method_of(run: Run, keys: Collection[str]) -> str:
     """Without the changes that these keys tell already."""
-    return run.experiment.label_beside(told) if run.experiment else imported_label(run.result)
+    return run.experiment.label_beside(keys) if run.experiment else imported_label(run.result)
 
 
 def imported_label(result: Result) -> str:
@@ -52,16 +52,16 @@ def imported_label(result: Result) -> str:
     return f"{result.method} (inferred)" if known == "inferred" else result.method
 
 
-def short(value: str) -> str:
+def short_factor(value: str) -> str:
     """A number that a search has drawn has more digits than a name needs."""
     return f"{float(value):.4g}" if DRAWN.fullmatch(value) else value
 
 
-def _told_apart(runs: list[Run]) -> list[Run]:
+def _with_distinct_titles(runs: list[Run]) -> list[Run]:
     """Different experiments never share a label: where they would, the first fingerprint of each is added."""
     identities: dict[str, dict[str, str]] = {}
     for run in runs:
-        identities.setdefault(run.label, {}).setdefault(identity(run), digest(run)[:8])
+        identities.setdefault(run.label, {}).setdefault(identity(run), run_digest(run)[:8])
     return [
         replace(run, label=f"{run.label} ({identities[run.label][identity(run)]})")
         if len(identities[run.label]) > 1

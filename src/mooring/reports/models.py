@@ -51,18 +51,20 @@ def model_card(model: ModelFile, findings: Findings = NOTHING_MEASURED) -> str:
 
 
 def model_report(model: ModelFile, findings: Findings) -> Report:
-    told = model.provenance
+    provenance = model.provenance
     sections = (
         sites(model, findings),
         results(findings.measured),
-        without(findings),
+        leave_one_out_section(findings),
         knowledge(model),
         use(model),
         origin(model, findings),
     )
     return Report(
         title=f"A model of {len(model.classes)} classes",
-        subtitle=" · ".join(part for part in (told.method, f"{len(told.used)} sites", told.track) if part),
+        subtitle=" · ".join(
+            part for part in (provenance.method, f"{len(provenance.used)} sites", provenance.track) if part
+        ),
         cards=tuple(cards(model, findings)),
         verdicts=tuple(verdicts(model, findings)),
         sections=tuple(section for section in sections if not section.empty),
@@ -70,15 +72,15 @@ def model_report(model: ModelFile, findings: Findings) -> Report:
 
 
 def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
-    told = model.provenance
-    images = sum(site.samples or 0 for site in told.used)
+    provenance = model.provenance
+    images = sum(site.samples or 0 for site in provenance.used)
     if findings.measured is not None:
         right, trained = findings.measured.right, findings.measured.trained
         worth = f"{trained:,} of them trained on" if trained else right.interval_words
         yield Card(
             right.percent, f"right on images of {findings.measured.folder}", f"{right.right:,} of {right.n:,}, {worth}"
         )
-    yield Card(f"{len(told.used)} of {len(told.asked)}", "sites in the model", "")
+    yield Card(f"{len(provenance.used)} of {len(provenance.asked)}", "sites in the model", "")
     if images:
         yield Card(f"{images:,}", "training images", "at all sites together")
     yield Card(str(len(model.classes)), "classes", "")
@@ -116,18 +118,18 @@ def sites(model: ModelFile, findings: Findings) -> Section:
 def site_row(site: SiteShare, findings: Findings) -> tuple[Cell, ...]:
     share = None if site.weight is None else f"{100 * site.weight:.1f}"
     images = "withheld" if site.used and site.samples is None else site.samples
-    told = "; ".join(filter(None, (site.reason, *(words for name, words in findings.remarks if name == site.name))))
-    return site.name, "yes" if site.used else "no", images, share, told, (site.upload_sha256 or "")[:12]
+    remarks = "; ".join(filter(None, (site.reason, *(words for name, words in findings.remarks if name == site.name))))
+    return site.name, "yes" if site.used else "no", images, share, remarks, (site.upload_sha256 or "")[:12]
 
 
 def results(found: Assessment | None) -> Section:
     if found is None:
         return Section("results", "How good it is", "")
-    by_class = tuple((row.label, *counted(row.found), *counted(row.precision)) for row in found.classes)
+    by_class = tuple((row.label, *rate_cells(row.found), *rate_cells(row.precision)) for row in found.classes)
     columns = ("class", "found", "in %", "interval", "said rightly", "in %", "interval")
     tables = [Table("by-class", "By class", columns, by_class, "Of all images of a class; of all images called so.")]
     if found.sites:
-        rows = tuple((row.site, *counted(row.right)) for row in found.sites)
+        rows = tuple((row.site, *rate_cells(row.right)) for row in found.sites)
         tables.append(Table("by-site", "By site", ("site", "right", "in %", "interval"), rows))
     if found.positive is not None:
         tables.append(positive(found.positive))
@@ -141,21 +143,21 @@ def results(found: Assessment | None) -> Section:
 
 def positive(found: PositiveClass) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("sensitivity: found where it is", *counted(found.sensitivity)),
-        ("specificity: not claimed where it is not", *counted(found.specificity)),
+        ("sensitivity: found where it is", *rate_cells(found.sensitivity)),
+        ("specificity: not claimed where it is not", *rate_cells(found.specificity)),
         ("AUC", None if found.auc is None else f"{found.auc:.3f}", None, None),
     )
     return Table("positive", f"{found.label} against all others", ("", "count", "in %", "interval"), rows)
 
 
-def counted(rate: Rate) -> tuple[str, str, str]:
+def rate_cells(rate: Rate) -> tuple[str, str, str]:
     return f"{rate.right:,} of {rate.n:,}", rate.percent.removesuffix(" %"), rate.interval_words
 
 
-def without(findings: Findings) -> Section:
+def leave_one_out_section(findings: Findings) -> Section:
     found = findings.measured
     rows = tuple(
-        (row.site, *counted(row.found.right), f"{change(found, row):+.1f}")
+        (row.site, *rate_cells(row.found.right), f"{change(found, row):+.1f}")
         for row in findings.without
         if found is not None
     )
@@ -199,18 +201,18 @@ def innermost(predictor: Predictor) -> Predictor:
 
 
 def origin(model: ModelFile, findings: Findings) -> Section:
-    told = model.provenance
+    provenance = model.provenance
     known: tuple[tuple[str, Cell], ...] = (
-        ("made by", {"simulation": "a simulated run", "federation": "a federation by file"}.get(told.origin, "")),
-        ("method", told.method),
-        ("fusion", told.fusion),
-        ("work order", told.job_sha256),
-        ("fingerprint", told.fingerprint),
-        ("seed", told.seed),
+        ("made by", {"simulation": "a simulated run", "federation": "a federation by file"}.get(provenance.origin, "")),
+        ("method", provenance.method),
+        ("fusion", provenance.fusion),
+        ("work order", provenance.job_sha256),
+        ("fingerprint", provenance.fingerprint),
+        ("seed", provenance.seed),
         ("signed by", model.signer or "nobody"),
         ("SHA-256 of the file", findings.file_sha256),
         ("SHA-256 of its head", model.sha256),
-        ("versions", ", ".join(f"{name} {version}" for name, version in told.versions.items())),
+        ("versions", ", ".join(f"{name} {version}" for name, version in provenance.versions.items())),
     )
     rows = tuple((name, str(value)) for name, value in known if value not in (None, ""))
     table = Table("origin", "Origin", ("", "value"), rows)

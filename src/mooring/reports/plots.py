@@ -14,13 +14,13 @@ def plotted(table: Table) -> tuple[Curves, ...]:
 
 def figure(table: Table, plot: Plot) -> Curves:
     flat = table.flat()
-    lines = tuple(course(flat, plot, line) for line in plot.lines)
+    lines = tuple(plotted_line(flat, plot, line) for line in plot.lines)
     caption = " ".join(filter(None, dict.fromkeys([CAPTIONS[line.source] for line in plot.lines] + [table.note])))
     slug = f"{table.slug}-{plot.title.lower().replace(' ', '-')}"
     return Curves(slug, plot.title, caption, "round", plot.y_title, lines, plot.scale, table.of)
 
 
-def course(table: Table, plot: Plot, line: PlottedLine) -> Line:
+def plotted_line(table: Table, plot: Plot, line: PlottedLine) -> Line:
     """A column over another; the note and the measured beside it share a colour."""
     x, y = (column(table, name) for name in (line.x, line.y))
     known = [(at, value) for at, value in zip(x, y, strict=True) if at is not None and value is not None]

@@ -7,16 +7,16 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from mooring.cells import unguarded
 from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded, parse
 from mooring.config.search import search_of
 from mooring.config.tree import read_file
 from mooring.doctor import case_of, examine
 from mooring.errors import StoreError
 from mooring.record import FusionRecord, PrintedTable, RunFolder, StudyRecord, read_fusion, read_study
-from mooring.reports.book import ReportData, Run
-from mooring.reports.labels import labelled
+from mooring.reports.labels import label_runs
+from mooring.reports.report_data import ReportData, Run
 from mooring.reports.table import Table
+from mooring.table_text import unguarded
 from mooring.types import ANSWERS
 
 AGAIN = "run the study again"
@@ -26,9 +26,9 @@ SENTENCES = 3  # of a story
 def run_book(folder: Path, trust: Trust) -> ReportData:
     if not RunFolder(folder).ended:
         raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {quote(str(folder))}")
-    runs = labelled([read_run(folder, {}, "", trust)])
+    runs = label_runs([read_run(folder, {}, "", trust)])
     title = f"{runs[0].label} on {runs[0].dataset}"
-    return ReportData("run", title, runs, subtitle=f"seed {runs[0].seed_told}", folder=str(folder))
+    return ReportData("run", title, runs, subtitle=f"seed {runs[0].seed_text}", folder=str(folder))
 
 
 def read_run(path: Path, factors: dict[str, str], sweep: str, trust: Trust) -> Run:
@@ -93,7 +93,7 @@ def sweep_book(folder: Path, trust: Trust) -> ReportData:
         raise StoreError(f"{folder}: no run of this sweep has finished", "go on with the sweep, then report")
     title = folder.resolve().name
     baselines = {"": sweep.baseline} if sweep.baseline else {}
-    return ReportData("sweep", title, labelled(sweep.members), tuple(sweep.unfinished), baselines, folder=str(folder))
+    return ReportData("sweep", title, label_runs(sweep.members), tuple(sweep.unfinished), baselines, folder=str(folder))
 
 
 def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
@@ -113,7 +113,7 @@ def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
     for run in sorted(path.parent for path in (folder / "runs").glob("*/experiment.yaml")):
         row = rows.pop(run.name, {})
         if (run / "result.json").exists():
-            runs.append(read_run(run, chosen(row, varied), name, trust))
+            runs.append(read_run(run, factor_cells(row, varied), name, trust))
         else:
             unfinished.append((run.name, row.get("status") or "unfinished"))
     fused = []
@@ -124,7 +124,7 @@ def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
         row = rows.pop(file.stem)
         if row.get("status", "finished") != "finished":
             unfinished.append((file.stem, row["status"]))
-        elif member := read_fused(file, chosen(row, varied), runs, trust):
+        elif member := read_fused(file, factor_cells(row, varied), runs, trust):
             fused.append(member)
         else:
             unfinished.append((file.stem, "the run that trained it is missing"))
@@ -132,7 +132,7 @@ def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
     return Sweep(ordered([*runs, *fused], factors), unfinished, None if baseline is None else str(baseline))
 
 
-def chosen(row: dict[str, str], varied: list[str]) -> dict[str, str]:
+def factor_cells(row: dict[str, str], varied: list[str]) -> dict[str, str]:
     return {key: row[key] or "None" for key in varied if key in row}  # None is an empty cell
 
 
@@ -186,7 +186,7 @@ def study_book(folder: Path, trust: Trust) -> ReportData:
     return ReportData(
         "study",
         study.title,
-        labelled(members),
+        label_runs(members),
         tuple(unfinished),
         baselines,
         study.verdicts,
@@ -201,8 +201,8 @@ def study_book(folder: Path, trust: Trust) -> ReportData:
 
 def story(study: StudyRecord) -> tuple[str, ...]:
     """The study's main claims with their numbers, in at most three sentences; without any, its question."""
-    told = tuple(f"{row.says}: {row.measured}; {row.verdict}." for row in study.highlights[:SENTENCES])
-    return told or ((study.about.partition(". ")[0].rstrip(".?") + study.about[-1:],) if study.about else ())
+    sentences = tuple(f"{row.says}: {row.measured}; {row.verdict}." for row in study.highlights[:SENTENCES])
+    return sentences or ((study.about.partition(". ")[0].rstrip(".?") + study.about[-1:],) if study.about else ())
 
 
 def conditions(study: StudyRecord) -> Table:
@@ -240,7 +240,7 @@ def tables(printed: Sequence[PrintedTable], slug: str) -> list[Table]:
 READERS = {"study.json": study_book, "sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
 
 
-def gather(folder: Path, trust: Trust = HOUSE_CODE) -> ReportData:
+def report_data(folder: Path, trust: Trust = HOUSE_CODE) -> ReportData:
     """What the folder holds, told by the file that only such a folder has."""
     for name, read in READERS.items():
         if (folder / name).is_file():

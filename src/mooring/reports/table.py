@@ -8,8 +8,8 @@ from itertools import accumulate
 from statistics import fmean, stdev
 from typing import Any
 
-from mooring.cells import beside, guarded, in_csv, printable
 from mooring.record import Cell, Plot, Quoted, Spread
+from mooring.table_text import guarded, in_csv, matching_digits, printable
 
 NOTHING = "–"
 
@@ -73,7 +73,7 @@ def average(values: Iterable[float | None]) -> float | None:
     return None if found is None else found.mean
 
 
-def shown(cell: Any) -> str:
+def cell_text(cell: Any) -> str:
     """A cell as people read it."""
     match cell:
         case None:
@@ -81,18 +81,18 @@ def shown(cell: Any) -> str:
         case Quoted(text):
             return printable(text)
         case Spread(mean, std, n):
-            around = "" if std is None else f" ± {beside(number(mean), std, number(std))}"
-            return f"{number(mean)}{around}{'' if n is None else f' (n = {n})'}"
+            around = "" if std is None else f" ± {matching_digits(number_text(mean), std, number_text(std))}"
+            return f"{number_text(mean)}{around}{'' if n is None else f' (n = {n})'}"
         case bool():
             return str(cell).lower()
         case int():
             return f"{cell:,}"
         case float():
-            return number(cell)
+            return number_text(cell)
     return printable(str(cell))
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """Three decimals where they say something, three digits elsewhere."""
     if value == 0 or 1e-3 <= abs(value) < 1000:
         return f"{value:.3f}"

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable
 
-from mooring.reports.book import ReportData, Run, SeedGroup
-from mooring.sweep.lead import Best, Entrant, leads_of
+from mooring.reports.report_data import ReportData, Run, SeedGroup
+from mooring.sweep.best import Best, Entrant, best_of_each
 
 RULE = (
     "Bold only where it is settled: the 95 % interval of the difference to every other experiment on the same data, "
@@ -14,18 +14,18 @@ RULE = (
 
 def contests(book: ReportData) -> tuple[Best[SeedGroup], ...]:
     """One for every problem that several experiments have met."""
-    return leads_of(
+    return best_of_each(
         Entrant(
             group,
             problem(group.first),
-            {seeds(run): run.result.accuracy for run in group.runs},
+            {seed_pair(run): run.result.accuracy for run in group.runs},
             group.first.result.test_images,
         )
         for group in book.lines
     )
 
 
-def seeds(run: Run) -> tuple[int | None, int | None]:
+def seed_pair(run: Run) -> tuple[int | None, int | None]:
     return run.result.seeds.training, run.result.seeds.split
 
 
@@ -35,6 +35,6 @@ def problem(run: Run) -> str:
     return json.dumps([run.sweep, run.dataset, run.tree.get("data"), partition], sort_keys=True, default=str)
 
 
-def settled(found: Iterable[Best[SeedGroup]]) -> set[str]:
+def settled_labels(found: Iterable[Best[SeedGroup]]) -> set[str]:
     """The labels of those that have won."""
     return {one.best.label for one in found if one.settled}

@@ -88,11 +88,11 @@ def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Forecast]:
         text = "annealing will have no effect: it acts on the weights and on what sigma sees alike"
         found.append(Forecast("cancelled", text, evidence="lambda* = L_b/L_a for any a"))
     if outlook.relaxation is not None and outlook.relaxation > busiest.steps:
-        evidence = f"relaxation {number(outlook.relaxation)} steps, longest training {busiest.steps} steps"
+        evidence = f"relaxation {three_digits(outlook.relaxation)} steps, longest training {busiest.steps} steps"
         text = "lambda will lag: no client trains for as long as it takes to settle"
         found.append(Forecast("lagging", text, evidence=evidence))
     if outlook.guard is not None:
-        evidence = f"felt lambda <= {number(outlook.largest)}"
+        evidence = f"felt lambda <= {three_digits(outlook.largest)}"
         found.append(Forecast("capped", f"lambda is held by its guard ({outlook.guard})", evidence=evidence))
     if outlook.relaxation is not None and outlook.largest > limit:
         found.append(can_run_away(facts, outlook.largest, limit))
@@ -105,7 +105,7 @@ def can_run_away(facts: list[ClientFacts], largest: float, limit: float) -> Fore
         "can-run-away",
         f"lambda can run away, first where there are most steps (clients {', '.join(order[:5])})",
         remedy=SAFE,
-        evidence=f"nothing bounds it below {number(largest)}, SGD follows it up to {number(limit)}",
+        evidence=f"nothing bounds it below {three_digits(largest)}, SGD follows it up to {three_digits(limit)}",
     )
 
 
@@ -141,6 +141,6 @@ def trial(job: ClientJob, federation: Federation, facts: list[ClientFacts]) -> t
     return seconds * batch / images, upload
 
 
-def number(value: float) -> str:
+def three_digits(value: float) -> str:
     """Three digits, as people write them."""
     return f"{value:.3g}"

@@ -33,7 +33,7 @@ def model_of(
         fingerprint=result.fingerprint,
         seed=experiment.seed,
         sites=site_shares(result, at_round, clients),
-        images_per_class=counted(result, clients),
+        images_per_class=class_counts_of(result, clients),
         reading=experiment.data.reading(),
         versions=environment().packages,
         encoder=encoder,
@@ -56,7 +56,7 @@ def site_shares(result: Result, at_round: int, clients: Sequence[int]) -> tuple[
     return tuple(share(site.number, site.name) for site in result.sites)
 
 
-def counted(result: Result, clients: Sequence[int]) -> tuple[int, ...]:
+def class_counts_of(result: Result, clients: Sequence[int]) -> tuple[int, ...]:
     """Images of each class behind these clients."""
     counts = [
         result.partition.label_counts[client] for client in clients if client < len(result.partition.label_counts)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.config import Experiment, as_yaml, code_of, load_recorded
-from mooring.data.progress import reading_told
+from mooring.data.progress import reading_progress
 from mooring.engines.local import device_of_server
 from mooring.errors import MooringError, StoreError, TrustError
 from mooring.evaluate import Examiner
@@ -21,7 +21,7 @@ from mooring.record import (
     Result,
     RunFolder,
     environment,
-    opened,
+    open_run_folder,
     user_errors_kept,
 )
 from mooring.simulation.clock import Clock
@@ -59,7 +59,7 @@ def run(
 def run_to_its_end(
     experiment: Experiment, emit: Emit, again: bool, threads_of_server: int | None, command: str | None
 ) -> Result:
-    folder, device = RunFolder(folder_of(experiment)), device_of_server(experiment.engine)
+    folder, device = RunFolder(run_folder_of(experiment)), device_of_server(experiment.engine)
     if not again:
         result = folder.finished(experiment.fingerprint())
         if result is not None:
@@ -67,12 +67,12 @@ def run_to_its_end(
     clock = Clock()
     keep_freed_memory()  # evaluation is twice as fast
     with user_errors_kept(folder.path), threads(1):  # one thread: beside the workers, not against them
-        with reading_told(emit):
+        with reading_progress(emit):
             federation, job = prepare(experiment)
             examiner = Examiner(experiment.data, federation.train.classes, device)
         server = server_of(experiment, federation, job)
         going_on = not again and interrupted(folder, experiment)
-        with opened(folder.path, as_yaml(experiment.tree()), going_on) as writer:
+        with open_run_folder(folder.path, as_yaml(experiment.tree()), going_on) as writer:
             running = Running(experiment, job, federation.sites(), server, examiner, writer, emit, clock=clock)
             running.threads = threads_of_server or os.cpu_count() or 1
             running.complete_job()
@@ -151,5 +151,5 @@ def interrupted(folder: RunFolder, experiment: Experiment) -> bool:
     return True
 
 
-def folder_of(experiment: Experiment) -> Path:
+def run_folder_of(experiment: Experiment) -> Path:
     return Path(experiment.out) if experiment.out else RUNS / experiment.title

@@ -42,7 +42,7 @@ from mooring.record import (
     UploadRecord,
 )
 from mooring.simulation.clock import Clock
-from mooring.simulation.sent_encoder import trained, untrained, with_encoder
+from mooring.simulation.sent_encoder import point_to_encoder, train_once, untrained
 from mooring.types import PartitionSummary
 
 
@@ -78,8 +78,8 @@ class Running:
         bank, public = self.experiment.method.bank, self.server.public
         features = untrained(self.fusion)
         if self.fusion is not None and features is not None and public is not None:
-            trained(features, public, self.job, self.encoder_file, self.note)
-            self.fusion = with_encoder(self.fusion, self.encoder_file)
+            train_once(features, public, self.job, self.encoder_file, self.note)
+            self.fusion = point_to_encoder(self.fusion, self.encoder_file)
             self.job = replace(self.job, needs=self.fusion.needs)
         if bank is not None and public is not None:
             self.job = replace(self.job, bank=build_bank(bank, public, self.job, self.note))
@@ -105,7 +105,7 @@ class Running:
         for path in sorted(self.states.damaged):
             self.note(Remark(f"{path} is damaged; an earlier state is used"))
         events = (timed.event for timed in self.writer.folder.events)
-        told = {(event.round, event.client) for event in events if isinstance(event, ClientRecord)}
+        reported = {(event.round, event.client) for event in events if isinstance(event, ClientRecord)}
         lost = 0
         for facts in filter(None, known.values()):
             for upload in facts.uploads:
@@ -113,7 +113,7 @@ class Running:
                 self.states.delivered(upload)
             for record in facts.records:
                 self.keep_record(record)
-                if (record.round, record.client) not in told:
+                if (record.round, record.client) not in reported:
                     self.writer.record(record)
                     lost += 1
         if lost:

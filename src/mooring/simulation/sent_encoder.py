@@ -20,13 +20,13 @@ def untrained(fusion: Fusion | None) -> PublicEncoder | None:
     return features if isinstance(features, PublicEncoder) and features.path is None else None
 
 
-def trained(features: PublicEncoder, public: ImageSet, job: ClientJob, file: Path, emit: Emit) -> None:
+def train_once(features: PublicEncoder, public: ImageSet, job: ClientJob, file: Path, emit: Emit) -> None:
     """A run that goes on finds its encoder where it left it."""
     if not file.exists():
         write_atomically(file, save(train_encoder(features, public, job, emit)), file.parent)
 
 
-def with_encoder(fusion: Fusion, file: Path) -> Fusion:
+def point_to_encoder(fusion: Fusion, file: Path) -> Fusion:
     """The rule with the encoder in this file, if it wants one and there is one."""
     features = untrained(fusion)
     if features is None or not file.exists():

@@ -58,7 +58,7 @@ class StudyRun:
             of_clients = enumerate(getattr(self.trained.partition, name) if self.trained else ())
             yield from ((client, 0, value) for client, value in of_clients if client in present)
         else:
-            yield from ((record.client, record.round, value_of(record, name)) for record in self.rounds)
+            yield from ((record.client, record.round, record_value(record, name)) for record in self.rounds)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Evidence:
     sweeps: Mapping[str, tuple[StudyRun, ...]]
 
     def runs(self, group: str) -> tuple[StudyRun, ...]:
-        sweep, wanted = parsed(group)
+        sweep, wanted = parse_group(group)
         if sweep not in self.sweeps:
             raise ConfigError([f"{group!r}: no sweep {sweep!r} in this study; {nearest(sweep, self.sweeps)}"])
         return tuple(
@@ -78,18 +78,18 @@ class Evidence:
         )
 
 
-def parsed(group: str) -> tuple[str, dict[str, str]]:
+def parse_group(group: str) -> tuple[str, dict[str, str]]:
     """`lambda method=v7` -> ("lambda", {"method": "v7"})"""
     sweep, *factors = group.split()
     return sweep, dict(factor.split("=", 1) for factor in factors)
 
 
-def gather(members: Iterable[Finished]) -> tuple[StudyRun, ...]:
+def study_runs(members: Iterable[Finished]) -> tuple[StudyRun, ...]:
     """The finished ones among the members of a sweep."""
-    return tuple(read(member, member.result) for member in members if member.result is not None)
+    return tuple(study_run(member, member.result) for member in members if member.result is not None)
 
 
-def read(member: Finished, result: MemberResult) -> StudyRun:
+def study_run(member: Finished, result: MemberResult) -> StudyRun:
     folder = RunFolder(member.folder)
     clients = folder.record.clients
     return StudyRun(
@@ -136,7 +136,7 @@ DERIVED: dict[str, Callable[[ClientRecord], float | None]] = {
 }
 
 
-def value_of(record: ClientRecord, name: str) -> float | None:
+def record_value(record: ClientRecord, name: str) -> float | None:
     """None where the record does not hold the value, or held no finite number."""
     if name in DERIVED:
         return DERIVED[name](record)

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import ClassVar, Literal, Protocol
 
 from mooring.study.evidence import StudyRun
-from mooring.study.series import AT, OVER, WORDS, At, Over
+from mooring.study.over_rounds import AT, OVER, WORDS, At, Over
 
 
 class Measure(Protocol):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import fill
 
 from mooring.record import Cell, DecidedClaim, ListedSentence, PrintedTable, Quoted, Spread, StudyRecord
-from mooring.study.samples import short, spread
+from mooring.study.statistics import mean_and_std, short_value
 from mooring.types import ANSWERS
 
 WIDTH = 120
@@ -19,14 +19,14 @@ READING = (
 EXCEL = "the Excel report of this folder (`mooring report FOLDER --format excel`)"
 
 
-def page(told: StudyRecord, scales: Sequence[StudyRecord] = ()) -> str:
+def page(record: StudyRecord, scales: Sequence[StudyRecord] = ()) -> str:
     """Markdown of what `study.json` says, beside that of the other `scales` if they are given; all of them in order."""
-    return "\n".join(lines(told, scales or (told,))) + "\n"
+    return "\n".join(page_lines(record, scales or (record,))) + "\n"
 
 
-def lines(told: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[str]:
-    yield f"# Study {told.study}: {told.title}\n"
-    yield fill(told.about, WIDTH) + "\n"
+def page_lines(record: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[str]:
+    yield f"# Study {record.study}: {record.title}\n"
+    yield fill(record.about, WIDTH) + "\n"
     yield "```text\n" + "\n".join(each.command for each in scales) + "\n```\n"
     for each in scales:
         seeds = ", ".join(map(str, each.seeds))
@@ -36,19 +36,19 @@ def lines(told: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[str]:
         if each.tested:
             yield fill(f"Accuracies at scale `{each.scale}` are on {each.tested}.", WIDTH) + "\n"
     for each in scales:
-        yield f"Of {len(each.verdicts)} claims at scale `{each.scale}`: {counted(each)}.\n"
+        yield f"Of {len(each.verdicts)} claims at scale `{each.scale}`: {verdict_counts(each)}.\n"
         if each.missing:
             yield fill(f"**Not finished, and missing below:** {', '.join(each.missing)}.", WIDTH) + "\n"
     yield "## Claims\n"
     measured = [each.scale for each in scales]
-    yield from table(("claim", "documented", *measured, "verdict", "why"), claims(told, scales))
+    yield from markdown_rows(("claim", "documented", *measured, "verdict", "why"), claims(record, scales))
     yield "\n## Every sentence of the note that asserts something\n"
-    yield from table(("the note says", "where", "tested by, or why not"), map(listed, told.sentences))
+    yield from markdown_rows(("the note says", "where", "tested by, or why not"), map(sentence_row, record.sentences))
     for each in scales:
         at = f" ({each.scale})" if len(scales) > 1 else ""
         for part in each.tables:
             yield f"\n## {heading(part)}{at}\n"
-            yield from table(part.columns, ([shown(cell) for cell in row] for row in part.rows))
+            yield from markdown_rows(part.columns, ([markdown_cell(cell) for cell in row] for row in part.rows))
         if each.courses:
             named = ", ".join(course.name for course in each.courses)
             yield "\n" + fill(f"Every round of every client is in {EXCEL}: {named}.", WIDTH)
@@ -56,18 +56,18 @@ def lines(told: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[str]:
         yield f"\n## Runs at scale {each.scale}\n"
         yield f"Settings: `{' '.join(each.settings)}`.\n"
         rows = [(r.sweep, r.run, f"{r.accuracy:.3f}", str(r.fingerprint)[:8]) for r in each.runs]
-        yield from table(("sweep", "run", "accuracy", "fingerprint of the training"), rows)
+        yield from markdown_rows(("sweep", "run", "accuracy", "fingerprint of the training"), rows)
 
 
-def counted(told: StudyRecord) -> str:
-    counts = Counter(row.verdict for row in told.verdicts)
+def verdict_counts(record: StudyRecord) -> str:
+    counts = Counter(row.verdict for row in record.verdicts)
     return ", ".join(f"{counts[answer]} {answer}" for answer in ANSWERS)
 
 
-def claims(told: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[tuple[str, ...]]:
+def claims(record: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[tuple[str, ...]]:
     """One row per claim: what the note offers, what each scale measured, and what each says of it."""
     found = [{row.id: row for row in each.verdicts} for each in scales]
-    for row in told.verdicts:
+    for row in record.verdicts:
         rows = [of_scale.get(row.id) for of_scale in found]
         quoted = f" 「{row.phrase}」" if row.phrase else ""
         named = [(each.scale, one) for each, one in zip(scales, rows, strict=True) if one is not None]
@@ -87,7 +87,7 @@ def each_scale(named: Sequence[tuple[str, DecidedClaim]], say: Callable[[Decided
     return "; ".join(f"{scale}: {say(row)}" for scale, row in named)
 
 
-def listed(sentence: ListedSentence) -> tuple[str, str, str]:
+def sentence_row(sentence: ListedSentence) -> tuple[str, str, str]:
     tested = ", ".join(f"`{id_}`" for id_ in sentence.claims)
     return f"「{sentence.words}」", sentence.where, tested or f"not tested: {sentence.reason}"
 
@@ -97,20 +97,20 @@ def heading(part: PrintedTable) -> str:
     return f"{part.title}, seed {part.seeds[0]}" if len(part.seeds) == 1 else part.title
 
 
-def shown(cell: Cell) -> str:
+def markdown_cell(cell: Cell) -> str:
     match cell:
         case None:
             return "-"
         case Quoted(text):
             return text
         case Spread(mean, std, n):
-            return f"{spread(mean, std)} (n = {n})"
+            return f"{mean_and_std(mean, std)} (n = {n})"
         case float():
-            return short(cell)
+            return short_value(cell)
     return str(cell)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def markdown_rows(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"| {' | '.join(columns)} |"
     yield "|" + "---|" * len(columns)
     for row in rows:

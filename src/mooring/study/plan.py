@@ -10,9 +10,9 @@ from annotated_types import MinLen
 from mooring.config.build import load_value
 from mooring.errors import ConfigError, nearest
 from mooring.record import ListedSentence
-from mooring.study.checks import Check, Correlation, Given, Within
-from mooring.study.comparisons import Alike, Below, NoBetter, Order, Trend, Varies
-from mooring.study.evidence import parsed
+from mooring.study.claims import Check, Correlation, Given, Within
+from mooring.study.evidence import parse_group
+from mooring.study.group_claims import Alike, Below, NoBetter, Order, Trend, Varies
 from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Quotient, Share, Since, Switch
 from mooring.study.summary import Highlight
 from mooring.study.tables import ByClient, ByGroup, ByRound, EveryRound, NoteTable
@@ -129,7 +129,7 @@ def problems(study: Study) -> Iterator[str]:
     asking |= {f"highlight {h.says!r}": tuple(number.of for number in h.numbers) for h in study.highlights}
     for who, groups in asking.items():
         for group in groups:
-            name, wanted = parsed(group)
+            name, wanted = parse_group(group)
             factors = sweeps[name].factors if name in sweeps else {}
             if name not in sweeps or any(value not in map(str, factors.get(key, ())) for key, value in wanted.items()):
                 yield f"{who}: asks for {group!r}, and no sweep runs that"
@@ -168,7 +168,7 @@ def plans() -> dict[str, Path]:
     return {}
 
 
-def plan(number: str) -> Path:
+def plan_file(number: str) -> Path:
     found = plans()
     if number not in found:
         valid = ", ".join(found) or "none is installed"

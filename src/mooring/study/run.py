@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import get_args
 
-from mooring.config.plan import check
+from mooring.config.plan import check_plan
 from mooring.errors import ConfigError
 from mooring.events import Emit
 from mooring.record import (
@@ -19,7 +19,7 @@ from mooring.record import (
     write_atomically,
     write_study,
 )
-from mooring.study.evidence import Evidence, StudyRun, gather
+from mooring.study.evidence import Evidence, StudyRun, study_runs
 from mooring.study.page import page
 from mooring.study.plan import Claim, Scale, ScaleName, Study
 from mooring.study.summary import images_of, observed, ran
@@ -40,32 +40,32 @@ def run_study(
     """Run what is not finished, then write `study.json` and `study.md`, which also shows the other scales that lie
     beside it; what `study.json` says."""
     chosen: Scale = getattr(study.scales, scale)
-    refuse_what_it_varies(study, settings)
+    reject_varied_keys(study, settings)
     planned = dict(plans(study, chosen, settings))
     for plan in planned.values():
-        check(plan)
+        check_plan(plan)
     require_data(next(iter(planned.values())))
     missing: list[str] = []
     runs: dict[str, tuple[StudyRun, ...]] = {part.name: () for part in study.sweeps}
     for name, plan in planned.items():
         with watch(plan, out / name) as emit:
             members = sweep(plan, out / name, workers, emit, command).members
-        runs[name] = gather(members)
+        runs[name] = study_runs(members)
         missing += [f"{name}/{member.name}" for member in members if not member.finished]
     record = replace(findings(study, scale, settings, Evidence(runs)), missing=tuple(missing))
     write_study(out, record)
-    write_atomically(out / "study.md", page(record, beside(record, out)).encode())
+    write_atomically(out / "study.md", page(record, records_beside(record, out)).encode())
     return record
 
 
-def beside(record: StudyRecord, out: Path) -> tuple[StudyRecord, ...]:
+def records_beside(record: StudyRecord, out: Path) -> tuple[StudyRecord, ...]:
     """All scales of this study whose folders lie beside this one under their usual names, small to large."""
     folders = {scale: out.parent / f"{record.study}-{scale}" for scale in get_args(ScaleName)}
     found = {scale: read_study(folder) for scale, folder in folders.items() if (folder / STUDY).exists()}
     return tuple({**found, record.scale: record}[scale] for scale in folders if scale in {*found, record.scale})
 
 
-def refuse_what_it_varies(study: Study, settings: Sequence[str]) -> None:
+def reject_varied_keys(study: Study, settings: Sequence[str]) -> None:
     """A key that one of the sweeps sets for itself would change what its claims compare."""
     own = {"seed": "its seeds"}
     for part in study.sweeps:
@@ -100,7 +100,7 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
     """What was run, every claim with its verdict, every table, every run."""
     chosen: Scale = getattr(study.scales, scale)
     seeds = ",".join(map(str, chosen.seeds))
-    verdicts = tuple(decided(claim, evidence) for claim in study.claims)
+    verdicts = tuple(decide_claim(claim, evidence) for claim in study.claims)
     planned = [plan.experiment_at(point) for _, plan in plans(study, chosen, settings) for point in plan.points()]
     return StudyRecord(
         study=study.number,
@@ -129,6 +129,6 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
     )
 
 
-def decided(claim: Claim, evidence: Evidence) -> DecidedClaim:
+def decide_claim(claim: Claim, evidence: Evidence) -> DecidedClaim:
     said = {name: getattr(claim, name) for name in ("id", "claim", "phrase", "where", "documented", "remark")}
     return DecidedClaim(**said, **asdict(claim.check(evidence)))

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from mooring.cells import beside
 from mooring.config import Experiment
 from mooring.record import DecidedClaim, Observation, Result
 from mooring.study.evidence import Evidence
 from mooring.study.measures import Measure
-from mooring.study.samples import Sample, sample
+from mooring.study.statistics import Sample, sample
+from mooring.table_text import matching_digits
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ def observed(
 ) -> tuple[Observation, ...]:
     """Every highlight with the verdict on its claim."""
     decided = {row.id: row.verdict for row in verdicts}
-    return tuple(Observation(h.says, decided[h.claim], measured(h.numbers, evidence)) for h in highlights)
+    return tuple(Observation(h.says, decided[h.claim], measured_text(h.numbers, evidence)) for h in highlights)
 
 
-def measured(numbers: Iterable[Number], evidence: Evidence) -> str:
+def measured_text(numbers: Iterable[Number], evidence: Evidence) -> str:
     """`11.9 ± 0.2 in the first round, 0.4 in the last (n = 3)`; n stands with each number where they differ in it."""
     found = [(number.words, sample(evidence, number.of, number.measure)) for number in numbers]
     there = [(words, values) for words, values in found if values]
@@ -46,18 +46,18 @@ def measured(numbers: Iterable[Number], evidence: Evidence) -> str:
     if not counts:
         return "no finished run holds it"
     if len(counts) == 1:
-        return f"{', '.join(f'{spread(values)} {words}' for words, values in there)} (n = {counts[0]})"
-    return ", ".join(f"{spread(values)} {words} (n = {len(values)})" for words, values in there)
+        return f"{', '.join(f'{mean_and_std_text(values)} {words}' for words, values in there)} (n = {counts[0]})"
+    return ", ".join(f"{mean_and_std_text(values)} {words} (n = {len(values)})" for words, values in there)
 
 
-def spread(values: Sample) -> str:
+def mean_and_std_text(values: Sample) -> str:
     """Mean, and standard deviation over seeds where there are several."""
     numbers = list(values.values())
-    mean, std = plain(fmean(numbers)), stdev(numbers) if len(numbers) > 1 else None
-    return mean if std is None else f"{mean} ± {beside(mean, std, plain(std))}"
+    mean, std = rounded(fmean(numbers)), stdev(numbers) if len(numbers) > 1 else None
+    return mean if std is None else f"{mean} ± {matching_digits(mean, std, rounded(std))}"
 
 
-def plain(value: float) -> str:
+def rounded(value: float) -> str:
     """As people write it: three decimals below one, three digits above, thousands apart."""
     size = abs(value)
     if size >= 1e9 or 0 < size < 0.001:
@@ -78,8 +78,8 @@ def ran(experiments: Iterable[Experiment]) -> str:
         "{} rounds": [run.training.rounds for run in runs],
         "{} epochs each": [run.training.local_epochs for run in runs],
     }
-    told = {phrase: alternatives(values) for phrase, values in facts.items()}
-    return ", ".join(counted(phrase, values) for phrase, values in told.items() if values)
+    choices = {phrase: alternatives(values) for phrase, values in facts.items()}
+    return ", ".join(count_phrase(phrase, values) for phrase, values in choices.items() if values)
 
 
 def images_of(results: Iterable[Result | None]) -> str:
@@ -91,7 +91,7 @@ def images_of(results: Iterable[Result | None]) -> str:
     return f"{images} test images{guessing}" if images else ""
 
 
-def counted(phrase: str, values: str) -> str:
+def count_phrase(phrase: str, values: str) -> str:
     """`5 clients`, `1 epoch each`"""
     one = values == "1" and phrase.startswith("{} ")
     return (phrase.replace("s", "", 1) if one else phrase).format(values)

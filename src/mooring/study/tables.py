@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Protocol
 from mooring.record import Cell, Plot, PlottedLine, PrintedTable, Quoted, Spread
 from mooring.study.evidence import Evidence, StudyRun
 from mooring.study.measures import Client, Measure
-from mooring.study.samples import differences, sample
+from mooring.study.statistics import differences, sample
 
 NoteCell = str | int | float
 
@@ -112,7 +112,7 @@ class ByClient:
             for note, measured in zip_longest(self.rows, ours)
         ]
         heads = (*of_note(self.note), *as_measured(("client", *self.measured)))
-        return PrintedTable(self.title, heads, tuple(rows), seeds(runs), name=self.sheet)
+        return PrintedTable(self.title, heads, tuple(rows), seeds_of_runs(runs), name=self.sheet)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class ByRound:
             rows.append((round_, *map(quoted, documented), at, *([found.get(at) for found in series] or blank)))
         heads = (*of_note(("round", *self.note)), *as_measured(("round", *self._titles)))
         plots = tuple(map(self._plot, self.plots))
-        return PrintedTable(self.title, heads, tuple(rows), seeds(runs), plots, self.sheet)
+        return PrintedTable(self.title, heads, tuple(rows), seeds_of_runs(runs), plots, self.sheet)
 
     @property
     def _titles(self) -> list[str]:
@@ -225,5 +225,5 @@ def lowest_seed(evidence: Evidence, group: str) -> list[StudyRun]:
     return sorted(evidence.runs(group), key=lambda run: run.seed)[:1]
 
 
-def seeds(runs: Sequence[StudyRun]) -> tuple[int, ...]:
+def seeds_of_runs(runs: Sequence[StudyRun]) -> tuple[int, ...]:
     return tuple(run.seed for run in runs)

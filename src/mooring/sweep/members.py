@@ -114,7 +114,7 @@ def members_of(plan: Plan, out: Path) -> Iterator[Member]:
     trainers: dict[str, Member] = {}
     names: set[str] = set()
     for point in plan.points():
-        name = unique(name_of(point), names)
+        name = unique(member_name(point), names)
         experiment = plan.experiment_at(point)
         training = training_of(experiment)
         trainer = trainers.get(training)
@@ -134,19 +134,21 @@ def training_of(experiment: Experiment) -> str:
     return sha256(strict_json([trained, asks, fusion is None]).encode()).hexdigest()
 
 
-def name_of(point: Point) -> str:
+def member_name(point: Point) -> str:
     """`v4-alpha0.05-clip_per-group-seed1`: values, with the last word of a key where the value alone says little."""
-    words = [short(value) if key in PLAIN else labelled(key.split(".")[-1], value) for key, value in point.items()]
+    words = [
+        short_number(value) if key in PLAIN else factor_name(key.split(".")[-1], value) for key, value in point.items()
+    ]
     return re.sub(r"[^\w.+-]+", "_", "-".join(words)) or "run"
 
 
-def labelled(word: str, value: Any) -> str:
+def factor_name(word: str, value: Any) -> str:
     """`alpha0.05`, `clip_per-group`: a number needs nothing that parts it from its key."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"{word}{'' if number else '_'}{short(value)}"
+    return f"{word}{'' if number else '_'}{short_number(value)}"
 
 
-def short(value: Any) -> str:
+def short_number(value: Any) -> str:
     """A number that was drawn has more digits than a name needs."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 

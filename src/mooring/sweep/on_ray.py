@@ -65,7 +65,7 @@ def cluster() -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
-    refuse_unreachable(os.environ.get(ADDRESS, ""))
+    reject_unreachable(os.environ.get(ADDRESS, ""))
     try:
         ray.init(address="auto", logging_level=logging.ERROR, log_to_driver=False)
     except ConnectionError:
@@ -78,7 +78,7 @@ def cluster() -> Iterator[None]:
         ray.shutdown()
 
 
-def refuse_unreachable(address: str) -> None:
+def reject_unreachable(address: str) -> None:
     """host:port or ray://host:port where nobody listens: Ray itself would try for minutes."""
     remedy = f"correct {ADDRESS}, or start the cluster with `ray start --head`"
     try:

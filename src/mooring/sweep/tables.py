@@ -7,13 +7,13 @@ from io import StringIO
 from pathlib import Path
 from statistics import fmean
 
-from mooring.cells import guarded, in_csv
 from mooring.config.plan import Plan
-from mooring.record import PositiveClass, looked_for, one_class, write_atomically
-from mooring.sweep.lead import Best, leads
+from mooring.record import PositiveClass, positive_class, positive_label, write_atomically
+from mooring.sweep.best import Best, best_combinations
 from mooring.sweep.members import Member, MemberResult
 from mooring.sweep.summary import Factors, Scored, SummaryCell, SummaryRow, summarised
 from mooring.sweep.worker import SOME_FAILED
+from mooring.table_text import guarded, in_csv
 
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
 FINISHED = "finished"
@@ -57,19 +57,19 @@ class SweepTables:
         same = (run.result for run in self.results if row.factors.items() <= run.factors.items())
         return [result for result in same if result is not None]
 
-    def looked_for(self, positive: str | None = None) -> str | None:
+    def positive_label(self, positive: str | None = None) -> str | None:
         """The class that was named, or the second of two, as the first run that ended has them."""
         ended = next((run.result for run in self.results if run.result is not None), None)
-        return None if ended is None else looked_for(ended.classes, positive)
+        return None if ended is None else positive_label(ended.classes, positive)
 
     def result_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
         """The lines of `results.csv`; the class that is looked for is the one that is named, or the second of two."""
-        label = self.looked_for(positive)
+        label = self.positive_label(positive)
         return [row.cells(label) for row in self.results]
 
     def summary_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
         """The lines of `summary.csv`: of the class that is looked for, means over seeds."""
-        label = self.looked_for(positive)
+        label = self.positive_label(positive)
         return [{**summary_cells(row), **class_cells(self.of(row), label)} for row in self.summary]
 
     @property
@@ -78,14 +78,16 @@ class SweepTables:
 
 
 def tables_of(plan: Plan, every: Sequence[Member], failures: dict[str, str]) -> SweepTables:
-    rows = tuple(row_of(member, failures.get(member.name, "")) for member in every)
+    rows = tuple(result_row(member, failures.get(member.name, "")) for member in every)
     scored = [
         Scored(row.factors, row.result.metrics.accuracy, row.result.validation_accuracy, row.result.test_images)
         if row.result is not None
         else Scored(row.factors, None)
         for row in rows
     ]
-    return SweepTables(rows, tuple(summarised(scored, plan.varied, plan.baseline)), leads(scored, plan.varied))
+    return SweepTables(
+        rows, tuple(summarised(scored, plan.varied, plan.baseline)), best_combinations(scored, plan.varied)
+    )
 
 
 def write_tables(tables: SweepTables, out: Path) -> None:
@@ -93,7 +95,7 @@ def write_tables(tables: SweepTables, out: Path) -> None:
     write_atomically(out / "summary.csv", as_csv(tables.summary_cells()))
 
 
-def row_of(member: Member, failure: str) -> ResultRow:
+def result_row(member: Member, failure: str) -> ResultRow:
     result = member.result
     ended = "not finished" if result is None else FINISHED if result.complete else SOME_FAILED
     return ResultRow(member.name, member.factors, result, failure or ended)
@@ -112,12 +114,12 @@ def class_cells(results: Sequence[MemberResult], label: str | None) -> dict[str,
     if label is None:
         return {}
     found = list(of_class(results, label))
-    told = {
+    columns = {
         "sensitivity": [one.sensitivity.share for one in found],
         "specificity": [one.specificity.share for one in found],
         "auc": [one.auc for one in found],
     }
-    known = {name: [value for value in values if value is not None] for name, values in told.items()}
+    known = {name: [value for value in values if value is not None] for name, values in columns.items()}
     return {"positive_class": label} | {name: fmean(values) if values else None for name, values in known.items()}
 
 
@@ -125,7 +127,7 @@ def of_class(results: Iterable[MemberResult], label: str) -> Iterator[PositiveCl
     """This class in every result that has it."""
     for result in results:
         if label in result.classes:
-            yield one_class(result.metrics, result.classes, label)
+            yield positive_class(result.metrics, result.classes, label)
 
 
 def as_csv(rows: Iterable[dict[str, SummaryCell]]) -> bytes:

@@ -50,7 +50,7 @@ def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
     """The outcome of each member by name. Nothing is fused from some clients only."""
     try:
         still_there(Path(task.folder).parents[1])  # a sweep that was removed is not begun again, half of it missing
-        complete = run(built(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
+        complete = run(build_experiment(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
     except Exception as error:
         return dict.fromkeys(task.names, reason(error))
     if not complete:
@@ -62,7 +62,7 @@ def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
 def fused(tree: Tree, folder: str, file: Path, trust: Trust) -> str:
     """One member that differs in its fusion alone; `trust` is what its training was given."""
     try:
-        rule = built(tree, folder, 1).method.fusion
+        rule = build_experiment(tree, folder, 1).method.fusion
         assert rule is not None
         [row] = fuse(folder, [rule], trust=trust)
         write_record(file, row, file.parents[1])
@@ -77,7 +77,7 @@ def reason(error: Exception) -> str:
     return line if isinstance(error, MooringError) else f"{type(error).__name__}: {line}"
 
 
-def built(tree: Tree, folder: str, workers: int) -> Experiment:
+def build_experiment(tree: Tree, folder: str, workers: int) -> Experiment:
     [experiment] = parse(tree)
     engine = experiment.engine
     if isinstance(engine, Local):

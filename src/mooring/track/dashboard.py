@@ -66,7 +66,7 @@ def tracked_run(folder: RunFolder, name: str) -> TrackedRun:
         dict(flattened("", read_file(folder.experiment_file))),
         tuple(points.values()),  # a resumed run tells a round twice: the last word counts
         None if result is None else final_of(result),
-        facts_of(folder, result),
+        run_facts(folder, result),
     )
 
 
@@ -102,14 +102,14 @@ def final_of(result: Result) -> dict[str, float]:
     return {name: float(value) for name, value in figures.items() if value is not None}
 
 
-def facts_of(folder: RunFolder, result: Result | None) -> dict[str, str]:
-    told: dict[str, str | None] = {"folder": str(folder.path.absolute())}
+def run_facts(folder: RunFolder, result: Result | None) -> dict[str, str]:
+    facts: dict[str, str | None] = {"folder": str(folder.path.absolute())}
     if result is not None:
-        told |= {"fingerprint": result.fingerprint, "dataset": result.dataset, "method": result.method}
+        facts |= {"fingerprint": result.fingerprint, "dataset": result.dataset, "method": result.method}
     if result is not None and (origin := result.origin) is not None:
         inferred = "; ".join(f"{name}: {how}" for name, how in origin.inferred.items())
-        told |= {"log": origin.log, "method known": origin.identified, "inferred": inferred or None}
-    return {name: value for name, value in told.items() if value is not None}
+        facts |= {"log": origin.log, "method known": origin.identified, "inferred": inferred or None}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def runs_in(folder: Path) -> Iterator[tuple[str, RunFolder]]:

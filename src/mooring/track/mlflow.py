@@ -35,9 +35,9 @@ class Mlflow:
         last, ended = run.end
         final = run.final or {}
         points += [Metric(f"final/{name}", value, millis(ended), last) for name, value in final.items()]
-        for metrics in batches(points, METRICS):
+        for metrics in metric_batches(points, METRICS):
             client.log_batch(number, metrics=metrics)
-        for settings in batches([Param(key, str(value)) for key, value in run.settings.items()], PARAMETERS):
+        for settings in metric_batches([Param(key, str(value)) for key, value in run.settings.items()], PARAMETERS):
             client.log_batch(number, params=settings)
         for name, fact in run.facts.items():
             client.set_tag(number, f"mooring.{name}", fact)
@@ -85,7 +85,7 @@ def check_file(path: Path) -> None:
         raise StoreError(f"{path}: is no SQLite file", "choose another --out")
 
 
-def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def metric_batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

@@ -7,7 +7,7 @@ from mooring.uploads.classes import LabelCounts
 from mooring.uploads.codec import Limits, decode, decode_tensors, encode, encode_in_pieces, encode_tensors, limits_for
 from mooring.uploads.model import Encoder, Prototypes
 from mooring.uploads.part import AddsUp, Part, Parts, Tensors, UploadFacts, expected_of, extract, wire_name
-from mooring.uploads.pieces import Piece, Pieces, whole
+from mooring.uploads.pieces import Piece, Pieces, one_piece
 
 __all__ = [
     "AddsUp",
@@ -29,6 +29,6 @@ __all__ = [
     "expected_of",
     "extract",
     "limits_for",
-    "whole",
+    "one_piece",
     "wire_name",
 ]

@@ -70,7 +70,7 @@ def encode(upload: Upload) -> bytes:
     """An upload as it travels."""
     if not is_line(upload.site):
         raise UploadError(
-            f"client {upload.client}: the name of its site is {shown(upload.site)}",
+            f"client {upload.client}: the name of its site is {ascii_repr(upload.site)}",
             f"use at most {LONGEST} printable letters",
         )
     facts = {"client": upload.client, "site": upload.site, "round": upload.round, "samples": upload.samples}
@@ -80,12 +80,12 @@ def encode(upload: Upload) -> bytes:
 def decode(data: Piece, limits: Limits = USUAL) -> Upload:
     """An upload, if it is one: every other sequence of bytes is refused in one line."""
     header = header_of(data, limits, "upload")
-    facts = facts_of(header, "upload")
-    client = whole(facts, "client", "upload")
+    facts = header_facts(header, "upload")
+    client = count_fact(facts, "client", "upload")
     who = f"client {client}"
-    told = {name: whole(facts, name, who) for name in ("round", "samples")}
-    site, job = (text(facts, name, who) for name in ("site", "job"))
-    return Upload(client, told["round"], told["samples"], tensors_of(header, data, limits, who), site, job)
+    counts = {name: count_fact(facts, name, who) for name in ("round", "samples")}
+    site, job = (text_fact(facts, name, who) for name in ("site", "job"))
+    return Upload(client, counts["round"], counts["samples"], tensors_of(header, data, limits, who), site, job)
 
 
 def encode_tensors(tensors: Mapping[str, Tensor], facts: Tree) -> bytes:
@@ -112,40 +112,40 @@ def encode_in_pieces(tensors: Mapping[str, Tensor], facts: Tree) -> Pieces:
 def decode_tensors(data: Piece, limits: Limits = USUAL, what: str = "file") -> tuple[Tree, dict[str, Tensor]]:
     """Facts and tensors; `what` names the bytes in errors."""
     header = header_of(data, limits, what)
-    return facts_of(header, what), tensors_of(header, data, limits, what)
+    return header_facts(header, what), tensors_of(header, data, limits, what)
 
 
 def header_of(data: Piece, limits: Limits, what: str) -> Tree:
     """The header of as many bytes as were allowed, as JSON."""
     if len(data) > limits.bytes:
-        refuse(what, f"has {len(data)} bytes and may have {limits.bytes}")
+        reject_upload(what, f"has {len(data)} bytes and may have {limits.bytes}")
     size = int.from_bytes(data[:LENGTH], "little")
     if len(data) < LENGTH or size > len(data) - LENGTH:
-        refuse(what, f"ends after {len(data)} bytes, within its header")
+        reject_upload(what, f"ends after {len(data)} bytes, within its header")
     if size > limits.header_bytes:
-        refuse(what, f"has a header of {size} bytes and may have one of {limits.header_bytes}")
+        reject_upload(what, f"has a header of {size} bytes and may have one of {limits.header_bytes}")
     try:
         return mapping(bytes(data[LENGTH : LENGTH + size]).decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        refuse(what, f"has a header that cannot be read ({shown(str(error))})")
+        reject_upload(what, f"has a header that cannot be read ({ascii_repr(str(error))})")
 
 
-def facts_of(header: Tree, what: str) -> Tree:
+def header_facts(header: Tree, what: str) -> Tree:
     """The facts in the metadata of a header."""
     metadata = header.get(METADATA)
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-        refuse(what, "has no metadata in its header")
+        reject_upload(what, "has no metadata in its header")
     if FACTS not in metadata:
-        refuse(what, "was not written by mooring")
+        reject_upload(what, "was not written by mooring")
     try:
         facts = mapping(metadata[FACTS])
     except (ValueError, RecursionError) as error:
-        refuse(what, f"has facts that cannot be read ({shown(str(error))})")
+        reject_upload(what, f"has facts that cannot be read ({ascii_repr(str(error))})")
     version = facts.get("format")
     if type(version) is not int or version not in (1, FORMAT):
-        refuse(what, f"has format {shown(version)}; this version reads up to {FORMAT}")
+        reject_upload(what, f"has format {ascii_repr(version)}; this version reads up to {FORMAT}")
     if version > 1 and DIGEST not in metadata:
-        refuse(what, "has no SHA-256 in its header")
+        reject_upload(what, "has no SHA-256 in its header")
     return facts
 
 
@@ -153,33 +153,33 @@ def tensors_of(header: Tree, data: Piece, limits: Limits, what: str) -> dict[str
     """All tensors, once every place in the bytes has been claimed exactly once."""
     entries = {name: entry for name, entry in header.items() if name != METADATA}
     if len(entries) > limits.tensors:
-        refuse(what, f"has {len(entries)} tensors and may have {limits.tensors}")
+        reject_upload(what, f"has {len(entries)} tensors and may have {limits.tensors}")
     body = memoryview(data)[LENGTH + int.from_bytes(data[:LENGTH], "little") :]
     end = 0
-    for name, entry in sorted(entries.items(), key=lambda item: place_of(item[1], what)):
+    for name, entry in sorted(entries.items(), key=lambda item: tensor_place(item[1], what)):
         if len(name) > limits.name_length:
-            refuse(what, f"has a tensor whose name has {len(name)} letters and may have {limits.name_length}")
-        start, stop = place_of(entry, what)
+            reject_upload(what, f"has a tensor whose name has {len(name)} letters and may have {limits.name_length}")
+        start, stop = tensor_place(entry, what)
         if start != end or stop < start:
-            refuse(what, f"tensor {shown(name)} lies at {start} to {stop}, not from {end} on")
+            reject_upload(what, f"tensor {ascii_repr(name)} lies at {start} to {stop}, not from {end} on")
         if size_of(name, entry, what) != stop - start:
-            refuse(what, f"tensor {shown(name)} has {stop - start} bytes for shape {entry['shape']}")
+            reject_upload(what, f"tensor {ascii_repr(name)} has {stop - start} bytes for shape {entry['shape']}")
         end = stop
     if end != len(body):
-        refuse(what, f"has {len(body)} bytes of tensors, {end} of them named")
+        reject_upload(what, f"has {len(body)} bytes of tensors, {end} of them named")
     metadata = {key: value for key, value in header[METADATA].items() if key != DIGEST}
     if DIGEST in header[METADATA] and digest_of(entries, metadata, [body]) != header[METADATA][DIGEST]:
-        refuse(what, "was changed on the way: its SHA-256 is another")
+        reject_upload(what, "was changed on the way: its SHA-256 is another")
     return {name: tensor_of(name, entry, body, what) for name, entry in entries.items()}
 
 
-def place_of(entry: Any, what: str) -> tuple[int, int]:
+def tensor_place(entry: Any, what: str) -> tuple[int, int]:
     """Where a tensor begins and ends."""
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-        refuse(what, f"has a tensor described by {shown(entry)}")
+        reject_upload(what, f"has a tensor described by {ascii_repr(entry)}")
     place = entry["data_offsets"]
     if not isinstance(place, list) or len(place) != 2 or not all(map(is_size, place)):
-        refuse(what, f"has a tensor at {shown(place)}")
+        reject_upload(what, f"has a tensor at {ascii_repr(place)}")
     return place[0], place[1]
 
 
@@ -187,11 +187,11 @@ def size_of(name: str, entry: Tree, what: str) -> int:
     """Bytes of a tensor of this type and shape."""
     dtype, shape = entry["dtype"], entry["shape"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        refuse(what, f"tensor {shown(name)} has type {shown(dtype)}; known: {', '.join(DTYPES)}")
+        reject_upload(what, f"tensor {ascii_repr(name)} has type {ascii_repr(dtype)}; known: {', '.join(DTYPES)}")
     if not isinstance(shape, list) or len(shape) > DIMENSIONS or not all(map(is_size, shape)):
-        refuse(what, f"tensor {shown(name)} has shape {shown(shape)}")
+        reject_upload(what, f"tensor {ascii_repr(name)} has shape {ascii_repr(shape)}")
     if prod(max(1, side) for side in shape) > LARGEST:  # one side may be 0, and the others beyond all measure
-        refuse(what, f"tensor {shown(name)} has shape {shown(shape)}")
+        reject_upload(what, f"tensor {ascii_repr(name)} has shape {ascii_repr(shape)}")
     return prod(shape) * DTYPES[dtype].itemsize
 
 
@@ -201,7 +201,7 @@ def tensor_of(name: str, entry: Tree, body: memoryview, what: str) -> Tensor:
     tensor = torch.empty(entry["shape"], dtype=DTYPES[entry["dtype"]])
     raw(tensor)[:] = np.frombuffer(body[start:stop], np.uint8)
     if tensor.dtype == torch.bool and (raw(tensor) > 1).any():
-        refuse(what, f"tensor {shown(name)} holds neither true nor false")
+        reject_upload(what, f"tensor {ascii_repr(name)} holds neither true nor false")
     return tensor
 
 
@@ -209,7 +209,7 @@ def entries_of(tensors: Mapping[str, Tensor]) -> Tree:
     """What a header says of tensors, in the order in which they lie: by type, the widest first, then by name."""
     for name, tensor in tensors.items():
         if tensor.dtype not in NAMES:
-            raise UploadError(f"tensor {shown(name)} holds {tensor.dtype}", f"known: {', '.join(DTYPES)}")
+            raise UploadError(f"tensor {ascii_repr(name)} holds {tensor.dtype}", f"known: {', '.join(DTYPES)}")
     order = list(NAMES)
     entries: Tree = {}
     start = 0
@@ -237,20 +237,20 @@ def digest_of(entries: Tree, metadata: Tree, pieces: Iterable[Piece]) -> str:
     return content.hexdigest()
 
 
-def whole(facts: Tree, name: str, what: str) -> int:
+def count_fact(facts: Tree, name: str, what: str) -> int:
     """A number that every upload tells."""
     value = facts.get(name)
     if not is_size(value):
-        refuse(what, f"has {name}={shown(value)}, which is no whole number from 0 on")
+        reject_upload(what, f"has {name}={ascii_repr(value)}, which is no whole number from 0 on")
     assert isinstance(value, int)
     return value
 
 
-def text(facts: Tree, name: str, what: str) -> str:
+def text_fact(facts: Tree, name: str, what: str) -> str:
     """Words that an upload tells since format 2."""
     value = facts.get(name, "" if facts["format"] == 1 else None)
     if not isinstance(value, str) or not is_line(value):
-        refuse(what, f"has {name}={shown(value)}, which is no line of at most {LONGEST} printable letters")
+        reject_upload(what, f"has {name}={ascii_repr(value)}, which is no line of at most {LONGEST} printable letters")
     return value
 
 
@@ -285,11 +285,11 @@ def compact(tree: Tree) -> bytes:
     return json.dumps(tree, separators=(",", ":")).encode()
 
 
-def shown(value: object) -> str:
+def ascii_repr(value: object) -> str:
     """A value in an error: one short line of ASCII, whatever somebody sent."""
     text = ascii(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def refuse(what: str, problem: str) -> NoReturn:
+def reject_upload(what: str, problem: str) -> NoReturn:
     raise UploadError(f"{what}: {problem}", AGAIN)

@@ -56,14 +56,14 @@ class NoisedMoments(Checked):
 
     def of_features(self, u: Tensor, y: Tensor) -> Tensors:
         """What is told of reduced features u (n, size) with one-hot labels y (n, C)."""
-        told = self._noised(y.sum(0), y.T @ u, pack(u.T @ u))
-        return dict(zip(self._names(), [*told, torch.ones(1, dtype=torch.int64)], strict=True))
+        sums = self._noised(y.sum(0), y.T @ u, pack(u.T @ u))
+        return dict(zip(self._names(), [*sums, torch.ones(1, dtype=torch.int64)], strict=True))
 
     def expected(self, blueprint: Blueprint) -> Tensors:
         classes, d = blueprint.class_count, self.privacy.size
         shapes = [(classes,), (classes, d), (packed_size(d),)]
-        told = [torch.empty(shape, dtype=torch.float64, device="meta") for shape in shapes]
-        return dict(zip(self._names(), [*told, torch.empty(1, dtype=torch.int64, device="meta")], strict=True))
+        sums = [torch.empty(shape, dtype=torch.float64, device="meta") for shape in shapes]
+        return dict(zip(self._names(), [*sums, torch.empty(1, dtype=torch.int64, device="meta")], strict=True))
 
     def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
         """Under noise anything may be: only how many noises there are is known."""
@@ -105,12 +105,12 @@ class NoisedMoments(Checked):
         rows, columns = indices(self.privacy.size)
         one = torch.ones(())
         weights = (one, one, torch.where(rows == columns, 1.0, sqrt(0.5)))
-        told = []
+        noised = []
         for name, tensor, s, weight in zip(self._names(), exact, self.privacy.noise, weights, strict=False):
             noise = s * weight * normals(key, (name, content), tuple(tensor.shape))
             step = 2.0 ** floor(log2(s / FINE))
-            told.append(((tensor + noise) / step).round() * step)
-        return told
+            noised.append(((tensor + noise) / step).round() * step)
+        return noised
 
     def _names(self) -> tuple[str, str, str, str]:
         own = wire_name(self)

@@ -9,7 +9,7 @@ from torch import Tensor
 from mooring.data.images import ImageSet
 from mooring.errors import UploadError
 from mooring.models.network import Blueprint, Network
-from mooring.trees import chosen, digest, to_tree
+from mooring.trees import digest, non_default, to_tree
 
 Tensors = Mapping[str, Tensor]
 
@@ -86,7 +86,7 @@ def wire_name(part: Part) -> str:
 
     Other settings, other name. A setting that a later version adds has a default, and so changes no name.
     """
-    settings = {name: to_tree(value, chosen) for name, value in chosen(part)}
+    settings = {name: to_tree(value, non_default) for name, value in non_default(part)}
     return f"{part.kind}-{digest(settings)[:8]}"
 
 

@@ -28,6 +28,6 @@ class Pieces:
         return b"".join(self)
 
 
-def whole(data: bytes) -> Pieces:
+def one_piece(data: bytes) -> Pieces:
     """Bytes that are there already, as one piece."""
     return Pieces(len(data), lambda: iter((data,)))

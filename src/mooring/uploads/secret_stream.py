@@ -12,7 +12,7 @@ WORD = 8  # bytes
 MANTISSA = 53  # bits of a float64
 
 
-def words(key: bytes, names: tuple[str, ...], shape: tuple[int, ...]) -> Tensor:
+def stream_words(key: bytes, names: tuple[str, ...], shape: tuple[int, ...]) -> Tensor:
     """64 random bits each, as int64: SHAKE-256 of the key and the names of the stream, lengths before each."""
     return torch.from_numpy(stream(key, names, prod(shape)).view(np.int64).reshape(shape))
 

@@ -19,14 +19,14 @@ class Equilibrium:
     >>> from mooring.types import ClientFacts
     >>> from mooring.weighting import Annealed, Fixed
     >>> Annealed(Fixed(4.0), "linear").stationary(1.0, 0.1, Progress(step=50, steps=100), ClientFacts(0, (60, 40)))
-    Stationary(raw=4.0, felt=2.0)
+    Equilibrium(raw=4.0, felt=2.0)
     """
 
     raw: float
     felt: float
 
 
-def whole(felt: float, sigma_sq_local: float | None) -> float:
+def full_local_weight(felt: float, sigma_sq_local: float | None) -> float:
     """L_b as it is."""
     return 1.0
 
@@ -52,7 +52,7 @@ class LambdaBounds:
     cancels: bool = False  # does annealing cancel at the equilibrium?
     guard: str | None = None
     cap: Callable[[float, Progress], float] | None = None
-    local_weight: Callable[[float, float | None], float] = whole
+    local_weight: Callable[[float, float | None], float] = full_local_weight
 
 
 class Balancer(nn.Module, ABC):

@@ -11,7 +11,7 @@ from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, MovingAverage, pull
-from mooring.weighting.equilibrium import bounded
+from mooring.weighting.equilibrium import clamped
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ClosedForm(Checked):
 
     def stationary(self, local: float, align: float, progress: Progress, facts: ClientFacts) -> Equilibrium:
         raw = local / max(align, self.eps)
-        return Equilibrium(raw, bounded(at(self.schedule, progress) * raw, self.minimum, self.maximum))
+        return Equilibrium(raw, clamped(at(self.schedule, progress) * raw, self.minimum, self.maximum))
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
         return LambdaBounds(self.maximum, bounded=True, guard="bound", cap=lambda local, progress: self.maximum)

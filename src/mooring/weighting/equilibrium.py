@@ -102,5 +102,5 @@ def stability_limit(lr: float, momentum: float, classes: int, dimension: int) ->
     return (1 + momentum) * classes * dimension / lr
 
 
-def bounded(value: float, minimum: float, maximum: float) -> float:
+def clamped(value: float, minimum: float, maximum: float) -> float:
     return maximum if isinf(value) else min(max(value, minimum), maximum)

@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
 from mooring.types import Balanced, ClientFacts, Losses, Progress
-from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, pull, whole
+from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, full_local_weight, pull
 from mooring.weighting.equilibrium import growth_bound, relaxation_steps, stationary
 from mooring.weighting.guards import FREE, Guard
 from mooring.weighting.sigma import Sigma
@@ -62,7 +62,7 @@ class Uncertainty(Checked):
             cancels=felt == self.data != "constant" and self.prior == "constant" and guard is None,
             guard=None if guard is None else guard.kind,
             cap=None if guard is None else lambda local, now: min(guard.cap, at(felt, now) * guard.most(local)),
-            local_weight=halved_by_variance if self.gradients == "joint" else whole,
+            local_weight=halved_by_variance if self.gradients == "joint" else full_local_weight,
         )
 
 

@@ -8,8 +8,8 @@ from mooring.config.settings.index import (
     choices,
     keys_ending,
     matching,
+    matching_keys,
     note_words,
-    spelled,
 )
 
 __all__ = [
@@ -20,6 +20,6 @@ __all__ = [
     "choices",
     "keys_ending",
     "matching",
+    "matching_keys",
     "note_words",
-    "spelled",
 ]

@@ -6,15 +6,15 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from mooring.config.families import PART_KINDS
+from mooring.config.field_types import type_hints
 from mooring.config.note_words import NOTE_WORDS
+from mooring.config.part_kinds import PART_KINDS
 from mooring.config.settings.of_fusions import FUSION_SECTIONS
 from mooring.config.settings.of_methods import METHOD_SECTIONS
 from mooring.config.settings.of_runs import LAST_SECTIONS, RUN_SECTIONS
 from mooring.config.settings.of_weightings import WEIGHTING_SECTIONS
 from mooring.config.settings.ranges import range_of
 from mooring.config.settings.section import EVERY, OfKinds, OfRecord, SettingsSection
-from mooring.config.slots import type_hints
 from mooring.trees import kind_of
 
 SECTIONS: tuple[SettingsSection, ...] = (
@@ -64,17 +64,17 @@ def of_section(section: SettingsSection) -> Iterator[Setting]:
             for one in given:
                 yield Setting(name, prefix, one.key, (), one.default, one.range, one.meaning)
             for key, meaning in sentences.items():
-                yield Setting(name, prefix, key, (), *held(record, key), meaning)
+                yield Setting(name, prefix, key, (), *default_and_range(record, key), meaning)
         case OfKinds(name, prefix, family, sentences):
-            for told, by_key in sentences.items():
-                kinds = list(PART_KINDS[family].kinds) if told == EVERY else told.split(", ")
+            for kinds_text, by_key in sentences.items():
+                kinds = list(PART_KINDS[family].kinds) if kinds_text == EVERY else kinds_text.split(", ")
                 for key, meaning in by_key.items():
-                    [(default, range_)] = {held(PART_KINDS[family].kinds[kind], key) for kind in kinds}
-                    shown = () if told == EVERY else tuple(kinds)
+                    [(default, range_)] = {default_and_range(PART_KINDS[family].kinds[kind], key) for kind in kinds}
+                    shown = () if kinds_text == EVERY else tuple(kinds)
                     yield Setting(name, prefix, key, shown, default, range_, meaning)
 
 
-def held(record: type, key: str) -> tuple[str, str]:
+def default_and_range(record: type, key: str) -> tuple[str, str]:
     """The default of a field, and what it may hold."""
     [found] = [f for f in fields(record) if f.name == key]
     value = found.default_factory() if found.default_factory is not MISSING else found.default
@@ -100,7 +100,7 @@ def keys_ending(segment: str) -> list[str]:
     return [key for key in all_keys() if key.split(".")[-1] == segment]
 
 
-def spelled(name: str) -> list[str]:
+def matching_keys(name: str) -> list[str]:
     """What somebody may mean who writes `lr`, `training-lr` or `batch-size`: that key, or those that end so."""
     for spelling in dict.fromkeys((name, name.replace("-", "_"), name.replace("-", "."))):
         if spelling in all_keys() or spelling in NOTE_WORDS:

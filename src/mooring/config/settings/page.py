@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from mooring.config.families import PART_KINDS
+from mooring.config.part_kinds import PART_KINDS
 from mooring.config.settings.index import BELOW, SECTIONS, Setting, of_section
 from mooring.config.settings.of_runs import OF_METHOD
 from mooring.config.settings.section import OfKinds
@@ -20,10 +20,12 @@ WORDS = (BELOW, OF_METHOD, "required")  # defaults that are no values
 
 def with_tables(text: str) -> str:
     """The page with every table as it must be."""
-    return MARKED.sub(lambda found: f"<!-- settings: {found['names']} -->\n\n{table(found['names'].split(', '))}", text)
+    return MARKED.sub(
+        lambda found: f"<!-- settings: {found['names']} -->\n\n{settings_table(found['names'].split(', '))}", text
+    )
 
 
-def table(names: list[str]) -> str:
+def settings_table(names: list[str]) -> str:
     sections = [section for name in names for section in SECTIONS if section.name == name]
     keys = {PART_KINDS[section.family].key for section in sections if isinstance(section, OfKinds)}
     heading = [*keys, "key", "default", "range", "meaning"]

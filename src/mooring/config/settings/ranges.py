@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt
 
 from mooring.client.recipe import When
-from mooring.config.families import PART_KINDS
+from mooring.config.part_kinds import PART_KINDS
 from mooring.types import OnDisk
 
 PLAIN: dict[Any, str] = {
@@ -29,8 +29,8 @@ def range_of(annotation: Any) -> str:
     if origin is Annotated:
         return a_path(members[1:]) or between(members[0], members[1:])
     if origin in (Union, UnionType):
-        told = [range_of(member) for member in members if member is not NoneType]
-        return ", or ".join([*told, *(["null"] if NoneType in members else [])])
+        ranges = [range_of(member) for member in members if member is not NoneType]
+        return ", or ".join([*ranges, *(["null"] if NoneType in members else [])])
     if origin is Literal:
         return ", ".join(map(str, members))
     if origin is tuple:
@@ -38,7 +38,7 @@ def range_of(annotation: Any) -> str:
     if origin is dict:
         return "a mapping"
     if annotation in PART_KINDS:
-        name = NAMES.get(annotation) or words(annotation.__name__)
+        name = NAMES.get(annotation) or class_name_words(annotation.__name__)
         return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
     return "its keys" if is_dataclass(annotation) else PLAIN[annotation]
 
@@ -55,17 +55,17 @@ def between(number: type, bounds: Sequence[Any]) -> str:
         low = ends[Gt] + 1 if Gt in ends else low
         high = ends[Lt] - 1 if Lt in ends else high
     if low is not None and high is not None:
-        return f"{plain(low)} to {plain(high)}"
+        return f"{plain_number(low)} to {plain_number(high)}"
     if low is not None and len(ends) == 1:
-        return f"{plain(low)} or more"
-    return ", ".join(f"{WORDS[kind]} {plain(end)}" for kind, end in ends.items())
+        return f"{plain_number(low)} or more"
+    return ", ".join(f"{WORDS[kind]} {plain_number(end)}" for kind, end in ends.items())
 
 
-def words(name: str) -> str:
+def class_name_words(name: str) -> str:
     """LossTerm -> loss term"""
     return re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
-def plain(number: float) -> str:
+def plain_number(number: float) -> str:
     """1000000 and 0.5"""
     return str(int(number)) if number == int(number) else f"{number:g}"

@@ -73,10 +73,10 @@ def whole_groups(population: Population, split: Callable[[Population], list[Ints
     owners = np.empty(len(names), dtype=np.int64)
     for client, own in enumerate(parts):
         owners[own] = client
-    return gather(owners[group], len(parts))
+    return indices_by_client(owners[group], len(parts))
 
 
-def gather(owners: Ints, clients: int) -> list[Ints]:
+def indices_by_client(owners: Ints, clients: int) -> list[Ints]:
     """The sorted indices of each client, given the owner (N,) of each image."""
     order = np.argsort(owners, kind="stable").astype(np.int64)
     return np.split(order, np.cumsum(np.bincount(owners, minlength=clients))[:-1])
@@ -89,7 +89,7 @@ def deal(plan: Ints, population: Population, rng: np.random.Generator) -> list[I
     for c in range(classes):
         images = np.flatnonzero(population.labels == c)
         owners[rng.permutation(images)] = np.repeat(np.arange(clients), plan[:, c])
-    return gather(owners, clients)
+    return indices_by_client(owners, clients)
 
 
 def log_dirichlet(alpha: float, shape: tuple[int, int], rng: np.random.Generator) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population
-from mooring.data.partition.statistics import Partition, digest
+from mooring.data.partition.statistics import Partition, partition_digest
 from mooring.errors import PartitionError, nearest
 from mooring.types import FilePath, Seed
 
@@ -40,7 +40,7 @@ class FromFile(Checked):
                 "use the source, limit and validation it was made for, or export it again",
             )
         indices = self._clients(content["clients"], len(population))
-        found, written = digest(len(population), indices), content.get("sha256")
+        found, written = partition_digest(len(population), indices), content.get("sha256")
         if written not in (None, found):
             raise self._error(
                 f"has sha256 = {written!r}, its content has {found!r}",

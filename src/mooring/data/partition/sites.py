@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mooring.bounds import Checked
-from mooring.data.partition.base import Ints, Population, gather
+from mooring.data.partition.base import Ints, Population, indices_by_client
 from mooring.errors import PartitionError
 from mooring.types import Seed
 
@@ -25,4 +25,4 @@ class Sites(Checked):
                 "use the image_folder source with one folder per site above the class folders, or another partitioner",
             )
         names, owners = np.unique(np.array(population.sites), return_inverse=True)
-        return gather(owners.astype(np.int64), len(names))
+        return indices_by_client(owners.astype(np.int64), len(names))

@@ -11,7 +11,7 @@ from mooring.data.partition.base import Floats, Ints, Population
 from mooring.types import PartitionSummary
 
 
-def digest(samples: int, indices: Sequence[Ints]) -> str:
+def partition_digest(samples: int, indices: Sequence[Ints]) -> str:
     """SHA-256 over N, K and every client's size and sorted indices, as little-endian int64; order of clients counts."""
     content = sha256(np.array([samples, len(indices)], dtype="<i8").tobytes())
     for client in indices:
@@ -80,7 +80,7 @@ class Partition:
 
     @cached_property
     def sha256(self) -> str:
-        return digest(self.samples, self.indices)
+        return partition_digest(self.samples, self.indices)
 
     def summary(self) -> PartitionSummary:
         """All of it, as plain values."""

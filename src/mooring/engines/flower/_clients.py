@@ -39,7 +39,7 @@ class Parcel:
 
 
 @cache
-def opened(path: Path) -> Parcel:
+def read_parcel(path: Path) -> Parcel:
     parcel: Parcel = cloudpickle.loads(path.read_bytes())
     return parcel
 
@@ -51,13 +51,13 @@ def client_app(path: Path) -> ClientApp:
         one_thread()
         keep_freed_memory()
         client, files = int(str(asked(message)["client"])), StopFiles(path.parent)
-        return reply(trained(opened(path), client, files) if files.begin(client) else NOTHING, message)
+        return reply(train_client(read_parcel(path), client, files) if files.begin(client) else NOTHING, message)
 
     app.train()(train)
     return app
 
 
-def trained(parcel: Parcel, client: int, files: StopFiles) -> Answer:
+def train_client(parcel: Parcel, client: int, files: StopFiles) -> Answer:
     """A client from its start, or its last state, to its end, or to where it is stopped."""
     events: list[Event] = []
     keeper = LastState(parcel.states.last(client), files)

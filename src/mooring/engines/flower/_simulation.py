@@ -22,7 +22,7 @@ from mooring.client.checkpoint import States
 from mooring.data.sites import Site
 from mooring.engines.flower._clients import Parcel, client_app
 from mooring.engines.flower._stopping import StopFiles
-from mooring.engines.flower.messages import Answer, answer_of, answers, question
+from mooring.engines.flower.messages import Answer, answer_of, exchange, question
 from mooring.errors import TrainingError, UserCodeError, one_line
 from mooring.events import ClientFailed, Emit
 from mooring.processes import remembered_interrupt
@@ -52,7 +52,7 @@ def simulate(
                     emit(died(client, str(message.error.reason)))
                     continue
                 answer = answer_of(message)
-                told(answer, emit)
+                handle_answer(answer, emit)
                 for data in answer.uploads.values():
                     yield decode(data, job.limits)
                 if answer.state:
@@ -136,7 +136,7 @@ class Simulation:
                 sleep(0.05)  # they are still registering
             client_of = dict(zip(nodes, self.clients, strict=True))
             questions = (question(node, {"client": client}) for node, client in client_of.items())
-            for message in answers(grid, questions, self.stopping.is_set):
+            for message in exchange(grid, questions, self.stopping.is_set):
                 self.inbox.put((client_of[message.metadata.src_node_id], message))
 
         app.main()(main)
@@ -154,7 +154,7 @@ def begin_ray(workers: int) -> None:
     )
 
 
-def told(answer: Answer, emit: Emit) -> None:
+def handle_answer(answer: Answer, emit: Emit) -> None:
     """What happened at a client; a mistake in the user's own code stops the run, because every client would meet it."""
     for timed in events_in(answer.words["events"], "events of a client"):
         emit(timed.event)

@@ -35,9 +35,9 @@ def asked(message: Message) -> ConfigRecord:
     return message.content.config_records[WORDS]
 
 
-def held(told: ConfigRecord, name: str) -> bytes:
+def bytes_in(config: ConfigRecord, name: str) -> bytes:
     """Bytes that a record holds under this name."""
-    value = told[name]
+    value = config[name]
     if not isinstance(value, bytes):
         raise TypeError(f"{name} holds no bytes")
     return value
@@ -45,22 +45,22 @@ def held(told: ConfigRecord, name: str) -> bytes:
 
 def reply(answer: Answer, message: Message) -> Message:
     arrays = {name: Array("uint8", (len(data),), CODEC, data) for name, data in answer.uploads.items()}
-    told = ConfigRecord({"state": answer.state, **{f"word.{name}": text for name, text in answer.words.items()}})
-    return Message(RecordDict({UPLOADS: ArrayRecord(arrays), WORDS: told}), reply_to=message)
+    config = ConfigRecord({"state": answer.state, **{f"word.{name}": text for name, text in answer.words.items()}})
+    return Message(RecordDict({UPLOADS: ArrayRecord(arrays), WORDS: config}), reply_to=message)
 
 
 def answer_of(message: Message) -> Answer:
     """What a node said, if it speaks our language."""
     try:
         uploads = {str(name): array.data for name, array in message.content.array_records[UPLOADS].items()}
-        told = message.content.config_records[WORDS]
-        words = {name.removeprefix("word."): str(text) for name, text in told.items() if name.startswith("word.")}
-        return Answer(uploads, words, held(told, "state"))
+        config = message.content.config_records[WORDS]
+        words = {name.removeprefix("word."): str(text) for name, text in config.items() if name.startswith("word.")}
+        return Answer(uploads, words, bytes_in(config, "state"))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UploadError(f"node {message.metadata.src_node_id}: its reply cannot be read ({error!r})") from None
 
 
-def answers(grid: Grid, questions: Iterable[Message], ended: Callable[[], bool]) -> Iterator[Message]:
+def exchange(grid: Grid, questions: Iterable[Message], ended: Callable[[], bool]) -> Iterator[Message]:
     """Send every question once and hand over the replies as they arrive, until all are here or nobody waits any more.
 
     This is `Grid.send_and_receive`, but for one thing: no more than one reply has to be in memory at a time.

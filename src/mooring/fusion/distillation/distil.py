@@ -48,7 +48,7 @@ class Distil(Fusion):
         with one_thread():
             rng = generator(server.seed, self.kind)
             images = self.images(uploads, server, self.count, rng)
-            scores = scores_of(self.teacher(uploads, server), images)
+            scores = teacher_scores(self.teacher(uploads, server), images)
             scores = self.study.scale(scores) * scores
             student = Student(first_student(uploads, server), self.study)
             for step in range(self.study.steps):
@@ -59,6 +59,6 @@ class Distil(Fusion):
         return Merged(student.network.state_dict(), server.blueprint)
 
 
-def scores_of(teacher: Predictor, images: Tensor) -> Tensor:
+def teacher_scores(teacher: Predictor, images: Tensor) -> Tensor:
     with torch.no_grad():
         return torch.cat([teacher(batch) for batch in images.split(BATCH)])

@@ -48,12 +48,12 @@ class Graph:
         """The file: images (N, 3, H, W) -> the outputs, each a node and its channels, by their own names."""
         helper, real = self.onnx.helper, self.onnx.TensorProto.FLOAT
         given = helper.make_tensor_value_info(INPUT, real, ["N", 3, "H", "W"])
-        told = [
+        output_infos = [
             helper.make_tensor_value_info(name, real, ["N", channels, f"{name}.h", f"{name}.w"])
             for name, (_, channels) in outputs.items()
         ]
         nodes = [*self.nodes, *(helper.make_node("Identity", [node], [name]) for name, (node, _) in outputs.items())]
-        graph = helper.make_graph(nodes, "encoder", [given], told, self.weights)
+        graph = helper.make_graph(nodes, "encoder", [given], output_infos, self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
         data: bytes = model.SerializeToString(deterministic=True)
         return data

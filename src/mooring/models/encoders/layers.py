@@ -30,7 +30,7 @@ class Layer:
 EncoderLayers = tuple[Layer, ...]
 
 
-def parsed(texts: Iterable[str], where: str) -> EncoderLayers:
+def parse_layers(texts: Iterable[str], where: str) -> EncoderLayers:
     """Layers as they are written in a configuration."""
     layers = tuple(one(text, where) for text in texts)
     if len(set(layers)) < len(layers):
@@ -47,7 +47,7 @@ def one(text: str, where: str) -> Layer:
     return Layer(name, int(grid))
 
 
-def known(layers: EncoderLayers, there: Mapping[str, int], where: str) -> None:
+def check_layers(layers: EncoderLayers, there: Mapping[str, int], where: str) -> None:
     """Refuse layers that the encoder does not have."""
     for layer in layers:
         if layer.name not in there:
@@ -59,7 +59,7 @@ def outputs(layers: EncoderLayers) -> tuple[str, ...]:
     return tuple(dict.fromkeys(layer.name for layer in layers))
 
 
-def bounded(size: int, where: str) -> int:
+def check_size(size: int, where: str) -> int:
     if size > MOST_FEATURES:
         raise ModelError(
             f"{where}: gives {size} numbers for an image; at most {MOST_FEATURES}", f"name fewer of {where}.layers"

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from mooring.errors import ModelError, needed
-from mooring.models.encoders.layers import EncoderLayers, Layer, bounded, known, outputs
-from mooring.models.encoders.session import SessionPlan, run, session_of
+from mooring.models.encoders.layers import EncoderLayers, Layer, check_layers, check_size, outputs
+from mooring.models.encoders.session import SessionPlan, run_graph, session_of
 
 MOST_BYTES = 2**28  # of a file
 STANDARD = ("", "ai.onnx")  # domains of operators that are no code of somebody's own
@@ -102,18 +102,18 @@ def sides(value: Any) -> list[int | None]:
 
 
 @lru_cache(maxsize=8)
-def measured(plan: SessionPlan, where: str) -> int:
+def feature_count(plan: SessionPlan, where: str) -> int:
     """d: one grey image is sent through the graph, and what comes out is looked at."""
-    known(plan.layers, dict.fromkeys(anatomy_of(plan.graph, where).outputs, 0), where)
+    check_layers(plan.layers, dict.fromkeys(anatomy_of(plan.graph, where).outputs, 0), where)
     images = plan.prepare(torch.full((1, plan.prepare.channels, 8, 8), 0.5)).numpy()
-    found = run(session_of(plan.graph, where), images, outputs(plan.layers), where)
+    found = run_graph(session_of(plan.graph, where), images, outputs(plan.layers), where)
     for name, output in found.items():
         if output.dtype != torch.float32 or output.ndim not in (2, 4) or output.shape[0] != 1:
             shape = f"{str(output.dtype).removeprefix('torch.')} {tuple(output.shape)}"
             raise ModelError(f"{where}: output {name[:40]!a} is {shape} for one image", AGAIN)
         if not torch.isfinite(output).all():
             raise ModelError(f"{where}: output {name[:40]!a} is not finite for a grey image", "use another encoder")
-    return bounded(sum(layer(found[layer.name]).shape[1] for layer in plan.layers), where)
+    return check_size(sum(layer(found[layer.name]).shape[1] for layer in plan.layers), where)
 
 
 def every_output(anatomy: Anatomy) -> EncoderLayers:

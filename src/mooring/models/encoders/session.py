@@ -63,7 +63,7 @@ class OnnxFeatures(nn.Module):
 
     def _pooled(self, session: Any, plan: SessionPlan, images: Tensor) -> Tensor:
         """(B, channels, pixels, pixels) -> (B, d)"""
-        maps = run(session, images.numpy(), outputs(plan.layers), self.where)
+        maps = run_graph(session, images.numpy(), outputs(plan.layers), self.where)
         return torch.cat([layer(maps[layer.name]) for layer in plan.layers], 1)
 
 
@@ -94,22 +94,24 @@ def session_of(graph: bytes, where: str) -> Any:
     try:
         return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # a broken graph makes it raise almost anything
-        raise ModelError(f"{where}: onnxruntime cannot run it ({told(error)})", "export the encoder again") from None
+        raise ModelError(
+            f"{where}: onnxruntime cannot run it ({first_line(error)})", "export the encoder again"
+        ) from None
 
 
-def run(session: Any, images: NDArray[np.float32], names: Sequence[str], where: str) -> dict[str, Tensor]:
+def run_graph(session: Any, images: NDArray[np.float32], names: Sequence[str], where: str) -> dict[str, Tensor]:
     """The outputs of these names for a few images."""
     (given,) = session.get_inputs()
     try:
         found = session.run(list(names), {given.name: np.ascontiguousarray(images)})
     except Exception as error:
         side = images.shape[-1]
-        problem = f"{where}: fails on images of {side} x {side} pixels ({told(error)})"
+        problem = f"{where}: fails on images of {side} x {side} pixels ({first_line(error)})"
         raise ModelError(problem, f"set {where}.pixels to what it takes") from None
     return {name: torch.from_numpy(values) for name, values in zip(names, found, strict=True)}
 
 
-def told(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """The first line of a message, not too much of it."""
     text = one_line(str(error).splitlines()[0] if str(error) else type(error).__name__)
     return text if len(text) <= 120 else text[:117] + "..."

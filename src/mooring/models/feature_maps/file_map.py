@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from mooring.bounds import Checked
-from mooring.models.encoders.onnx_file import measured
+from mooring.models.encoders.onnx_file import feature_count
 from mooring.models.encoders.preparation import EncoderViews, Normalisation
 from mooring.models.encoders.session import OnnxFeatures, SessionPlan, StoredFile
 from mooring.models.feature_maps.base import frozen
@@ -42,7 +42,7 @@ class FileMap(Checked, ABC):
         """What onnxruntime does with the content of the file."""
 
     def size(self, blueprint: Blueprint) -> int:
-        return measured(self.plan(content_of(self.path), blueprint), WHERE)
+        return feature_count(self.plan(content_of(self.path), blueprint), WHERE)
 
     def build(self, blueprint: Blueprint) -> nn.Module:
         self.size(blueprint)  # refuses what is no encoder

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mooring.errors import ModelError
-from mooring.models.encoders.layers import parsed
+from mooring.models.encoders.layers import parse_layers
 from mooring.models.encoders.onnx_file import anatomy_of, every_output
 from mooring.models.encoders.preparation import Preparation, usual_pixels
 from mooring.models.encoders.session import SessionPlan
@@ -28,7 +28,7 @@ class OnnxFile(FileMap):
 
     def plan(self, data: bytes, blueprint: Blueprint) -> SessionPlan:
         anatomy = anatomy_of(data, WHERE)
-        layers = parsed(self.layers, WHERE) or every_output(anatomy)
+        layers = parse_layers(self.layers, WHERE) or every_output(anatomy)
         side = self._side(data, blueprint.shape)
         return SessionPlan(data, Preparation(side, self.normalise, anatomy.channels), layers, self.views)
 

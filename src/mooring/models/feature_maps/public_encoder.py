@@ -42,8 +42,8 @@ class PublicEncoder(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.beside, (EncoderFile, FileMap)):
-            told = "an encoder in a file of its own stands alone; name it with encoder=FILE"
-            raise ConfigError([f"PublicEncoder.beside={self.beside.kind}: {told}"])
+            message = "an encoder in a file of its own stands alone; name it with encoder=FILE"
+            raise ConfigError([f"PublicEncoder.beside={self.beside.kind}: {message}"])
 
     def size(self, blueprint: Blueprint) -> int:
         encoder, _ = blueprint.backbone.build(blueprint.shape[0], torch.Generator())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mooring.models.encoders.layers import known, parsed
+from mooring.models.encoders.layers import check_layers, parse_layers
 from mooring.models.encoders.onnx_file import anatomy_of
 from mooring.models.encoders.preparation import Preparation, usual_pixels
 from mooring.models.encoders.resnet import resnet_graph
@@ -28,6 +28,6 @@ class ResNetFile(FileMap):
         return self.pixels or usual_pixels(shape, NATIVE)
 
     def plan(self, data: bytes, blueprint: Blueprint) -> SessionPlan:
-        graph, layers = resnet_graph(data, WHERE), parsed(self.layers, WHERE)
-        known(layers, dict.fromkeys(anatomy_of(graph, WHERE).outputs, 0), WHERE)
+        graph, layers = resnet_graph(data, WHERE), parse_layers(self.layers, WHERE)
+        check_layers(layers, dict.fromkeys(anatomy_of(graph, WHERE).outputs, 0), WHERE)
         return SessionPlan(graph, Preparation(self.side(blueprint.shape), self.normalise), layers, self.views)

@@ -6,13 +6,13 @@ from math import ceil, isfinite
 from pathlib import Path
 from typing import Any
 
-from mooring.cells import printable
 from mooring.errors import needed
 from mooring.record import Cell, write_atomically
 from mooring.reports.figure import Curves, Line, colour
 from mooring.reports.plots import figure as drawn_columns
 from mooring.reports.section import Report
-from mooring.reports.table import Table, shown
+from mooring.reports.table import Table, cell_text
+from mooring.table_text import printable
 
 LONGEST_NAME = 31  # of a sheet
 FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))
@@ -82,8 +82,8 @@ def content(name: str, table: Table) -> str:
     if letters(table.title) != letters(name):
         return table.title
     more = len(table.columns) - COLUMNS_LISTED
-    told = ", ".join(filter(None, table.columns[:COLUMNS_LISTED]))
-    return f"{told} and {more} more" if more > 0 else told
+    columns = ", ".join(filter(None, table.columns[:COLUMNS_LISTED]))
+    return f"{columns} and {more} more" if more > 0 else columns
 
 
 def letters(text: str) -> str:
@@ -113,16 +113,16 @@ def fill(place: Any, table: Table) -> None:
     """Title, note and a header that stays; cells with their types; text is never taken for a formula."""
     styles = needed("openpyxl.styles", "report")
     bold, wrapped = styles.Font(bold=True), styles.Alignment(wrap_text=True, vertical="top")
-    text(place.cell(1, 1), table.title).font = styles.Font(bold=True, size=13)
+    write_text(place.cell(1, 1), table.title).font = styles.Font(bold=True, size=13)
     if table.note:
-        text(place.cell(2, 1), table.note).font = styles.Font(italic=True, color="595959")
+        write_text(place.cell(2, 1), table.note).font = styles.Font(italic=True, color="595959")
     for row, cells in enumerate((table.columns, *table.rows), HEADER):
         for column, value in enumerate(cells, 1):
             cell = place.cell(row, column)
             if isinstance(value, str):
-                text(cell, value)
+                write_text(cell, value)
             else:
-                cell.value = plain(value)
+                cell.value = cell_value(value)
             if isinstance(value, str) and len(value) > WIDEST:
                 cell.alignment = wrapped
             if isinstance(value, float):
@@ -139,17 +139,17 @@ def fill(place: Any, table: Table) -> None:
     place.page_setup.orientation, place.page_setup.fitToHeight = "landscape", 0
     place.sheet_properties.pageSetUpPr.fitToPage = True
     for column, name in enumerate(table.columns, 1):
-        longest = max([min(len(name), HEAD), *(len(shown(row[column - 1])) for row in table.rows)])
+        longest = max([min(len(name), HEAD), *(len(cell_text(row[column - 1])) for row in table.rows)])
         place.column_dimensions[letter(column)].width = min(longest, WIDEST) + 2
 
 
-def text(cell: Any, value: str) -> Any:
+def write_text(cell: Any, value: str) -> Any:
     cell.value = printable(value)
     cell.data_type = "s"
     return cell
 
 
-def plain(value: Cell) -> Cell:
+def cell_value(value: Cell) -> Cell:
     """What a cell can hold: printable text, finite numbers."""
     if isinstance(value, str):
         return printable(value)

@@ -6,10 +6,10 @@ from math import sqrt
 from pathlib import Path
 from textwrap import wrap
 
-from mooring.cells import printable
 from mooring.record import Cell, write_atomically
 from mooring.reports.section import Report, Section
-from mooring.reports.table import Table, shown
+from mooring.reports.table import Table, cell_text
+from mooring.table_text import printable
 
 LONG = 35  # rows beyond which a table runs over pages
 WIDE = 60  # characters beyond which a column breaks its lines
@@ -63,37 +63,37 @@ def write_latex(report: Report, out: Path) -> None:
 
 def latex(report: Report) -> str:
     head = f"{PREAMBLE}\\title{{{escaped(report.title)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n"
-    sections = [section(told) for told in report.sections if told.tables]
+    sections = [section(part) for part in report.sections if part.tables]
     command = f"\\texttt{{{escaped(report.command)}}}\n\n" if report.command else ""
     return f"{head}{escaped(report.subtitle)}\n\n{command}{''.join(sections)}\\end{{document}}\n"
 
 
-def section(told: Section) -> str:
+def section(part: Section) -> str:
     """Tables that are wide and long come last, on pages that lie on their side."""
-    head = f"\\section*{{{escaped(told.title)}}}\n{escaped(told.lead)}\n\n"
-    standing, lying = ([one for one in told.tables if lies(one) is side] for side in (False, True))
-    upright, turned_pages = ("\n".join(map(table, tables)) for tables in (standing, lying))
+    head = f"\\section*{{{escaped(part.title)}}}\n{escaped(part.lead)}\n\n"
+    standing, lying = ([one for one in part.tables if lies(one) is side] for side in (False, True))
+    upright, turned_pages = ("\n".join(map(latex_table, tables)) for tables in (standing, lying))
     if not lying:
         return f"{head}{upright}\n"
     before, inside = (f"{head}{upright}\n", "") if standing else ("", head)
     return f"{before}\\begin{{landscape}}\n{inside}{turned_pages}\\end{{landscape}}\n"
 
 
-def lies(told: Table) -> bool:
-    return len(told.rows) > LONG and sum(widths(told)) > 2 * LINE
+def lies(grid: Table) -> bool:
+    return len(grid.rows) > LONG and sum(widths(grid)) > 2 * LINE
 
 
-def table(told: Table) -> str:
+def latex_table(grid: Table) -> str:
     """Rules above, below the header, and at the end; nothing else."""
-    told = turned(told) if len(told.columns) > MANY and len(told.columns) > len(told.rows) else told
-    head = " & ".join(map(heading, told.columns, cell_widths(told))) + r" \\"
-    body = "\n".join(" & ".join(cells(told, i)) + r" \\" for i in range(len(told.rows)))
+    grid = turned(grid) if len(grid.columns) > MANY and len(grid.columns) > len(grid.rows) else grid
+    head = " & ".join(map(heading, grid.columns, cell_widths(grid))) + r" \\"
+    body = "\n".join(" & ".join(cells(grid, i)) + r" \\" for i in range(len(grid.rows)))
     ruled = f"\\toprule\n{head}\n\\midrule\n"
-    caption = f"\\caption{{{escaped(f'{told.title}. {told.note}'.strip())}}}"
-    label = f"\\label{{tab:{told.slug}}}"
-    columns = "".join(column(cells) for cells in zip(*told.rows, strict=True)) or "l" * len(told.columns)
-    if len(told.rows) > LONG:
-        columns = narrowed(told, LYING if lies(told) else LINE) or columns
+    caption = f"\\caption{{{escaped(f'{grid.title}. {grid.note}'.strip())}}}"
+    label = f"\\label{{tab:{grid.slug}}}"
+    columns = "".join(column(cells) for cells in zip(*grid.rows, strict=True)) or "l" * len(grid.columns)
+    if len(grid.rows) > LONG:
+        columns = narrowed(grid, LYING if lies(grid) else LINE) or columns
         inside = f"{caption}{label}\\\\\n{ruled}\\endhead\n{body}\n\\bottomrule\n"
         long = f"\\begin{{longtable}}{{{columns}}}\n{inside}\\end{{longtable}}"
         return f"{{\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n{long}}}\n"
@@ -110,10 +110,10 @@ def heading(name: str, room: int) -> str:
     return f"\\shortstack[l]{{{stacked}}}"
 
 
-def cells(told: Table, row: int) -> list[str]:
+def cells(grid: Table, row: int) -> list[str]:
     """The best in bold, where that is settled."""
-    texts = [escaped(shown(cell)) for cell in told.rows[row]]
-    return [f"\\textbf{{{text}}}" if (row, column) in told.bold else text for column, text in enumerate(texts)]
+    texts = [escaped(cell_text(cell)) for cell in grid.rows[row]]
+    return [f"\\textbf{{{text}}}" if (row, column) in grid.bold else text for column, text in enumerate(texts)]
 
 
 def column(cells: tuple[Cell, ...]) -> str:
@@ -123,35 +123,35 @@ def column(cells: tuple[Cell, ...]) -> str:
     return "l" if any(isinstance(cell, str) for cell in cells) else "r"
 
 
-def turned(told: Table) -> Table:
+def turned(grid: Table) -> Table:
     """Its columns as rows: a page is higher than wide."""
-    head, *names = told.columns
-    rows = tuple((name, *(row[i] for row in told.rows)) for i, name in enumerate(names, 1))
-    bold = frozenset((column - 1, row + 1) for row, column in told.bold if column)
-    return replace(told, columns=(head, *(shown(row[0]) for row in told.rows)), rows=rows, bold=bold)
+    head, *names = grid.columns
+    rows = tuple((name, *(row[i] for row in grid.rows)) for i, name in enumerate(names, 1))
+    bold = frozenset((column - 1, row + 1) for row, column in grid.bold if column)
+    return replace(grid, columns=(head, *(cell_text(row[0]) for row in grid.rows)), rows=rows, bold=bold)
 
 
-def cell_widths(told: Table) -> list[int]:
+def cell_widths(grid: Table) -> list[int]:
     """Characters of the longest cell of every column."""
-    return [max((len(shown(row[i])) for row in told.rows), default=0) for i in range(len(told.columns))]
+    return [max((len(cell_text(row[i])) for row in grid.rows), default=0) for i in range(len(grid.columns))]
 
 
-def widths(told: Table) -> list[int]:
+def widths(grid: Table) -> list[int]:
     """The same, or those of the longest word above them."""
-    words = [max(map(len, name.split()), default=0) for name in told.columns]
-    return list(map(max, cell_widths(told), words))
+    words = [max(map(len, name.split()), default=0) for name in grid.columns]
+    return list(map(max, cell_widths(grid), words))
 
 
-def narrowed(told: Table, line: int) -> str:
+def narrowed(grid: Table, line: int) -> str:
     """Columns of a table that would be wider than the page: what is short keeps its width, the rest share what is left
     by the root of theirs. Empty where all of it fits."""
-    wide = widths(told)
+    wide = widths(grid)
     if sum(wide) + GAP * len(wide) <= line:
         return ""
     left = line - GAP * len(wide) - sum(width for width in wide if width <= SHORT)
     shares = [sqrt(width) if width > SHORT else 0.0 for width in wide]
     boxes = [max(left, SHORT) * share / sum(shares) / line for share in shares]
-    kept = [column(cells) for cells in zip(*told.rows, strict=True)]
+    kept = [column(cells) for cells in zip(*grid.rows, strict=True)]
     return "".join(
         f">{{\\raggedright\\arraybackslash}}p{{{box:.3f}\\linewidth}}" if box else one
         for box, one in zip(boxes, kept, strict=True)
@@ -159,14 +159,14 @@ def narrowed(told: Table, line: int) -> str:
 
 
 def escaped(text: str) -> str:
-    parts = [breakable(word) if len(word) > SHORT else spelled(word) for word in printable(text).split(" ")]
+    parts = [breakable(word) if len(word) > SHORT else escape_word(word) for word in printable(text).split(" ")]
     return FAR_EASTERN.sub(r"\\eastern{\g<0>}", " ".join(parts))
 
 
 def breakable(word: str) -> str:
     """A path or a fingerprint, which may go on in the next line: after a sign, or anywhere if there is none."""
-    return r"\allowbreak{}".join(map(spelled, PIECES.findall(word)))
+    return r"\allowbreak{}".join(map(escape_word, PIECES.findall(word)))
 
 
-def spelled(word: str) -> str:
+def escape_word(word: str) -> str:
     return "".join(SPECIAL.get(char, char) for char in word)

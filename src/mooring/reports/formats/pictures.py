@@ -83,28 +83,28 @@ def across(legend: Sequence[str]) -> int:
     return max(1, min(len(legend), int(COLUMN / (WORD * widest + 0.45))))
 
 
-def listed(drawn: Any, legend: Sequence[str]) -> None:
+def add_legend(drawn: Any, legend: Sequence[str]) -> None:
     if len(legend) > 1:
         drawn.legend(loc="outside upper left", ncols=across(legend), handlelength=1.6, columnspacing=1.0)
 
 
-def curves(figure: Curves) -> Any:
+def draw_curves(figure: Curves) -> Any:
     entries = list(dict.fromkeys(line.family or line.name for line in figure.lines))
     drawn, axes = canvas(2.1, entries)
     named: set[str] = set()
     for line in figure.lines:
         entry = line.family or line.name
-        course(axes, line, "_nolegend_" if entry in named else entry)
+        draw_line(axes, line, "_nolegend_" if entry in named else entry)
         named.add(entry)
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title)
     axes.set_yscale(figure.scale)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    listed(drawn, entries)
+    add_legend(drawn, entries)
     return drawn
 
 
-def course(axes: Any, line: Line, label: str) -> None:
+def draw_line(axes: Any, line: Line, label: str) -> None:
     y = [float("nan") if value is None else value for value in line.y]
     shade = colour(line.colour, INK)
     marker = "D" if line.style == "marks" else "o" if line.style == "solid" and len(line.x) <= 30 else None
@@ -117,7 +117,7 @@ def course(axes: Any, line: Line, label: str) -> None:
         axes.fill_between(line.x, low, high, color=shade, alpha=0.15, linewidth=0)
 
 
-def heat(figure: Heat) -> Any:
+def draw_heat(figure: Heat) -> Any:
     drawn, axes = canvas(0.75 + 0.16 * min(max(len(figure.y), 4), MOST_ROWS))
     values = [[float("nan") if value is None else value for value in row] for row in figure.values]
     known = [value for row in figure.values for value in row if value is not None]
@@ -136,7 +136,7 @@ def heat(figure: Heat) -> Any:
     return drawn
 
 
-def bars(figure: Bars) -> Any:
+def draw_bars(figure: Bars) -> Any:
     """Lying, so that names can be read; whiskers end at 0 and 1, a dot is a seed."""
     many = max(len(figure.series), 1)
     legend = [series.name for series in figure.series]
@@ -159,7 +159,7 @@ def bars(figure: Bars) -> Any:
     axes.set_xlim(left=0)
     axes.set_xlabel(figure.y_title)
     axes.grid(axis="y", visible=False)
-    listed(drawn, legend)
+    add_legend(drawn, legend)
     return drawn
 
 
@@ -169,4 +169,4 @@ def shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
-DRAW: dict[type, Any] = {Curves: curves, Heat: heat, Bars: bars}
+DRAW: dict[type, Any] = {Curves: draw_curves, Heat: draw_heat, Bars: draw_bars}

@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from mooring.cells import printable
 from mooring.record import write_atomically
 from mooring.reports.section import Report, Section, SummaryAnswer, VerdictLine
-from mooring.reports.table import Table, csv_text, shown
+from mooring.reports.table import Table, cell_text, csv_text
+from mooring.table_text import printable
 
 
 def write_csv(report: Report, out: Path) -> None:
@@ -31,40 +31,40 @@ def markdown(report: Report) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def answer(told: SummaryAnswer) -> str:
-    command = f" {code(told.command)}" if told.command else ""
-    return f"- **{told.question}**: {inline(told.text)}{command}"
+def answer(part: SummaryAnswer) -> str:
+    command = f" {code(part.command)}" if part.command else ""
+    return f"- **{part.question}**: {inline(part.text)}{command}"
 
 
-def verdict(told: VerdictLine) -> str:
-    quote = f" 「{inline(told.quote)}」" if told.quote else ""
-    detail = f" ({inline(told.detail)})" if told.detail else ""
-    rule = f" Rule: {inline(told.rule)}." if told.rule else ""
-    why = f" Why: {inline(told.why)}" if told.why else ""
-    return f"- **{told.badge}**: {inline(told.text)}{quote}{detail}{rule}{why}"
+def verdict(line: VerdictLine) -> str:
+    quote = f" 「{inline(line.quote)}」" if line.quote else ""
+    detail = f" ({inline(line.detail)})" if line.detail else ""
+    rule = f" Rule: {inline(line.rule)}." if line.rule else ""
+    why = f" Why: {inline(line.why)}" if line.why else ""
+    return f"- **{line.badge}**: {inline(line.text)}{quote}{detail}{rule}{why}"
 
 
-def section(told: Section) -> str:
-    texts = [f"### {inline(title)}\n\n{fenced(text, 'yaml')}" for title, text in told.texts]
-    return "\n\n".join([f"## {told.title}", told.lead, *map(table, told.tables), *texts])
+def section(part: Section) -> str:
+    texts = [f"### {inline(title)}\n\n{fenced(text, 'yaml')}" for title, text in part.texts]
+    return "\n\n".join([f"## {part.title}", part.lead, *map(markdown_table, part.tables), *texts])
 
 
-def table(told: Table) -> str:
-    rule = "| " + " | ".join(["---"] * len(told.columns)) + " |"
-    rows = ([marked(told, i, j) for j in range(len(row))] for i, row in enumerate(told.rows))
-    lines = [line([inline(name) for name in told.columns]), rule, *map(line, rows)]
-    note = ["", inline(told.note)] if told.note else []
-    return "\n".join([f"### {inline(told.title)}", "", *lines, *note])
+def markdown_table(grid: Table) -> str:
+    rule = "| " + " | ".join(["---"] * len(grid.columns)) + " |"
+    rows = ([marked(grid, i, j) for j in range(len(row))] for i, row in enumerate(grid.rows))
+    lines = [markdown_row([inline(name) for name in grid.columns]), rule, *map(markdown_row, rows)]
+    note = ["", inline(grid.note)] if grid.note else []
+    return "\n".join([f"### {inline(grid.title)}", "", *lines, *note])
 
 
-def line(cells: list[str]) -> str:
+def markdown_row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def marked(told: Table, row: int, column: int) -> str:
+def marked(grid: Table, row: int, column: int) -> str:
     """A cell; in bold where it is the best and that is settled."""
-    text = inline(shown(told.rows[row][column]))
-    return f"**{text}**" if (row, column) in told.bold else text
+    text = inline(cell_text(grid.rows[row][column]))
+    return f"**{text}**" if (row, column) in grid.bold else text
 
 
 def code(text: str) -> str:

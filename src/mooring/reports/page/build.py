@@ -7,11 +7,11 @@ from pathlib import Path
 
 from mooring.errors import needed
 from mooring.record import write_atomically
-from mooring.reports.alternative import in_words
+from mooring.reports.alt_text import in_words
 from mooring.reports.figure import PALETTE, Bars, Curves, Figure
 from mooring.reports.page.charts import chart
 from mooring.reports.section import Report
-from mooring.reports.table import Table, csv_text, shown
+from mooring.reports.table import Table, cell_text, csv_text
 from mooring.version import VERSION
 
 FEW_ROWS = 10  # a longer table is folded
@@ -43,8 +43,8 @@ def page(report: Report) -> str:
         "csv_base64": csv_base64,
         "in_words": in_words,
         "pieces": pieces,
-        "runs": runs,
-        "shown": shown,
+        "runs": runs_drawn,
+        "shown": cell_text,
     }
     return str(
         environment.from_string(asset("page.html.j2")).render(
@@ -78,7 +78,7 @@ def pieces(text: str) -> list[str]:
     return re.split(r"`([^`]+)`", text)
 
 
-def runs(figures: tuple[Figure, ...]) -> list[str]:
+def runs_drawn(figures: tuple[Figure, ...]) -> list[str]:
     """Which runs are drawn: a reader chooses where there are several."""
     return list(dict.fromkeys(figure.of for figure in figures if figure.of))
 
@@ -98,7 +98,7 @@ def breadth(figure: Figure) -> str:
 
 def arrangement(figures: tuple[Figure, ...]) -> str:
     """Four at a time stand two by two."""
-    chosen = runs(figures)[:1]
+    chosen = runs_drawn(figures)[:1]
     return "pairs" if sum(figure.of in ("", *chosen) for figure in figures) == 4 else ""
 
 

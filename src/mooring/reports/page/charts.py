@@ -4,8 +4,8 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-from mooring.cells import printable
 from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, PlotValues, lying
+from mooring.table_text import printable
 
 Json = dict[str, Any]
 
@@ -14,7 +14,7 @@ def chart(figure: Figure) -> Json:
     return CHARTS[type(figure)](figure)
 
 
-def curves(figure: Curves) -> Json:
+def curves_json(figure: Curves) -> Json:
     """`xs` holds every row of rounds once: the lines of one figure mostly share theirs."""
     xs = list(dict.fromkeys(line.x for line in figure.lines))
     return {
@@ -22,47 +22,47 @@ def curves(figure: Curves) -> Json:
         "x": printable(figure.x_title),
         "y": printable(figure.y_title),
         "log": figure.scale == "log",
-        "xs": [short(x) for x in xs],
-        "lines": [course(line, xs.index(line.x)) for line in figure.lines],
+        "xs": [chart_values(x) for x in xs],
+        "lines": [line_json(line, xs.index(line.x)) for line in figure.lines],
     }
 
 
-def course(line: Line, at: int) -> Json:
+def line_json(line: Line, at: int) -> Json:
     drawn: Json = {
         "name": printable(line.name),
         "entry": printable(line.family or line.name),
         "colour": line.colour,
         "style": line.style,
         "at": at,
-        "y": short(line.y),
+        "y": chart_values(line.y),
     }
     if line.band is not None:
-        drawn["band"] = [short(side) for side in line.band]
+        drawn["band"] = [chart_values(side) for side in line.band]
     return drawn
 
 
-def heat(figure: Heat) -> Json:
+def heat_json(figure: Heat) -> Json:
     return {
         "kind": "heat",
         "x": printable(figure.x_title),
         "y": printable(figure.y_title),
         "columns": list(map(printable, figure.x)),
         "rows": list(map(printable, figure.y)),
-        "values": [short(row) for row in figure.values],
+        "values": [chart_values(row) for row in figure.values],
         "whole": all(isinstance(value, int) for row in figure.values for value in row if value is not None),
     }
 
 
-def bars(figure: Bars) -> Json:
+def bars_json(figure: Bars) -> Json:
     series = [
         {
-            "name": printable(told.name),
-            "colour": told.colour,
-            "values": short(told.values),
-            "whiskers": [whisker and short(whisker) for whisker in told.whiskers],
-            "dots": [short(dots) for dots in told.dots],
+            "name": printable(one.name),
+            "colour": one.colour,
+            "values": chart_values(one.values),
+            "whiskers": [whisker and chart_values(whisker) for whisker in one.whiskers],
+            "dots": [chart_values(dots) for dots in one.dots],
         }
-        for told in figure.series
+        for one in figure.series
     ]
     drawn: Json = {
         "kind": "bars",
@@ -77,10 +77,10 @@ def bars(figure: Bars) -> Json:
     return drawn
 
 
-CHARTS: dict[type, Callable[[Any], Json]] = {Curves: curves, Heat: heat, Bars: bars}
+CHARTS: dict[type, Callable[[Any], Json]] = {Curves: curves_json, Heat: heat_json, Bars: bars_json}
 
 
-def short(values: PlotValues | tuple[float, ...]) -> list[float | int | None]:
+def chart_values(values: PlotValues | tuple[float, ...]) -> list[float | int | None]:
     """Five digits: more cannot be seen, and the file is mailed; what is no number is not drawn."""
     return [None if value is None or not isfinite(value) else trimmed(float(f"{value:.5g}")) for value in values]
 

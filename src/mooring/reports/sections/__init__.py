@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from mooring.reports.book import ReportData
+from mooring.reports.report_data import ReportData
 from mooring.reports.section import Section
 from mooring.reports.sections.accuracy import accuracy
 from mooring.reports.sections.classes import classes

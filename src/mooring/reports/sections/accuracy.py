@@ -2,13 +2,13 @@
 
 from mooring.record import Spread
 from mooring.reports.accuracies import guess, images, looked_at, sureness
-from mooring.reports.book import ReportData, Run, SeedGroup
 from mooring.reports.figure import INK, Bars, Curves, Figure, Line, PlotValues, style
+from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.sections.comparison import against_baseline, pivots
 from mooring.reports.sections.drawing import QUANTILES, client_lines, crowded, in_place, over_seeds, quantile, series
 from mooring.reports.table import Table, average, spread
-from mooring.reports.winners import RULE, contests, settled
+from mooring.reports.winners import RULE, contests, settled_labels
 
 METRICS = {
     "accuracy": "accuracy",
@@ -42,18 +42,18 @@ def lead(book: ReportData) -> str:
 def over_rounds(book: ReportData) -> Curves:
     """Experiments that kept several rounds; one that kept the last alone has no course."""
     courses = [group for group in book.groups if len(snapshots(group)) > 1]
-    lines = [course(group, book.colour(group.label)) for group in courses]
+    lines = [accuracy_line(group, book.colour(group.label)) for group in courses]
     many = max(len(group.runs) for group in book.groups) > 1
-    told = " The band is one standard deviation over seeds." if many else ""
+    caption_end = " The band is one standard deviation over seeds." if many else ""
     if len(book.groups) == 1 and len((beside := alone(book.groups[0])).x) > 1:
         lines.append(beside)
-        told += " The dashed line is the mean of the clients alone: fusing should lift the solid line above it."
+        caption_end += " The dashed line is the mean of the clients alone: fusing should lift the solid line above it."
     if chance := guess(book.runs[0]):
         ends = (lines[0].x[0], lines[0].x[-1])
         lines.append(Line("guessing", ends, (chance.share, chance.share), INK, "dotted"))
     left = [group.label for group in book.groups if group not in courses]
-    told += f" Not drawn, since one round alone was kept: {'; '.join(left)}." if left else ""
-    caption = f"What a server would get if it fused after each round.{told}"
+    caption_end += f" Not drawn, since one round alone was kept: {'; '.join(left)}." if left else ""
+    caption = f"What a server would get if it fused after each round.{caption_end}"
     return Curves("accuracy", "Accuracy over rounds", caption, "round", "test accuracy", tuple(lines))
 
 
@@ -66,7 +66,7 @@ def snapshots(group: SeedGroup) -> dict[int, list[float]]:
     return dict(sorted(found.items()))
 
 
-def course(group: SeedGroup, index: int) -> Line:
+def accuracy_line(group: SeedGroup, index: int) -> Line:
     at = snapshots(group)
     middle = [spread(values) or Spread(0.0) for values in at.values()]
     low = tuple(max(value.mean - (value.std or 0), 0.0) for value in middle)
@@ -90,7 +90,7 @@ def alone(group: SeedGroup) -> Line:
 def of_clients(run: Run) -> Curves | None:
     """The fused predictor in the colour of text, every client's own model in the client's; None: nothing to draw."""
     lines = client_lines(run, lambda _, row: row.accuracy)
-    if not lines or max(len(measured(shown.y)) for shown in lines) < 2:
+    if not lines or max(len(measured_values(shown.y)) for shown in lines) < 2:
         return None
     fused = {float(row.round): row.accuracy for row in run.result.rounds}
     lines = [Line("fused", tuple(fused), tuple(fused.values()), INK), *map(joined, lines)]
@@ -99,7 +99,7 @@ def of_clients(run: Run) -> Curves | None:
     return Curves("accuracy-clients", title, caption, "round", "test accuracy", tuple(lines), seeds=(run.seed,))
 
 
-def measured(values: PlotValues) -> list[float]:
+def measured_values(values: PlotValues) -> list[float]:
     return [value for value in values if value is not None]
 
 
@@ -159,7 +159,7 @@ def at_the_end(book: ReportData) -> Bars:
 def results(book: ReportData) -> Table:
     """One line per group, with its interval, n and seeds; bold where the best is settled."""
     found = contests(book)
-    won = settled(found)
+    won = settled_labels(found)
     looked = dict.fromkeys(one.label for run in book.members if (one := looked_at(run, book.positive)))
     rows = []
     for group in book.lines:
@@ -192,17 +192,17 @@ def areas(group: SeedGroup, positive: str | None) -> list[float | None]:
 
 
 def note(book: ReportData, contested: bool, won: int) -> str:
-    fewer = {told: None for run in book.runs if (told := run.result.alone_told)}
+    fewer = {text: None for run in book.runs if (text := run.result.local_test_images)}
     on = dict.fromkeys(images(run) for run in book.runs)
-    told = (
+    text = (
         f"On {'; '.join(on)}; last round; mean ± standard deviation over n seeds. The 95 % interval is over seeds "
         "(Student's t), and over the test images (Wilson) for a single run or where all seeds are equal. Guessing: "
         "always the most frequent class."
     )
-    told += "".join(f" Clients alone: on {images_}." for images_ in fewer)
+    text += "".join(f" Clients alone: on {images_}." for images_ in fewer)
     if contested:
-        told += f" {RULE}; {'no settled winner' if not won else f'{won} settled' if won > 1 else 'it is here'}."
-    return told
+        text += f" {RULE}; {'no settled winner' if not won else f'{won} settled' if won > 1 else 'it is here'}."
+    return text
 
 
 def rounds(book: ReportData) -> Table:

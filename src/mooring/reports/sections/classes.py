@@ -4,29 +4,29 @@ from dataclasses import replace
 
 from mooring.record import Cell
 from mooring.reports.accuracies import looked_at, sure_of
-from mooring.reports.book import ReportData, Run, SeedGroup, seeds_of
 from mooring.reports.figure import Bars, Heat
+from mooring.reports.report_data import ReportData, Run, SeedGroup, seeds_of
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import SeedValues, side_by_side
 from mooring.reports.table import Table, spread
 
 
 def classes(book: ReportData) -> Section:
-    told = one_against_others(book)
+    tables = one_against_others(book)
     book = replace(book, members=tuple(run for run in book.runs if run.result.metrics.confusion))
     if not book.runs:
         return Section("classes", "Classes", "")
     names = max((run.classes for run in book.runs), key=len)
-    found = {group.label: [known(column) for column in by_class(list(group.runs))] for group in book.groups}
+    found = {group.label: [known_values(column) for column in by_class(list(group.runs))] for group in book.groups}
     caption = "Share of each class's test images that is recognised; where it is empty, none was."
     blank = Bars("per-class", "Accuracy by class", caption, "accuracy", names, ())
     colours = {label: book.colour(label) for label in found}
     figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in book.shown))
     lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{book.not_shown}"
-    return Section("classes", "Classes", lead, figures, (*told, table(found, names, book)))
+    return Section("classes", "Classes", lead, figures, (*tables, per_class_table(found, names, book)))
 
 
-def known(column: tuple[float | None, ...]) -> list[float]:
+def known_values(column: tuple[float | None, ...]) -> list[float]:
     return [value for value in column if value is not None]
 
 
@@ -47,7 +47,7 @@ def confusion(run: Run) -> Heat:
 
 def one_against_others(book: ReportData) -> tuple[Table, ...]:
     """As medicine counts: the class that was named, or the second of two."""
-    rows = tuple(row for group in book.lines if (row := counted(group, book.positive)) is not None)
+    rows = tuple(row for group in book.lines if (row := positive_class_cells(group, book.positive)) is not None)
     if not rows:
         return ()
     columns = ("experiment", "class", *rates("sensitivity"), *rates("specificity"), "AUC", "n")
@@ -63,7 +63,7 @@ def rates(name: str) -> tuple[str, ...]:
     return name, f"{name} 95 % low", f"{name} 95 % high"
 
 
-def counted(group: SeedGroup, positive: str | None) -> tuple[Cell, ...] | None:
+def positive_class_cells(group: SeedGroup, positive: str | None) -> tuple[Cell, ...] | None:
     """None: no class of its runs is more than the others."""
     found = [one for run in group.runs if (one := looked_at(run, positive)) is not None]
     if not found:
@@ -77,8 +77,8 @@ def counted(group: SeedGroup, positive: str | None) -> tuple[Cell, ...] | None:
     return group.label, found[0].label, *cells, spread(one.auc for one in found), len(found)
 
 
-def table(found: dict[str, SeedValues], names: tuple[str, ...], book: ReportData) -> Table:
-    counts = tested(book, names)
+def per_class_table(found: dict[str, SeedValues], names: tuple[str, ...], book: ReportData) -> Table:
+    counts = test_image_cells(book, names)
     rows = [
         (name, *(spread(column[i]) if i < len(column) else None for column in found.values()), *counts[i])
         for i, name in enumerate(names)
@@ -88,7 +88,7 @@ def table(found: dict[str, SeedValues], names: tuple[str, ...], book: ReportData
     return Table("per-class", "Accuracy by class", columns, tuple(rows), note, seeds_of(book.runs), folded=True)
 
 
-def tested(book: ReportData, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+def test_image_cells(book: ReportData, names: tuple[str, ...]) -> list[tuple[int, ...]]:
     """Test images of every class, where all runs have the same."""
     first, *others = [tuple(map(sum, run.result.metrics.confusion)) for run in book.runs]
     alike = len(first) == len(names) and all(other == first for other in others)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from mooring.record import Cell
-from mooring.reports.book import SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports.figure import Bars, Figure
+from mooring.reports.report_data import SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports.sections.drawing import SeedValues, side_by_side
 from mooring.reports.table import Table, spread
 from mooring.sweep.summary import Pair, Scored, difference, paired
@@ -17,13 +17,13 @@ def against_baseline(book: ReportData) -> tuple[Table, ...]:
     rows = tuple(row for sweep, baseline in book.baselines.items() for row in compared(book, sweep, baseline))
     if not rows:
         return ()
-    told = ", ".join(dict.fromkeys(book.baselines.values()))
+    baselines = ", ".join(dict.fromkeys(book.baselines.values()))
     note = (
-        f"Accuracy minus that of {told} with the same other factors and the same seed: mean ± standard deviation over "
-        "pairs, and the 95 % confidence interval of the mean (Student's t; where seeds change nothing, Newcombe's over "
-        "the test images; a single pair has none)."
+        f"Accuracy minus that of {baselines} with the same other factors and the same seed: mean ± standard deviation "
+        "over pairs, and the 95 % confidence interval of the mean (Student's t; where seeds change nothing, Newcombe's "
+        "over the test images; a single pair has none)."
     )
-    return (Table("baseline", f"Against {told}", COLUMNS, rows, note),)
+    return (Table("baseline", f"Against {baselines}", COLUMNS, rows, note),)
 
 
 def compared(book: ReportData, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]]:
@@ -36,18 +36,18 @@ def compared(book: ReportData, sweep: str, baseline: str) -> Iterator[tuple[Cell
     for group in grouped(tuple(member for member in members if member.factors.get(key) != value)):
         pairs = paired([scored(member, factors) for member in group.runs], everybody, baseline)
         if pairs:
-            yield line(group, pairs)
+            yield comparison_row(group, pairs)
 
 
 def scored(member: Run, factors: list[str]) -> Scored:
     return Scored({**dict.fromkeys(factors), **member.factors}, member.result.accuracy)
 
 
-def line(group: SeedGroup, pairs: list[Pair]) -> tuple[Cell, ...]:
-    told = difference(pairs, group.first.result.test_images)
+def comparison_row(group: SeedGroup, pairs: list[Pair]) -> tuple[Cell, ...]:
+    gap = difference(pairs, group.first.result.test_images)
     differences = [a - b for a, b in pairs]
     won = sum(value > 0 for value in differences)
-    return group.label, spread(differences), told.low, told.high, won, told.pairs
+    return group.label, spread(differences), gap.low, gap.high, won, gap.pairs
 
 
 def pivots(book: ReportData) -> list[tuple[Figure, Table]]:
@@ -89,5 +89,5 @@ def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Fig
 
 def rest(run: Run, keys: list[str]) -> str:
     """What sets a row apart from the others."""
-    told = {key: value for key, value in run.factors.items() if key in keys and key not in SEEDS}
-    return " · ".join(v if key == "method" else f"{key.rpartition('.')[2]}={v}" for key, v in told.items())
+    others = {key: value for key, value in run.factors.items() if key in keys and key not in SEEDS}
+    return " · ".join(v if key == "method" else f"{key.rpartition('.')[2]}={v}" for key, v in others.items())

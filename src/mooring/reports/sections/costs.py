@@ -10,7 +10,7 @@ from mooring.models.feature_maps import FeatureMap
 from mooring.models.flops import feature_flops, forward_flops
 from mooring.models.network import Blueprint
 from mooring.record import Cell
-from mooring.reports.book import ReportData, Run, SeedGroup
+from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.table import Table, average
 from mooring.uploads.moments import Moments
@@ -49,10 +49,10 @@ def costs(book: ReportData) -> Section:
             average(sum(run.seconds.values()) if run.seconds else None for run in group.runs),
             average(max(run.seconds.values(), default=None) for run in group.runs),
             flops(group, client_flops),
-            whole(average(run.upload_bytes for run in group.runs)),
+            int_if_whole(average(run.upload_bytes for run in group.runs)),
             round(average(download_bytes(run) for run in group.runs) or 0),
             average(run.last.server_seconds for run in group.runs),
-            whole(average(passes(run) for run in group.runs)),
+            int_if_whole(average(passes(run) for run in group.runs)),
             flops(group, inference_flops),
             len(group.runs),
         )
@@ -76,8 +76,8 @@ def download_bytes(run: Run) -> int:
 
 def passes(run: Run) -> float | None:
     """Encoders per prediction; a run that fuses nothing has one model per client."""
-    told = run.last.passes if run.experiment is None or run.experiment.method.fusion else 1.0
-    return None if told is None else float(told)
+    count = run.last.passes if run.experiment is None or run.experiment.method.fusion else 1.0
+    return None if count is None else float(count)
 
 
 def inference_flops(run: Run) -> float | None:
@@ -85,7 +85,7 @@ def inference_flops(run: Run) -> float | None:
     return None if one is None or times is None else one * times
 
 
-def whole(value: float | None) -> float | int | None:
+def int_if_whole(value: float | None) -> float | int | None:
     """A mean of equal counts is a count."""
     return int(value) if value is not None and value == int(value) else value
 

@@ -6,8 +6,8 @@ from math import isfinite
 
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
-from mooring.reports.book import MOST_CLIENTS, Run
 from mooring.reports.figure import Bars, Figure, Heat, Line, PlotValues, Series, Style, lying
+from mooring.reports.report_data import MOST_CLIENTS, Run
 from mooring.reports.table import average, spread
 
 MOST_SERIES = 3
@@ -41,11 +41,11 @@ def client_lines(run: Run, value: OfClient, look: Style = "solid", what: str = "
     """
     if crowded(run):
         return quantile_lines(drawn(run), value, look, what)
-    lines = [line(client, value, look, what) for client in drawn(run)]
-    return [shown for shown in lines if known(shown.y)]
+    lines = [client_line(client, value, look, what) for client in drawn(run)]
+    return [shown for shown in lines if has_values(shown.y)]
 
 
-def line(client: ClientHistory, value: OfClient, look: Style = "solid", what: str = "") -> Line:
+def client_line(client: ClientHistory, value: OfClient, look: Style = "solid", what: str = "") -> Line:
     """A client's value over rounds, in the client's colour; its lines are one family."""
     name = client.site
     return Line(
@@ -63,8 +63,8 @@ def quantile_lines(clients: Sequence[ClientHistory], value: OfClient, look: Styl
     at: dict[int, list[float]] = {}
     for client in clients:
         for row in client.rounds:
-            if (told := value(client, row)) is not None and isfinite(told):
-                at.setdefault(row.round, []).append(told)
+            if (number := value(client, row)) is not None and isfinite(number):
+                at.setdefault(row.round, []).append(number)
     if not at:
         return []
     rounds = tuple(float(round_) for round_ in sorted(at))
@@ -85,7 +85,7 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def known(values: PlotValues) -> bool:
+def has_values(values: PlotValues) -> bool:
     return any(value is not None for value in values)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mooring.doctor import Finding
 from mooring.record import Cell
-from mooring.reports.book import ReportData, Run, SeedGroup
+from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 
@@ -14,7 +14,7 @@ COLUMNS = ("experiment", "in runs", "severity", "finding", "in words", "clients"
 
 
 def findings(book: ReportData) -> Section:
-    rows = tuple(row for group in book.groups for row in lines(group))
+    rows = tuple(row for group in book.groups for row in finding_rows(group))
     if not rows:
         return Section("findings", "Doctor", "")
     lead = "The findings of `mooring doctor`; every remedy is a command that was seen to help, and can be pasted."
@@ -25,7 +25,7 @@ def findings(book: ReportData) -> Section:
     return Section("findings", "Doctor", lead, tables=(table,))
 
 
-def lines(group: SeedGroup) -> Iterator[tuple[Cell, ...]]:
+def finding_rows(group: SeedGroup) -> Iterator[tuple[Cell, ...]]:
     """Each kind of finding once, with the number of runs that have it."""
     kinds: dict[str, list[tuple[Run, Finding]]] = {}
     for run in group.runs:
@@ -33,21 +33,21 @@ def lines(group: SeedGroup) -> Iterator[tuple[Cell, ...]]:
             kinds.setdefault(finding.kind, []).append((run, finding))
     for found in kinds.values():
         concerned = len({run.title for run, _ in found})
-        yield group.label, f"{concerned} of {len(group.runs)}", *line(*found[0])
+        yield group.label, f"{concerned} of {len(group.runs)}", *finding_row(*found[0])
 
 
-def line(run: Run, finding: Finding) -> tuple[Cell, ...]:
+def finding_row(run: Run, finding: Finding) -> tuple[Cell, ...]:
     everybody = len(set(finding.clients)) == len(run.clients) > 1
     clients = "all" if everybody else ", ".join(map(run.result.site, finding.clients)) or None
     evidence = finding.evidence[0].text if finding.evidence else None
-    told = (finding.severity, finding.kind, finding.words)
-    return *told, clients, finding.round, evidence, finding.remedy or None
+    first = (finding.severity, finding.kind, finding.words)
+    return *first, clients, finding.round, evidence, finding.remedy or None
 
 
 def documented(book: ReportData) -> Section:
     columns = ("claim", "in the note's words", "documented", "measured", "verdict", "why", "where", "id")
     rows = tuple(
-        tuple(told or None for told in (c.claim, c.phrase, c.documented, c.measured, c.verdict, c.why, c.where, c.id))
+        tuple(cell or None for cell in (c.claim, c.phrase, c.documented, c.measured, c.verdict, c.why, c.where, c.id))
         for c in book.claims
     )
     claims = (Table("documented", "Documented and measured", columns, rows, folded=True),) if rows else ()

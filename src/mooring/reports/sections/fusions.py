@@ -1,8 +1,8 @@
 """The same uploads under other fusion rules."""
 
 from mooring.record import Cell, FusionRecord
-from mooring.reports.book import ReportData, Run, SeedGroup
 from mooring.reports.figure import Bars, Figure
+from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import side_by_side
 from mooring.reports.table import Table, average, spread
@@ -31,7 +31,7 @@ def fusions(book: ReportData) -> Section:
         return Section("fusions", "Fusions", "")
     lead = "How the server fuses is a choice of its own; nothing was trained again for these."
     note = "(own) is the rule of the run itself. Passes: encoders that one prediction goes through."
-    rows = tuple(row for group in groups for row in lines(group))
+    rows = tuple(row for group in groups for row in fusion_rows(group))
     table = Table("fusions", "Fusions of the same uploads", COLUMNS, rows, note, folded=True)
     colours = {group.label: book.colour(group.label) for group in groups}
     return Section("fusions", "Fusions", lead, (figure(groups, colours),), (table,))
@@ -45,7 +45,7 @@ def rules(group: SeedGroup) -> dict[FusionLabel, list[FusionRecord]]:
         found.setdefault((f"{own.fusion} (own)", "all"), []).append(own)
         for row in run.fusions:
             if row.settings != own.settings or row.round != own.round or who(run, row) != "all":
-                found.setdefault((name_of(row, own.round), who(run, row)), []).append(row)
+                found.setdefault((fusion_name(row, own.round), who(run, row)), []).append(row)
     return dict(sorted(found.items(), key=lambda item: -(average(row.accuracy for row in item[1]) or 0)))
 
 
@@ -69,7 +69,7 @@ def own_rule(run: Run) -> FusionRecord:
     )
 
 
-def name_of(row: FusionRecord, last: int) -> str:
+def fusion_name(row: FusionRecord, last: int) -> str:
     inner = [row.settings.get(key) for key in ("rule", "teacher")]
     changed = ", ".join(str(rule["kind"]) for rule in inner if isinstance(rule, dict))
     at = "" if row.round == last else f"round {row.round}"
@@ -82,7 +82,7 @@ def who(run: Run, row: FusionRecord) -> str:
     return "all" if row.clients == delivered else ", ".join(map(str, row.clients))
 
 
-def lines(group: SeedGroup) -> list[tuple[Cell, ...]]:
+def fusion_rows(group: SeedGroup) -> list[tuple[Cell, ...]]:
     return [
         (
             group.label,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isfinite
 
 from mooring.record import Cell, NotFinite, Origin
-from mooring.reports.book import ReportData, Run
+from mooring.reports.report_data import ReportData, Run
 from mooring.reports.section import Section
 from mooring.reports.sections.setup import flattened
 from mooring.reports.table import Table
@@ -21,13 +21,13 @@ def imported(book: ReportData) -> Section:
         "not read is listed."
     )
     tables = (
-        *(methods(runs), known(runs), clients(runs), courses(runs)),
+        *(methods_table(runs), not_printed_table(runs), clients(runs), courses(runs)),
         *(accuracies(runs), not_finite(runs), printed(runs)),
     )
     return Section("imported", "Imported", lead, tables=tuple(table for table in tables if table.rows))
 
 
-def methods(runs: Origins) -> Table:
+def methods_table(runs: Origins) -> Table:
     rows = tuple(
         (run.title, run.result.method, origin.identified, origin.version, origin.log, origin.server)
         for run, origin in runs
@@ -36,7 +36,7 @@ def methods(runs: Origins) -> Table:
     return Table("imported", "Where the runs come from", columns, rows)
 
 
-def known(runs: Origins) -> Table:
+def not_printed_table(runs: Origins) -> Table:
     """Everything that is not simply a printed number."""
     rows: list[tuple[Cell, ...]] = []
     for run, origin in runs:

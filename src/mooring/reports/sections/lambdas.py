@@ -8,10 +8,10 @@ from mooring.doctor.case import sound
 from mooring.doctor.course import outlook_of, progress_of
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
-from mooring.reports.book import ReportData, Run, SeedGroup, seeds_of
 from mooring.reports.figure import INK, Curves, Figure, Line, PlotValues, Style, positive, style
+from mooring.reports.report_data import ReportData, Run, SeedGroup, seeds_of
 from mooring.reports.section import Section
-from mooring.reports.sections.drawing import OfClient, client_lines, drawn, in_place, known
+from mooring.reports.sections.drawing import OfClient, client_lines, drawn, has_values, in_place
 from mooring.reports.table import Table
 from mooring.weighting.equilibrium import stability_limit
 
@@ -24,7 +24,7 @@ def lambdas(book: ReportData) -> Section:
     figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
     figures += [traces(run) for run in moored]
     lead = "Lambda is how hard the anchor pulls; a rule that learns it can let it run away."
-    return Section("lambda", "Lambda", lead, tuple(figures), (table(moored),) if moored else ())
+    return Section("lambda", "Lambda", lead, tuple(figures), (lambda_table(moored),) if moored else ())
 
 
 def as_set(row: ClientRecord) -> float | None:
@@ -72,15 +72,17 @@ def traces(run: Run) -> Curves:
     """Felt lambda solid, lambda* dashed in the same colour, limits dotted, the doctor's dates as marks."""
     lines: list[Line] = []
     for value, look, what in TRACES:
-        lines += [shown for told in client_lines(run, value, look, what) if known((shown := logged(told)).y)]
+        lines += [
+            shown for captions in client_lines(run, value, look, what) if has_values((shown := logged(captions)).y)
+        ]
     bounds, dates = limits(run), marks(run)
-    told = {
+    captions = {
         "Solid: the lambda that the weights felt.": True,
         "Dashed: lambda*, where the rule would come to rest.": any(line.style == "dashed" for line in lines),
         "In the colour of the text: what bounds it.": bounds,
         "A diamond is where the doctor dates a finding.": dates,
     }
-    caption = " ".join(sentence for sentence, is_drawn in told.items() if is_drawn) + in_place(run)
+    caption = " ".join(sentence for sentence, is_drawn in captions.items() if is_drawn) + in_place(run)
     every = (*lines, *bounds, *dates)
     return Curves("lambda", "Lambda of every client", caption, "round", "lambda", every, "log", run.title, (run.seed,))
 
@@ -150,7 +152,7 @@ def marks(run: Run) -> list[Line]:
     return found
 
 
-def table(runs: list[Run]) -> Table:
+def lambda_table(runs: list[Run]) -> Table:
     """Every client of the runs that are drawn."""
     rows = [
         (

@@ -1,15 +1,15 @@
 """The two losses that lambda balances, and the parts of the first."""
 
-from mooring.reports.book import ReportData, Run, seeds_of
 from mooring.reports.figure import Curves, positive
+from mooring.reports.report_data import ReportData, Run, seeds_of
 from mooring.reports.section import Section
-from mooring.reports.sections.drawing import client_lines, in_place, known
+from mooring.reports.sections.drawing import client_lines, has_values, in_place
 from mooring.reports.table import Table
 
 
 def losses(book: ReportData) -> Section:
     figures = [figure for run in book.shown for figure in (base(run), align(run)) if figure.lines]
-    tables = (table(book),) if figures else ()
+    tables = (loss_table(book),) if figures else ()
     lead = "L_b is what a client learns from its own images, L_a its distance to the anchors; lambda* is their ratio."
     return Section("losses", "Losses", lead, tuple(figures), tables)
 
@@ -22,12 +22,12 @@ def base(run: Run) -> Curves:
 
 def align(run: Run) -> Curves:
     lines = client_lines(run, lambda _, row: row.align_loss)
-    shown = tuple(line for line in lines if known(positive(line.y)))
+    shown = tuple(line for line in lines if has_values(positive(line.y)))
     caption = f"An L_a that falls by orders of magnitude is what makes a learned lambda explode.{in_place(run)}"
     return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title, (run.seed,))
 
 
-def table(book: ReportData) -> Table:
+def loss_table(book: ReportData) -> Table:
     """The end of every client that is drawn: L_b, its parts, L_a."""
     last = [client.rounds[-1] for run in book.shown for client in run.clients if client.rounds]
     parts = list(dict.fromkeys(name for row in last for name in row.terms))

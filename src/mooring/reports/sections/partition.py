@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from mooring.reports.book import ReportData, Run, seeds_of
 from mooring.reports.figure import Heat
+from mooring.reports.report_data import ReportData, Run, seeds_of
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 
@@ -15,16 +15,16 @@ def partition(book: ReportData) -> Section:
     more = f" Drawn: {len(runs)} of {len(every)} partitions; the first table has all." if len(runs) < len(every) else ""
     lead = f"How the training images lie at the clients, as it really came out.{more}"
     tables = (overview(book), clients(runs)) if runs else ()
-    return Section("partition", "Partition", lead, tuple(heat(run) for run in runs), tables)
+    return Section("partition", "Partition", lead, tuple(partition_heat(run) for run in runs), tables)
 
 
-def heat(run: Run) -> Heat:
-    told = run.result.partition
-    entropy = sum(told.entropy) / max(len(told.entropy), 1)
+def partition_heat(run: Run) -> Heat:
+    partition = run.result.partition
+    entropy = sum(partition.entropy) / max(len(partition.entropy), 1)
     caption = (
-        f"Images of each class at each client: {told.samples:,} in all, "
-        f"size variation {told.size_variation:.2f}, mean entropy {entropy:.2f} bits, "
-        f"every image at {told.overlap:.2f} clients on average. "
+        f"Images of each class at each client: {partition.samples:,} in all, "
+        f"size variation {partition.size_variation:.2f}, mean entropy {entropy:.2f} bits, "
+        f"every image at {partition.overlap:.2f} clients on average. "
         "An empty cell is a class that this client never sees."
     )
     return Heat(
@@ -34,8 +34,8 @@ def heat(run: Run) -> Heat:
         "class",
         "client",
         run.classes,
-        tuple(map(run.result.site, range(len(told.label_counts)))),
-        tuple(tuple(row) for row in told.label_counts),
+        tuple(map(run.result.site, range(len(partition.label_counts)))),
+        tuple(tuple(row) for row in partition.label_counts),
         run.title,
     )
 
@@ -47,18 +47,18 @@ def overview(book: ReportData) -> Table:
         found.setdefault(run.result.partition.sha256, []).append(run)
     rows = []
     for digest, runs in found.items():
-        told = runs[0].result.partition
+        partition = runs[0].result.partition
         rows.append(
             (
                 str(digest)[:8],
                 kind(runs[0]),
                 runs[0].result.seeds.split,
-                told.clients,
-                told.samples,
-                sum(told.normalised_entropy) / max(len(told.normalised_entropy), 1),
-                told.size_variation,
-                told.overlap,
-                told.coverage,
+                partition.clients,
+                partition.samples,
+                sum(partition.normalised_entropy) / max(len(partition.normalised_entropy), 1),
+                partition.size_variation,
+                partition.overlap,
+                partition.coverage,
                 len(runs),
             )
         )
@@ -87,8 +87,10 @@ def kind(run: Run) -> str:
 def clients(runs: list[Run]) -> Table:
     rows = []
     for run in runs:
-        told = run.result.partition
-        columns = zip(told.sizes, told.classes_per_client, told.entropy, told.normalised_entropy, strict=True)
-        rows += [(str(told.sha256)[:8], run.result.site(client), *values) for client, values in enumerate(columns)]
+        partition = run.result.partition
+        columns = zip(
+            partition.sizes, partition.classes_per_client, partition.entropy, partition.normalised_entropy, strict=True
+        )
+        rows += [(str(partition.sha256)[:8], run.result.site(client), *values) for client, values in enumerate(columns)]
     names = ("partition", "client", "images", "classes", "entropy (bits)", "entropy / log2 C")
     return Table("partition-clients", "Clients", names, tuple(rows), seeds=seeds_of(runs), folded=True)

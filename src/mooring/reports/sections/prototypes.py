@@ -2,8 +2,8 @@
 
 from mooring.doctor.fusion_checks import shares_by_class
 from mooring.record import ClientHistory
-from mooring.reports.book import ReportData, Run, seeds_of
 from mooring.reports.figure import Curves, Heat, fitting
+from mooring.reports.report_data import ReportData, Run, seeds_of
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import client_lines, drawn, in_place
 from mooring.reports.table import Table
@@ -18,7 +18,7 @@ def prototypes(book: ReportData) -> Section:
         "Where prototypes are averaged as they are, a client speaks for the global prototypes in proportion to the "
         f"norm of its own: |P_kc| / sum_j |P_jc|.{book.not_shown}"
     )
-    return Section("prototypes", "Prototypes", lead, figures, (table(runs),) if runs else ())
+    return Section("prototypes", "Prototypes", lead, figures, (norm_table(runs),) if runs else ())
 
 
 def norms_by_round(run: Run) -> dict[int, Norms]:
@@ -90,7 +90,7 @@ def by_class(run: Run) -> Heat:
     )
 
 
-def table(runs: list[Run]) -> Table:
+def norm_table(runs: list[Run]) -> Table:
     rows = []
     for run in runs:
         last = list(norms_by_round(run).values())[-1]

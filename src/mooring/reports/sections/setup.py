@@ -5,7 +5,7 @@ from math import isfinite
 
 from mooring.config import as_yaml
 from mooring.record import Cell, Quoted, as_tree
-from mooring.reports.book import ReportData, Run
+from mooring.reports.report_data import ReportData, Run
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 from mooring.trees import Tree
@@ -15,7 +15,7 @@ COMPLETE = {True: "yes", False: "no", None: "unknown"}
 
 
 def setup(book: ReportData) -> Section:
-    tables = (*unfinished(book), *settings(book), *environment(book), *runs(book))
+    tables = (*unfinished(book), *settings(book), *environment(book), *runs_tables(book))
     texts = tuple((f"experiment.yaml of {run.title}", as_yaml(run.tree)) for run in book.shown)
     lead = (
         "The fingerprint is a hash of everything that can change a result; `mooring run` takes each experiment.yaml "
@@ -30,7 +30,7 @@ def unfinished(book: ReportData) -> tuple[Table, ...]:
     return (Table("unfinished", "Not finished, and not counted", ("run", "why"), book.unfinished),)
 
 
-def runs(book: ReportData) -> tuple[Table, ...]:
+def runs_tables(book: ReportData) -> tuple[Table, ...]:
     rows = tuple(
         (
             run.name,
@@ -51,7 +51,7 @@ def runs(book: ReportData) -> tuple[Table, ...]:
 
 def settings(book: ReportData) -> tuple[Table, ...]:
     """What all experiments share, and what sets them apart."""
-    leaves = {group.label: dict(flattened(tree_of(group.first))) for group in book.groups}
+    leaves = {group.label: dict(flattened(shown_tree(group.first))) for group in book.groups}
     keys = list(dict.fromkeys(key for found in leaves.values() for key in found))
     values = {key: [found.get(key, ABSENT) for found in leaves.values()] for key in keys}
     same = tuple((key, row[0]) for key, row in values.items() if all(value == row[0] for value in row))
@@ -66,7 +66,7 @@ def settings(book: ReportData) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-def tree_of(run: Run) -> Tree:
+def shown_tree(run: Run) -> Tree:
     return {key: value for key, value in run.tree.items() if key not in ("seed", "out", "engine", "given")}
 
 
@@ -94,10 +94,10 @@ def leaf(value: object) -> Cell:
 def environment(book: ReportData) -> tuple[Table, ...]:
     """One column per environment that differs."""
     found = dict.fromkeys(tuple(flattened(as_tree(run.environment))) for run in book.runs if run.environment)
-    kept = [dict(told) for told in found]
+    kept = [dict(facts) for facts in found]
     if not kept:
         return ()
-    keys = list(dict.fromkeys(key for told in kept for key in told))
-    rows = tuple((key.removeprefix("packages."), *(told.get(key) for told in kept)) for key in keys)
+    keys = list(dict.fromkeys(key for facts in kept for key in facts))
+    rows = tuple((key.removeprefix("packages."), *(facts.get(key) for facts in kept)) for key in keys)
     names = ("value",) if len(kept) == 1 else tuple(f"environment {i + 1}" for i in range(len(kept)))
     return (Table("environment", "Environment", ("what", *names), rows, folded=True),)

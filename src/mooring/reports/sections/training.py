@@ -1,6 +1,6 @@
 """What happens in training: where lambda goes, and the two losses that it balances."""
 
-from mooring.reports.book import ReportData
+from mooring.reports.report_data import ReportData
 from mooring.reports.section import Section
 from mooring.reports.sections.lambdas import lambdas
 from mooring.reports.sections.losses import losses

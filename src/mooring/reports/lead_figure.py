@@ -2,10 +2,10 @@
 
 from math import log10
 
-from mooring.reports.book import ReportData, Run
 from mooring.reports.figure import Curves, Figure
+from mooring.reports.report_data import ReportData, Run
 from mooring.reports.sections.accuracy import at_the_end, of_clients
-from mooring.reports.sections.drawing import client_lines, in_place, known
+from mooring.reports.sections.drawing import client_lines, has_values, in_place
 from mooring.reports.sections.lambdas import logged
 
 MOVES = 1.0  # decades that lambda must move to be the story
@@ -30,11 +30,11 @@ def decades(run: Run) -> float:
 
 def lambdas(run: Run) -> Curves:
     lines = []
-    for told in (
+    for line in (
         *client_lines(run, lambda _, row: row.lambda_felt),
         *client_lines(run, lambda _, row: row.lambda_raw, "dashed", "raw"),
     ):
-        lines += [shown for shown in (logged(told),) if known(shown.y)]
+        lines += [shown for shown in (logged(line),) if has_values(shown.y)]
     caption = (
         "The experiment in which lambda moves most. Solid: the lambda that the weights felt; dashed: the raw one, "
         f"before it is faded. Below: the accuracies of the same run.{in_place(run)}"

@@ -4,7 +4,7 @@ from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Engine
 from mooring.client.recipe import WHENS, When
 from mooring.config.engines import ENGINES
-from mooring.config.slots import PartKind
+from mooring.config.field_types import PartKind
 from mooring.data.catalogue import SOURCES
 from mooring.data.images import Source
 from mooring.data.partition import PARTITIONERS, Partitioner

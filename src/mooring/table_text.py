@@ -36,7 +36,7 @@ def unguarded(text: str) -> str:
     return text.removeprefix(GUARD) if text.startswith(GUARD) and FORMULA.match(text) else text
 
 
-def beside(mean: str, std: float, alone: str) -> str:
+def matching_digits(mean: str, std: float, alone: str) -> str:
     """A deviation with no finer digits than its mean's: beside `1.04`, 0.00077 is `0.00`.
 
     `alone` is how it is written by itself, and beside a mean that is nothing.

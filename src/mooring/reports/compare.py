@@ -6,11 +6,11 @@ from pathlib import Path
 from shlex import quote
 
 from mooring.config import Trust
-from mooring.reports.book import SEEDS, ReportData, Run, digest
-from mooring.reports.labels import labelled
-from mooring.reports.reading import gather
-from mooring.reports.sections.setup import flattened, tree_of
-from mooring.reports.table import shown
+from mooring.reports.labels import label_runs
+from mooring.reports.reading import report_data
+from mooring.reports.report_data import SEEDS, ReportData, Run, run_digest
+from mooring.reports.sections.setup import flattened, shown_tree
+from mooring.reports.table import cell_text
 
 METHOD = "method"
 FACTORS = ("data", "partition", "model", "training")  # a method has its label; the rest changes no result
@@ -18,12 +18,12 @@ FACTORS = ("data", "partition", "model", "training")  # a method has its label; 
 
 def gather_several(folders: Sequence[Path], trust: Trust) -> ReportData:
     """All runs in these folders, each once; the second of two equal ones is named and not counted."""
-    books = [gather(folder, trust) for folder in folders]
+    books = [report_data(folder, trust) for folder in folders]
     kept: dict[tuple[str, int, str], Run] = {}
     left = [row for book in books for row in book.unfinished]
     for book, folder in zip(books, folders, strict=True):
         for run in book.members:
-            key = (digest(run), run.seed, str(run.experiment and run.experiment.label))
+            key = (run_digest(run), run.seed, str(run.experiment and run.experiment.label))
             if key in kept:
                 left.append((f"{folder}: {run.name}", f"the same run as {kept[key].name}"))
             else:
@@ -32,7 +32,7 @@ def gather_several(folders: Sequence[Path], trust: Trust) -> ReportData:
     return ReportData(
         "comparison",
         f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} side by side",
-        labelled(with_factors(list(kept.values()))),
+        label_runs(with_factors(list(kept.values()))),
         tuple(left),
         command=" ".join(["mooring compare", *(quote(str(folder)) for folder in folders)]),
     )
@@ -40,16 +40,16 @@ def gather_several(folders: Sequence[Path], trust: Trust) -> ReportData:
 
 def with_factors(runs: list[Run]) -> list[Run]:
     """The method by its label, and every other setting that is not the same in all of them."""
-    settings = [{key: shown(value) for key, value in flattened(tree_of(run)) if is_factor(key)} for run in runs]
-    keys = dict.fromkeys(key for told in settings for key in told)
-    apart = [key for key in keys if len({told.get(key) for told in settings}) > 1]
+    settings = [{key: cell_text(value) for key, value in flattened(shown_tree(run)) if is_factor(key)} for run in runs]
+    keys = dict.fromkeys(key for setting in settings for key in setting)
+    apart = [key for key in keys if len({setting.get(key) for setting in settings}) > 1]
     return [
         replace(
             run,
             factors={METHOD: run.result.method}
-            | {key: told.get(key, "none") for key in apart if trains(run) or not key.startswith("training.")},
+            | {key: setting.get(key, "none") for key in apart if trains(run) or not key.startswith("training.")},
         )
-        for run, told in zip(runs, settings, strict=True)
+        for run, setting in zip(runs, settings, strict=True)
     ]
 
 

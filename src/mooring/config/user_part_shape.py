@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 from mooring.user_code import place_of
 
 
-def misfit(cls: type, family: type, key: str = "kind") -> str | None:
+def shape_problem(cls: type, family: type, key: str = "kind") -> str | None:
     """What keeps a class from being a part of this family, with its line and a remedy; None if nothing does."""
     return not_frozen(cls) or untyped(cls) or nameless(cls, key) or lacking(cls, family) or uncallable(cls, family)
 
@@ -33,13 +33,14 @@ def nameless(cls: Any, key: str) -> str | None:
     """A part is called by its kind, which is the same for all its values."""
     if isinstance(getattr(cls, key, None), str) and key not in {f.name for f in fields(cls)}:
         return None
-    return f'{place_of(cls)}: {cls.__name__} has no {key}; add {key}: ClassVar[str] = "{words(cls, "-")}"'
+    return f'{place_of(cls)}: {cls.__name__} has no {key}; add {key}: ClassVar[str] = "{class_words(cls, "-")}"'
 
 
 def lacking(cls: Any, family: type) -> str | None:
     """Members of the family that the class does not have."""
     if not is_protocol(family) and not issubclass(cls, family):
-        return f"{place_of(cls)}: {cls.__name__} is no {words(family)}; write class {cls.__name__}({family.__name__})"
+        wanted = f"class {cls.__name__}({family.__name__})"
+        return f"{place_of(cls)}: {cls.__name__} is no {class_words(family)}; write {wanted}"
     given = {f.name for f in fields(cls)}
     missing = [
         f"{name}({', '.join(parameters(member))})" if inspect.isfunction(member) else name
@@ -48,7 +49,7 @@ def lacking(cls: Any, family: type) -> str | None:
     ]
     if not missing:
         return None
-    return f"{place_of(cls)}: {cls.__name__} is no {words(family)}; add {', '.join(missing)}"
+    return f"{place_of(cls)}: {cls.__name__} is no {class_words(family)}; add {', '.join(missing)}"
 
 
 def uncallable(cls: type, family: type) -> str | None:
@@ -107,6 +108,6 @@ def empty(member: Any) -> bool:
     return not code.co_names and set(code.co_consts) <= {None, member.__doc__}
 
 
-def words(cls: type, between: str = " ") -> str:
+def class_words(cls: type, between: str = " ") -> str:
     """LossTerm -> loss term"""
     return re.sub("(?<=[a-z])(?=[A-Z])", between, cls.__name__).lower()

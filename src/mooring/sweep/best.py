@@ -57,27 +57,27 @@ class Best(Generic[T]):
         return min(self.unsure or self.against, key=lambda pair: 1.0 if pair[1].mean is None else pair[1].mean)
 
 
-def leads_of(everybody: Iterable[Entrant[T]]) -> tuple[Best[T], ...]:
+def best_of_each(everybody: Iterable[Entrant[T]]) -> tuple[Best[T], ...]:
     """One for every problem that several have met."""
     problems: dict[str, list[Entrant[T]]] = {}
     for one in everybody:
         problems.setdefault(one.problem, []).append(one)
-    return tuple(lead(met) for met in problems.values() if len(met) > 1)
+    return tuple(best_of(met) for met in problems.values() if len(met) > 1)
 
 
-def lead(met: Sequence[Entrant[T]]) -> Best[T]:
+def best_of(met: Sequence[Entrant[T]]) -> Best[T]:
     best = max(met, key=lambda one: one.mean)
     return Best(best.who, tuple((other.who, best.minus(other)) for other in met if other is not best))
 
 
-def leads(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[Best[Factors], ...]:
+def best_combinations(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[Best[Factors], ...]:
     """Among the combinations of a sweep, on every set of data and partition."""
     kept = [factor for factor in factors if factor != SEED]
     groups: dict[str, list[Scored]] = {}
     for run in runs:
         if run.accuracy is not None:
             groups.setdefault(strict_json([run.factors[factor] for factor in kept]), []).append(run)
-    return leads_of(
+    return best_of_each(
         Entrant(
             {factor: group[0].factors[factor] for factor in kept},
             strict_json([group[0].factors[factor] for factor in kept if of_problem(factor)]),

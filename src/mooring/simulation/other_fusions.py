@@ -10,7 +10,7 @@ import torch
 from mooring.client import ClientJob
 from mooring.config import HOUSE_CODE, Experiment, Trust, job_of, reload
 from mooring.data.clients import Federation
-from mooring.data.progress import reading_told
+from mooring.data.progress import reading_progress
 from mooring.engines.local import device_of_server
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
 from mooring.evaluate import Examiner, evaluate
@@ -31,7 +31,7 @@ from mooring.record import (
 )
 from mooring.simulation.model import model_of
 from mooring.simulation.prepare import equipped, prepare, server_of
-from mooring.simulation.sent_encoder import with_encoder
+from mooring.simulation.sent_encoder import point_to_encoder
 from mooring.trees import to_tree
 from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
@@ -90,7 +90,7 @@ class FinishedRun:
             )
         folder.experiment_file  # noqa: B018  # refused if it is not what the clients trained by
         experiment = reload(path, overrides, trust)
-        with reading_told(emit):
+        with reading_progress(emit):
             classes = result.classes if result.job_sha256 else None  # format 1: no names
             examiner = Examiner(experiment.data, classes, device_of_server(experiment.engine))
         if result.test_images not in (None, examiner.images):
@@ -110,7 +110,7 @@ class FinishedRun:
         if self._federation is None:
             self.emit(Remark(f"the training images are opened: {reason}"))
             try:
-                with reading_told(self.emit):
+                with reading_progress(self.emit):
                     federation, _ = prepare(self.experiment)
             except (DataError, PartitionError) as error:
                 raise FusionError(
@@ -161,7 +161,7 @@ class FinishedRun:
 
     def _fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None, in_model: EncoderKept) -> FusionRecord:
         with user_errors_kept(self.folder.path), threads(self.examiner.threads(torch.get_num_threads())):
-            ready = with_encoder(fusion, self.folder.path / ENCODER)
+            ready = point_to_encoder(fusion, self.folder.path / ENCODER)
             server = self.server(ready)
             complete = [self.completed(upload, ready.needs) for upload in uploads]
             found = evaluate(ready, complete, server, self.examiner)
@@ -183,8 +183,8 @@ class FinishedRun:
         )
         self.keep(row)
         if out is not None:
-            told = (fusion, self.experiment, self.result, row.round, row.clients)
-            write_atomically(out, model_of(found.predictor, *told, in_model))
+            facts = (fusion, self.experiment, self.result, row.round, row.clients)
+            write_atomically(out, model_of(found.predictor, *facts, in_model))
         return row
 
     def completed(self, upload: Upload, needs: Parts) -> Upload:

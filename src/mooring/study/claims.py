@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Protocol
 
 from mooring.study.evidence import Evidence, StudyRun
 from mooring.study.measures import Measure
-from mooring.study.samples import sample, short, spearman, told
+from mooring.study.statistics import sample, sample_text, short_value, spearman
 from mooring.types import CONFIRMED, REFUTED, UNSEEN, ClaimAnswer
 
 
@@ -59,7 +59,9 @@ class Within:
             return missing(self.of)
         low, high = -inf if self.low is None else self.low, inf if self.high is None else self.high
         inside = sum(low <= number <= high for number in numbers)
-        measured = f"{self.measure}: {told(numbers)}, from {short(min(numbers))} to {short(max(numbers))}"
+        measured = (
+            f"{self.measure}: {sample_text(numbers)}, from {short_value(min(numbers))} to {short_value(max(numbers))}"
+        )
         reason = f"{self.rule()} in {inside} of {len(numbers)} seeds"
         verdict = CONFIRMED if inside == len(numbers) else REFUTED if not inside else UNSEEN
         return Verdict(verdict, measured, reason if verdict != UNSEEN else f"{reason}: it depends on the seed")
@@ -93,7 +95,7 @@ class Correlation:
         rhos = [rho for rho in found if rho is not None]
         if not rhos:
             return missing(self.of)
-        measured = f"rank correlation of {self.x} and {self.y} over {self.across}: {told(rhos)}"
+        measured = f"rank correlation of {self.x} and {self.y} over {self.across}: {sample_text(rhos)}"
         right = sum(self.sign * rho > 0 for rho in rhos)
         reason = f"{'positive' if self.sign > 0 else 'negative'} in {right} of {len(rhos)} seeds"
         if self.sign * fmean(rhos) <= 0:

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from statistics import StatisticsError, correlation, fmean, stdev
 
-from mooring.cells import beside
 from mooring.study.evidence import Evidence
 from mooring.study.measures import Measure
+from mooring.table_text import matching_digits
 
 Sample = dict[int, float]  # by seed
 
@@ -21,20 +21,22 @@ def differences(one: Mapping[int, float], other: Mapping[int, float]) -> list[fl
     return [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
 
 
-def told(numbers: Collection[float]) -> str:
+def sample_text(numbers: Collection[float]) -> str:
     """`0.412 ± 0.031 (n = 3)`; the spread is the standard deviation over seeds."""
     values = list(numbers)
     if not values:
         return "-"
-    return f"{spread(fmean(values), stdev(values) if len(values) > 1 else None)} (n = {len(values)})"
+    return f"{mean_and_std(fmean(values), stdev(values) if len(values) > 1 else None)} (n = {len(values)})"
 
 
-def spread(mean: float, std: float | None) -> str:
+def mean_and_std(mean: float, std: float | None) -> str:
     """`0.412 ± 0.031`; of a single seed there is no deviation."""
-    return short(mean) + ("" if std is None else f" ± {beside(short(mean), std, short(std))}")
+    return short_value(mean) + (
+        "" if std is None else f" ± {matching_digits(short_value(mean), std, short_value(std))}"
+    )
 
 
-def short(value: float) -> str:
+def short_value(value: float) -> str:
     """Three decimals, or three digits where that says nothing."""
     if value == 0:
         return "0"

@@ -21,20 +21,20 @@ class TakesSettings(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except NoSuchOption as error:
-            told = as_setting(error.option_name, words)
-            if told is None:
+            message = as_setting(error.option_name, words)
+            if message is None:
                 raise
-            raise ConfigError([told]) from None
+            raise ConfigError([message]) from None
 
 
 def as_setting(option: str, words: list[str]) -> str | None:
     """`--seed 3` -> what to write instead; None where no setting is called like this."""
-    from mooring.config.settings import spelled
+    from mooring.config.settings import matching_keys
 
-    keys = spelled(option.lstrip("-"))[:MOST]
+    keys = matching_keys(option.lstrip("-"))[:MOST]
     if not keys:
         return None
-    value = value_of(option, words)
+    value = option_value(option, words)
     said = f"{option}{f' {value}' if value else ''}: is a setting, not an option; write "
     answers = {key: "" if SEVERAL.search(value) else answer_to(key, value) for key in keys}
     refused = {key: why for key, why in answers.items() if REFUSED.match(why)}
@@ -59,7 +59,7 @@ def answer_to(key: str, value: str) -> str:
     return ""
 
 
-def value_of(option: str, words: list[str]) -> str:
+def option_value(option: str, words: list[str]) -> str:
     """What stands behind the option, after a blank or an equals sign."""
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word == option and not following.startswith("-"):

@@ -21,14 +21,14 @@ class PositiveClass:
     auc: float | None  # None: all images are of one kind, or an older record
 
 
-def looked_for(classes: Sequence[str], positive: str | None = None) -> str | None:
+def positive_label(classes: Sequence[str], positive: str | None = None) -> str | None:
     """The class that was named; without a name the second of two; None: no class is more than the others."""
     if positive is not None and positive not in classes:
         raise ConfigError([f"--positive {positive}: is no class of the model; {nearest(positive, classes)}"])
     return positive or (classes[1] if len(classes) == 2 else None)
 
 
-def one_class(metrics: Metrics, classes: Sequence[str], label: str) -> PositiveClass:
+def positive_class(metrics: Metrics, classes: Sequence[str], label: str) -> PositiveClass:
     """From the counts of the confusion: rows are true classes, columns what was said."""
     c, confusion = classes.index(label), metrics.confusion
     images, true, said = sum(map(sum, confusion)), sum(confusion[c]), sum(row[c] for row in confusion)

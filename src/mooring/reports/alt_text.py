@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from mooring.cells import printable
 from mooring.reports.figure import Bars, Curves, Figure, Heat, Line
-from mooring.reports.table import number
+from mooring.reports.table import number_text
+from mooring.table_text import printable
 
 MOST_LISTED = 8
 
@@ -16,37 +16,37 @@ def in_words(figure: Figure) -> str:
     return printable(f"{figure.title}{of}. {WORDS[type(figure)](figure)}")
 
 
-def curves(figure: Curves) -> str:
+def describe_curves(figure: Curves) -> str:
     courses = [
         line
         for line in figure.lines
         if line.style in ("solid", "dashed") and (not line.family or line.family == line.name)
     ]
-    told = [course(line) for line in courses]
+    texts = [describe_line(line) for line in courses]
     scale = ", logarithmic" if figure.scale == "log" else ""
-    return f"{figure.y_title} over {figure.x_title}{scale}: {listed([text for text in told if text])}."
+    return f"{figure.y_title} over {figure.x_title}{scale}: {join_some([text for text in texts if text])}."
 
 
-def course(line: Line) -> str:
+def describe_line(line: Line) -> str:
     known = [(x, y) for x, y in zip(line.x, line.y, strict=True) if y is not None]
     if not known:
         return ""
     (first, begin), (last, end) = known[0], known[-1]
     if first == last:
-        return f"{line.name} {number(begin)}"
-    return f"{line.name} from {number(begin)} at {first:g} to {number(end)} at {last:g}"
+        return f"{line.name} {number_text(begin)}"
+    return f"{line.name} from {number_text(begin)} at {first:g} to {number_text(end)} at {last:g}"
 
 
-def bars(figure: Bars) -> str:
-    told = []
+def describe_bars(figure: Bars) -> str:
+    texts = []
     for i, name in enumerate(figure.names):
         values = [(series.name, series.values[i]) for series in figure.series if i < len(series.values)]
-        known = [f"{who} {number(value)}" for who, value in values if value is not None]
-        told.append(f"{name}: {', '.join(known) or 'nothing'}")
-    return f"{figure.y_title} by bars: {listed(told, '; ')}."
+        known = [f"{who} {number_text(value)}" for who, value in values if value is not None]
+        texts.append(f"{name}: {', '.join(known) or 'nothing'}")
+    return f"{figure.y_title} by bars: {join_some(texts, '; ')}."
 
 
-def heat(figure: Heat) -> str:
+def describe_heat(figure: Heat) -> str:
     cells = [
         (value, row, column)
         for row, line in zip(figure.y, figure.values, strict=False)
@@ -58,12 +58,12 @@ def heat(figure: Heat) -> str:
         return f"{size}, empty."
     most, row, column = max(cells)
     where = f"{figure.y_title} {row}".strip(), f"{figure.x_title} {column}".strip()
-    return f"{size}; the largest value is {number(float(most))} at {where[0]} and {where[1]}."
+    return f"{size}; the largest value is {number_text(float(most))} at {where[0]} and {where[1]}."
 
 
-WORDS: dict[type, Callable[[Any], str]] = {Curves: curves, Bars: bars, Heat: heat}
+WORDS: dict[type, Callable[[Any], str]] = {Curves: describe_curves, Bars: describe_bars, Heat: describe_heat}
 
 
-def listed(parts: list[str], between: str = ", ") -> str:
+def join_some(parts: list[str], between: str = ", ") -> str:
     more = len(parts) - MOST_LISTED
     return between.join(parts[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -29,7 +29,7 @@ def growth(values: Sequence[float]) -> float:
     return values[-1] / values[0]
 
 
-def settled(values: Sequence[float]) -> float:
+def settled_ratio(values: Sequence[float]) -> float:
     """Last / after a tenth of the rounds, and never the first of them: what was learned there was still on its way."""
     return values[-1] / values[min(max(1, len(values) // 10), len(values) - 1)]
 
@@ -44,7 +44,7 @@ def swell(values: Sequence[float]) -> float:
     return max(values) / values[0]
 
 
-def spread(values: Sequence[float]) -> float:
+def peak_ratio(values: Sequence[float]) -> float:
     """Peak / lowest."""
     return max(values) / min(values)
 
@@ -81,10 +81,10 @@ AT: dict[At, Callable[[Sequence[float]], float]] = {
     "mean": fmean,
     "middle": median,
     "growth": growth,
-    "settled": settled,
+    "settled": settled_ratio,
     "midway": midway,
     "swell": swell,
-    "spread": spread,
+    "spread": peak_ratio,
     "fall": fall,
     "wobble": wobble,
     "swing": swing,

@@ -7,11 +7,11 @@ from datetime import datetime
 from math import inf, isfinite, isnan
 from typing import Any, TypeVar
 
-from mooring.cells import printable
 from mooring.errors import StoreError
 from mooring.importing.lines import ROUND, STAMP
 from mooring.importing.logged import Header, LogEntry, Logged, Markers
 from mooring.record import LoggedClient, NotFinite
+from mooring.table_text import printable
 
 LARGEST_COUNT = 10**6  # of rounds and clients
 LONGEST_COUNT = 15  # digits
@@ -28,7 +28,7 @@ class LogState:
     headers: list[Header] = field(default_factory=list)
     late: list[Header] = field(default_factory=list)  # the same once more, after rounds: of the next experiment?
     round: int = 0
-    rounds_told: bool = False
+    round_seen: bool = False
     factor: float | None = None
     client: int | None = None
     seen: set[int] = field(default_factory=set)  # clients that began to train
@@ -37,7 +37,7 @@ class LogState:
     failure: str = ""
     said: dict[tuple[int, int], LogEntry] = field(default_factory=dict)  # (round, client)
     fused: dict[str, dict[int, float]] = field(default_factory=dict)
-    told: dict[int, LoggedClient] = field(default_factory=dict)
+    client_facts: dict[int, LoggedClient] = field(default_factory=dict)
     waiting: LoggedClient | None = None  # an entropy whose client is named in the next line
     not_finite: list[NotFinite] = field(default_factory=list)
     bracketed: list[int] = field(default_factory=list)
@@ -59,7 +59,7 @@ class LogState:
     @property
     def began(self) -> bool:
         """Is there any line of the published code?"""
-        return bool(self.configured != "missing" or self.headers or self.rounds_told or self.said or self.fused)
+        return bool(self.configured != "missing" or self.headers or self.round_seen or self.said or self.fused)
 
     @property
     def missing(self) -> str:
@@ -68,9 +68,9 @@ class LogState:
         name = self.headers[0].text[:60] if self.headers else "an unnamed method"
         if self.fused or self.sigmas or self.states or self.bare_states:
             return ""
-        if self.rounds_told and not self.said:
+        if self.round_seen and not self.said:
             return f"begins round {self.round} of {name}, and no client trains in it{ending}"
-        if self.rounds_told:
+        if self.round_seen:
             last = f"client {self.client}" if self.client is not None else "a client"
             return (
                 f"is cut off in round {self.round} of {name}, while {last} trains: no accuracy of the server "
@@ -91,23 +91,23 @@ class LogState:
             self.config = {**self.config, "v9_config": dict(found)}
 
     def head(self, found: re.Match[str]) -> None:
-        (self.late if self.rounds_told else self.headers).append(header_of(found))
+        (self.late if self.round_seen else self.headers).append(header_of(found))
 
     def ends_before(self, said: str, header: re.Match[str] | None) -> bool:
         """Does a line begin another experiment, although no configuration stands before it?"""
-        if not self.rounds_told:
+        if not self.round_seen:
             return False
         if header is not None:
             return header_of(header).name_and_version not in [own.name_and_version for own in self.headers]
         again = ROUND.search(said)
-        return again is not None and counted(again[1]) == 0
+        return again is not None and parse_count(again[1]) == 0
 
     def following(self, of_this: bool) -> "LogState":
         """What the next experiment begins with: the header that stood at the end of this one."""
         return LogState(headers=list(self.late)) if of_this else LogState()
 
     def begin_round(self, number: int, factor: str | None) -> None:
-        self.round, self.rounds_told, self.client = number, True, None
+        self.round, self.round_seen, self.client = number, True, None
         self.factor = None if factor is None else self.number(None, "annealing factor", factor)
         self.factors |= factor is not None
 
@@ -123,26 +123,28 @@ class LogState:
             self.waiting = LoggedClient(-1, *own)
             return
         self.entropies_in_rounds = True
-        self.told.setdefault(self.client, LoggedClient(self.client, *own))
+        self.client_facts.setdefault(self.client, LoggedClient(self.client, *own))
         self.add(self.client, lambda_set=own[2])
 
     def settle(self) -> None:
         """Nobody was named: clients are told in their order."""
         if self.waiting is not None:
-            client = max(self.told, default=-1) + 1
-            self.told[client] = replace(self.waiting, client=client)
+            client = max(self.client_facts, default=-1) + 1
+            self.client_facts[client] = replace(self.waiting, client=client)
         self.waiting = None
 
     def start(self, client: int, text: str) -> None:
-        told = self.waiting or self.told.get(client) or LoggedClient(client)
-        self.told[client] = replace(told, client=client, lambda_start=self.number(client, "lambda_start", text))
+        logged = self.waiting or self.client_facts.get(client) or LoggedClient(client)
+        self.client_facts[client] = replace(
+            logged, client=client, lambda_start=self.number(client, "lambda_start", text)
+        )
         self.waiting = None
 
     def set_lambda(self, text: str) -> None:
         if self.client is not None:
             value = self.number(self.client, "lambda_set", text)
             self.add(self.client, lambda_set=value)
-            self.told.setdefault(self.client, LoggedClient(self.client, lambda_start=value))
+            self.client_facts.setdefault(self.client, LoggedClient(self.client, lambda_start=value))
 
     def remember(self, kept: list[float], text: str) -> None:
         value = self.number(None, "setting", text)
@@ -168,7 +170,7 @@ class LogState:
             self.marks(),
             self.said,
             self.fused,
-            dict(sorted(self.told.items())),
+            dict(sorted(self.client_facts.items())),
             tuple(self.not_finite),
             self.samples,
             month,
@@ -179,16 +181,16 @@ class LogState:
     def marks(self) -> Markers:
         return Markers(
             tuple(self.headers),
-            once(self.bracketed),
-            once(self.preheated),
-            once(self.training),
-            once(self.strategies),
-            once(self.gammas),
-            once(self.ceilings),
-            once(self.sigma_rates),
-            once(self.bank),
-            once(self.stages),
-            once(self.anchors),
+            without_repeats(self.bracketed),
+            without_repeats(self.preheated),
+            without_repeats(self.training),
+            without_repeats(self.strategies),
+            without_repeats(self.gammas),
+            without_repeats(self.ceilings),
+            without_repeats(self.sigma_rates),
+            without_repeats(self.bank),
+            without_repeats(self.stages),
+            without_repeats(self.anchors),
             self.dimension,
             self.sigmas,
             self.states,
@@ -201,7 +203,7 @@ class LogState:
 T = TypeVar("T")
 
 
-def once(found: list[T]) -> tuple[T, ...]:
+def without_repeats(found: list[T]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(found))
 
 
@@ -222,7 +224,7 @@ def dated(rows: list[str]) -> tuple[tuple[int, int] | None, float | None]:
     return (first.year, first.month), (last - first).total_seconds()
 
 
-def counted(text: str) -> int:
+def parse_count(text: str) -> int:
     """The number of a round or a client."""
     if len(text) > LONGEST_COUNT or int(text) > LARGEST_COUNT:
         raise StoreError(

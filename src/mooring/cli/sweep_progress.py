@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from mooring.cli.accuracies import measured
-from mooring.cli.arguments import counted, say
+from mooring.cli.accuracies import accuracy_with_interval
+from mooring.cli.arguments import plural, say
 from mooring.cli.clock import TimeLeft
 from mooring.cli.terminal import Screen
 from mooring.events import ClientRecord, Emit, Event, PartitionDrawn, RunEnded, SweepBegan, SweepWaits
@@ -44,7 +44,7 @@ def ending(member: "Member", reason: str) -> str:
     """One line about a run that has ended."""
     result = member.result
     images = member.trained.test_images if member.trained else None
-    said = reason or ("" if result is None else f"accuracy {measured(result.metrics.accuracy, images)}")
+    said = reason or ("" if result is None else f"accuracy {accuracy_with_interval(result.metrics.accuracy, images)}")
     return f"{member.name}: {said}"
 
 
@@ -61,7 +61,7 @@ class SweepLines:
             case SweepBegan(runs=runs, finished=finished):
                 self.members = all_members(self.plan, self.out)
                 self.ended, self.runs = finished, runs
-                say(f"{finished} of {runs} runs finished earlier" if finished else counted(runs, "run"), err=True)
+                say(f"{finished} of {runs} runs finished earlier" if finished else plural(runs, "run"), err=True)
             case RunEnded(name=name, reason=reason):
                 self.ended += 1
                 say(f"{self.ended} of {self.runs}  {ending(self.members[name], reason)}", err=True)

@@ -5,16 +5,16 @@ from shlex import quote
 
 from mooring.record import PositiveClass
 from mooring.reports.accuracies import between, guess, images, looked_at, mean_accuracy, percent, sureness
-from mooring.reports.book import ReportData, Run, SeedGroup
-from mooring.reports.labels import methods, throughout
+from mooring.reports.labels import method_labels, throughout
+from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import SummaryAnswer, Tone, VerdictLine
 from mooring.reports.winners import contests
-from mooring.sweep.lead import Best
+from mooring.sweep.best import Best
 
 MOST_NAMED = 8
 
 
-def answers(book: ReportData) -> tuple[SummaryAnswer, ...]:
+def summary_answers(book: ReportData) -> tuple[SummaryAnswer, ...]:
     if not book.members:
         return made(book)
     if len(book.members) == 1:
@@ -26,9 +26,9 @@ def answers(book: ReportData) -> tuple[SummaryAnswer, ...]:
 
 
 def what(run: Run) -> SummaryAnswer:
-    told = run.result.partition
-    images_ = f"{told.samples:,} training images" if told.samples else "training images"
-    sites = f"{told.clients} clients" if told.clients != 1 else "1 client"
+    partition = run.result.partition
+    images_ = f"{partition.samples:,} training images" if partition.samples else "training images"
+    sites = f"{partition.clients} clients" if partition.clients != 1 else "1 client"
     return SummaryAnswer(
         "What was run", f"{method(run)} {sites} hold {images_} of {run.dataset}{named_sites(run)}{divided(run)}."
     )
@@ -42,7 +42,7 @@ def method(run: Run) -> str:
 def named_sites(run: Run) -> str:
     """Names that say something: sites that are only counted are not listed."""
     names = [site.name for site in run.result.sites if site.name != f"client {site.number}"]
-    return f" ({listed(names)})" if names else ""
+    return f" ({join_some(names)})" if names else ""
 
 
 def divided(run: Run) -> str:
@@ -50,45 +50,45 @@ def divided(run: Run) -> str:
     own = [f"{key} {value}" for key, value in partition.items() if key not in ("kind", "clients", "seed") and value]
     how = " ".join([str(partition.get("kind", "")), *own]).strip()
     training = run.experiment.training if run.experiment and run.experiment.method.client.terms else None
-    rounds = f"; {counted(training.rounds, 'round')} of {counted(training.local_epochs, 'epoch')}" if training else ""
+    rounds = f"; {plural(training.rounds, 'round')} of {plural(training.local_epochs, 'epoch')}" if training else ""
     return f", divided as {how}{rounds}" if how else rounds
 
 
 def how_good(run: Run, positive: str | None) -> SummaryAnswer:
     group = SeedGroup(run.label, (run,))
     sure, chance = sureness(group), guess(run)
-    told = f"{percent(run.result.accuracy)} right on {images(run)}."
+    text = f"{percent(run.result.accuracy)} right on {images(run)}."
     if sure:
-        told += f" The 95 % interval is {between(sure.low, sure.high)} ({sure.over}, Wilson)."
+        text += f" The 95 % interval is {between(sure.low, sure.high)} ({sure.over}, Wilson)."
     if chance:
         named = f"always saying {chance.label!r}" if chance.label else "guessing"
-        told += f" {named.capitalize()} would reach {percent(chance.share)}."
+        text += f" {named.capitalize()} would reach {percent(chance.share)}."
     if one := looked_at(run, positive):
-        told += f" {one_class_words(one)}"
+        text += f" {one_class_words(one)}"
     if run.alone is not None:
-        fewer = f" (on {run.result.alone_told})" if run.result.alone_told else ""
-        told += f" The clients by themselves reach {percent(run.alone)} on average{fewer}."
+        fewer = f" (on {run.result.local_test_images})" if run.result.local_test_images else ""
+        text += f" The clients by themselves reach {percent(run.alone)} on average{fewer}."
     better: Tone = "good" if sure and chance and sure.low > chance.share else "open"
-    return SummaryAnswer("How good it is", told, better)
+    return SummaryAnswer("How good it is", text, better)
 
 
 def one_class_words(one: PositiveClass) -> str:
     auc = "" if one.auc is None else f", AUC {one.auc:.3f}"
     rates = {"sensitivity": one.sensitivity, "specificity": one.specificity}
-    told = [f"{name} {percent(rate.share)} of {rate.n:,}" for name, rate in rates.items() if rate.share is not None]
-    return f"Of {one.label!r} against all others: {', '.join(told)}{auc}."
+    parts = [f"{name} {percent(rate.share)} of {rate.n:,}" for name, rate in rates.items() if rate.share is not None]
+    return f"Of {one.label!r} against all others: {', '.join(parts)}{auc}."
 
 
 def healthy(book: ReportData) -> SummaryAnswer:
     """The doctor in one sentence."""
     ill = [run for run in book.runs if run.diagnosis.ill]
     if not ill:
-        well = f"Yes: the doctor finds nothing ill in {counted(len(book.runs), 'run')}"
+        well = f"Yes: the doctor finds nothing ill in {plural(len(book.runs), 'run')}"
         return SummaryAnswer("Is it healthy", f"{well}{notes(book)}.", "good")
     if len(book.runs) == 1:
         findings = [finding for finding in ill[0].diagnosis.findings if finding.ill]
         more = len(findings) - 1
-        rest = f" {counted(more, 'more finding')}: {listed([f.kind for f in findings[1:]])}." if more else ""
+        rest = f" {plural(more, 'more finding')}: {join_some([f.kind for f in findings[1:]])}." if more else ""
         return SummaryAnswer("Is it healthy", f"No: {sentence(findings[0].words)}{rest}", "bad")
     groups = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
     others = " Nothing ill in the others." if len(ill) < len(book.runs) else ""
@@ -100,8 +100,8 @@ def notes(book: ReportData) -> str:
     found = [finding for run in book.runs for finding in run.diagnosis.findings if not finding.ill]
     if len(found) == 1:
         return f", and notes: {found[0].words.rstrip('.')}"
-    kinds = listed(list(dict.fromkeys(finding.kind for finding in found)))
-    return f", and has {counted(len(found), 'note')}: {kinds}" if found else ""
+    kinds = join_some(list(dict.fromkeys(finding.kind for finding in found)))
+    return f", and has {plural(len(found), 'note')}: {kinds}" if found else ""
 
 
 def ill_words(groups: Sequence[SeedGroup]) -> str:
@@ -109,14 +109,14 @@ def ill_words(groups: Sequence[SeedGroup]) -> str:
     alike: dict[str, list[str]] = {}
     for group in groups:
         ill = [run for run in group.runs if run.diagnosis.ill]
-        kinds = listed(list(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill)))
-        alike.setdefault(f"{kinds}, in {len(ill)} of {counted(len(group.runs), 'run')}", []).append(group.label)
-    return "; ".join(f"{listed(who)} ({what_}{' each' if len(who) > 1 else ''})" for what_, who in alike.items())
+        kinds = join_some(list(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill)))
+        alike.setdefault(f"{kinds}, in {len(ill)} of {plural(len(group.runs), 'run')}", []).append(group.label)
+    return "; ".join(f"{join_some(who)} ({what_}{' each' if len(who) > 1 else ''})" for what_, who in alike.items())
 
 
 def healthy_count(runs_: int) -> tuple[VerdictLine, ...]:
     return (
-        (VerdictLine("good", "nothing ill", f"The doctor finds nothing ill in {counted(runs_, 'run')}"),)
+        (VerdictLine("good", "nothing ill", f"The doctor finds nothing ill in {plural(runs_, 'run')}"),)
         if runs_
         else ()
     )
@@ -138,21 +138,24 @@ def next_of_run(book: ReportData, run: Run) -> SummaryAnswer:
 
 
 def what_of_many(book: ReportData) -> SummaryAnswer:
-    data = listed(list(dict.fromkeys(run.dataset for run in book.members)))
-    told = f"{counted(len(book.lines), 'experiment')} on {data}: {listed(methods(list(book.members)))}; {runs(book)}."
-    return SummaryAnswer("What was run", f"{told}{held(book)}{''.join(changed_alike(book))}{tested(book)}")
+    data = join_some(list(dict.fromkeys(run.dataset for run in book.members)))
+    labels = join_some(method_labels(list(book.members)))
+    text = f"{plural(len(book.lines), 'experiment')} on {data}: {labels}; {runs_text(book)}."
+    return SummaryAnswer(
+        "What was run", f"{text}{images_text(book)}{''.join(changed_alike(book))}{test_images_text(book)}"
+    )
 
 
-def held(book: ReportData) -> str:
+def images_text(book: ReportData) -> str:
     """How many images lie at how many clients, where that is the same throughout."""
     shares = {(run.result.partition.samples, run.result.partition.clients) for run in book.members}
     if len(shares) > 1:
         return ""
     [(images_, clients)] = shares
-    return f" {images_:,} training images at {counted(clients, 'client')}." if images_ else ""
+    return f" {images_:,} training images at {plural(clients, 'client')}." if images_ else ""
 
 
-def tested(book: ReportData) -> str:
+def test_images_text(book: ReportData) -> str:
     """A study has no best among its problems: what its accuracies are measured on is told here."""
     first, sets = book.members[0], {(run.dataset, run.result.test_images) for run in book.members}
     return f" Accuracies on {images(first)}.{guessing(first)}" if book.kind == "study" and len(sets) == 1 else ""
@@ -166,12 +169,12 @@ def changed_alike(book: ReportData) -> Iterator[str]:
             yield f" Changed in all methods{f' of {sweep}' if sweep else ''}: {changes}."
 
 
-def runs(book: ReportData) -> str:
+def runs_text(book: ReportData) -> str:
     """As many as the terminal counts: what was only fused is a run too."""
     fused = len(book.members) - len(book.runs)
-    told = counted(len(book.members), "run")
-    told += f" ({len(book.runs)} trained, {fused} fused from their uploads)" if fused else ""
-    return told + (f", {len(book.unfinished)} not finished" if book.unfinished else "")
+    text = plural(len(book.members), "run")
+    text += f" ({len(book.runs)} trained, {fused} fused from their uploads)" if fused else ""
+    return text + (f", {len(book.unfinished)} not finished" if book.unfinished else "")
 
 
 def best_of_many(book: ReportData) -> Iterator[SummaryAnswer]:
@@ -180,13 +183,13 @@ def best_of_many(book: ReportData) -> Iterator[SummaryAnswer]:
         if len(book.lines) > 1:
             yield SummaryAnswer("Which is best", "Not decided: no two experiments are on the same data, divided alike.")
         for only in book.lines if len(book.lines) == 1 else ():
-            told = f"{only.label}: {percent(mean_accuracy(only))} right{how_sure(only)}"
-            yield SummaryAnswer("How good it is", f"{told}, on {images(only.first)}.{guessing(only.first)}")
+            text = f"{only.label}: {percent(mean_accuracy(only))} right{how_sure(only)}"
+            yield SummaryAnswer("How good it is", f"{text}, on {images(only.first)}.{guessing(only.first)}")
         return
-    told = " ".join(map(decided, found)) if len(found) <= 3 else summed_up(found)
+    text = " ".join(map(best_text, found)) if len(found) <= 3 else summed_up(found)
     tone: Tone = "good" if all(contest.settled for contest in found) else "open"
     first = found[0].best.first
-    yield SummaryAnswer("Which is best", f"{told} On {images(first)}.{guessing(first)}", tone)
+    yield SummaryAnswer("Which is best", f"{text} On {images(first)}.{guessing(first)}", tone)
 
 
 def guessing(run: Run) -> str:
@@ -194,15 +197,15 @@ def guessing(run: Run) -> str:
     return f" Guessing would reach {percent(chance.share)}." if chance else ""
 
 
-def decided(contest: Best[SeedGroup]) -> str:
-    best, (other, told) = contest.best, contest.nearest
+def best_text(contest: Best[SeedGroup]) -> str:
+    best, (other, gap) = contest.best, contest.nearest
     lead = f"{best.label} with {percent(mean_accuracy(best))}{how_sure(best)}"
-    if told.mean is None:
+    if gap.mean is None:
         return f"No settled winner: {lead} leads, and has no seed in common with {other.label}."
-    if told.low is None or told.high is None:
+    if gap.low is None or gap.high is None:
         return f"No settled winner: {lead} leads, but shares one seed alone with {other.label}."
-    interval_ = f"95 % interval {100 * told.low:+.1f} to {100 * told.high:+.1f}, {told.pairs} pairs of seeds"
-    points = f"{100 * told.mean:+.1f} points over {other.label} ({interval_})"
+    interval_ = f"95 % interval {100 * gap.low:+.1f} to {100 * gap.high:+.1f}, {gap.pairs} pairs of seeds"
+    points = f"{100 * gap.mean:+.1f} points over {other.label} ({interval_})"
     return f"{lead}: settled, {points}." if contest.settled else f"No settled winner: {lead} leads, {points}."
 
 
@@ -215,7 +218,7 @@ def how_sure(group: SeedGroup) -> str:
 
 def summed_up(found: tuple[Best[SeedGroup], ...]) -> str:
     won = [contest.best.label for contest in found if contest.settled]
-    return f"{len(won)} of {len(found)} problems have a settled winner" + (f": {listed(won)}." if won else ".")
+    return f"{len(won)} of {len(found)} problems have a settled winner" + (f": {join_some(won)}." if won else ".")
 
 
 def next_of_many(book: ReportData) -> Iterator[SummaryAnswer]:
@@ -248,11 +251,11 @@ def made(book: ReportData) -> tuple[SummaryAnswer, ...]:
     when = f"{dates[-1][:16].replace('T', ' ')} UTC" if dates else ""
     seconds = sum(run.result.seconds or 0.0 for run in book.runs)
     took = f", {duration(seconds)} of computing" if seconds else ""
-    told = f"{when}{took}" if when else "When is not recorded"
+    text = f"{when}{took}" if when else "When is not recorded"
     if book.kind == "comparison" and when:
-        told = f"The last of the runs {when}, all of them {duration(seconds)} of computing; compared"
+        text = f"The last of the runs {when}, all of them {duration(seconds)} of computing; compared"
     return (
-        (SummaryAnswer("Made", f"{told}, by" if command else f"{told}.", command=command),) if when or command else ()
+        (SummaryAnswer("Made", f"{text}, by" if command else f"{text}.", command=command),) if when or command else ()
     )
 
 
@@ -262,11 +265,11 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def counted(count: int, what_: str) -> str:
+def plural(count: int, what_: str) -> str:
     return f"{count:,} {what_}{'' if count == 1 else 's'}"
 
 
-def listed(names: list[str]) -> str:
+def join_some(names: list[str]) -> str:
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from mooring.config import Experiment
 from mooring.doctor import Case, Diagnosis
-from mooring.record import ClientHistory, DecidedClaim, Environment, FusionRecord, Result, RoundRecord, looked_for
+from mooring.record import ClientHistory, DecidedClaim, Environment, FusionRecord, Result, RoundRecord, positive_label
 from mooring.reports.table import Table
 from mooring.trees import Tree
 
@@ -40,7 +40,7 @@ class Run:
         return self.experiment.seed if self.experiment else self.result.seeds.training or 0
 
     @property
-    def seed_told(self) -> str:
+    def seed_text(self) -> str:
         return "unknown" if self.result.origin and self.result.seeds.training is None else str(self.seed)
 
     @property
@@ -86,7 +86,7 @@ class Run:
 
     @property
     def title(self) -> str:
-        return f"{self.label}, seed {self.seed_told}"
+        return f"{self.label}, seed {self.seed_text}"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class SeedGroup:
 
     @property
     def seeds(self) -> str:
-        return ", ".join(run.seed_told for run in self.runs)
+        return ", ".join(run.seed_text for run in self.runs)
 
     @property
     def fingerprints(self) -> str:
@@ -158,9 +158,9 @@ class ReportData:
     def not_shown(self) -> str:
         """A word on the experiments and seeds whose clients are not drawn one by one; empty where all are."""
         left = [group.label for group in self.groups[MOST_SHOWN:]]
-        told = f" Left out, for want of room: {'; '.join(left)}." if left else ""
+        left_out = f" Left out, for want of room: {'; '.join(left)}." if left else ""
         seeds = any(len(group.runs) > 1 for group in self.groups)
-        return f"{' Of every experiment the first seed is drawn.' if seeds else ''}{told}"
+        return f"{' Of every experiment the first seed is drawn.' if seeds else ''}{left_out}"
 
     def colour(self, label: str) -> int:
         """Of an experiment, the same in every figure."""
@@ -170,7 +170,7 @@ class ReportData:
 
 def looking_for(book: ReportData, positive: str | None) -> ReportData:
     """With a class that is looked for; one that no run has is a mistake."""
-    looked_for(tuple(dict.fromkeys(name for run in book.members for name in run.classes)), positive)
+    positive_label(tuple(dict.fromkeys(name for run in book.members for name in run.classes)), positive)
     return replace(book, positive=positive)
 
 
@@ -190,7 +190,7 @@ def varying(runs: list[Run]) -> set[str]:
     return {key for key in keys if len({run.factors.get(key) for run in runs}) > 1}
 
 
-def digest(run: Run) -> str:
+def run_digest(run: Run) -> str:
     """Of the experiment, or of the log that an imported run was made of."""
     if run.experiment is not None:
         return run.experiment.fingerprint()

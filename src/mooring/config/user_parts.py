@@ -11,17 +11,17 @@ from typing import Any, get_args
 
 from pydantic.errors import PydanticUserError
 
-from mooring.config.shape import misfit, words
-from mooring.config.slots import PartKinds, adapter, type_hints
+from mooring.config.field_types import PartKinds, adapter, type_hints
 from mooring.config.tree import to_tree
 from mooring.config.trust import Trust, named_module
+from mooring.config.user_part_shape import class_words, shape_problem
 from mooring.errors import ConfigError, nearest
 from mooring.user_code import HOUSE, Place, explained, place_of
 
 PLAIN = "numbers, text, true, false, null, tuples of these, or parts"
 
 
-def imported(name: str, trust: Trust, remedy: str = "write package.module:NAME") -> Any:
+def import_object(name: str, trust: Trust, remedy: str = "write package.module:NAME") -> Any:
     """The trusted object called `package.module:NAME`; what keeps it from being imported is told with its line."""
     module, _, attribute = name.partition(":")
     if not all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
@@ -32,8 +32,8 @@ def imported(name: str, trust: Trust, remedy: str = "write package.module:NAME")
     except (Exception, SystemExit) as error:
         if module.partition(".")[0] == HOUSE and not isinstance(error, ModuleNotFoundError):
             raise  # not the user's to mend
-        told = explained(error)
-        reason = f"{told}; mend it there" if told else f"cannot be imported ({error}); {remedy}"
+        mistake = explained(error)
+        reason = f"{mistake}; mend it there" if mistake else f"cannot be imported ({error}); {remedy}"
         raise ConfigError([reason]) from None
     try:
         return attrgetter(attribute)(found)
@@ -50,11 +50,11 @@ def described(name: str, thing: Any) -> str:
         file, source = getsourcefile(sys.modules[module]), getsource(sys.modules[module])
     except (OSError, TypeError):  # a module without a file
         return what
-    lines = [node.lineno for node in ast.parse(source).body if attribute in names_of(node)]
+    lines = [node.lineno for node in ast.parse(source).body if attribute in assigned_names(node)]
     return f"{Place(file or module, lines[-1] if lines else 1)}: {what}"
 
 
-def names_of(node: ast.stmt) -> list[str]:
+def assigned_names(node: ast.stmt) -> list[str]:
     """The names that a statement at the top of a module gives."""
     targets = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
     return [getattr(node, "name", ""), *targets]
@@ -62,20 +62,20 @@ def names_of(node: ast.stmt) -> list[str]:
 
 def own_class(name: str, family: type, slots: PartKinds, trust: Trust) -> type:
     """The user's class called `package.module:Class`, if it has the shape of this family."""
-    cls = imported(name, trust)
+    cls = import_object(name, trust)
     if not isinstance(cls, type):
         raise ConfigError([f"{described(name, cls)}; name a class: a frozen dataclass whose fields are keys"])
-    problem = unfit(cls, family, slots)
+    problem = class_problem(cls, family, slots)
     if problem:
         raise ConfigError([problem])
     return cls
 
 
-def unfit(cls: Any, family: type, slots: PartKinds) -> str | None:
+def class_problem(cls: Any, family: type, slots: PartKinds) -> str | None:
     """What keeps a user's class from being of this family; and of which it is, if it is of another one."""
-    problem = misfit(cls, family, slots[family].key)
+    problem = shape_problem(cls, family, slots[family].key)
     if problem is not None:
-        others = [words(other) for other, slot in slots.items() if misfit(cls, other, slot.key) is None]
+        others = [class_words(other) for other, slot in slots.items() if shape_problem(cls, other, slot.key) is None]
         return f"{problem} ({cls.__name__} has the shape of a {' or '.join(others)})" if others else problem
     for name in [f.name for f in fields(cls) if not configurable(type_hints(cls)[f.name], slots)]:
         return f"{place_of(cls)}: {cls.__name__}.{name} has a type that cannot be configured; use {PLAIN}"
@@ -100,7 +100,7 @@ def unknown_key(cls: type, key: str, remedy: str) -> str:
     return f"unknown key; {remedy}"
 
 
-def unwritable(part: Any) -> str | None:
+def writing_problem(part: Any) -> str | None:
     """What keeps a user's part from being written down, and with it from being told apart from others."""
     if type(part).__module__.partition(".")[0] == HOUSE:
         return None
@@ -113,19 +113,19 @@ def unwritable(part: Any) -> str | None:
     return None
 
 
-def strangers(annotation: Any, value: Any, slots: PartKinds, path: str) -> Iterator[tuple[str, str]]:
+def check_user_parts(annotation: Any, value: Any, slots: PartKinds, path: str) -> Iterator[tuple[str, str]]:
     """What is wrong with the parts of a value that somebody put together in Python, by the path of each."""
     family = next((member for member in (annotation, *get_args(annotation)) if member in slots), None)
     if isinstance(value, tuple):
         for i, part in enumerate(value):
-            yield from strangers(get_args(annotation)[0], part, slots, f"{path}.{i}")
+            yield from check_user_parts(get_args(annotation)[0], part, slots, f"{path}.{i}")
         return
     if family is not None and value is not None and type(value) not in slots[family].kinds.values():
-        problem = unfit(type(value), family, slots) or unwritable(value)
+        problem = class_problem(type(value), family, slots) or writing_problem(value)
         if problem:
             yield path, problem
             return
     if is_dataclass(value) and not isinstance(value, type):
         hints = type_hints(type(value))
         for f in fields(value):
-            yield from strangers(hints[f.name], getattr(value, f.name), slots, f"{path}.{f.name}")
+            yield from check_user_parts(hints[f.name], getattr(value, f.name), slots, f"{path}.{f.name}")

@@ -33,9 +33,9 @@ class OfRun:
     json: bool
 
 
-def refuse(asked: OfRun) -> None:
+def fuse_run(asked: OfRun) -> None:
     """Fuse the uploads of a run by other rules: nothing is trained again."""
-    from mooring.cli.waiting import getting_ready
+    from mooring.cli.spinner import getting_ready
 
     with getting_ready():
         from mooring.config import load_fusions
@@ -44,7 +44,7 @@ def refuse(asked: OfRun) -> None:
     rules = load_fusions(asked.fusion, [word for word in asked.settings if word not in of_data])
     if asked.out is not None and len(rules) != 1:
         raise ConfigError([f"--out {asked.out}: is the model of one rule; name it with --fusion"])
-    from mooring.cli.fusing import cheap_first, fusing
+    from mooring.cli.fusion_progress import cheap_first, fusing
     from mooring.simulation import FinishedRun
 
     rules = cheap_first(rules) if asked.fusion == ALL else rules
@@ -71,13 +71,13 @@ def refuse(asked: OfRun) -> None:
                     emit.skip(error.problem)
         except KeyboardInterrupt:
             interrupted = True
-    show(asked, rows, skipped, delivered, finished.result)
+    show_fusions(asked, rows, skipped, delivered, finished.result)
     if interrupted:
         kept = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{asked.run}/fusions')}"
         raise Interruption("interrupted", kept)
 
 
-def show(
+def show_fusions(
     asked: OfRun, rows: "list[FusionRecord]", skipped: list[str], delivered: "list[int]", trained: "Result"
 ) -> None:
     """The table of what was fused, or the same as JSON."""

@@ -17,7 +17,7 @@ LEAST = 3  # letters that begin a word
 ALIKE = 0.8  # of the letters of a misspelt word
 
 
-def meant(path: str, value: Any, neighbours: Iterable[str], method: Any = None) -> str:
+def suggest_key(path: str, value: Any, neighbours: Iterable[str], method: Any = None) -> str:
     """A remedy: a neighbour that is nearly called so, keys elsewhere by their last segment, or all neighbours.
 
     `method`, where it is known, is what the key was to change: keys that it has come first.

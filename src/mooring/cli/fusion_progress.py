@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from mooring.cli.accuracies import measured
+from mooring.cli.accuracies import accuracy_with_interval
 from mooring.cli.arguments import duration, say
 from mooring.cli.clock import ElapsedColumn
 from mooring.cli.progress import PATIENCE, reading
@@ -45,19 +45,22 @@ class Fusing:
         self.bar, self.task, self.rules = bar, task, rules
         self.lines = bar.disable and not silent
         self.begun, self.rule = 0, ""
-        self.since = self.told = monotonic()
+        self.since = self.last_message = monotonic()
 
     def begin(self, rule: str) -> None:
         self.begun += 1
         self.rule = rule
-        self.since = self.told = monotonic()
+        self.since = self.last_message = monotonic()
         self.bar.update(self.task, completed=self.begun - 1, facts=rule)
         if trains(rule):
             self.tell(f"{rule} trains at the server, which takes longer; Ctrl-C keeps what is fused")
 
     def end(self, row: "FusionRecord") -> None:
         took = f"{monotonic() - self.since:.1f} s"
-        self.tell(f"{self.begun} of {self.rules}  {row.fusion}: {measured(row.accuracy, row.test_images)} in {took}")
+        self.tell(
+            f"{self.begun} of {self.rules}  {row.fusion}: "
+            f"{accuracy_with_interval(row.accuracy, row.test_images)} in {took}"
+        )
 
     def skip(self, reason: str) -> None:
         why = reason.removeprefix(f"fusion={self.rule}: ")
@@ -73,11 +76,11 @@ class Fusing:
         match event:
             case ServerProgress(step=step, steps=steps):
                 share = step / steps
-                told = f"{self.rule} {share:.0%}, {left(monotonic() - self.since, share)}"
-                self.bar.update(self.task, completed=self.begun - 1 + share, facts=told)
-                if self.lines and monotonic() - self.told >= PATIENCE:
-                    self.told = monotonic()
-                    say(told, err=True)
+                message = f"{self.rule} {share:.0%}, {left(monotonic() - self.since, share)}"
+                self.bar.update(self.task, completed=self.begun - 1 + share, facts=message)
+                if self.lines and monotonic() - self.last_message >= PATIENCE:
+                    self.last_message = monotonic()
+                    say(message, err=True)
             case ImagesRead():
                 self.bar.update(self.task, facts=reading(event))
             case Remark(text=text) if not self.bar.disable:
@@ -92,7 +95,7 @@ def left(seconds: float, share: float) -> str:
 def trains(kind: str) -> bool:
     """Is this a rule that trains at the server?"""
     card = FUSION_CARDS.get(kind)
-    return card is not None and card.dear
+    return card is not None and card.trains_at_server
 
 
 def cheap_first(rules: "Sequence[Fusion]") -> "list[Fusion]":

@@ -5,10 +5,10 @@ from itertools import pairwise
 from statistics import fmean, stdev
 from typing import ClassVar
 
-from mooring.study.checks import Verdict, missing
+from mooring.study.claims import Verdict, missing
 from mooring.study.evidence import Evidence
 from mooring.study.measures import Fused, Measure
-from mooring.study.samples import differences, sample, short, told
+from mooring.study.statistics import differences, sample, sample_text, short_value
 from mooring.types import CONFIRMED, REFUTED, UNSEEN
 
 
@@ -18,7 +18,10 @@ def paired(evidence: Evidence, measure: Measure, groups: tuple[str, str], word: 
     gaps = list(differences(one, other))
     if not gaps:
         return [], ""
-    return gaps, f"{measure}: {told(one.values())} {word} {told(other.values())}; difference {told(gaps)}"
+    return (
+        gaps,
+        f"{measure}: {sample_text(one.values())} {word} {sample_text(other.values())}; difference {sample_text(gaps)}",
+    )
 
 
 def guessing(evidence: Evidence, measure: Measure, groups: tuple[str, str], margin: float) -> str:
@@ -66,7 +69,7 @@ class Below:
 def inside(mean: float, noise: float) -> str:
     """Why a difference is not counted."""
     if abs(mean) <= noise:
-        return f"a mean difference of {short(mean)} is inside the noise of {noise:g}"
+        return f"a mean difference of {short_value(mean)} is inside the noise of {noise:g}"
     return "the seeds do not agree"
 
 
@@ -161,8 +164,8 @@ class Varies:
         ]
         if not ranges:
             return missing(*self.over)
-        numbers = ", ".join(f"{told(found.values())} for {group}" for group, found in samples.items())
-        measured = f"{self.measure}: {numbers}; highest - lowest {told(ranges)}"
+        numbers = ", ".join(f"{sample_text(found.values())} for {group}" for group, found in samples.items())
+        measured = f"{self.measure}: {numbers}; highest - lowest {sample_text(ranges)}"
         wide = sum(gap >= self.least for gap in ranges)
         reason = f"apart by {self.least:g} or more in {wide} of {len(ranges)} seeds"
         if wide in (0, len(ranges)):
@@ -187,7 +190,7 @@ class Order:
         empty = [group for group, found in samples.items() if not found]
         if empty:
             return missing(*empty)
-        numbers = ", ".join(f"{told(found.values())} for {group}" for group, found in samples.items())
+        numbers = ", ".join(f"{sample_text(found.values())} for {group}" for group, found in samples.items())
         measured = f"{self.measure}: {numbers}"
         pairs = {(low, high): Below(low, high, self.measure, self.noise) for high, low in pairwise(self.highest)}
         verdicts = {pair: check(evidence) for pair, check in pairs.items()}
@@ -221,7 +224,7 @@ class Trend:
         gaps = [differences(low, high) for low, high in zip(samples[::2], samples[1::2], strict=True)]
         if not all(gaps):
             return missing(*(group for group, numbers in zip(self.groups(), samples, strict=True) if not numbers))
-        told_gaps = "; ".join(f"{value}: {told(gap)}" for value, gap in zip(self.values, gaps, strict=True))
+        told_gaps = "; ".join(f"{value}: {sample_text(gap)}" for value, gap in zip(self.values, gaps, strict=True))
         measured = f"difference in {self.measure} by {self.along}: {told_gaps}"
         means = [fmean(gap) for gap in gaps]
         spread = max((stdev(gap) for gap in gaps if len(gap) > 1), default=0.0)
