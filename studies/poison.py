@@ -90,7 +90,7 @@ POISON: dict[str, Poison] = {
 def used(uploads: Sequence[Upload]) -> list[Upload]:
     """Admitted, and not suspect: as `mooring fuse` decides."""
     admitted = admit(uploads, HEAD.needs, BLUEPRINT, "job", strict=False).admitted
-    aside = {refusal.client for refusal in suspects(PART, admitted, BLUEPRINT)}
+    aside = {rejection.client for rejection in suspects(PART, admitted, BLUEPRINT)}
     return [upload for upload in admitted if upload.client not in aside]
 
 

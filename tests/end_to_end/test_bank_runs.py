@@ -76,7 +76,7 @@ def test_short_names_reach_the_note_settings(cli):
         (["method=v7", "alignment_epochs=2"], "it belongs to v6"),
     ],
 )
-def test_a_bank_that_cannot_be_is_refused(cli, settings, told, tmp_path):
+def test_a_bank_that_cannot_be_is_rejected(cli, settings, told, tmp_path):
     code, out, err = cli("run", *settings)
     assert (code, out) == (2, "")
     assert told in err

@@ -102,10 +102,10 @@ def test_a_node_with_a_wrong_key_or_without_one_is_never_let_in(tmp_path, forkin
         for node in nodes:
             node.wait()
         [registered] = json.loads(net.flwr("supernode", "list", "mooring", "--format", "json"))["nodes"]
-        refusals = [net.log("stranger"), net.log("keyless")]
-    assert "[code: 2004] Failed to activate SuperNode." in refusals[0]
-    assert "[code: 2001] SuperNode authentication is enabled." in refusals[1]
-    assert not any(ACTIVE in refusal for refusal in refusals)
+        rejections = [net.log("stranger"), net.log("keyless")]
+    assert "[code: 2004] Failed to activate SuperNode." in rejections[0]
+    assert "[code: 2001] SuperNode authentication is enabled." in rejections[1]
+    assert not any(ACTIVE in rejection for rejection in rejections)
     assert registered["status"] == "registered"  # and never online
 
 

@@ -33,7 +33,7 @@ def fused(cli, *arguments):
     return rows if isinstance(rows, list) else [rows]
 
 
-def refused(cli, *arguments):
+def rejected(cli, *arguments):
     code, _, err = cli("fuse", *map(str, arguments))
     assert code == 2
     assert len(err.strip().splitlines()) == 1
@@ -127,24 +127,24 @@ def test_all_rules_at_once_tell_which_do_not_apply(folder, cli):
     ],
 )
 def test_a_mistake_is_one_line_with_a_remedy(folder, cli, arguments, message):
-    assert message in refused(cli, folder, *arguments)
+    assert message in rejected(cli, folder, *arguments)
 
 
-def test_a_folder_without_a_run_is_refused(tmp_path, cli):
-    assert "name the folder of a finished run" in refused(cli, tmp_path)
+def test_a_folder_without_a_run_is_rejected(tmp_path, cli):
+    assert "name the folder of a finished run" in rejected(cli, tmp_path)
 
 
-def test_an_upload_that_has_changed_is_refused(folder, cli):
+def test_an_upload_that_has_changed_is_rejected(folder, cli):
     upload = folder / "uploads" / "round-001" / "client-0002.safetensors"
     upload.write_bytes(upload.read_bytes()[:-1] + b"\x00")
-    assert "client-0002.safetensors: the upload has changed" in refused(cli, folder)
+    assert "client-0002.safetensors: the upload has changed" in rejected(cli, folder)
 
 
 def test_statistics_cannot_become_a_model(cli, tmp_path):
     folder = tmp_path / "afl"
     code, _, err = cli("run", "method=afl", f"out={folder}", "--quiet")
     assert code == 0, err
-    assert "uploaded no whole model in this run of afl" in refused(cli, folder, "--fusion", "class-expert")
+    assert "uploaded no whole model in this run of afl" in rejected(cli, folder, "--fusion", "class-expert")
     [row] = fused(cli, folder, "--fusion", "analytic")
     assert row["metrics"]["accuracy"] == json.loads((folder / "result.json").read_text())["accuracy"]
 

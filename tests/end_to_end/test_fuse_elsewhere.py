@@ -41,7 +41,7 @@ def fused(cli, *words):
     return json.loads(out)["metrics"]
 
 
-def refused(cli, *words):
+def rejected(cli, *words):
     code, out, err = cli("fuse", *words)
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
@@ -61,7 +61,7 @@ def test_a_part_that_was_not_uploaded_is_named_when_the_training_images_are_gone
     completed = fused(cli, trained, "--fusion", NEVER_UPLOADED)
     assert completed["accuracy"] != recorded(trained)["accuracy"]
     shutil.rmtree(tmp_path / "images/train")
-    err = refused(cli, trained, "--fusion", NEVER_UPLOADED)
+    err = rejected(cli, trained, "--fusion", NEVER_UPLOADED)
     assert err.startswith(
         "error: client 0 did not upload class-means, label-counts, and the training images are gone: "
     )
@@ -71,7 +71,7 @@ def test_a_part_that_was_not_uploaded_is_named_when_the_training_images_are_gone
 
 def test_images_that_have_moved_are_found_where_they_are_said_to_be(cli, trained, tmp_path):
     (tmp_path / "images").rename(tmp_path / "moved")
-    assert str(tmp_path / "images") in refused(cli, trained, "--fusion", UPLOADED)
+    assert str(tmp_path / "images") in rejected(cli, trained, "--fusion", UPLOADED)
     assert fused(cli, trained, "data.root=../moved", "--fusion", UPLOADED) == recorded(trained)
     fused(cli, trained, "data.root=../moved", "--fusion", NEVER_UPLOADED)
 
@@ -79,8 +79,8 @@ def test_images_that_have_moved_are_found_where_they_are_said_to_be(cli, trained
 def test_other_images_are_not_taken_for_those_of_the_run(cli, trained, tmp_path):
     next((tmp_path / "images/train").rglob("*.png")).unlink()
     assert fused(cli, trained, "--fusion", UPLOADED) == recorded(trained)
-    assert "its data or partition has changed since the run, and client 0 did not upload class-means" in refused(
+    assert "its data or partition has changed since the run, and client 0 did not upload class-means" in rejected(
         cli, trained, "--fusion", NEVER_UPLOADED
     )
     next((tmp_path / "images/test").rglob("*.png")).unlink()
-    assert "was evaluated on 60 test images, and there are 59 now" in refused(cli, trained, "--fusion", UPLOADED)
+    assert "was evaluated on 60 test images, and there are 59 now" in rejected(cli, trained, "--fusion", UPLOADED)

@@ -11,7 +11,7 @@ from mooring.record import locked
 ANNEALED = "{kind: annealed, base: {kind: uncertainty, gradients: joint}}"
 
 
-def refused(cli, *arguments):
+def rejected(cli, *arguments):
     code, out, err = cli(*arguments)
     assert code == 2, (out, err)
     assert "Traceback" not in err
@@ -48,27 +48,27 @@ def refused(cli, *arguments):
         ("empty.yaml", "empty.yaml: is empty"),
     ],
 )
-def test_a_bad_setting_is_refused(cli, tmp_path, monkeypatch, override, told):
+def test_a_bad_setting_is_rejected(cli, tmp_path, monkeypatch, override, told):
     monkeypatch.setenv("MOORING_DATA", str(tmp_path / "no-data"))
     (tmp_path / "empty.yaml").touch()
-    err = refused(cli, "run", *override.split())
+    err = rejected(cli, "run", *override.split())
     assert told in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize("verb", ["run", "sweep", "doctor", "partition"])
-def test_a_key_given_twice_is_refused(cli, verb):
-    err = refused(cli, verb, "method=v7", "method=v4")
+def test_a_key_given_twice_is_rejected(cli, verb):
+    err = rejected(cli, verb, "method=v7", "method=v4")
     assert err == "error: method=v7 and method=v4: give the same key twice; keep one of them\n"
 
 
 def test_a_missing_folder_of_images_is_named(cli):
-    assert "missing-folder" in refused(cli, "run", "data.source=image_folder", "data.root=missing-folder")
+    assert "missing-folder" in rejected(cli, "run", "data.source=image_folder", "data.root=missing-folder")
 
 
 @pytest.mark.parametrize("damage", ["truncated", "evil"])
-def test_a_bad_pickle_is_refused_and_runs_nothing(cli, tmp_path, damage):
+def test_a_bad_pickle_is_rejected_and_runs_nothing(cli, tmp_path, damage):
     folder = tmp_path / "cifar-10-batches-py"
     folder.mkdir()
     batch = {b"data": np.zeros((2, 3072), np.uint8), b"labels": [0, 1]}
@@ -81,57 +81,57 @@ def test_a_bad_pickle_is_refused_and_runs_nothing(cli, tmp_path, damage):
 
     good = (folder / "data_batch_3").read_bytes()
     (folder / "data_batch_3").write_bytes(good[:-40] if damage == "truncated" else pickle.dumps(Evil(), protocol=2))
-    err = refused(cli, "run", "data.source=cifar10", f"data.root={tmp_path}")
+    err = rejected(cli, "run", "data.source=cifar10", f"data.root={tmp_path}")
     assert "data_batch_3" in err
     assert not (tmp_path / "owned").exists()
     assert not (tmp_path / "runs").exists()
 
 
-def test_images_that_are_not_numbers_are_refused(cli, tmp_path):
+def test_images_that_are_not_numbers_are_rejected(cli, tmp_path):
     images = np.zeros((4, 8, 8), np.float32)
     images[2, 3, 3] = np.nan
     labels = np.array([0, 1, 0, 1])
     np.savez(tmp_path / "a.npz", train_images=images, train_labels=labels, test_images=images * 0, test_labels=labels)
-    assert "train_images" in refused(cli, "run", "data.source=arrays", "data.root=a.npz")
+    assert "train_images" in rejected(cli, "run", "data.source=arrays", "data.root=a.npz")
 
 
-def test_a_file_where_the_folder_should_be_is_refused(cli, tmp_path):
+def test_a_file_where_the_folder_should_be_is_rejected(cli, tmp_path):
     (tmp_path / "taken").write_text("mine")
-    assert "out=taken: cannot be written" in refused(cli, "run", "out=taken")
+    assert "out=taken: cannot be written" in rejected(cli, "run", "out=taken")
     assert (tmp_path / "taken").read_text() == "mine"
 
 
-def test_an_unwritable_folder_is_refused(cli):
+def test_an_unwritable_folder_is_rejected(cli):
     """/proc takes no folders from anybody, root included."""
-    assert "out=/proc/run: cannot be written" in refused(cli, "run", "out=/proc/run")
+    assert "out=/proc/run: cannot be written" in rejected(cli, "run", "out=/proc/run")
 
 
-def test_two_runs_in_one_folder_are_refused(cli, tmp_path):
+def test_two_runs_in_one_folder_are_rejected(cli, tmp_path):
     with locked(tmp_path / "busy"):
-        assert "another run is using this folder" in refused(cli, "run", "out=busy")
+        assert "another run is using this folder" in rejected(cli, "run", "out=busy")
 
 
 def test_another_experiments_result_is_not_overwritten(cli, tmp_path):
     short = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1", "out=here", "method=v4")
     assert cli("run", *short)[0] == 0
     before = (tmp_path / "here/result.json").read_bytes()
-    assert "holds the result of another experiment (v4" in refused(cli, "run", *short, "seed=2")
+    assert "holds the result of another experiment (v4" in rejected(cli, "run", *short, "seed=2")
     assert (tmp_path / "here/result.json").read_bytes() == before
 
 
-def test_an_unknown_verb_and_an_unknown_option_are_refused(cli):
+def test_an_unknown_verb_and_an_unknown_option_are_rejected(cli):
     assert cli("rnu")[0] == 2
     assert cli("run", "--agian")[0] == 2
 
 
-def test_an_unknown_method_to_show_is_refused(cli):
-    assert "method=v99: unknown" in refused(cli, "show", "v99")
+def test_an_unknown_method_to_show_is_rejected(cli):
+    assert "method=v99: unknown" in rejected(cli, "show", "v99")
 
 
 def test_a_folder_with_other_peoples_files_is_left_alone(cli, tmp_path):
     (tmp_path / "mine/uploads").mkdir(parents=True)
     (tmp_path / "mine/uploads/thesis.txt").write_text("years of work")
-    assert "holds 'uploads' and no run" in refused(cli, "run", "out=mine")
+    assert "holds 'uploads' and no run" in rejected(cli, "run", "out=mine")
     assert (tmp_path / "mine/uploads/thesis.txt").read_text() == "years of work"
 
 
@@ -142,12 +142,12 @@ def test_a_result_is_not_returned_when_the_files_behind_it_have_changed(cli, tmp
     assert cli("run", *quick, *plan)[0] == 0
     assert cli("run", *quick, *plan)[0] == 0
     assert cli("partition", "seed=2", "--export", "plan.json")[0] == 0
-    assert "has changed since this result" in refused(cli, "run", *quick, *plan)
+    assert "has changed since this result" in rejected(cli, "run", *quick, *plan)
 
 
 def test_a_typo_is_told_even_where_only_some_methods_have_the_part(cli):
-    assert "did you mean 'value'?" in refused(cli, "run", "method=v4,v7", "weight.base.vaule=3")
-    assert "did you mean 'lr'?" in refused(cli, "run", "method=v4,v12", "sigma.lrr=3")
+    assert "did you mean 'value'?" in rejected(cli, "run", "method=v4,v7", "weight.base.vaule=3")
+    assert "did you mean 'lr'?" in rejected(cli, "run", "method=v4,v12", "sigma.lrr=3")
 
 
 @pytest.mark.parametrize(
@@ -178,15 +178,15 @@ def test_a_typo_is_told_even_where_only_some_methods_have_the_part(cli):
         (["out=" + "x" * 300], "cannot be"),
     ],
 )
-def test_what_cannot_be_is_refused(cli, settings, told, tmp_path):
-    err = refused(cli, "run", *settings)
+def test_what_cannot_be_is_rejected(cli, settings, told, tmp_path):
+    err = rejected(cli, "run", *settings)
     assert told in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "runs").exists()
 
 
 def test_a_partition_cannot_be_exported_onto_a_folder(cli):
-    assert "cannot write" in refused(cli, "partition", "--export", ".")
+    assert "cannot write" in rejected(cli, "partition", "--export", ".")
 
 
 def test_names_with_brackets_are_printed_as_they_are(cli):
@@ -211,7 +211,7 @@ def test_a_damaged_run_is_no_traceback_to_the_doctor(cli, tmp_path, damage, told
     (tmp_path / "run/result.json").write_text(damage)
     (tmp_path / "run/experiment.yaml").write_text("method: v7\n")
     (tmp_path / "run/events.jsonl").write_text('5\n{"event": "round"}\n')
-    err = refused(cli, "doctor", "run")
+    err = rejected(cli, "doctor", "run")
     assert told in err
     assert len(err.splitlines()) == 1
 
@@ -246,9 +246,9 @@ class Mine:
         ("own_family", "__call__", "start", "own_family.py:6: Mine is no loss term; add __call__(step)"),
     ],
 )
-def test_a_part_of_ones_own_is_refused_in_one_line(cli, tmp_path, name, old, new, told):
+def test_a_part_of_ones_own_is_rejected_in_one_line(cli, tmp_path, name, old, new, told):
     (tmp_path / f"{name}.py").write_text(OWN_LOSS.replace(old, new, 1))
-    err = refused(cli, "run", "method=v4", f"method.client.terms=[{name}:Mine]", "engine.workers=1")
+    err = rejected(cli, "run", "method=v4", f"method.client.terms=[{name}:Mine]", "engine.workers=1")
     assert told in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "runs").exists()
@@ -257,6 +257,6 @@ def test_a_part_of_ones_own_is_refused_in_one_line(cli, tmp_path, name, old, new
 def test_an_error_in_a_part_of_ones_own_is_one_line_with_its_place(cli, tmp_path):
     (tmp_path / "own_error.py").write_text(OWN_LOSS)
     words = ("method=v4", "method.client.terms=[own_error:Mine]", "engine.workers=1", "out=here", "--quiet")
-    err = refused(cli, "run", *words)
+    err = rejected(cli, "run", *words)
     assert "own_error.py:11: AttributeError: 'Tensor' object has no attribute 'nonsense'" in err
     assert len(err.splitlines()) == 1

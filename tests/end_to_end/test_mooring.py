@@ -144,7 +144,7 @@ def test_workers_change_no_byte_and_the_split_no_prediction(words, tmp_path):
     assert skewed.accuracy > 0.9
 
 
-def test_an_upload_over_another_encoder_is_refused(words, stripes, tmp_path):
+def test_an_upload_over_another_encoder_is_rejected(words, stripes, tmp_path):
     _, other, *rest = [*words[:3], f"encoder={small_encoder(tmp_path / 'o.onnx', channels=6, seed=1)}", *words[4:]]
     ours = one(*words, "engine.workers=1", f"out={tmp_path / 'a'}")
     theirs = one("data.source=arrays", other, *rest, "engine.workers=1", f"out={tmp_path / 'b'}")

@@ -94,7 +94,7 @@ def test_what_stands_beside_is_a_choice(make_job, tmp_path):
         (["encoder.epochs=0"], "method.fusion.map.epochs=0: must be greater than 0"),
     ],
 )
-def test_what_cannot_be_is_refused(cli, words, told):
+def test_what_cannot_be_is_rejected(cli, words, told):
     code, _, err = cli("run", *SHORT[:1], *words, "out=here")
     assert code == 2
     assert told in err

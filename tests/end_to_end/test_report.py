@@ -85,7 +85,7 @@ def test_a_run_that_stopped_says_how_to_go_on(cli, run_folder):
     assert "mooring resume run" in out
 
 
-def test_watching_nothing_is_refused(cli, tmp_path):
+def test_watching_nothing_is_rejected(cli, tmp_path):
     (tmp_path / "empty").mkdir()
     code, _, err = cli("watch", "empty")
     assert code == 2

@@ -203,14 +203,14 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
 def test_a_run_leaves_torch_with_as_many_threads_as_it_found(tmp_path):
     short = ["method=v4", "training.rounds=1", "training.local_epochs=1", "data.limit=300", "engine.workers=1"]
     (tmp_path / "taken").touch()
-    [well], [refused] = (load(overrides=[*short, f"out={tmp_path / name}"]) for name in ("run", "taken"))
+    [well], [rejected] = (load(overrides=[*short, f"out={tmp_path / name}"]) for name in ("run", "taken"))
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(3)
         result = run(well)
         assert torch.get_num_threads() == 3
         with pytest.raises(StoreError, match="cannot be written"):
-            run(refused)
+            run(rejected)
         assert torch.get_num_threads() == 3
         [row] = fuse(tmp_path / "run", load_fusions("feature-ensemble"))
         assert torch.get_num_threads() == 3

@@ -15,10 +15,10 @@ def worker():
 
 
 @pytest.fixture
-def refused(worker):
+def rejected(worker):
     """Bytes that must be refused in one line that has these words, with so many megabytes of room."""
 
-    def refuse(target, content, *words, megabytes=200):
+    def reject(target, content, *words, megabytes=200):
         outcome = worker.read(target, content, megabytes << 20)
         assert outcome.kind == "refused", outcome.text
         assert "; " in outcome.text, "no remedy"
@@ -26,4 +26,4 @@ def refused(worker):
             assert word in outcome.text
         return outcome.text
 
-    return refuse
+    return reject

@@ -69,7 +69,7 @@ def test_a_run_with_a_path_that_looks_like_yaml_can_be_gone_on_with(tmp_path, mo
     assert moved.data.root == str(tmp_path / "[a] #b")
 
 
-def test_a_folder_that_is_no_text_is_refused():
+def test_a_folder_that_is_no_text_is_rejected():
     with pytest.raises(ConfigError, match="is no UTF-8 text"):
         override_value("out", "a\udcff")
 
@@ -134,7 +134,7 @@ def test_a_sweep_that_nobody_can_mean_is_one_line(words):
     assert "\n" not in str(caught.value)
 
 
-def test_a_plan_that_says_more_runs_than_there_are_atoms_is_refused():
+def test_a_plan_that_says_more_runs_than_there_are_atoms_is_rejected():
     factors = {f"training.k{i}": tuple(range(100)) for i in range(40)}
     with pytest.raises(ConfigError, match="are billions of runs"):
         Plan((), factors).points()
@@ -202,7 +202,7 @@ def test_settings_of_a_log_may_be_anything(value, cli, tmp_path):
 
 @pytest.mark.parametrize("count", ["9" * 400, "9" * 5000, "99999999999"])
 @pytest.mark.parametrize("line", ["Round 1 ", "Client 0 Starts", "Client 0 Learned"])
-def test_a_log_that_counts_too_far_is_refused(line, count, cli, tmp_path):
+def test_a_log_that_counts_too_far_is_rejected(line, count, cli, tmp_path):
     wrong = line.replace("1", count).replace("0", count)
     (tmp_path / "x.log").write_text(log_of("OneshotOursV10", v10_rounds()).replace(line, wrong))
     for code, _, err in everything(cli, "x.log"):

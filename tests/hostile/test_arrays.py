@@ -39,10 +39,10 @@ def bomb(megabytes):
     return made.getvalue()
 
 
-def test_a_zip_bomb_is_refused_before_it_is_unpacked(refused):
+def test_a_zip_bomb_is_rejected_before_it_is_unpacked(rejected):
     content = bomb(megabytes=48)
     assert len(content) < 100_000
-    refused("npz", content, "would unpack to", "np.savez", megabytes=40)
+    rejected("npz", content, "would unpack to", "np.savez", megabytes=40)
 
 
 def test_the_limit_can_be_set_and_is_no_part_of_what_an_experiment_is(tmp_path):
@@ -77,8 +77,8 @@ def test_the_limit_can_be_set_and_is_no_part_of_what_an_experiment_is(tmp_path):
     ],
     ids=range(12),
 )
-def test_what_a_header_claims_is_checked_first(refused, inside, words):
-    refused("npz, inside", inside, "train_images", words, megabytes=50)
+def test_what_a_header_claims_is_checked_first(rejected, inside, words):
+    rejected("npz, inside", inside, "train_images", words, megabytes=50)
 
 
 def rewritten(content, **changed):
@@ -91,26 +91,26 @@ def rewritten(content, **changed):
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_zips_that_no_numpy_writes_are_refused(refused, tmp_path):
+def test_zips_that_no_numpy_writes_are_rejected(rejected, tmp_path):
     good = npz_seed(tmp_path)
-    refused("npz", rewritten(good, compress_type=zipfile.ZIP_LZMA), "zipped by method 14")
+    rejected("npz", rewritten(good, compress_type=zipfile.ZIP_LZMA), "zipped by method 14")
     twice = io.BytesIO(good)
     with zipfile.ZipFile(twice, "a") as archive:
         archive.writestr("train_images.npy", npy(header(), bytes(486)))
-    refused("npz", twice.getvalue(), "train_images is there twice")
+    rejected("npz", twice.getvalue(), "train_images is there twice")
     many = io.BytesIO(good)
     with zipfile.ZipFile(many, "a") as archive:
         for number in range(4000):
             archive.writestr(f"{'x' * 240}{number:05d}", b"")
-    refused("npz", many.getvalue(), "bytes of zip directory")
+    rejected("npz", many.getvalue(), "bytes of zip directory")
 
 
-def test_a_directory_that_has_lost_an_array_is_noticed(refused, tmp_path):
+def test_a_directory_that_has_lost_an_array_is_noticed(rejected, tmp_path):
     good = bytearray(npz_seed(tmp_path))
     last = good.rfind(b"PK\x01\x02")
     previous = good.rfind(b"PK\x01\x02", 0, last)
     good[previous + 32 : previous + 34] = struct.pack("<H", len(good) - 22 - last)  # a comment that covers the last
-    refused("npz", bytes(good), "directory")
+    rejected("npz", bytes(good), "directory")
 
 
 def test_a_pipe_is_no_file(tmp_path):

@@ -80,12 +80,12 @@ LARGE = {
 
 
 @pytest.mark.parametrize("target", LARGE)
-def test_a_picture_above_the_limit_is_an_error_before_it_is_decoded(refused, target):
-    refused(target, LARGE[target], "pixels, above data.max_pixels=100000000", "raise data.max_pixels", megabytes=20)
+def test_a_picture_above_the_limit_is_an_error_before_it_is_decoded(rejected, target):
+    rejected(target, LARGE[target], "pixels, above data.max_pixels=100000000", "raise data.max_pixels", megabytes=20)
 
 
-def test_a_side_longer_than_any_camera_makes_is_refused(refused):
-    refused("bmp", bmp(90_000_000, 1), "90000000 x 1 pixels", "65535", megabytes=20)
+def test_a_side_longer_than_any_camera_makes_is_rejected(rejected):
+    rejected("bmp", bmp(90_000_000, 1), "90000000 x 1 pixels", "65535", megabytes=20)
 
 
 def test_too_large_is_an_error_even_where_broken_is_skipped(tmp_path):
@@ -126,7 +126,7 @@ def test_a_size_that_no_memory_holds_is_an_error_before_any_file_is_read(tmp_pat
         ImageFolder(str(tmp_path), size=10**7, max_bytes=10**30).train()
 
 
-def test_a_file_with_more_bytes_than_its_pixels_could_need_is_refused(tmp_path):
+def test_a_file_with_more_bytes_than_its_pixels_could_need_is_rejected(tmp_path):
     path = tmp_path / "a.webp"
     path.write_bytes(LARGE["webp"])
     os.truncate(path, 2**40)  # a hole: it takes no room on the disk
@@ -134,7 +134,7 @@ def test_a_file_with_more_bytes_than_its_pixels_could_need_is_refused(tmp_path):
         decode_image(path, 8, 3)
 
 
-def test_a_scan_above_the_limit_is_an_error_and_a_frame_larger_than_its_header_is_not_decoded(refused, tmp_path):
+def test_a_scan_above_the_limit_is_an_error_and_a_frame_larger_than_its_header_is_not_decoded(rejected, tmp_path):
     pydicom = pytest.importorskip("pydicom")
     path = write_dicom(tmp_path / "a.dcm", pixels(8, 8), 8, "MONOCHROME2")
     dataset = pydicom.dcmread(path)
@@ -142,10 +142,10 @@ def test_a_scan_above_the_limit_is_an_error_and_a_frame_larger_than_its_header_i
     dataset.PixelData = pydicom.encaps.encapsulate([jpeg(65_000, 65_000)])
     dataset["PixelData"].is_undefined_length = True
     dataset.save_as(path)
-    refused("dicom", path.read_bytes(), "1 of 2 images cannot be read", megabytes=50)
+    rejected("dicom", path.read_bytes(), "1 of 2 images cannot be read", megabytes=50)
     dataset.Rows = dataset.Columns = 20_000
     dataset.save_as(path)
-    refused("dicom", path.read_bytes(), "20000 x 20000 pixels, above data.max_pixels=100000000", megabytes=50)
+    rejected("dicom", path.read_bytes(), "20000 x 20000 pixels, above data.max_pixels=100000000", megabytes=50)
 
 
 PICTURES = {  # made when they are asked for: a second, which every collection would pay
@@ -208,11 +208,11 @@ def test_a_pipe_among_the_pictures_is_named_and_not_waited_for(tmp_path):
         assert len(ImageFolder(str(tmp_path), size=8).train()) == 1
 
 
-def test_pixels_whose_checksum_is_wrong_are_not_read(refused):
+def test_pixels_whose_checksum_is_wrong_are_not_read(rejected):
     content = bytearray(saved("PNG", Image.fromarray(pixels(9, 12, 3)), compress_level=0))
     place = content.index(b"IDAT") + 100
     content[place] ^= 1
-    refused("png", bytes(content), "cannot be read")
+    rejected("png", bytes(content), "cannot be read")
 
 
 def test_names_that_would_break_the_line_are_spelled(cli, tmp_path):

@@ -42,8 +42,8 @@ def nested_cells(depth):
     return struct.pack("<II", 14, len(begin) + sizes[-1]) + begin + b"".join(outer)
 
 
-def test_cells_in_cells_are_not_followed(refused):
-    refused("mat", MAT_HEADER + nested_cells(30_000), "X is no array of plain numbers", "mooring data fetch svhn")
+def test_cells_in_cells_are_not_followed(rejected):
+    rejected("mat", MAT_HEADER + nested_cells(30_000), "X is no array of plain numbers", "mooring data fetch svhn")
 
 
 @pytest.mark.parametrize("zipped", [False, True])
@@ -62,23 +62,23 @@ def test_cells_in_cells_are_not_followed(refused):
     ],
     ids=range(9),
 )
-def test_sizes_are_claims_that_are_checked_first(refused, matrix, words, zipped):
+def test_sizes_are_claims_that_are_checked_first(rejected, matrix, words, zipped):
     body = zlib.compress(matrix)
     content = struct.pack("<II", 15, len(body)) + body if zipped else matrix
-    refused("mat", MAT_HEADER + content, words, megabytes=100)
+    rejected("mat", MAT_HEADER + content, words, megabytes=100)
 
 
-def test_zip_bombs_are_not_unpacked(refused):
+def test_zip_bombs_are_not_unpacked(rejected):
     squeeze = zlib.compressobj(1)
     bomb = squeeze.compress(array("X", BYTES, 32, 32, 3, 2, data=element(2, bytes(6144))))
     bomb += b"".join(squeeze.compress(bytes(2**20)) for _ in range(60)) + squeeze.flush()
-    refused("mat", MAT_HEADER + struct.pack("<II", 15, len(bomb)) + bomb, "without an end", megabytes=30)
+    rejected("mat", MAT_HEADER + struct.pack("<II", 15, len(bomb)) + bomb, "without an end", megabytes=30)
 
 
-def test_many_or_equal_variables_are_refused(refused):
-    refused("mat", MAT_HEADER + array("a", BYTES, 1, 1, data=element(2, b"1")) * 2, "'a' twice")
+def test_many_or_equal_variables_are_rejected(rejected):
+    rejected("mat", MAT_HEADER + array("a", BYTES, 1, 1, data=element(2, b"1")) * 2, "'a' twice")
     many = b"".join(array(f"a{i}", BYTES, 1, 1, data=element(2, b"1")) for i in range(70))
-    refused("mat", MAT_HEADER + many, "more than 64 variables")
+    rejected("mat", MAT_HEADER + many, "more than 64 variables")
 
 
 def test_variables_that_nobody_wants_are_passed_over(worker, tmp_path):
@@ -113,8 +113,8 @@ def test_the_other_byte_order_is_read(tmp_path):
     assert read_mat(tmp_path / "a.mat", ("X",))["X"].tolist() == [[1, 513]]
 
 
-def test_a_checksum_that_is_wrong_is_noticed(refused, tmp_path):
+def test_a_checksum_that_is_wrong_is_noticed(rejected, tmp_path):
     zipped = zlib.compress(matrix_seed(tmp_path), 0)
     changed = bytearray(zipped)
     changed[3000] ^= 1
-    refused("mat", MAT_HEADER + struct.pack("<II", 15, len(zipped)) + bytes(changed), "incorrect data check")
+    rejected("mat", MAT_HEADER + struct.pack("<II", 15, len(zipped)) + bytes(changed), "incorrect data check")

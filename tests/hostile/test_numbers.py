@@ -49,7 +49,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_a_whole_number_beyond_every_run_is_refused_by_its_name(folder, cli, place):
+def test_a_whole_number_beyond_every_run_is_rejected_by_its_name(folder, cli, place):
     reseal(folder / "result.json", place, 10**400)
     name = place[-1] if isinstance(place[-1], str) else place[-3]
     for words in READERS:
@@ -83,7 +83,7 @@ def test_nobody_counts_to_the_number_of_clients_that_a_record_claims(folder, cli
 
 
 @pytest.mark.parametrize("value", [10**400, 2**53 + 1, -(10**400)])
-def test_events_with_numbers_beyond_every_run_are_refused_by_line(folder, cli, value):
+def test_events_with_numbers_beyond_every_run_are_rejected_by_line(folder, cli, value):
     (folder / "result.json").unlink()
     with (folder / "events.jsonl").open("a") as file:
         file.write(json.dumps({"event": "round", "client": value, "round": 0}) + "\n")
@@ -93,7 +93,7 @@ def test_events_with_numbers_beyond_every_run_are_refused_by_line(folder, cli, v
     assert len(err.splitlines()) == 1
 
 
-def test_an_event_with_a_number_of_thousands_of_digits_is_refused_by_line(folder):
+def test_an_event_with_a_number_of_thousands_of_digits_is_rejected_by_line(folder):
     with (folder / "events.jsonl").open("a") as file:
         file.write(f'{{"event": "round", "client": {THOUSANDS_OF_DIGITS}, "round": 0}}\n')
     (folder / "result.json").unlink()
@@ -141,7 +141,7 @@ def test_a_result_of_format_1_is_not_believed_either(tmp_path, row):
         ('[{"training.lr": 0.05}, {"training.lr": 0.06}, {"training.lr": 0.07}]', "holds trials of another search"),
     ],
 )
-def test_trials_that_a_search_never_proposed_are_refused(tmp_path, text, told):
+def test_trials_that_a_search_never_proposed_are_rejected(tmp_path, text, told):
     (tmp_path / "sweep.yaml").write_text(SEARCH)
     (tmp_path / "trials.json").write_text('[{"training.lr": 0.05}]')
     assert len(members(tmp_path)) == 1

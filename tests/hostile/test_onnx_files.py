@@ -101,14 +101,14 @@ def blueprint(make_job):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_no_encoder_is_refused_in_one_line(name, blueprint, tmp_path, capfd):
+def test_a_file_that_is_no_encoder_is_rejected_in_one_line(name, blueprint, tmp_path, capfd):
     make, match = FILES[name]
     path = make(tmp_path / "e.onnx")
     for attempt in (OnnxFile(str(path)).size, OnnxFile(str(path)).build):
-        with pytest.raises(ModelError, match=match) as refused:
+        with pytest.raises(ModelError, match=match) as rejected:
             attempt(blueprint)
-        assert len(str(refused.value).splitlines()) == 1
-        assert refused.value.remedy
+        assert len(str(rejected.value).splitlines()) == 1
+        assert rejected.value.remedy
     assert capfd.readouterr().err == ""
 
 
@@ -119,7 +119,7 @@ def test_a_file_that_is_too_large_is_not_read(blueprint, tmp_path, monkeypatch):
         OnnxFile(str(path)).size(blueprint)
 
 
-def test_settings_that_the_file_cannot_meet_are_refused(blueprint, tmp_path):
+def test_settings_that_the_file_cannot_meet_are_rejected(blueprint, tmp_path):
     path = str(small_encoder(tmp_path / "e.onnx"))
     for layers, match in [
         (("nowhere",), "encoder.layers=nowhere: is no output of this encoder; valid: maps, means"),

@@ -40,14 +40,14 @@ def long_text(length):
     ],
     ids=range(15),
 )
-def test_what_no_official_file_has_is_refused_before_it_is_built(refused, content, words):
+def test_what_no_official_file_has_is_rejected_before_it_is_built(rejected, content, words):
     for target in ("cifar10", "cifar100, protocol 2"):
-        refused(target, content, words, "unpack the official archive again")
+        rejected(target, content, words, "unpack the official archive again")
 
 
-def test_one_text_encoded_many_times_over_is_refused(refused):
+def test_one_text_encoded_many_times_over_is_rejected(rejected):
     content = ENCODE + long_text(MILLION) + b"q\x01U\x06latin1\x86q\x02(" + b"h\x00h\x02R" * 2000 + b"l."
-    refused("cifar10", b"\x80\x02" + content, "many times over", megabytes=20)
+    rejected("cifar10", b"\x80\x02" + content, "many times over", megabytes=20)
 
 
 def test_wild_memo_indices_take_no_room(worker):

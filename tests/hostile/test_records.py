@@ -118,7 +118,7 @@ def test_samples_come_from_the_upload_itself(folder, cli):
 
 @pytest.mark.parametrize("name", [".lock", "events.jsonl", "result.json", "experiment.yaml", "state", "uploads"])
 @pytest.mark.parametrize("what", ["link", "pipe"])
-def test_links_and_pipes_are_refused_and_their_targets_left_alone(folder, name, what, tmp_path, cli):
+def test_links_and_pipes_are_rejected_and_their_targets_left_alone(folder, name, what, tmp_path, cli):
     target = tmp_path / "precious"
     if (folder / name).is_dir():
         shutil.move(folder / name, target)

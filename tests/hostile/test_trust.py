@@ -20,7 +20,7 @@ from mooring.fusion import ClassExpert
 from mooring.record import write_record
 from mooring.sweep import load_plan, members
 
-REFUSED = "code that is not part of mooring; add --trust-code if you trust this folder"
+REJECTED = "code that is not part of mooring; add --trust-code if you trust this folder"
 EVIL = """
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +105,7 @@ VERBS = {
 def test_a_verb_that_reads_a_folder_does_not_run_its_code(folder, module, cli, words):
     code, out, err = cli(*words)
     assert (code, out) == (2, "")
-    assert err == f"error: the folder names {module}:Sine, {REFUSED}\n"
+    assert err == f"error: the folder names {module}:Sine, {REJECTED}\n"
     assert not Path("executed").exists()
 
 
@@ -113,7 +113,7 @@ def test_a_verb_that_reads_a_folder_does_not_run_its_code(folder, module, cli, w
 def test_it_does_when_told_to_trust_it(folder, module, cli, words):
     _, _, err = cli(*words, "--trust-code")
     assert Path("executed").exists()
-    assert REFUSED not in err
+    assert REJECTED not in err
 
 
 @pytest.mark.parametrize("words", [["track", "run", "--to", "tensorboard"], ["clean", "run"]], ids=["track", "clean"])
@@ -126,7 +126,7 @@ def test_verbs_that_need_no_code_of_a_folder_run_none(folder, cli, words):
 def test_a_module_that_stands_on_the_command_line_is_trusted(folder, module, cli):
     _, _, err = cli("fuse", "run", "-f", f"{module}:Rule")
     assert Path("executed").exists()
-    assert REFUSED not in err
+    assert REJECTED not in err
 
 
 def test_python_readers_of_folders_trust_nobody_unless_told(folder, module):
@@ -162,7 +162,7 @@ def test_no_record_of_a_sweep_brings_code_in(v12_run, tmp_path, module, cli, whe
     (sweep / "results.csv").write_text(f"run,method,status\na,v7,finished\nb,{method},finished\n")
     code, _, err = cli("report", sweep, "-f", "csv")
     assert code == 2
-    assert REFUSED in err
+    assert REJECTED in err
     assert not Path("executed").exists()
 
 

@@ -8,7 +8,7 @@ import torch
 from untrained import NEEDS, PLAN, changed, upload_of
 
 from mooring.errors import FusionError
-from mooring.fusion import FUSIONS, ClassExpert, Refusal, admit, fuse
+from mooring.fusion import FUSIONS, ClassExpert, Rejection, admit, fuse
 from mooring.fusion.base import Server
 from mooring.models.network import PROTOTYPES
 from mooring.uploads.classes import LABEL_COUNTS
@@ -50,16 +50,16 @@ def test_otherwise_the_bad_one_is_set_aside_with_its_reason(spoil, message, uplo
     bad = [uploads[2], spoil(uploads[1]), uploads[0]]
     admission = admit(bad, ClassExpert.needs, PLAN, JOB, strict=False)
     assert [upload.client for upload in admission.admitted] == [0, 2]
-    [refusal] = admission.refused
-    assert (refusal.client, refusal.site) == (1, "south")
-    assert any(re.search(message, problem) for problem in refusal.problems)
+    [rejection] = admission.rejected
+    assert (rejection.client, rejection.site) == (1, "south")
+    assert any(re.search(message, problem) for problem in rejection.problems)
 
 
 def test_everything_that_is_wrong_is_told(uploads):
     broken = replace(uploads[1], samples=0, job="")
     broken = changed(broken, **{PROTOTYPES: torch.zeros(1), LABEL_COUNTS: -uploads[1].tensors[LABEL_COUNTS]})
-    [refusal] = admit([broken], ClassExpert.needs, PLAN, JOB, strict=False).refused
-    assert len(refusal.problems) == 4
+    [rejection] = admit([broken], ClassExpert.needs, PLAN, JOB, strict=False).rejected
+    assert len(rejection.problems) == 4
 
 
 def test_who_uploaded_twice_is_not_chosen_from(uploads):
@@ -69,12 +69,12 @@ def test_who_uploaded_twice_is_not_chosen_from(uploads):
     for order in (twice, twice[::-1]):
         admission = admit(order, ClassExpert.needs, PLAN, strict=False)
         assert [upload.client for upload in admission.admitted] == [0, 2]
-        assert {refusal.client for refusal in admission.refused} == {1}
+        assert {rejection.client for rejection in admission.rejected} == {1}
 
 
 def test_uploads_come_in_by_number_with_what_is_needed_and_nothing_else(uploads):
     admission = admit(uploads[::-1], ClassExpert.needs, PLAN)
-    assert admission.refused == ()
+    assert admission.rejected == ()
     assert [upload.client for upload in admission.admitted] == [0, 1, 2]
     needed = {name for part in ClassExpert.needs for name in part.expected(PLAN)}
     assert all(set(upload.tensors) == needed < set(uploads[0].tensors) for upload in admission.admitted)
@@ -98,10 +98,10 @@ def test_fusing_leaves_the_bad_ones_out_or_stops(uploads, digits):
 
 
 @pytest.mark.parametrize("kind", FUSIONS)
-def test_every_rule_hears_of_a_refusal_through_the_door(kind, uploads):
+def test_every_rule_hears_of_a_rejection_through_the_door(kind, uploads):
     fusion = FUSIONS[kind]()
     empty = replace(uploads[0], tensors={})
-    [refusal] = admit([empty], fusion.needs, PLAN, strict=False).refused
+    [rejection] = admit([empty], fusion.needs, PLAN, strict=False).rejected
     expected = {name for part in fusion.needs for name in part.expected(PLAN)}
-    assert refusal == Refusal(0, "north", refusal.problems)
-    assert set(refusal.problems) == {f"tensor {name!r} is missing" for name in expected}
+    assert rejection == Rejection(0, "north", rejection.problems)
+    assert set(rejection.problems) == {f"tensor {name!r} is missing" for name in expected}

@@ -102,18 +102,18 @@ def wrong(annotation):
 
 
 @pytest.mark.parametrize(("cls", "name"), FIELDS)
-def test_a_field_refuses_what_it_may_not_hold(cls, name):
+def test_a_field_rejects_what_it_may_not_hold(cls, name):
     """In one line: class, field, value, what is valid."""
     annotation = hints(cls)[name]
     for value in wrong(annotation):
-        if leaf(annotation) and from_yaml(annotation, value) is not REFUSED:
+        if leaf(annotation) and from_yaml(annotation, value) is not REJECTED:
             continue  # another member of a union takes it
-        with pytest.raises(ConfigError, match=rf"^{cls.__name__}\.{name}=.*: must ") as refused:
+        with pytest.raises(ConfigError, match=rf"^{cls.__name__}\.{name}=.*: must ") as rejected:
             cls(**REQUIRED.get(cls, {}) | {name: value})
-        assert "\n" not in str(refused.value)
+        assert "\n" not in str(rejected.value)
 
 
-REFUSED = object()
+REJECTED = object()
 adapter = cache(TypeAdapter)
 
 
@@ -122,7 +122,7 @@ def from_yaml(annotation, value):
     try:
         return adapter(annotation).validate_json(json.dumps(value, allow_nan=False), strict=True)
     except (ValidationError, ValueError):
-        return REFUSED
+        return REJECTED
 
 
 def leaf(annotation):
@@ -141,7 +141,7 @@ plain = st.one_of(numbers, st.booleans(), st.none(), st.text(max_size=5), st.sam
 def test_python_and_yaml_agree_on_every_kind_of_field(annotation, value):
     """Python takes whatever YAML makes of a value, and nothing that YAML refuses."""
     rule, read = rule_of(LEAVES[annotation]), from_yaml(LEAVES[annotation], value)
-    if read is REFUSED:
+    if read is REJECTED:
         assert rule(value) is not None
     else:
         assert rule(read) is None
@@ -171,16 +171,16 @@ def test_every_part_with_fields_is_checked(cls):
         (lambda: Uncertainty("lineer", "x"), "Uncertainty.ratio='lineer': must be 'constant', 'linear', "),
     ],
 )
-def test_a_refusal_names_class_field_value_and_what_is_valid(make, told):
-    with pytest.raises(ConfigError) as refused:
+def test_a_rejection_names_class_field_value_and_what_is_valid(make, told):
+    with pytest.raises(ConfigError) as rejected:
         make()
-    assert str(refused.value).startswith(told)
+    assert str(rejected.value).startswith(told)
 
 
 def test_all_fields_that_are_wrong_are_told_at_once():
-    with pytest.raises(ConfigError) as refused:
+    with pytest.raises(ConfigError) as rejected:
         Training(rounds=0, lr=-1.0, lr_schedule="fast")
-    assert [problem.partition("=")[0] for problem in refused.value.problems] == [
+    assert [problem.partition("=")[0] for problem in rejected.value.problems] == [
         "Training.rounds",
         "Training.lr",
         "Training.lr_schedule",

@@ -125,7 +125,7 @@ def test_a_clients_prototype_norm_buys_no_influence(kind, server, uploads, test_
         (lambda t: {**t, PROTOTYPES: t[PROTOTYPES] * float("nan")}, r"client 1: .* not finite"),
     ],
 )
-def test_a_broken_upload_is_refused_by_client_and_tensor(kind, spoil, message, server, uploads):
+def test_a_broken_upload_is_rejected_by_client_and_tensor(kind, spoil, message, server, uploads):
     broken = Upload(1, 0, uploads[1].samples, spoil(dict(uploads[1].tensors)))
     with pytest.raises(FusionError, match=message):
         fuse(rule(kind), [uploads[0], broken, uploads[2]], server)
@@ -150,7 +150,7 @@ def test_statistics_never_speak_for_an_unseen_class(kind, server, uploads, test_
         (-1, lambda t: -t, r"client 1: tensor '.*\.(second|variances)' holds a negative variance"),
     ],
 )
-def test_broken_statistics_are_refused_by_client_and_tensor(kind, which, spoil, message, server, uploads):
+def test_broken_statistics_are_rejected_by_client_and_tensor(kind, which, spoil, message, server, uploads):
     (part,) = FUSIONS[kind]().needs
     name = list(part.expected(server.blueprint))[which]
     tensors = dict(uploads[1].tensors)

@@ -102,7 +102,7 @@ def spoilt(part, network, shard, which, change):
         (Mixtures(FILTERS, 2), ".variances", lambda v: -v, "holds a negative variance"),
     ],
 )
-def test_a_part_refuses_what_no_images_can_give_by_name(part, which, change, message, network, shards):
+def test_a_part_rejects_what_no_images_can_give_by_name(part, which, change, message, network, shards):
     name, problems = spoilt(part, network, shards[0], which, change)
     assert f"tensor {name!r} {message}" in problems
 

@@ -280,13 +280,13 @@ def images_of(**changes):
         (images_of(std=[0]), r"preprocessing.std=\[0\]: must be above 0"),
     ],
 )
-def test_a_file_that_lies_is_refused_in_one_line(change, message, predictor):
+def test_a_file_that_lies_is_rejected_in_one_line(change, message, predictor):
     with pytest.raises(ModelError, match=message) as told:
         decode_predictor(forged(predictor, change))
     assert len(str(told.value).splitlines()) == 1
 
 
-def test_tensors_that_do_not_fit_are_refused(predictor):
+def test_tensors_that_do_not_fit_are_rejected(predictor):
     for tensors, message in [
         ({"prototypes": torch.zeros(3, 10, 7)}, "do not fit together"),
         ({"seen": torch.ones(3, dtype=torch.bool)}, "do not fit together"),
@@ -297,7 +297,7 @@ def test_tensors_that_do_not_fit_are_refused(predictor):
             decode_predictor(forged(predictor, tensors=tensors))
 
 
-def test_what_is_no_predictor_is_refused_in_one_line(predictor, uploads, tmp_path):
+def test_what_is_no_predictor_is_rejected_in_one_line(predictor, uploads, tmp_path):
     path = tmp_path / "p.safetensors"
     with pytest.raises(ModelError, match=r"p.safetensors: cannot be read"):
         load_predictor(path)

@@ -102,7 +102,7 @@ def test_a_teacher_of_zero_epochs_is_the_common_starting_network(make_job, publi
         torch.testing.assert_close(bank.features, F.normalize(start.embed(public.images)))
 
 
-def test_labels_of_other_classes_are_refused(make_job, public):
+def test_labels_of_other_classes_are_rejected(make_job, public):
     two = ImageSet(public.images, public.labels % 2, ("even", "odd"))
     build_bank(Bank(teacher_epochs=0), two, make_job("v6"), quiet)  # without labels any classes do
     with pytest.raises(DataError, match="2 classes, the clients 10"):

@@ -85,7 +85,7 @@ def test_facts_and_tensors_of_a_state_come_back():
     assert tensors.keys() == TENSORS.keys()
 
 
-def test_what_was_changed_on_the_way_is_refused():
+def test_what_was_changed_on_the_way_is_rejected():
     rng = random.Random(0)
     for _ in range(600):
         data = bytearray(DATA)
@@ -169,13 +169,13 @@ def facts(**changes):
         (DATA[:-1] + b"x", "was changed on the way"),
     ],
 )
-def test_what_is_no_upload_is_refused_in_one_line(data, message):
+def test_what_is_no_upload_is_rejected_in_one_line(data, message):
     with pytest.raises(UploadError, match=message) as told:
         decode(data)
     assert len(str(told.value).splitlines()) == 1
 
 
-def test_a_byte_that_is_neither_true_nor_false_is_refused():
+def test_a_byte_that_is_neither_true_nor_false_is_rejected():
     data = bytearray(save({"t": torch.tensor([True])}, {"mooring": '{"format":1,"client":0,"round":0,"samples":1}'}))
     data[-1] = 2
     with pytest.raises(UploadError, match="client 0: tensor 't' holds neither true nor false"):

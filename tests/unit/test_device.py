@@ -71,7 +71,7 @@ def test_the_precision_is_part_of_the_fingerprint_and_leaves_old_ones_alone():
     assert load(overrides=["training.precision=bfloat16"])[0].fingerprint() != fingerprints[0]
 
 
-def test_a_gpu_that_is_not_there_is_refused(cli):
+def test_a_gpu_that_is_not_there_is_rejected(cli):
     if torch.cuda.is_available():
         pytest.skip("that a missing GPU is refused: this machine has one")
     code, _, err = cli("run", "engine.device=cuda")

@@ -350,7 +350,7 @@ def test_a_log_may_hold_values_that_are_no_numbers(tmp_path, value):
         assert told.finding("not-a-number").ill
 
 
-def test_a_file_that_is_no_log_is_refused(tmp_path):
+def test_a_file_that_is_no_log_is_rejected(tmp_path):
     (tmp_path / "x.log").write_text("hello\n")
     with pytest.raises(StoreError, match="holds no round of the published code"):
         read_log(tmp_path / "x.log")

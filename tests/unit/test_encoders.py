@@ -200,18 +200,18 @@ def test_a_resnet_of_torchvision_or_timm_loads_by_its_names(bottleneck, blueprin
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
-def test_a_resnet_that_is_none_is_refused_by_name(blueprint, tmp_path):
+def test_a_resnet_that_is_none_is_rejected_by_name(blueprint, tmp_path):
     state, path = resnet_state(bottleneck=False), tmp_path / "r.safetensors"
 
-    def refuse(match, **changed):
+    def reject(match, **changed):
         kept = {name: tensor for name, tensor in {**state, **changed}.items() if tensor is not None}
         save_file(kept, path)
         with pytest.raises(ModelError, match=match):
             ResNetFile(str(path)).build(blueprint)
 
-    refuse("tensor 'layer3.1.bn2.running_var' is missing", **{"layer3.1.bn2.running_var": None})
-    refuse(r"layer2.0.conv1.weight is \(16, 5, 3, 3\) after 8", **{"layer2.0.conv1.weight": torch.zeros(16, 5, 3, 3)})
-    refuse(
+    reject("tensor 'layer3.1.bn2.running_var' is missing", **{"layer3.1.bn2.running_var": None})
+    reject(r"layer2.0.conv1.weight is \(16, 5, 3, 3\) after 8", **{"layer2.0.conv1.weight": torch.zeros(16, 5, 3, 3)})
+    reject(
         "tensor 'conv1.weight' holds values that are not finite",
         **{"conv1.weight": torch.full((8, 3, 7, 7), torch.nan)},
     )

@@ -141,25 +141,25 @@ def test_an_encoder_file_is_that_encoder(prefix, blueprint, digits, tmp_path):
     torch.testing.assert_close(feature_map.build(blueprint)(digits.images[:20]), expected, atol=1e-5, rtol=1e-5)
 
 
-def test_a_file_that_is_not_the_encoder_is_refused_by_name(blueprint, tmp_path):
+def test_a_file_that_is_not_the_encoder_is_rejected_by_name(blueprint, tmp_path):
     state = {n: t.contiguous() for n, t in blueprint.build(torch.Generator()).encoder.state_dict().items()}
     path = tmp_path / "e.safetensors"
 
-    def refuse(match):
+    def reject(match):
         with pytest.raises(ModelError, match=match):
             EncoderFile(str(path)).build(blueprint)
 
-    refuse(r"map.path=.*e.safetensors: cannot be read")
+    reject(r"map.path=.*e.safetensors: cannot be read")
     path.mkdir()
-    refuse(r"cannot be read")
+    reject(r"cannot be read")
     path.rmdir()
     path.write_bytes(pickle.dumps(state))
-    refuse(r"is not a safetensors file")
+    reject(r"is not a safetensors file")
     save_file({n: t for n, t in state.items() if n != "3.conv2.weight"}, path)
-    refuse(r"tensor '3.conv2.weight' is missing")
+    reject(r"tensor '3.conv2.weight' is missing")
     save_file({**state, "3.conv2.weight": torch.zeros(2, 2)}, path)
-    refuse(r"tensor '3.conv2.weight' has shape \(2, 2\), not \(16, 16, 3, 3\)")
+    reject(r"tensor '3.conv2.weight' has shape \(2, 2\), not \(16, 16, 3, 3\)")
     with pytest.raises(ModelError, match="has shape"):
         EncoderFile(str(path)).size(blueprint)
     save_file({**state, "1.weight": torch.full((16,), float("nan"))}, path)
-    refuse(r"tensor '1.weight' holds values that are not finite")
+    reject(r"tensor '1.weight' holds values that are not finite")

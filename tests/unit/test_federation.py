@@ -92,7 +92,7 @@ class TestJob:
         assert first.work.sha256 == second.work.sha256
         assert first.sha256 != second.sha256
 
-    def test_a_job_whose_words_build_something_else_is_refused(self, made):
+    def test_a_job_whose_words_build_something_else_is_rejected(self, made):
         held = decode_container(made.job_path.read_bytes(), JOB)
         other = dict(held.manifest) | {"experiment": dict(held.manifest["experiment"]) | {"seed": 2}}
         with pytest.raises(FederationError, match="another work order"):
@@ -150,7 +150,7 @@ class TestJob:
         with pytest.raises(FederationError, match="not the file of this job"):
             opened_job(decode_container(data, JOB), "job", str(made.job_path))
 
-    def test_a_job_that_calls_its_method_otherwise_is_refused(self, made):
+    def test_a_job_that_calls_its_method_otherwise_is_rejected(self, made):
         """A site that approves sums over features must not train a network."""
         held = decode_container(made.job_path.read_bytes(), JOB)
         for name in ("v7", "mooring"):
@@ -158,7 +158,7 @@ class TestJob:
             with pytest.raises(FederationError, match="calls its method otherwise than what it builds"):
                 opened_job(decode_container(lie, JOB), "job")
 
-    def test_a_job_that_nobody_signed_is_refused(self, made):
+    def test_a_job_that_nobody_signed_is_rejected(self, made):
         held = decode_container(made.job_path.read_bytes(), JOB)
         with pytest.raises(FederationError, match="signed by nobody"):
             opened_job(decode_container(encode(JOB, held.manifest), JOB), "job")
@@ -187,7 +187,7 @@ class TestJob:
             plan(experiment, classes, sites, made.coordinator.identity)
 
     @pytest.mark.parametrize("method", ["local-only", "centralised", "v6"])
-    def test_a_method_that_needs_more_than_sites_have_is_refused(self, made, method):
+    def test_a_method_that_needs_more_than_sites_have_is_rejected(self, made, method):
         (experiment,) = load(None, ["data.source=image_folder", f"method={method}"])
         with pytest.raises(FederationError, match="choose another method"):
             plan(experiment, CLASSES, ["north"], made.coordinator.identity)
@@ -230,7 +230,7 @@ class TestTraining:
             desk.train("north", job, "late.mooring", now=NOW + timedelta(days=1))
         assert not (desk.root / "late.mooring").exists()
 
-    def test_a_file_that_would_be_refused_is_not_made(self, desk):
+    def test_a_file_that_would_be_rejected_is_not_made(self, desk):
         approve(desk.job, desk.log("north"))
         place = folder_of(desk.job, "north", desk.data("north"))
         with pytest.raises(FederationError, match="wants the key"):

@@ -59,9 +59,9 @@ def test_a_site_with_one_class_under_anothers_name_is_set_aside(digits, shard_of
     sevens = shard_of([7], 100)
     called_ones = ImageSet(sevens.images, torch.ones_like(sevens.labels), sevens.classes)
     uploads = [uploaded(k, shard) for k, shard in enumerate(shards[:3])]
-    [refusal] = suspects(PART, [*uploads, uploaded(3, called_ones)], BLUEPRINT)
-    assert refusal.site == "west"
-    assert "its classes do not lie where the others' do" in refusal.problems[0]
+    [rejection] = suspects(PART, [*uploads, uploaded(3, called_ones)], BLUEPRINT)
+    assert rejection.site == "west"
+    assert "its classes do not lie where the others' do" in rejection.problems[0]
     assert suspects(PART, [*uploads, uploaded(3, shard_of([7], 100))][1:], BLUEPRINT) == ()
 
 
@@ -73,8 +73,8 @@ def test_of_two_sites_that_disagree_nobody_is_believed_more(digits):
 def test_a_copy_with_other_numbers_of_images_is_one(digits):
     shards, _ = divided(digits, 1.0, sites=4)
     twice = ImageSet(shards[0].images.repeat(2, 1, 1, 1), shards[0].labels.repeat(2), shards[0].classes)
-    [refusal] = suspects(PART, [uploaded(k, shard) for k, shard in enumerate([*shards[:3], twice])], BLUEPRINT)
-    assert refusal.problems == ("it has the images of north, or nearly all of them",)
+    [rejection] = suspects(PART, [uploaded(k, shard) for k, shard in enumerate([*shards[:3], twice])], BLUEPRINT)
+    assert rejection.problems == ("it has the images of north, or nearly all of them",)
 
 
 @pytest.mark.parametrize("feature_map", [Pixels(), RandomFilters(16)], ids=lambda feature_map: feature_map.kind)
@@ -86,4 +86,4 @@ def test_no_real_image_has_a_feature_beyond_the_bound(feature_map, digits):
 def test_a_prototype_of_absurd_length_is_told():
     uploads = [Upload(k, 0, 10, {PROTOTYPES: torch.ones(10, 4) * 20**k}, str(k)) for k in (0, 1, 1, 5)]
     uploads = [replace(upload, client=k) for k, upload in enumerate(uploads)]
-    assert [refusal.client for refusal in absurd_prototypes(uploads)] == [3]
+    assert [rejection.client for rejection in absurd_prototypes(uploads)] == [3]

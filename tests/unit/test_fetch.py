@@ -43,7 +43,7 @@ def here(root: Path) -> list[str]:
     return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
 
 
-def refused(shelf: Shelf, root: Path, *words: str, content: bytes = CONTENT) -> None:
+def rejected(shelf: Shelf, root: Path, *words: str, content: bytes = CONTENT) -> None:
     with pytest.raises(DataError) as caught:
         fetch(thing(shelf, content), str(root), pauses=())
     assert caught.value.remedy
@@ -70,7 +70,7 @@ def test_a_broken_connection_is_continued_by_itself(shelf: Shelf, tmp_path: Path
 
 def test_an_interrupted_download_is_kept_and_continued_by_the_next_command(shelf: Shelf, tmp_path: Path) -> None:
     shelf.cuts = [100]
-    refused(shelf, tmp_path, "ended early", "after 100 bytes", "goes on where it was")
+    rejected(shelf, tmp_path, "ended early", "after 100 bytes", "goes on where it was")
     assert here(tmp_path) == ["things/thing.bin.part"]
     seen: list[Event] = []
     fetch(thing(shelf), str(tmp_path), seen.append)
@@ -104,7 +104,7 @@ def test_a_part_that_is_whole_or_longer_is_judged_by_its_checksum(shelf: Shelf, 
 
 
 def test_a_wrong_checksum_never_gets_the_name(shelf: Shelf, tmp_path: Path) -> None:
-    refused(shelf, tmp_path, md5(CONTENT).hexdigest(), md5(b"else").hexdigest(), content=b"else")
+    rejected(shelf, tmp_path, md5(CONTENT).hexdigest(), md5(b"else").hexdigest(), content=b"else")
     assert here(tmp_path) == []
 
 
@@ -119,13 +119,13 @@ def test_a_damaged_file_of_an_incomplete_set_is_replaced(shelf: Shelf, tmp_path:
 
 def test_a_missing_file_is_told_with_the_servers_words(shelf: Shelf, tmp_path: Path) -> None:
     shelf.files.clear()
-    refused(shelf, tmp_path, "404 Not Found", "by hand")
+    rejected(shelf, tmp_path, "404 Not Found", "by hand")
     assert here(tmp_path) == []
 
 
 def test_a_server_that_is_not_there(shelf: Shelf, tmp_path: Path) -> None:
     shelf.address = "http://127.0.0.1:1"
-    refused(shelf, tmp_path, "cannot be reached", "https_proxy")
+    rejected(shelf, tmp_path, "cannot be reached", "https_proxy")
 
 
 def test_a_disk_that_is_too_small_is_told_before_the_download(
@@ -133,14 +133,14 @@ def test_a_disk_that_is_too_small_is_told_before_the_download(
 ) -> None:
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100))
-    refused(shelf, tmp_path, "10,240 bytes are still to come and 100 are free")
+    rejected(shelf, tmp_path, "10,240 bytes are still to come and 100 are free")
 
 
 def test_a_disk_that_fills_up_keeps_what_has_arrived(shelf: Shelf, tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (5000, before[1]))
     try:
-        refused(shelf, tmp_path, "cannot be written (File too large)", "goes on where it was")
+        rejected(shelf, tmp_path, "cannot be written (File too large)", "goes on where it was")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert part(tmp_path).read_bytes() == CONTENT[:5000]
@@ -151,13 +151,13 @@ def test_a_disk_that_fills_up_keeps_what_has_arrived(shelf: Shelf, tmp_path: Pat
 
 def test_a_folder_that_cannot_be_written(shelf: Shelf, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    refused(shelf, tmp_path / "file", "cannot be written", "--root")
+    rejected(shelf, tmp_path / "file", "cannot be written", "--root")
     assert shelf.asked == []
 
 
 def test_two_processes_do_not_write_one_file(shelf: Shelf, tmp_path: Path) -> None:
     with appending(part(tmp_path)):
-        refused(shelf, tmp_path, "another process")
+        rejected(shelf, tmp_path, "another process")
 
 
 def archive(folder: Path, *more: tarfile.TarInfo) -> bytes:

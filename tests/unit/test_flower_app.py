@@ -157,23 +157,23 @@ def test_where_nothing_came_nothing_is_said_to_be_kept(federation):
         run(Grid({}), deadline=0.1)
 
 
-def test_sites_that_refused_are_not_waited_for_and_told_apart_from_silent_ones(federation, caplog):
+def test_sites_that_rejected_are_not_waited_for_and_told_apart_from_silent_ones(federation, caplog):
     nodes, run = federation
-    refusing = {2: nodes[2] | {"data": "/nowhere"}}
-    assert run(Grid(nodes | refusing), need=2) == ["north", "east"]
+    rejecting = {2: nodes[2] | {"data": "/nowhere"}}
+    assert run(Grid(nodes | rejecting), need=2) == ["north", "east"]
     assert "no upload from south: /nowhere" in caplog.text
     assert "nothing from" not in caplog.text  # what is said at the deadline
     with pytest.raises(FederationError, match="2 of 3 needed uploads have come; refused: south; what came"):
-        run(Grid(nodes | refusing))
+        run(Grid(nodes | rejecting))
 
 
-def test_a_refusal_does_not_end_a_run_in_which_another_node_is_still_at_work(federation, tmp_path):
+def test_a_rejection_does_not_end_a_run_in_which_another_node_is_still_at_work(federation, tmp_path):
     nodes, run = federation
     stranger = nodes[2] | {"data": "/nowhere", "home": str(tmp_path / "stranger")}
     assert run(Grid({1: nodes[1], 2: stranger, 3: nodes[3], 4: nodes[2]}, late={4})) == list(SITES)
 
 
-def test_a_node_that_refused_is_asked_again_once_it_was_restarted(federation, caplog):
+def test_a_node_that_rejected_is_asked_again_once_it_was_restarted(federation, caplog):
     nodes, run = federation
     first = {1: nodes[1], 2: nodes[2] | {"data": "/nowhere"}}
     grid = Grid(nodes, before=[first, {1: nodes[1]}])
@@ -193,7 +193,7 @@ def test_a_node_that_obeys_another_coordinator_says_so_and_the_others_go_on(fede
     assert not (tmp_path / "south" / "flower").exists()
 
 
-def test_a_node_that_cannot_use_its_disk_refuses_in_one_line(federation, tmp_path, caplog):
+def test_a_node_that_cannot_use_its_disk_rejects_in_one_line(federation, tmp_path, caplog):
     nodes, run = federation
     (tmp_path / "file").write_text("no folder")
     assert run(Grid(nodes | {2: nodes[2] | {"home": str(tmp_path / "file")}}), need=2) == ["north", "east"]
@@ -202,7 +202,7 @@ def test_a_node_that_cannot_use_its_disk_refuses_in_one_line(federation, tmp_pat
     assert "Traceback" not in caplog.text
 
 
-def test_a_bug_at_a_node_keeps_its_traceback_there_and_the_server_hears_a_refusal(federation, caplog):
+def test_a_bug_at_a_node_keeps_its_traceback_there_and_the_server_hears_a_rejection(federation, caplog):
     nodes, _ = federation
     message = question(1, {"job": b""})  # it does not say what the server has
     message.metadata.__dict__["_message_id"] = "message"

@@ -68,7 +68,7 @@ def test_an_upload_that_is_damaged_on_the_nodes_disk_is_made_again(node, job_byt
     assert trainings(node) == 2
 
 
-def test_a_job_of_another_key_is_refused_before_anything_is_read(node, job_bytes, tmp_path):
+def test_a_job_of_another_key_is_rejected_before_anything_is_read(node, job_bytes, tmp_path):
     stranger = own_identity(tmp_path / "stranger").public
     with pytest.raises(FederationError, match="and the coordinator of this node is"):
         job_for(replace(node, coordinator=stranger, data="/nowhere"), job_bytes)
@@ -86,7 +86,7 @@ def test_without_a_coordinator_only_what_the_site_has_approved_is_trained(node, 
     assert job_for(careful, job_bytes).site_names == ("north", "south")
 
 
-def test_a_site_that_the_job_does_not_name_is_refused(node, job_bytes):
+def test_a_site_that_the_job_does_not_name_is_rejected(node, job_bytes):
     with pytest.raises(FederationError, match="site 'west': is not in this job"):
         job_for(replace(node, name="west"), job_bytes)
 

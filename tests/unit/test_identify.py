@@ -102,7 +102,7 @@ def test_a_log_that_lacks_something_is_the_same_or_unknown(name, identified):
 
 
 @pytest.mark.parametrize("name", [name for name, style in STYLES.items() if style.known != "unknown"])
-def test_a_log_that_was_cut_off_is_the_same_or_unknown_or_refused(name, identified):
+def test_a_log_that_was_cut_off_is_the_same_or_unknown_or_rejected(name, identified):
     said = list(STYLES[name].messages())
     for end in range(1, len(said), 3):
         try:

@@ -181,7 +181,7 @@ def test_the_command_names_a_folder_for_every_experiment(several, v11, cli):
     assert "v11-linear (inferred) on cifar10, accuracy 0.3300, here\n  because the header is" in out
 
 
-def test_what_reads_uploads_refuses_an_imported_run(v11, cli):
+def test_what_reads_uploads_rejects_an_imported_run(v11, cli):
     assert cli("import", v11, "out=run")[0] == 0
     told = "was imported from v11.log"
     unknown = "training.local_epochs=null"  # the log does not tell it, so its experiment cannot be run again
@@ -249,7 +249,7 @@ LACKING = {
 
 
 @pytest.mark.parametrize("lines", LACKING)
-def test_a_log_that_is_refused_says_what_is_missing(tmp_path, cli, lines):
+def test_a_log_that_is_rejected_says_what_is_missing(tmp_path, cli, lines):
     path = tmp_path / "x.log"
     path.write_text(lines)
     code, out, err = cli("import", path)

@@ -43,7 +43,7 @@ def test_nobody_needs_to_sign(predictor):
     assert decode_model(encode_model(predictor, TOLD)).signer is None
 
 
-def test_what_is_no_model_is_refused_in_one_line(predictor):
+def test_what_is_no_model_is_rejected_in_one_line(predictor):
     data = encode_model(predictor, TOLD)
     payload = container.decode_container(data, "model").payload
     wrong = [
@@ -195,7 +195,7 @@ def test_an_encoder_in_a_file_is_named_by_its_hash_unless_it_is_asked_for(own_fi
     assert (tmp_path / "again.mooring").read_bytes() == (tmp_path / "named.mooring").read_bytes()
 
 
-def test_a_model_that_names_another_encoder_than_it_has_is_refused():
+def test_a_model_that_names_another_encoder_than_it_has_is_rejected():
     told = replace(TOLD, encoder=f"sha256:{64 * '0'}")
     with pytest.raises(MooringError, match="tells a provenance that no model has"):
         decode_model(encode_model(model().predictor, told))

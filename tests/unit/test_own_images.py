@@ -27,7 +27,7 @@ def folder(root: Path, **fields: object) -> ImageFolder:
     return ImageFolder(str(root), **{"size": 8, **fields})  # type: ignore[arg-type]
 
 
-def refused(source: ImageFolder | Arrays, *words: str) -> None:
+def rejected(source: ImageFolder | Arrays, *words: str) -> None:
     with pytest.raises(DataError) as caught:
         source.train()
     assert caught.value.remedy
@@ -200,7 +200,7 @@ def test_corrupt_images_are_named_in_one_warning(tmp_path: Path) -> None:
     assert "and 3 more" in message
     assert caught[0].filename == __file__
     assert len(train) == 2
-    refused(folder(tmp_path, corrupt="error"), "broken0.png", "skip")
+    rejected(folder(tmp_path, corrupt="error"), "broken0.png", "skip")
     assert len(folder(tmp_path, corrupt="error").test()) == 1
 
 
@@ -209,24 +209,24 @@ def test_class_of_corrupt_images_alone_is_an_error(tmp_path: Path) -> None:
     for path in (tmp_path / "train" / "cat").iterdir():
         path.write_bytes(b"no image")
     with pytest.warns(DataWarning, match="3 of 6"):
-        refused(folder(tmp_path), "'cat'")
+        rejected(folder(tmp_path), "'cat'")
 
 
 def test_folders_that_make_no_sense_are_named(tmp_path: Path) -> None:
-    refused(folder(tmp_path), "no images")
-    refused(folder(tmp_path, layout="tree"), "no images")
-    refused(folder(tmp_path, layout="split"), "train")
-    refused(ImageFolder(), "data.root")
+    rejected(folder(tmp_path), "no images")
+    rejected(folder(tmp_path, layout="tree"), "no images")
+    rejected(folder(tmp_path, layout="split"), "train")
+    rejected(ImageFolder(), "data.root")
     write_split(tmp_path / "s")
     (tmp_path / "s" / "train" / "empty").mkdir()
-    refused(folder(tmp_path / "s"), str(tmp_path / "s" / "train" / "empty"), "holds no images")
+    rejected(folder(tmp_path / "s"), str(tmp_path / "s" / "train" / "empty"), "holds no images")
     (tmp_path / "s" / "train" / "empty").rmdir()
     write_images(tmp_path / "s" / "test" / "wolf", 1)
-    refused(folder(tmp_path / "s"), "'wolf'", "same class folders")
+    rejected(folder(tmp_path / "s"), "'wolf'", "same class folders")
     write_images(tmp_path / "half" / "train" / "cat", 1)
-    refused(folder(tmp_path / "half"), "no test/")
+    rejected(folder(tmp_path / "half"), "no test/")
     (tmp_path / "file").write_text("")
-    refused(folder(tmp_path / "file"), "cannot be listed")
+    rejected(folder(tmp_path / "file"), "cannot be listed")
     write_images(tmp_path / "single" / "cat", 1)
     with pytest.raises(DataError, match="held_out"):
         folder(tmp_path / "single").test()
@@ -351,7 +351,7 @@ def holed() -> np.ndarray:
 def test_wrong_arrays_are_named_with_value_and_remedy(
     tmp_path: Path, changed: dict[str, object], words: tuple[str, ...]
 ) -> None:
-    refused(Arrays(write_arrays(tmp_path / "a.npz", **changed)), *words)
+    rejected(Arrays(write_arrays(tmp_path / "a.npz", **changed)), *words)
 
 
 def test_files_that_are_no_npz_are_data_errors(tmp_path: Path) -> None:
@@ -359,8 +359,8 @@ def test_files_that_are_no_npz_are_data_errors(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     for content in (b"", b"rubbish", whole[:-30], whole[:200], b"\x80\x04cos\nsystem\n."):
         path.write_bytes(content)
-        refused(Arrays(str(path)), str(path), "train_images")
+        rejected(Arrays(str(path)), str(path), "train_images")
     np.save(tmp_path / "lone.npy", pixels(6, 9, 9))
     for other in (tmp_path / "lone.npy", tmp_path):
-        refused(Arrays(os.fspath(other)), str(other), "train_images")
-    refused(Arrays(), "data.root")
+        rejected(Arrays(os.fspath(other)), str(other), "train_images")
+    rejected(Arrays(), "data.root")

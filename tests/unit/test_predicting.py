@@ -189,7 +189,7 @@ def test_counts_are_those_of_the_images(small, tmp_path):
     assert json.dumps(assessment_tree(found))
 
 
-def test_other_folders_and_other_classes_are_refused_by_name(small, tmp_path):
+def test_other_folders_and_other_classes_are_rejected_by_name(small, tmp_path):
     held = write_held_out(tmp_path / "held")
     (held / "north/zero").rename(held / "north/zeros")
     with pytest.raises(DataError, match="'zeros' is no class of the model, and no site; did you mean 'zero'"):

@@ -121,7 +121,7 @@ class TestNoise:
         monkeypatch.setenv("MOORING_HOME", str(noised.root / "home"))
         assert "under noise: together" not in " ".join(cli("inspect", file)[1].split())
 
-    def test_words_of_other_fusions_are_refused(self):
+    def test_words_of_other_fusions_are_rejected(self):
         from mooring.config import load
 
         with pytest.raises(ConfigError, match="privacy"):

@@ -92,7 +92,7 @@ def test_the_cells_of_a_table_come_back_with_their_types():
 
 
 @pytest.mark.parametrize("cell", [True, [1], {"std": 0.5}, {"quoted": "twelve"}, {"quoted": "inf"}])
-def test_what_is_no_cell_is_refused(cell):
+def test_what_is_no_cell_is_rejected(cell):
     with pytest.raises(MalformedRecordError, match=r"^rows\[0\]\[0\]"):
         from_tree(PrintedTable, {"title": "t", "columns": ["a"], "rows": [[cell]]})
 
@@ -114,7 +114,7 @@ def test_the_same_upload_is_the_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-5], lambda data: data[:-1] + b"x", lambda _: b""])
-def test_a_changed_upload_is_refused(tmp_path, damage):
+def test_a_changed_upload_is_rejected(tmp_path, damage):
     with open_run_folder(tmp_path / "run", "") as writer:
         record = writer.save_upload(upload())
         path = tmp_path / "run/uploads/round-000/client-0003.safetensors"
@@ -176,14 +176,14 @@ def test_a_result_comes_back_as_it_was(tmp_path):
 
 
 @pytest.mark.parametrize("name", [f.name for f in fields(Result) if f.name not in ("format", "files")])
-def test_a_result_with_a_field_of_another_kind_is_refused_by_name(tmp_path, name):
+def test_a_result_with_a_field_of_another_kind_is_rejected_by_name(tmp_path, name):
     tree = as_tree(RESULT) | {name: {"no": "such thing"}}
     (tmp_path / "result.json").write_text(json.dumps(tree))
     with pytest.raises(StoreError, match=rf"result.json: {name}"):
         _ = RunFolder(tmp_path).result
 
 
-def test_a_finished_result_is_found_and_another_experiments_is_refused(tmp_path):
+def test_a_finished_result_is_found_and_another_experiments_is_rejected(tmp_path):
     with open_run_folder(tmp_path, "") as writer:
         assert writer.folder.finished("abc") is None
         writer.finish(RESULT)

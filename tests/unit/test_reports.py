@@ -357,7 +357,7 @@ def test_a_damaged_folder_is_told_in_one_line_with_a_remedy(tmp_path, name, text
     assert "\n" not in str(error.value)
 
 
-def test_a_damaged_results_table_is_refused(sweep_folder, tmp_path):
+def test_a_damaged_results_table_is_rejected(sweep_folder, tmp_path):
     shutil.copytree(sweep_folder, tmp_path / "s")
     (tmp_path / "s" / "results.csv").write_text("method,seed\nv4,1\n")
     with pytest.raises(MooringError, match="line 2 names no run"):

@@ -23,7 +23,7 @@ def written(folder: Path, content: bytes) -> Path:
     return path
 
 
-def refusal(folder: Path, content: bytes) -> str:
+def rejection(folder: Path, content: bytes) -> str:
     path = written(folder, content)
     with pytest.raises(DataError) as caught:
         read_pickle(path, "fetch it again")
@@ -49,7 +49,7 @@ def test_evil_pickle_runs_nothing(tmp_path: Path, protocol: int) -> None:
         Evil(os.mkdir, str(marker)),
         Evil(getattr, [], "append"),
     ):
-        problem = refusal(tmp_path, pickle.dumps({"data": evil}, protocol=protocol))
+        problem = rejection(tmp_path, pickle.dumps({"data": evil}, protocol=protocol))
         assert f".{evil.call.__name__}, which no data file needs" in problem
         assert not marker.exists()
 
@@ -64,33 +64,33 @@ def test_evil_pickle_runs_nothing(tmp_path: Path, protocol: int) -> None:
     ],
 )
 def test_every_way_to_name_a_callable_is_closed(tmp_path: Path, content: bytes) -> None:
-    assert "os.system" in refusal(tmp_path, content)
+    assert "os.system" in rejection(tmp_path, content)
 
 
 def test_dotted_names_do_not_lead_through_admitted_modules(tmp_path: Path) -> None:
-    assert "numpy.os.system" in refusal(tmp_path, b"\x80\x04\x8c\x05numpy\x8c\x09os.system\x93.")
-    assert "numpy.load" in refusal(tmp_path, b"cnumpy\nload\n.")
+    assert "numpy.os.system" in rejection(tmp_path, b"\x80\x04\x8c\x05numpy\x8c\x09os.system\x93.")
+    assert "numpy.load" in rejection(tmp_path, b"cnumpy\nload\n.")
 
 
 @pytest.mark.parametrize("codec", [b"rot13", b"zlib_codec", b"utf-8", b"idna"])
 def test_encode_is_no_door_to_other_codecs(tmp_path: Path, codec: bytes) -> None:
-    assert codec.decode() in refusal(tmp_path, ENCODE + b"(Vabc\nV" + codec + b"\ntR.")
+    assert codec.decode() in rejection(tmp_path, ENCODE + b"(Vabc\nV" + codec + b"\ntR.")
 
 
 @pytest.mark.parametrize("name", sorted(restricted_pickle.CALLS))
 def test_admitted_callables_cannot_be_altered(tmp_path: Path, name: str) -> None:
     module, _, attribute = name.rpartition(".")
     function = f"c{module}\n{attribute}\n".encode()
-    assert "a change of a function" in refusal(tmp_path, function + b"}Vx\nI1\nsb.")
-    assert "a dict in a tuple" in refusal(tmp_path, function + b"(N}V_call\nI1\nstb.")
+    assert "a change of a function" in rejection(tmp_path, function + b"}Vx\nI1\nsb.")
+    assert "a dict in a tuple" in rejection(tmp_path, function + b"(N}V_call\nI1\nstb.")
 
 
-def test_arrays_of_objects_are_refused(tmp_path: Path) -> None:
+def test_arrays_of_objects_are_rejected(tmp_path: Path) -> None:
     for protocol in (0, 2, 4):
         evil = np.array([Evil(os.system, "true")], dtype=object)
-        problem = refusal(tmp_path, pickle.dumps({"data": evil}, protocol=protocol))
+        problem = rejection(tmp_path, pickle.dumps({"data": evil}, protocol=protocol))
         assert "dtype 'O8'" in problem or "system" in problem
-    assert "dtype 'O8'" in refusal(tmp_path, pickle.dumps({"data": np.array([None, {}], dtype=object)}, protocol=2))
+    assert "dtype 'O8'" in rejection(tmp_path, pickle.dumps({"data": np.array([None, {}], dtype=object)}, protocol=2))
 
 
 @pytest.mark.parametrize(
@@ -103,15 +103,15 @@ def test_arrays_of_objects_are_refused(tmp_path: Path) -> None:
         b"I7\n",
     ],
 )
-def test_array_states_that_make_no_sense_are_refused(tmp_path: Path, state: bytes) -> None:
-    refusal(tmp_path, b"(dVdata\n" + ARRAY + state + b"bs.")
+def test_array_states_that_make_no_sense_are_rejected(tmp_path: Path, state: bytes) -> None:
+    rejection(tmp_path, b"(dVdata\n" + ARRAY + state + b"bs.")
 
 
 @pytest.mark.parametrize(
     "content", [b"", b".", b"hello", b"\x80\x02]q\x00.", b"I1\n.", b"\x80\x02}K\x01K\x02s.", b"Pid\n."]
 )
 def test_rubbish_is_a_data_error(tmp_path: Path, content: bytes) -> None:
-    refusal(tmp_path, content)
+    rejection(tmp_path, content)
 
 
 def test_missing_file_is_a_data_error(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_truncation_and_flipped_bytes_never_escape_as_other_errors(tmp_path: Pat
     whole = python2_pickle(pixels(2, 8), "labels", [1, 2])
     rng = np.random.default_rng(0)
     for cut in range(0, len(whole) - 1, 3):
-        refusal(tmp_path, whole[:cut])
+        rejection(tmp_path, whole[:cut])
     for _ in range(600):
         broken = bytearray(whole)
         for place in rng.integers(0, len(whole), rng.integers(1, 4)):

@@ -113,7 +113,7 @@ def test_masks_that_did_not_cancel_would_not_pass_for_a_sum_either(plain):
     ]
 
 
-def test_a_site_is_refused_that_has_another_key_or_more_than_there_is_room_for(plain):
+def test_a_site_is_rejected_that_has_another_key_or_more_than_there_is_room_for(plain):
     with pytest.raises(FederationError, match="names another key for 'north'"):
         mask(plain["north"], PLAN, "north", KEYS["south"])
     with pytest.raises(FederationError, match="more than the job has room for"):
@@ -128,7 +128,7 @@ def test_two_sites_have_no_secrets_in_a_sum(plain):
         mask(plain["east"], two, "east", KEYS["east"])
 
 
-def test_a_key_that_is_none_is_refused(plain):
+def test_a_key_that_is_none_is_rejected(plain):
     with pytest.raises(FederationError, match="the key of 'west' is no key"):
         mask(plain["north"], replace(PLAN, keys=PLAN.keys | {"west": "00" * 32}), "north", KEYS["north"])
 

@@ -44,7 +44,7 @@ def assert_sound(part: ImageSet, count: int, shape: tuple[int, int, int], classe
     assert sum(part.label_counts()) == count
 
 
-def refused(source: Source, *words: str) -> None:
+def rejected(source: Source, *words: str) -> None:
     with pytest.raises(DataError) as caught:
         source.train()
     assert caught.value.remedy
@@ -145,13 +145,13 @@ def test_cifar100_is_read_as_python3_wrote_it(tmp_path: Path, protocol: int) -> 
 def test_wrong_cifar_batches_name_file_and_value(tmp_path: Path, batch: dict[str, object], word: str) -> None:
     broken = write_cifar10(tmp_path) / "data_batch_3"
     broken.write_bytes(pickle.dumps(batch, protocol=2))
-    refused(Cifar10(str(tmp_path)), str(broken), word)
+    rejected(Cifar10(str(tmp_path)), str(broken), word)
 
 
 def test_truncated_cifar_names_the_file(tmp_path: Path) -> None:
     broken = write_cifar10(tmp_path) / "data_batch_2"
     broken.write_bytes(python2_pickle(pixels(3, 3072), "labels", [1, 2, 3])[:-100])
-    refused(Cifar10(str(tmp_path)), str(broken), "archive")
+    rejected(Cifar10(str(tmp_path)), str(broken), "archive")
 
 
 def test_labels_may_be_an_array(tmp_path: Path) -> None:
@@ -200,14 +200,14 @@ IMAGES, LABELS = "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"
 def test_wrong_idx_files_are_named(tmp_path: Path, name: str, content: bytes, word: str) -> None:
     broken = write_fashion(tmp_path) / name
     broken.write_bytes(content)
-    refused(FashionMnist(str(tmp_path)), str(broken), word, "dataset-fashion-mnist")
+    rejected(FashionMnist(str(tmp_path)), str(broken), word, "dataset-fashion-mnist")
 
 
-def test_empty_idx_files_are_refused(tmp_path: Path) -> None:
+def test_empty_idx_files_are_rejected(tmp_path: Path) -> None:
     folder = write_fashion(tmp_path)
     (folder / IMAGES).write_bytes(idx(pixels(0, 28, 28)))
     (folder / LABELS).write_bytes(idx(pixels(0)))
-    refused(FashionMnist(str(tmp_path)), "no labels")
+    rejected(FashionMnist(str(tmp_path)), "no labels")
 
 
 def test_svhn_calls_its_tenth_class_zero(tmp_path: Path) -> None:
@@ -234,14 +234,14 @@ def test_svhn_calls_its_tenth_class_zero(tmp_path: Path) -> None:
 def test_wrong_svhn_variables_are_named(tmp_path: Path, images: object, labels: object, word: str) -> None:
     broken = write_svhn(tmp_path) / "train_32x32.mat"
     savemat(broken, {"X": images, "y": np.array(labels)})
-    refused(Svhn(str(tmp_path)), str(broken), word)
+    rejected(Svhn(str(tmp_path)), str(broken), word)
 
 
 def test_broken_mat_files_are_data_errors(tmp_path: Path) -> None:
     broken = write_svhn(tmp_path) / "train_32x32.mat"
     whole = broken.read_bytes()
     savemat(broken, {"Z": 1})
-    refused(Svhn(str(tmp_path)), str(broken), "not an SVHN file")
+    rejected(Svhn(str(tmp_path)), str(broken), "not an SVHN file")
     for content in (
         b"",
         b"rubbish",
@@ -251,7 +251,7 @@ def test_broken_mat_files_are_data_errors(tmp_path: Path) -> None:
         whole[:128] + b"\xff" * 999,
     ):
         broken.write_bytes(content)
-        refused(Svhn(str(tmp_path)), str(broken), "not an SVHN file")
+        rejected(Svhn(str(tmp_path)), str(broken), "not an SVHN file")
         with contextlib.suppress(DataError):  # a whole header is enough for an overview
             assert Svhn(str(tmp_path)).overview().train == 10
 
@@ -269,7 +269,7 @@ def test_missing_files_say_what_goes_where_and_how_to_get_it(
     tmp_path: Path, source: type[Source], file: str, get: str
 ) -> None:
     for root in (tmp_path, tmp_path / "absent"):
-        refused(source(str(root)), file, str(root), get, "data.root", "MOORING_DATA")
+        rejected(source(str(root)), file, str(root), get, "data.root", "MOORING_DATA")
     with pytest.raises(DataError):
         source(str(tmp_path)).test()
 
@@ -277,7 +277,7 @@ def test_missing_files_say_what_goes_where_and_how_to_get_it(
 def test_incomplete_copy_names_what_it_lacks(tmp_path: Path) -> None:
     missing = write_cifar10(tmp_path) / "data_batch_4"
     missing.unlink()
-    refused(Cifar10(str(tmp_path)), f"{missing} not found")
+    rejected(Cifar10(str(tmp_path)), f"{missing} not found")
 
 
 def test_root_is_given_or_in_the_environment_or_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

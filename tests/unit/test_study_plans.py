@@ -150,7 +150,7 @@ def test_what_a_table_prints_by_round_is_fused_in_that_round(number, scale):
             assert asked <= set(kept), table.title
 
 
-def test_settings_that_a_study_varies_itself_are_refused():
+def test_settings_that_a_study_varies_itself_are_rejected():
     study = study_of("1")
     with pytest.raises(ConfigError) as error:
         reject_varied_keys(study, ["partition.alpha=0.3", "seed=9", "training.rounds=2"])

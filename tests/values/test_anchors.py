@@ -18,7 +18,7 @@ def test_gram_matrix_of_the_simplex_is_minus_one_over_c_minus_one(classes, dimen
     torch.testing.assert_close(anchors @ anchors.T, gram, atol=1e-5, rtol=0)
 
 
-def test_too_few_dimensions_are_refused_with_the_remedy():
+def test_too_few_dimensions_are_rejected_with_the_remedy():
     with pytest.raises(ModelError, match=r"needs 9 feature dimensions, the model has 8; raise model.width"):
         simplex_etf(10, 8, generator(0, "test"))
 

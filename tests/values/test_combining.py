@@ -152,7 +152,7 @@ def test_one_scale_for_all_clients_whatever_their_encoders_make_of_it(uploads, s
         ({DEVIATION: torch.full((32,), 1.5)}, "what no unit vectors deviate by"),
     ],
 )
-def test_moments_that_no_unit_vectors_have_are_refused(spoiled, problem):
+def test_moments_that_no_unit_vectors_have_are_rejected(spoiled, problem):
     tensors = {MEAN: torch.zeros(32), DEVIATION: torch.full((32,), 0.1)}
     assert EmbeddingMoments().check(tensors, UploadFacts(10)) == []
     [told] = EmbeddingMoments().check(tensors | spoiled, UploadFacts(10))

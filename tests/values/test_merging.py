@@ -43,7 +43,7 @@ def test_every_rule_merges_every_head(kind, head, shards, server, images):
 
 @pytest.mark.parametrize("kind", COMBINING + MERGING)
 @pytest.mark.parametrize("backbone", [ResNet8(0.5), DigitsNet(1.0)])
-def test_another_architecture_is_refused_by_client_and_tensor(kind, backbone, shards, uploads, server):
+def test_another_architecture_is_rejected_by_client_and_tensor(kind, backbone, shards, uploads, server):
     stranger = upload_of(replace(PLAN, backbone=backbone), shards[1], 1)
     with pytest.raises(FusionError, match=r"client 1: tensor '[\w.]+' has shape .*; all clients must train the model"):
         fuse(FUSIONS[kind](), [uploads[0], stranger, uploads[2]], server)
@@ -115,7 +115,7 @@ def test_with_no_information_at_all_fisher_is_the_parameter_average(uploads, ser
     torch.testing.assert_close(Fisher()(blind, server)(images), average(images))
 
 
-def test_negative_information_is_refused(uploads, server):
+def test_negative_information_is_rejected(uploads, server):
     name = FISHER + PROTOTYPES
     with pytest.raises(FusionError, match=r"client 1: tensor 'fisher.head.prototypes' holds negative information"):
         fuse(Fisher(), [uploads[0], changed(uploads[1], **{name: -uploads[1].tensors[name]})], server)
@@ -194,7 +194,7 @@ def test_a_head_tells_what_its_prototypes_are_multiplied_with(head, expected):
     assert all(torch.equal(before[name], tensor) for name, tensor in module.state_dict().items())
 
 
-def test_a_gram_that_cannot_be_is_refused(uploads, server):
+def test_a_gram_that_cannot_be_is_rejected(uploads, server):
     name = GRAM + "encoder.0.weight"
     for spoilt in (-uploads[1].tensors[name], torch.arange(45.0)):
         with pytest.raises(FusionError, match=r"client 1: tensor 'gram.encoder.0.weight' is no sum of squares"):
@@ -254,6 +254,6 @@ def test_without_pot_the_remedy_is_named(uploads, server, monkeypatch):
         OptimalTransport()(uploads, server)
 
 
-def test_an_encoder_of_another_make_is_refused():
+def test_an_encoder_of_another_make_is_rejected():
     with pytest.raises(FusionError, match="cannot be followed"):
         parts(nn.Sequential(nn.Flatten(), nn.Linear(64, 8)))

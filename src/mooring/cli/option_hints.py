@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 from mooring.errors import ConfigError
 
 MOST = 3  # keys that are proposed
-REFUSED = re.compile("must |unknown;")  # because of the value, whatever the method
+REJECTED = re.compile("must |unknown;")  # because of the value, whatever the method
 SEVERAL = re.compile(r",|\.\.")  # values, as a sweep takes them
 
 
@@ -37,11 +37,11 @@ def as_setting(option: str, words: list[str]) -> str | None:
     value = option_value(option, words)
     said = f"{option}{f' {value}' if value else ''}: is a setting, not an option; write "
     answers = {key: "" if SEVERAL.search(value) else answer_to(key, value) for key in keys}
-    refused = {key: why for key, why in answers.items() if REFUSED.match(why)}
-    if refused and "" not in answers.values():
-        key, why = next(iter(refused.items()))
+    rejected = {key: why for key, why in answers.items() if REJECTED.match(why)}
+    if rejected and "" not in answers.values():
+        key, why = next(iter(rejected.items()))
         return f"{said}{key}=... ({value}: {why})"
-    *most, last = [f"{key}={value or '...'}" for key in keys if key not in refused]
+    *most, last = [f"{key}={value or '...'}" for key in keys if key not in rejected]
     return said + (f"{', '.join(most)} or {last}" if most else last)
 
 

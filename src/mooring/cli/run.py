@@ -77,7 +77,7 @@ def resume(
     from mooring.record import RunFolder
 
     folder = RunFolder(Path(run))
-    folder.refuse_imported()
+    folder.reject_imported()
     experiment = load_recorded(folder.experiment_file, trusted(trust_code))
     run_all([replace(experiment, out=run)], False, quiet, json, events, positive, ENDED)
 

@@ -12,7 +12,7 @@ from statistics import median
 import torch
 from torch import Tensor
 
-from mooring.fusion.admit import Refusal
+from mooring.fusion.admit import Rejection
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.feature_maps.synthetic import simple_images
 from mooring.models.network import PROTOTYPES, Blueprint
@@ -26,10 +26,10 @@ COPIED = 1e-9  # chance that two sites with different images are as near to each
 LEAST_SLOPE = 0.25  # of a site's class means along those of the others: 1 if they agree, 0 if its labels are shuffled
 PLAIN_SLOPE = 0.75  # what three standard errors must not reach, for a site to be set aside
 
-UploadCheck = Callable[[Moments, Sequence[Upload]], Iterator[Refusal]]
+UploadCheck = Callable[[Moments, Sequence[Upload]], Iterator[Rejection]]
 
 
-def suspects(part: Moments, uploads: Sequence[Upload], blueprint: Blueprint) -> tuple[Refusal, ...]:
+def suspects(part: Moments, uploads: Sequence[Upload], blueprint: Blueprint) -> tuple[Rejection, ...]:
     """Everybody to set aside, in the order of the questions; who is set aside is no witness in the next one."""
     bound = largest_feature(part.map, blueprint)
     questions: tuple[UploadCheck, ...] = (
@@ -39,59 +39,59 @@ def suspects(part: Moments, uploads: Sequence[Upload], blueprint: Blueprint) -> 
         copies,
         disagreeing,
     )
-    found: list[Refusal] = []
+    found: list[Rejection] = []
     for question in questions:
         found += question(part, without_rejected(uploads, found))
     return tuple(found)
 
 
-def without_rejected(uploads: Sequence[Upload], refused: Sequence[Refusal]) -> list[Upload]:
-    aside = {refusal.client for refusal in refused}
+def without_rejected(uploads: Sequence[Upload], rejected: Sequence[Rejection]) -> list[Upload]:
+    aside = {rejection.client for rejection in rejected}
     return [upload for upload in uploads if upload.client not in aside]
 
 
-def refusal(upload: Upload, problem: str) -> Refusal:
-    return Refusal(upload.client, upload.site, (problem,))
+def rejection(upload: Upload, problem: str) -> Rejection:
+    return Rejection(upload.client, upload.site, (problem,))
 
 
-def impossible_moments(part: Moments, uploads: Sequence[Upload]) -> Iterator[Refusal]:
+def impossible_moments(part: Moments, uploads: Sequence[Upload]) -> Iterator[Rejection]:
     """sum_c x x' - s_c s_c' / n_c is a sum of squares: it has no negative eigenvalue, but for rounding."""
     for upload in uploads:
         totals = part.total([upload])
         scatter = SCATTER[part.second](totals)
         slack = ROUNDING * squares_of(part, totals).sum() + torch.finfo(torch.float64).tiny
         if torch.linalg.cholesky_ex(scatter + slack * torch.eye(scatter.shape[-1], dtype=scatter.dtype)).info.any():
-            yield refusal(upload, "its second moments are those of no images (a negative eigenvalue)")
+            yield rejection(upload, "its second moments are those of no images (a negative eigenvalue)")
 
 
-def beyond_scale(part: Moments, uploads: Sequence[Upload], bound: float) -> Iterator[Refusal]:
+def beyond_scale(part: Moments, uploads: Sequence[Upload], bound: float) -> Iterator[Rejection]:
     """sum x^2 <= n bound^2 and |sum_c x| <= n_c bound, for every feature."""
     for upload in uploads:
         totals = part.total([upload])
         root = (squares_of(part, totals).amax() / totals.counts.sum()).sqrt().item()
         largest = max(root, class_means(totals).abs().amax().item())
         if not largest <= bound:
-            yield refusal(upload, f"it has a feature of size {largest:.3g}, and this feature map reaches {bound:.3g}")
+            yield rejection(upload, f"it has a feature of size {largest:.3g}, and this feature map reaches {bound:.3g}")
 
 
-def oversized(uploads: Sequence[Upload], most: int = MOST_TIMES) -> Iterator[Refusal]:
+def oversized(uploads: Sequence[Upload], most: int = MOST_TIMES) -> Iterator[Rejection]:
     """Sums are weighted by images: whoever claims a thousand times as many as is usual would be the only one heard."""
     for upload in uploads:
         others = [other.samples for other in uploads if other.client != upload.client]
         if others and upload.samples > most * median(others):
-            yield refusal(upload, f"it claims {upload.samples:,} images, and others have about {median(others):,.0f}")
+            yield rejection(upload, f"it claims {upload.samples:,} images, and others have about {median(others):,.0f}")
 
 
-def absurd_prototypes(uploads: Sequence[Upload], most: int = MOST_TIMES) -> Iterator[Refusal]:
+def absurd_prototypes(uploads: Sequence[Upload], most: int = MOST_TIMES) -> Iterator[Rejection]:
     """The largest |p_c| of a client, against the median of the others'."""
     norms = {upload.client: upload.tensors[PROTOTYPES].double().norm(dim=1).amax().item() for upload in uploads}
     for upload in uploads:
         own, others = norms[upload.client], [norm for client, norm in norms.items() if client != upload.client]
         if others and own > most * median(others):
-            yield refusal(upload, f"it has a prototype of length {own:.3g}, and others have {median(others):.3g}")
+            yield rejection(upload, f"it has a prototype of length {own:.3g}, and others have {median(others):.3g}")
 
 
-def copies(part: Moments, uploads: Sequence[Upload]) -> Iterator[Refusal]:
+def copies(part: Moments, uploads: Sequence[Upload]) -> Iterator[Rejection]:
     """Class means nearer to those of a site before it than other images of the same classes would bring them.
 
     For other images  sum_c |m_ac - m_bc|^2 / (1/n_ac + 1/n_bc)  is about  tr(S)/r chi^2_(rC),  r = tr(S)^2 / tr(S^2),
@@ -109,7 +109,9 @@ def copies(part: Moments, uploads: Sequence[Upload]) -> Iterator[Refusal]:
         if twin is None:
             kept.append((upload, own))
         else:
-            yield refusal(upload, f"it has the images of {twin.site or f'client {twin.client}'}, or nearly all of them")
+            yield rejection(
+                upload, f"it has the images of {twin.site or f'client {twin.client}'}, or nearly all of them"
+            )
 
 
 def chance(a: Totals, b: Totals, within: Tensor) -> float:
@@ -126,7 +128,7 @@ def chance(a: Totals, b: Totals, within: Tensor) -> float:
     return float(chdtr((r * both.sum()).item(), (distance / trace * r).item()))
 
 
-def disagreeing(part: Moments, uploads: Sequence[Upload]) -> Iterator[Refusal]:
+def disagreeing(part: Moments, uploads: Sequence[Upload]) -> Iterator[Rejection]:
     """Sites whose classes lie elsewhere than those of all others together: the worst one first, then the rest again.
 
     Of two nobody can tell who is right: it takes three.
@@ -139,7 +141,7 @@ def disagreeing(part: Moments, uploads: Sequence[Upload]) -> Iterator[Refusal]:
         if not bad:
             return
         slope, worst = min(bad, key=lambda pair: pair[0])
-        yield refusal(worst, f"its classes do not lie where the others' do (agreement {slope:.2f}; 1 is full)")
+        yield rejection(worst, f"its classes do not lie where the others' do (agreement {slope:.2f}; 1 is full)")
         left.remove(worst)
 
 

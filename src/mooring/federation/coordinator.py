@@ -51,7 +51,7 @@ class Coordinator:
         job = read_job(job_path, self.encoder)
         if job.coordinator != self.identity.public:
             raise FederationError(f"{job_path}: was planned by somebody else", "fuse with the account that planned it")
-        refuse_absent(paths)
+        reject_absent(paths)
         revealed, uploads = read_recoveries(job, paths, self.identity.key)
         files, aside = read_files(job, uploads, self.identity.key, self._now())
         fused = fuse_uploads(job, files, terms, aside, revealed)
@@ -64,7 +64,7 @@ class Coordinator:
             raise FederationError(f"--into {model}: a secure sum cannot be added to or taken apart", "plan a new job")
         if not paths and not terms.without:
             raise FederationError(f"--into {model}: nothing is to change", "name a file, or a site with --without")
-        refuse_absent(paths)
+        reject_absent(paths)
         there = {file.manifest.site for file in kept.uploads}
         for site in terms.without:
             if site not in there:
@@ -136,7 +136,7 @@ def share_of(decision: Decision) -> SiteShare:
     return SiteShare(decision.site, used, decision.samples, decision.weight, decision.file, reason)
 
 
-def refuse_absent(paths: Sequence[Path]) -> None:
+def reject_absent(paths: Sequence[Path]) -> None:
     """A name that nothing has is a slip of whoever types; what a site sent is set aside, this is asked again."""
     for path in paths:
         if not path.exists():

@@ -21,7 +21,7 @@ from mooring.federation.secure_job import misshapen, total_of
 from mooring.federation.secure_sum import MaskSeeds
 from mooring.federation.upload_file import UploadFile, UploadLimits, UploadManifest, read_upload
 from mooring.fusion import Predictor, Server
-from mooring.fusion.admit import Refusal, admit
+from mooring.fusion.admit import Rejection, admit
 from mooring.models.network import PROTOTYPES
 from mooring.processes import threads
 from mooring.types import Upload
@@ -77,7 +77,7 @@ def read_files(
     aside: list[Decision] = []
     for path in paths:
         try:
-            job.refuse_expired(now)
+            job.reject_expired(now)
             files.append(read_upload(path, limits, key))
         except FederationError as error:
             aside.append(unread(path, error.problem, cap))
@@ -153,9 +153,9 @@ def sound_files(job: JobFile, files: Sequence[UploadFile]) -> tuple[list[UploadF
         return [by_client[client] for client in sorted(by_client)], aside
     needs, blueprint = job.work.needs, job.work.blueprint
     admission = admit([file.upload for file in answers], needs, blueprint, job.work.sha256, strict=False)
-    refused = (*admission.refused, *suspicious(job, admission.admitted))
-    aside += [decision_on(by_client[row.client], "set aside", "; ".join(row.problems)) for row in refused]
-    out = {row.client for row in refused}
+    rejected = (*admission.rejected, *suspicious(job, admission.admitted))
+    aside += [decision_on(by_client[row.client], "set aside", "; ".join(row.problems)) for row in rejected]
+    out = {row.client for row in rejected}
     return [by_client[upload.client] for upload in admission.admitted if upload.client not in out], aside
 
 
@@ -194,9 +194,9 @@ def manifest_problem(job: JobFile, manifest: UploadManifest) -> str | None:
     return None if job.withholds or manifest.samples is not None else "it does not tell how many images it has"
 
 
-def suspicious(job: JobFile, admitted: Sequence[Upload]) -> tuple[Refusal, ...]:
+def suspicious(job: JobFile, admitted: Sequence[Upload]) -> tuple[Rejection, ...]:
     """What no honest site would send, as far as what it sent can tell."""
-    found: list[Refusal] = []
+    found: list[Rejection] = []
     for part in sorted((part for part in job.work.needs if isinstance(part, Moments)), key=repr):
         found += suspects(part, admitted, job.work.blueprint)
     if any(PROTOTYPES in upload.tensors for upload in admitted):

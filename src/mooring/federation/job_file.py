@@ -19,7 +19,7 @@ from mooring.federation.encoder_at_hand import PLAN_AGAIN, with_encoder_path
 from mooring.federation.encoder_named import encoder_named
 from mooring.federation.manifests import is_hex, manifest_as, without_control
 from mooring.federation.names import check_classes, check_sites
-from mooring.federation.withheld_counts import Counts, refuse_counting
+from mooring.federation.withheld_counts import Counts, reject_counting
 from mooring.fusion import Fusion
 from mooring.methods import Method
 from mooring.record import as_tree
@@ -137,7 +137,7 @@ class JobFile:
             )
         return self.site_names.index(site)
 
-    def refuse_expired(self, now: datetime) -> None:
+    def reject_expired(self, now: datetime) -> None:
         if now >= self.expires:
             raise FederationError(f"the job expired on {self.manifest.expires}", PLAN_AGAIN)
 
@@ -227,7 +227,7 @@ def rebuild_job(manifest: JobManifest, encoder: str | None) -> tuple[Experiment,
             "builds another work order here than at the coordinator's", "use the version of mooring that planned it"
         )
     if manifest.counts == "withheld":
-        refuse_counting(work.needs, experiments[0].name)
+        reject_counting(work.needs, experiments[0].name)
     otherwise = {
         "calls its method otherwise than what it builds": not same_label(manifest.method, experiments[0]),
         "names another encoder than the one it would use here": encoder_named(experiments[0].method.fusion)

@@ -21,7 +21,7 @@ def check_sites(names: Sequence[str]) -> None:
             raise FederationError(
                 f"site {ascii_repr(name)}: is no name of a site", "use up to 64 letters, digits, '-', '_' and '.'"
             )
-    refuse_twins("site", names)
+    reject_twins("site", names)
 
 
 def check_classes(names: Sequence[str]) -> None:
@@ -33,10 +33,10 @@ def check_classes(names: Sequence[str]) -> None:
             raise FederationError(
                 f"class {ascii_repr(name)}: is no name of a class", f"use one line of at most {LONGEST} letters"
             )
-    refuse_twins("class", names)
+    reject_twins("class", names)
 
 
-def refuse_twins(what: str, names: Sequence[str]) -> None:
+def reject_twins(what: str, names: Sequence[str]) -> None:
     seen: dict[str, str] = {}
     for name in names:
         twin = seen.setdefault(name.casefold(), name)

@@ -27,7 +27,7 @@ from mooring.federation.job_file import (
 from mooring.federation.keys import Identity
 from mooring.federation.names import check_classes, check_sites
 from mooring.federation.secure_job import plan_of
-from mooring.federation.withheld_counts import Counts, refuse_counting
+from mooring.federation.withheld_counts import Counts, reject_counting
 from mooring.uploads import limits_for
 from mooring.uploads.codec import ascii_repr
 from mooring.version import VERSION
@@ -80,7 +80,7 @@ def plan(  # noqa: PLR0913
     assert shape is not None, "an experiment decides the size of its images"
     work = job_of(experiment, shape, tuple(classes))
     if counts == "withheld":
-        refuse_counting(work.needs, experiment.name)
+        reject_counting(work.needs, experiment.name)
     secure = None if secure_images is None else plan_of(work, secure_images, len(known), len(sites))
     wire = wire_of(work, secure)
     began = (now or datetime.now(UTC)).replace(microsecond=0)

@@ -111,7 +111,7 @@ def seconds_for(work: ClientJob, site: SiteFolder) -> float:
 
 def approve(job: JobFile, log: Log, now: datetime | None = None) -> None:
     """This site does what the job asks: written down once."""
-    job.refuse_expired(now or datetime.now(UTC))
+    job.reject_expired(now or datetime.now(UTC))
     if not log.has("approved", job.sha256):
         words = f"{job.manifest.method} for {len(job.classes)} classes, asked by {fingerprint(job.coordinator)}"
         log.note("approved", job.sha256, who=job.coordinator, words=words)
@@ -131,10 +131,10 @@ def train(  # noqa: PLR0913
 ) -> Trained:
     """Train once, or go on where an interrupted training was, and write the one file; all of it or nothing."""
     today = (now or datetime.now(UTC)).replace(microsecond=0)
-    job.refuse_expired(today)
+    job.reject_expired(today)
     if not log.has("approved", job.sha256):
         raise FederationError("this job was not approved here", "look at it with --check, then `mooring approve JOB`")
-    refuse_foreign_key(job, site.name, identity)
+    reject_foreign_key(job, site.name, identity)
     with reading_progress(emit):
         shard = site.shard()
     figures = figures_of(job.work)
@@ -145,7 +145,7 @@ def train(  # noqa: PLR0913
             f"{site.name}: classes with fewer than {job.manifest.minimum} images: {small_text}",
             "sums over so few give single images away: leave them out, or say --allow-small-classes",
         )
-    refuse_second_mask(job, site.name, log)
+    reject_second_mask(job, site.name, log)
     work = with_noise_of(job.work, job.sha256, identity.key)
     upload, last = train_site(replace(job, work=work), site, shard, log.home, emit)
     upload = under_noise(work, upload)
@@ -215,7 +215,7 @@ def state_folder(home: Path, job: JobFile, site: str) -> Path:
     return home / "training" / f"{job.sha256[:16]}-{site}"
 
 
-def refuse_second_mask(job: JobFile, site: str, log: Log) -> None:
+def reject_second_mask(job: JobFile, site: str, log: Log) -> None:
     """Two files under one mask would tell the difference of what they hold."""
     made = any((entry.action, entry.job, entry.who) == ("trained", job.sha256, site) for entry in log.entries())
     if job.manifest.secure is not None and made:
@@ -224,7 +224,7 @@ def refuse_second_mask(job: JobFile, site: str, log: Log) -> None:
         )
 
 
-def refuse_foreign_key(job: JobFile, site: str, identity: Identity) -> None:
+def reject_foreign_key(job: JobFile, site: str, identity: Identity) -> None:
     """A file that would be refused is not made."""
     key = next(named.key for named in job.manifest.sites if named.name == site)
     if key is not None and key != identity.public:

@@ -38,7 +38,7 @@ def counting(parts: Iterable[Part]) -> list[str]:
     return sorted(part.kind for part in parts if not isinstance(part, UNCOUNTED))
 
 
-def refuse_counting(parts: Iterable[Part], method: str) -> None:
+def reject_counting(parts: Iterable[Part], method: str) -> None:
     """Nothing is withheld that is computed with."""
     found = counting(parts)
     if found:

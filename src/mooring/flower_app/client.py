@@ -22,16 +22,18 @@ def train(message: Message, context: Context) -> Message:
     try:
         return reply(answer_to(asked(message), context), message)
     except MooringError as error:
-        refusal = str(error)
-        LOG.error("mooring: %s", refusal)
+        rejection = str(error)
+        LOG.error("mooring: %s", rejection)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        refusal = f"{where}{error.strerror or error}; free some space there, or correct --node-config home and data"
-        LOG.error("mooring: %s", refusal)
+        rejection = f"{where}{error.strerror or error}; free some space there, or correct --node-config home and data"
+        LOG.error("mooring: %s", rejection)
     except Exception as error:
-        refusal = f"a bug in mooring ({type(error).__name__}); the log of the node has its traceback, please report it"
-        LOG.exception("mooring: %s", refusal)
-    return reply(Answer(words={"site": site, "refused": refusal}), message)
+        rejection = (
+            f"a bug in mooring ({type(error).__name__}); the log of the node has its traceback, please report it"
+        )
+        LOG.exception("mooring: %s", rejection)
+    return reply(Answer(words={"site": site, "refused": rejection}), message)
 
 
 def answer_to(question: ConfigRecord, context: Context) -> Answer:

@@ -27,21 +27,21 @@ class Received:
     files: dict[str, str] = field(default_factory=dict)  # site -> SHA-256 of its file
     paths: set[Path] = field(default_factory=set)  # two for a site for which two nodes have spoken
     sites: dict[int, str] = field(default_factory=dict)  # node -> the site that it speaks for
-    refused: dict[str, str] = field(default_factory=dict)  # site -> why, in its words or ours
+    rejected: dict[str, str] = field(default_factory=dict)  # site -> why, in its words or ours
 
     @property
     def missing(self) -> list[str]:
         return [site for site in self.job.site_names if site not in self.files]
 
     @property
-    def refusals(self) -> dict[str, str]:
+    def rejections(self) -> dict[str, str]:
         """Missing sites whose node has said something else than its upload."""
-        return {site: self.refused[site] for site in self.missing if site in self.refused}
+        return {site: self.rejected[site] for site in self.missing if site in self.rejected}
 
     @property
     def silent(self) -> list[str]:
         """Missing sites from which nothing was heard."""
-        return [site for site in self.missing if site not in self.refused]
+        return [site for site in self.missing if site not in self.rejected]
 
     def read(self) -> None:
         """What an earlier run left."""
@@ -73,19 +73,19 @@ class Received:
             problem = self._check(draft)
             if problem:
                 draft.unlink()
-                self._refuse(node, f"set aside: {problem}")
+                self._reject(node, f"set aside: {problem}")
             else:
                 LOG.info("mooring: %s: %d bytes", site, len(data))
         if "refused" in answer.words:
-            self._refuse(node, answer.words["refused"])
+            self._reject(node, answer.words["refused"])
 
     def _called(self, node: int, registered: str = "") -> str:
         """`node 7246 (north)`: by the site that it speaks for, or else as it was registered."""
         name = self.sites.get(node) or one_line(registered)[:LONGEST]
         return f"node {node} ({name})" if name else f"node {node}"
 
-    def _refuse(self, node: int, reason: str) -> None:
-        message = self.refused[self.sites[node]] = one_line(reason)[:LONGEST]
+    def _reject(self, node: int, reason: str) -> None:
+        message = self.rejected[self.sites[node]] = one_line(reason)[:LONGEST]
         LOG.error("mooring: %s: %s", self._called(node), message)
 
     def _check(self, path: Path) -> str:

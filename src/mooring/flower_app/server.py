@@ -27,7 +27,7 @@ def main(grid: Grid, context: Context) -> None:
     LOG.addFilter(mistakes_are_one_line)
     settings = settings_of(context.run_config)
     job = read_job(Path(settings.job), settings.encoder or None)
-    job.refuse_expired(datetime.now(UTC))
+    job.reject_expired(datetime.now(UTC))
     identity = own_identity()
     if job.coordinator != identity.public:
         raise FederationError(
@@ -46,7 +46,7 @@ def main(grid: Grid, context: Context) -> None:
     )
     for reply in asking.replies(lambda: not (received.silent or (received.missing and asking.at_work))):
         received.take(reply)
-    for site, reason in received.refusals.items():
+    for site, reason in received.rejections.items():
         LOG.warning("mooring: no upload from %s: %s", site, reason)
     if received.silent:
         LOG.warning("mooring: after %.0f s nothing from %s", settings.deadline, ", ".join(received.silent))
@@ -72,7 +72,7 @@ def mistakes_are_one_line(record: logging.LogRecord) -> bool:
 
 
 def too_few(received: Received, need: int) -> FederationError:
-    absent = {"refused": list(received.refusals), "silent": received.silent}
+    absent = {"refused": list(received.rejections), "silent": received.silent}
     lines = [f"{len(received.files)} of {need} needed uploads have come"]
     lines += [f"{how}: {', '.join(sites)}" for how, sites in absent.items() if sites]
     kept = f"what came is in {received.folder} and is used again; " if received.files else ""

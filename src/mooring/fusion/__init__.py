@@ -1,6 +1,6 @@
 """What the server does with the uploads: one door, one small file per rule, and predictors that can be saved."""
 
-from mooring.fusion.admit import Admission, Refusal, admit, fuse
+from mooring.fusion.admit import Admission, Rejection, admit, fuse
 from mooring.fusion.analytic import Analytic
 from mooring.fusion.base import Fusion, Server
 from mooring.fusion.calibrated import Calibrated
@@ -79,8 +79,8 @@ __all__ = [
     "OutputEnsemble",
     "ParameterAverage",
     "Predictor",
-    "Refusal",
     "RegMean",
+    "Rejection",
     "Server",
     "StandardisedSum",
     "admit",

@@ -21,7 +21,7 @@ AGAIN = "ask the client to upload again"
 
 
 @dataclass(frozen=True)
-class Refusal:
+class Rejection:
     """An upload that was set aside, and everything that is wrong with it."""
 
     client: int
@@ -34,7 +34,7 @@ class Admission:
     """Uploads that a rule may see, by client number and with nothing but what it needs; and those it may not."""
 
     admitted: Sequence[Upload]
-    refused: tuple[Refusal, ...]
+    rejected: tuple[Rejection, ...]
 
 
 @dataclass(frozen=True)
@@ -111,16 +111,16 @@ def admit(
     with threads(1):  # many small tensors: two threads would wait for each other
         looked = [looked_at(upload, place, wanted) for place, upload in enumerate(uploads)]
     times = Counter(each.client for each in looked)
-    admitted, refused = [], []
+    admitted, rejected = [], []
     for each in sorted(looked, key=lambda each: each.client):
         found = (*([TWICE] if times[each.client] > 1 else []), *each.problems)
         if strict and found:
             raise FusionError(f"client {each.client}: {found[0].text}", found[0].remedy)
         if found:
-            refused.append(Refusal(each.client, each.site, tuple(problem.text for problem in found)))
+            rejected.append(Rejection(each.client, each.site, tuple(problem.text for problem in found)))
         else:
             admitted.append(each.place)
-    return Admission(Narrowed(uploads, tuple(admitted), names), tuple(refused))
+    return Admission(Narrowed(uploads, tuple(admitted), names), tuple(rejected))
 
 
 def looked_at(upload: Upload, place: int, wanted: Wanted) -> Looked:

@@ -141,7 +141,7 @@ def decode_predictor(
     classes, beside = tuple(trusted), {name: tensors.pop(name) for name in list(tensors) if name.startswith(BESIDE)}
     try:
         manifest = read_manifest(facts, classes)
-        refuse_broken(beside)
+        reject_broken(beside)
         predictor = restored(manifest, tensors, classes, encoder)
     except ModelError as error:
         raise ModelError(f"{what}: {error.problem}", error.remedy) from None
@@ -166,7 +166,7 @@ def restored(
     manifest: Manifest, tensors: Mapping[str, Tensor], trusted: Sequence[type], encoder: str | None = None
 ) -> Predictor:
     """The predictor, if these are all of its tensors, finite, and it can score an image with them."""
-    refuse_broken(tensors)
+    reject_broken(tensors)
     own, blueprint = classes_by_kind(trusted), manifest.blueprint
     families, tree = Families.of(trusted), {WHOLE: manifest.predictor}
     within = {f"{WHOLE}.{name}": tensor for name, tensor in tensors.items()}
@@ -184,7 +184,7 @@ def restored(
     return predictor
 
 
-def refuse_broken(tensors: Mapping[str, Tensor]) -> None:
+def reject_broken(tensors: Mapping[str, Tensor]) -> None:
     for name, tensor in tensors.items():
         if not torch.isfinite(tensor).all():
             raise ModelError(f"tensor {name!r} holds values that are not finite", "save it again")

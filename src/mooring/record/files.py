@@ -131,7 +131,7 @@ def no_file(path: Path, what: str) -> StoreError:
     return StoreError(f"{path}: is {what}, not a file of a run", "remove it; nothing was read or written through it")
 
 
-def refuse_links(folder: Path, *names: str) -> None:
+def reject_links(folder: Path, *names: str) -> None:
     """No entry of these names may be a link, a pipe or a device: writing there would reach something else."""
     for name in names:
         path = folder / name
@@ -223,7 +223,7 @@ def locked(folder: Path) -> Iterator[None]:
     """The folder, for this process alone; the lock ends with the process, however it ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        refuse_links(folder, LOCK)
+        reject_links(folder, LOCK)
         lock = FileLock(folder / LOCK)
         lock.acquire(timeout=PATIENCE)
     except Timeout:
@@ -242,7 +242,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def in_use(folder: Path) -> bool:
     """Is a process working in this folder right now?"""
-    refuse_links(folder, LOCK)
+    reject_links(folder, LOCK)
     if not (folder / LOCK).exists():
         return False
     try:

@@ -16,7 +16,7 @@ from mooring.record.files import (
     as_record,
     file_sha256,
     read_json,
-    refuse_links,
+    reject_links,
     sealed,
     unsealed,
     write_json,
@@ -66,7 +66,7 @@ class RunFolder:
 
     def _unchanged(self, name: str) -> None:
         """Is a file what it was when the result was written? A run that has not ended has no result to ask."""
-        refuse_links(self.path, name)
+        reject_links(self.path, name)
         known = self.result.files.get(name) if self.ended else None
         if known is not None and self._hash(name) != known:
             raise StoreError(f"{self.path / name}: {CHANGED}", AGAIN)
@@ -123,7 +123,7 @@ class RunFolder:
             raise StoreError(
                 f"out={self.path}: cannot be read ({error.strerror})", "choose another folder with out=..."
             ) from None
-        self.refuse_imported()
+        self.reject_imported()
         result = self.result
         if result.fingerprint != fingerprint:
             raise StoreError(
@@ -133,7 +133,7 @@ class RunFolder:
             )
         return result if result.complete else None
 
-    def refuse_imported(self) -> None:
+    def reject_imported(self) -> None:
         """What was read from a log cannot be gone on with: it says too little of its experiment."""
         if self.ended and self.result.origin is not None:
             raise StoreError(

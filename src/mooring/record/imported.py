@@ -34,7 +34,7 @@ def write_imported(folder: Path, imported: Imported) -> Result:
     """All of it, the result last, and as it was written; the same log may be imported again, anything else in the
     folder is left alone."""
     with locked(folder):
-        refuse_foreign(folder, imported.origin)
+        reject_foreign(folder, imported.origin)
         write_atomically(folder / LOG, imported.log.encode())
         write_atomically(folder / EXPERIMENT, imported.experiment_yaml.encode())
         lines = [header(), *(event_line(event, None) for event in imported.events)]
@@ -42,7 +42,7 @@ def write_imported(folder: Path, imported: Imported) -> Result:
         return write_result(folder, imported.result)
 
 
-def refuse_foreign(folder: Path, origin: Origin) -> None:
+def reject_foreign(folder: Path, origin: Origin) -> None:
     """An import that was interrupted left a log and no result."""
     here = RunFolder(folder)
     earlier = here.result.origin if here.ended else None

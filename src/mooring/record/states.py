@@ -19,7 +19,7 @@ from mooring.errors import StoreError, UploadError
 from mooring.events import ClientRecord
 from mooring.record._events import EVENTS
 from mooring.record._json import MalformedRecordError, as_tree, from_tree
-from mooring.record.files import Unsynced, read_bytes, refuse_links, still_there, write_atomically
+from mooring.record.files import Unsynced, read_bytes, reject_links, still_there, write_atomically
 from mooring.record.result import UploadRecord
 from mooring.uploads.codec import decode_tensors, encode_tensors
 
@@ -62,7 +62,7 @@ class StateFolder:
     def keep(self, client: int, tensors: Mapping[str, Tensor]) -> None:
         """The newest state takes the place of the one before; a crash leaves at least one of them whole."""
         still_there(self.folder)
-        refuse_links(self.folder, "state", *(f"state/{path.name}" for path in self._paths(client)))
+        reject_links(self.folder, "state", *(f"state/{path.name}" for path in self._paths(client)))
         uploads, records = self.uploads.get(client, {}), self.records.get(client, {})
         facts = StateFacts(client, self.fingerprint, self.job, tuple(uploads.values()), tuple(records.values()))
         tree = as_tree(facts)
@@ -126,7 +126,7 @@ class StateFolder:
 
 def discard_states(folder: Path) -> int:
     """Remove the states of a run; how many bytes that were."""
-    refuse_links(folder, "state")
+    reject_links(folder, "state")
     states = [path for path in (folder / "state").glob("*") if path.is_file()]
     nbytes = sum(path.stat().st_size for path in states)
     shutil.rmtree(folder / "state", ignore_errors=True)

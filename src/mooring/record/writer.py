@@ -19,7 +19,7 @@ from mooring.record.files import (
     LOCK,
     Unsynced,
     locked,
-    refuse_links,
+    reject_links,
     still_there,
     sweep_drafts,
     write_atomically,
@@ -91,7 +91,7 @@ class RunWriter:
 def open_run_folder(path: Path, experiment_yaml: str, going_on: bool = False) -> Iterator[RunWriter]:
     """A run folder, locked for as long as the block lasts; what was in it is removed unless the run goes on."""
     with locked(path):
-        refuse_links(
+        reject_links(
             path, EXPERIMENT, ENVIRONMENT, EVENTS, RESULT, MODEL, ENCODER, ERROR, "uploads", "fusions", "state"
         )
         ours = (path / EXPERIMENT).exists()

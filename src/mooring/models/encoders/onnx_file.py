@@ -52,7 +52,7 @@ def anatomy_of(graph: bytes, where: str) -> Anatomy:
         raise ModelError(f"{where}: is not an ONNX file", "export the encoder as ONNX") from None
     if not model.graph.node:
         raise ModelError(f"{where}: holds no ONNX graph", "export the encoder as ONNX")
-    refuse_foreign(model, where)
+    reject_foreign(model, where)
     weights = {tensor.name for tensor in model.graph.initializer}
     inputs = [given for given in model.graph.input if given.name not in weights]
     if len(inputs) != 1 or inputs[0].type.tensor_type.elem_type != FLOAT or len(sides(inputs[0])) != 4:
@@ -64,7 +64,7 @@ def anatomy_of(graph: bytes, where: str) -> Anatomy:
     return Anatomy(channels or 3, height, tuple(output.name for output in model.graph.output))
 
 
-def refuse_foreign(model: Any, where: str) -> None:
+def reject_foreign(model: Any, where: str) -> None:
     """Operators that are somebody's own code, weights in other files, and loops."""
     if model.functions:
         raise ModelError(f"{where}: defines functions of its own", "export it with standard operators only")
@@ -77,12 +77,12 @@ def refuse_foreign(model: Any, where: str) -> None:
         if node.op_type in WITHIN:
             raise ModelError(f"{where}: uses {node.op_type}", "export it without control flow")
         for attribute in node.attribute:
-            refuse_external([attribute.t, *attribute.tensors], where)
+            reject_external([attribute.t, *attribute.tensors], where)
     sparse = [part for tensor in model.graph.sparse_initializer for part in (tensor.values, tensor.indices)]
-    refuse_external([*model.graph.initializer, *sparse], where)
+    reject_external([*model.graph.initializer, *sparse], where)
 
 
-def refuse_external(tensors: list[Any], where: str) -> None:
+def reject_external(tensors: list[Any], where: str) -> None:
     if any(tensor.data_location == EXTERNAL or tensor.external_data for tensor in tensors):
         raise ModelError(f"{where}: keeps weights in other files", "export it as one file")
 

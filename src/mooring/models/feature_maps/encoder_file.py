@@ -60,7 +60,7 @@ class EncoderFile(Checked):
         encoder, _ = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
         with self._opened() as file:
             state = {own: file.get_tensor(name) for own, name in self._names(file, encoder).items()}
-        self._refuse_broken(state)
+        self._reject_broken(state)
         encoder.load_state_dict(state)
         return frozen(Normalise(blueprint), encoder)
 
@@ -95,7 +95,7 @@ class EncoderFile(Checked):
             names[own] = name
         return names
 
-    def _refuse_broken(self, state: dict[str, Tensor]) -> None:
+    def _reject_broken(self, state: dict[str, Tensor]) -> None:
         for name, tensor in state.items():
             if not torch.isfinite(tensor).all():
                 raise ModelError(
