@@ -27,7 +27,7 @@ LIMITS: dict[type, tuple[str, Callable[[Any, Any], bool], str]] = {
 
 
 class Checked(Protocol):
-    """A frozen dataclass that refuses what the annotations of its fields do not allow.
+    """A frozen dataclass that rejects what the annotations of its fields do not allow.
 
     A protocol, so that protocols may build on it.
     """

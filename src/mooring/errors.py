@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-MOST_PROBLEMS = 20  # of a configuration that are told
+MOST_PROBLEMS = 20  # of a configuration that are reported
 
 
 class MooringError(Exception):

@@ -120,7 +120,7 @@ def evaluate(
     fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner, job: str | None = None
 ) -> Evaluation:
     """One fusion of these uploads, on the test images; each client alone only where that costs nothing: where it
-    takes part in every prediction. Uploads that answer another `job` are refused."""
+    takes part in every prediction. Uploads that answer another `job` are rejected."""
     began = monotonic()
     with threads(threads_of(fusion)):
         predictor = fuse(fusion, uploads, server, job)
@@ -187,7 +187,7 @@ def batch_by_batch(look: Callable[[Tensor], T], images: Tensor, device: Device =
 
 def measure(scores: Tensor, labels: Tensor) -> Metrics:
     """Accuracy, its mean over classes, macro F1, expected calibration error of the soft-max of the scores, and of each
-    class how well it is told from all others."""
+    class how well it is separated from all others."""
     with threads(1):  # a few numbers per image: two threads would wait for each other
         return metrics_of(scores, labels)
 

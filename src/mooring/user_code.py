@@ -1,6 +1,6 @@
 """The user's own code: where it stands, and what went wrong in it.
 
-A mistake there is told like any other mistake of a user, in one line with file and line; the house's own keep their
+A mistake there is reported like any other mistake of a user, in one line with file and line; the house's own keep their
 traceback.
 """
 

@@ -115,7 +115,7 @@ app.add_typer(network, name="flower")
 
 
 def program() -> NoReturn:
-    """`main` as the program it is for people: once all is written and told it ends, without taking apart what it
+    """`main` as the program it is for people: once all is written and printed it ends, without taking apart what it
     imported, which with torch would keep them waiting for another second."""
     code = 1  # of a bug, whose traceback comes before
     atexit.register(lambda: end_at_once(code))  # the first to be registered is the last to be called

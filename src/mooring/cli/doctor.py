@@ -65,7 +65,7 @@ def doctor(
 
 def before(settings: list[str] | None, json: bool) -> None:
     """The a-priori verdict; a line says what takes the time while it does."""
-    chosen = experiments(settings)  # every mistake is told before anything heavy is imported
+    chosen = experiments(settings)  # every mistake is reported before anything heavy is imported
     from dataclasses import asdict, replace
 
     from mooring.cli.progress import reading_lines
@@ -155,7 +155,7 @@ def show_diagnosis(diagnosis: "Diagnosis") -> None:
 
 
 def show_findings(screen: "Screen", findings: "Sequence[Finding]", sites: "Mapping[int, str]") -> None:
-    """Words first, the evidence one level below, then a command on a line of its own, told once."""
+    """Words first, the evidence one level below, then a command on a line of its own, printed once."""
     from rich.text import Text
 
     tried: set[str] = set()

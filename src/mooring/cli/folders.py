@@ -58,7 +58,7 @@ def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Fold
 
     for run in runs:
         folder = Path(run)
-        _ = RunFolder(folder).result  # a run that is not finished is refused: its states are all it has
+        _ = RunFolder(folder).result  # an unfinished run is rejected: its states are all it has
         with locked(folder):
             say(f"{run}: {size(discard_states(folder))} removed")
 

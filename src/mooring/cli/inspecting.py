@@ -75,7 +75,7 @@ def of_upload(held: Container, data: bytes, path: Path) -> Inspected:
 
 
 def with_budget(found: Inspected, digest: str) -> Inspected:
-    """Under noise, and only for the account that made the file: what it has told in all."""
+    """Under noise, and only for the account that made the file: its total privacy loss."""
     entries = Log(home()).entries()
     if not any(entry.file == digest and entry.noise for entry in entries):
         return found

@@ -138,7 +138,7 @@ def cost_of_method(name: str) -> str:
 
 
 def show_list(rows: Sequence[Listed]) -> None:
-    """A name, its sentence and whose it is; what a whole group uploads and costs is told once."""
+    """A name, its sentence and whose it is; what a whole group uploads and costs is printed once."""
     from textwrap import wrap
 
     from rich.text import Text

@@ -16,7 +16,7 @@ class TakesSettings(TyperCommand):
     """A verb whose arguments are settings, key=value."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """An option that there is not may be a setting; if it is none either, the option is what is told."""
+        """An option that there is not may be a setting; otherwise the message is about the option."""
         words = list(args)
         try:
             return super().parse_args(ctx, args)

@@ -42,7 +42,7 @@ FEW = 3  # clients that are named one by one
 MANY = 16  # clients beyond which one bar stands for all
 
 
-Telling = Literal["nothing", "events", "people"]  # to whom progress is told: `events` for programs, as JSON
+Telling = Literal["nothing", "events", "people"]  # who sees progress: `events` for programs, as JSON
 
 
 @contextmanager

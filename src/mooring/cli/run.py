@@ -56,7 +56,7 @@ def run(
     """
     if not {"engine.workers=1", "engine=flower"} & set(settings or ()):
         begin_workers("mooring.engines._worker")
-    chosen = experiments(settings)  # every mistake is told before anything heavy is imported or written
+    chosen = experiments(settings)  # every mistake is reported before anything heavy is imported or written
     run_all(apart(chosen), again, quiet, json, events, positive, EARLIER)
 
 

@@ -13,7 +13,7 @@ PATIENCE = 2.0  # seconds for which people wait without a word
 
 @contextmanager
 def working(what: str, silent: bool = False) -> Iterator[None]:
-    """While the block lasts, people are told what is being done and for how long it has been."""
+    """While the block lasts, show what is being done and for how long."""
     if silent:
         yield
     elif sys.stderr.isatty():

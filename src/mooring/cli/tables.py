@@ -66,7 +66,7 @@ def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = N
 
 
 def short_names(results: "Sequence[Result]") -> list[str]:
-    """What fits into a column: `fedavg-1 + 4 changes`; all of them are told below the table, in the same order."""
+    """What fits into a column: `fedavg-1 + 4 changes`; all of them are listed below the table, in the same order."""
     names = []
     for result in results:
         method, _, changes = result.method.partition(" + ")

@@ -1,6 +1,6 @@
 """YAML as it is read here: plain values within bounds, so that no file takes more than a moment or a little memory.
 
-Aliases and tags are refused: an experiment needs neither, and with them a file of 1 kB stands for gigabytes.
+Aliases and tags are rejected: an experiment needs neither, and with them a file of 1 kB stands for gigabytes.
 """
 
 import re

@@ -22,7 +22,7 @@ from mooring.config.user_parts import own_class, unknown_key, writing_problem
 from mooring.errors import MOST_PROBLEMS, ConfigError, UserCodeError, nearest
 from mooring.user_code import explaining
 
-LONGEST_KEY = 200  # characters of a key that are told
+LONGEST_KEY = 200  # characters of a key that are shown
 POSITION = re.compile("[0-9]{1,9}")
 BuildProblem = tuple[str, bool, str]  # where, is it only a key that nobody reads, what to tell
 
@@ -121,7 +121,7 @@ class Builder:
         return NOTHING if NOTHING in parts.values() else parts
 
     def _either(self, members: list[Any], tree: Any, path: str) -> Any:
-        """One of two records, told apart by shape: a bare list is the one that holds a list and nothing else."""
+        """One of two records, distinguished by shape: a bare list is the record that holds only a list."""
         listed = next(member for member in members if len(fields(member)) == 1)
         mapped = next(member for member in members if member is not listed)
         if isinstance(tree, list):

@@ -1,4 +1,4 @@
-"""From an experiment to the work order of its clients: once it is known what images look like and what they show."""
+"""From an experiment to the job of its clients, once the shape and the classes of the images are known."""
 
 import torch
 
@@ -10,7 +10,7 @@ from mooring.uploads import expected_of
 
 
 def job_of(experiment: Experiment, shape: tuple[int, int, int], classes: tuple[str, ...]) -> ClientJob:
-    """The work order of all clients; a model that cannot be built is refused before anybody trains."""
+    """The client job of all clients; raises an error before training if the model cannot be built."""
     source, method = experiment.data, experiment.method
     blueprint = Blueprint(experiment.model, method.client.head, shape, classes, source.mean, source.std)
     network = blueprint.build(torch.Generator())

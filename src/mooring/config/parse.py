@@ -133,7 +133,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
     if "partition" not in rest and built["data"] is not NOTHING and built["data"].has_sites():
         built["partition"] = Sites()  # who has sites means them, and not clients that are made up
     built["why"] = builder.build(str, rest.get("why", NOTHING), "", "why")
-    last, builder.problems = builder.problems, first  # what is wrong with the method is told before the rest
+    last, builder.problems = builder.problems, first  # problems of the method are reported before the rest
     try:
         base: Any = NOTHING if name == CUSTOM or _of_the_past(name, method) else named_method(name, trust)
         choice = None if NOTHING in (base, built["data"]) else choose_features(base, built["data"])
@@ -166,7 +166,7 @@ def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree
         return parts
     method = Builder(PART_KINDS, builder.trust, suggest_key).build(Method, parts, base, "method")
     if method is NOTHING:
-        return parts  # what is wrong with it is told anyway
+        return parts  # its problems are reported anyway
     for word, value in words.items():
         keys = NOTE_WORDS[word].keys_of(method)
         if not keys:
@@ -276,7 +276,7 @@ def reload(folder: Path, overrides: Iterable[str] = (), trust: Trust = HOUSE_COD
     """The experiment in this folder; `data.root=...` says where its files lie now. All else is as it was trained."""
     experiment = load_recorded(folder / "experiment.yaml", trust)
     words = no_duplicates(overrides)
-    read_overrides(words)  # refuses what is no key=value
+    read_overrides(words)  # rejects words that are not key=value
     lay: dict[str, str | None] = {}  # key -> where the file lay
     with_paths(experiment, lay.setdefault)
     new, problems = {}, []

@@ -39,5 +39,5 @@ def absolute(path: str) -> str:
     """As seen from the current folder."""
     try:
         return str(Path(path).expanduser().absolute())
-    except RuntimeError:  # ~someone without a home: told when the path is used
+    except RuntimeError:  # ~someone without a home: reported when the path is used
         return path

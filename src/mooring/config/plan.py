@@ -138,7 +138,7 @@ def check_plan(plan: Plan) -> None:
         repeated = [value for i, value in enumerate(values) if value in values[:i]]
         problems |= {f"{key}={shorten(value)}: is given twice; write every value once": None for value in repeated}
     first = {} if plan.search is None else plan.search.drawn()[0]
-    plan.points()  # refuses too many
+    plan.points()  # rejects too many
     grid = replace(plan, search=None).points()
     for point in grid:
         try:

@@ -22,7 +22,7 @@ PLAIN = "numbers, text, true, false, null, tuples of these, or parts"
 
 
 def import_object(name: str, trust: Trust, remedy: str = "write package.module:NAME") -> Any:
-    """The trusted object called `package.module:NAME`; what keeps it from being imported is told with its line."""
+    """The trusted object called `package.module:NAME`; an error in its import is reported with its line."""
     module, _, attribute = name.partition(":")
     if not all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
         raise ConfigError(["cannot be imported (it is no name); write package.module:NAME"])
@@ -101,7 +101,7 @@ def unknown_key(cls: type, key: str, remedy: str) -> str:
 
 
 def writing_problem(part: Any) -> str | None:
-    """What keeps a user's part from being written down, and with it from being told apart from others."""
+    """The reason why a user's part cannot be written down and so cannot be distinguished from others."""
     if type(part).__module__.partition(".")[0] == HOUSE:
         return None
     for f in fields(part):

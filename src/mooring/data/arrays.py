@@ -37,7 +37,7 @@ class Arrays(Source):
     def has_sites(self) -> bool:
         try:
             return holds(own_path(self.root, WANTED), SITES)
-        except Exception:  # whatever is wrong with the file is told when it is read
+        except Exception:  # problems of the file are reported when it is read
             return False
 
     def train(self) -> ImageSet:

@@ -86,7 +86,7 @@ class ImageFolder(Source):
             return self.layout == "sites"
         try:
             return recognise(own_path(self.root, WANTED), self.group) == "sites"
-        except (DataError, OSError):  # told when it is read
+        except (DataError, OSError):  # reported when it is read
             return False
 
     def reading(self) -> Reading:

@@ -120,7 +120,7 @@ class Source(Checked, ABC):
 
 @dataclass(frozen=True)
 class Overview:
-    """Counts and files of a data set that was found, told without decoding its images where the format allows."""
+    """Counts and files of a data set that was found, without decoding its images where the format allows."""
 
     train: int
     test: int

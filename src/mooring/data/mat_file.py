@@ -44,7 +44,7 @@ class Content(Protocol):
     """The bytes of one element, in order."""
 
     def take(self, count: int) -> bytes | bytearray:
-        """Exactly so many; a size that cannot be is refused before room is made for it."""
+        """Exactly so many; an impossible size is rejected before memory is allocated."""
 
     def end(self) -> None:
         """Nothing but padding may be left."""

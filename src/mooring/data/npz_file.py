@@ -51,7 +51,7 @@ class ArrayMember:
 
 
 def holds(path: Path, name: str) -> bool:
-    """Is there an array of this name? The same files are refused as when they are read."""
+    """Is there an array of this name? The same files are rejected as when they are read."""
     size = regular(path).st_size
     with _Narrow(path) as file, zipfile.ZipFile(file) as archive:
         _reject_contradictions(archive, file, size)

@@ -171,7 +171,7 @@ def _in_bands(picture: "Image", mode: str, convert: Callable[["Image"], "Image"]
 
 
 def _scale(path: Path, picture: "Image", levels: Levels | None) -> Levels:
-    """Black and white of a deep grey: as told, else all that its bits can say; a TIFF may count from white."""
+    """Black and white of a deep grey: as configured, else the full range of its bits; a TIFF may count from white."""
     if picture.format != "TIFF":
         return levels or (0, 65535)
     tags = picture.getexif()

@@ -35,7 +35,7 @@ def read_pickle(path: Path, remedy: str) -> dict[str, object]:
 
 
 def count_rows(path: Path, width: int, remedy: str) -> int:
-    """N of the array (N, width) in a pickle, told from its opcodes: nothing is built, and the pixels are not read.
+    """N of the array (N, width) in a pickle, read from its opcodes: nothing is built, and the pixels are not read.
 
     A pickled array has its shape ahead of its bytes.
     """

@@ -56,7 +56,7 @@ class Case:
 
 
 def case_of(folder: RunFolder, trust: Trust = HOUSE_CODE) -> Case:
-    """A finished run; refused if it records no round although clients train."""
+    """A finished run; raises an error if clients train and no round is recorded."""
     result, title = folder.result, str(folder.path)
     if result.origin is not None:
         case = case_of_log(folder.record, read_file(folder.experiment_file), title)

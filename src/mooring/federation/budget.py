@@ -32,7 +32,7 @@ def upload_count(uploads: int) -> str:
 def together(noises: Sequence[Noise], bare: int = 0) -> Budget:
     """Gaussian noise composes exactly: 1 / sigma^2 = sum_i 1 / sigma_i^2 (Dong, Roth and Su 2022, corollary 2).
 
-    Epsilon is told for the largest delta of the uploads; it is at most the sum of their epsilons.
+    Epsilon is stated for the largest delta of the uploads; it is at most the sum of their epsilons.
     """
     if not noises:
         return Budget(0, bare, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""What no honest site would send, told from statistics alone: pure functions from uploads to those to set aside.
+"""What no honest site would send, detected from statistics alone: pure functions from uploads to those to set aside.
 
 `admit` has looked at each upload by itself: finite, shaped and counted as promised. Here are the dearer questions:
 could any images have these moments, could this feature map, are two sites the same images, and does a site agree with

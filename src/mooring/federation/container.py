@@ -7,7 +7,7 @@
     64 bytes   Ed25519 signature of the head; 32 bytes with its SHA-256 where nobody signs
 
 The head names the payload by its SHA-256, so a signature of the head is one of the whole file. Sizes are checked before
-anything is read, the signature before anything is believed, and a head that is spelled in another way is refused: one
+anything is read, the signature before anything is believed, and a head that is spelled in another way is rejected: one
 content is one file.
 """
 
@@ -90,7 +90,7 @@ def encode_in_pieces(kind: str, manifest: Mapping[str, object], payload: Pieces,
 
 
 def decode_container(data: bytes, kind: str | None, limits: FileLimits = USUAL, what: str = "file") -> Container:
-    """A file of this kind (of any, if None): every other sequence of bytes is refused in one line."""
+    """A file of this kind (of any, if None): any other sequence of bytes raises a one-line error."""
     if len(data) > limits.bytes:
         reject_file(what, f"has {len(data)} bytes and may have {limits.bytes}")
     if data[: len(MAGIC)] != MAGIC:

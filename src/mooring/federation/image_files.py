@@ -49,7 +49,7 @@ class Square:
 
 
 def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[ScoredFile]:
-    """Every file in its order; one that cannot be read is told and does not stop the others."""
+    """Every file in its order; an unreadable file is reported and does not stop the others."""
     square = square_of(model.blueprint, model.provenance.reading)
     require_decoders(files)
     waiting: list[tuple[Path, Tensor | str]] = []
@@ -119,7 +119,7 @@ def found(paths: Sequence[Path]) -> tuple[list[Path], Counter[str]]:
 
 
 def labelled_files(root: Path, classes: Sequence[str]) -> list[LabelledFile]:
-    """All images of root/<class>/ and root/<site>/<class>/, at any depth below; other folders are refused by name."""
+    """All images of root/<class>/ and root/<site>/<class>/, at any depth below; other folders are rejected by name."""
     try:
         files = [file for folder in subfolders(root) for file in _of_folder(folder, classes)]
     except OSError as error:

@@ -1,6 +1,6 @@
 """The log: what was decided here, one line after the other, each with the hash of the line before it.
 
-A line that was changed, removed or put in breaks the chain; lines that are missing at the end are told by `log.head`,
+A line that was changed, removed or put in breaks the chain; `log.head` shows whether lines are missing at the end,
 which holds their number and the last hash. It proves nothing against somebody who may write in this home: note the last
 hash elsewhere where that matters.
 """

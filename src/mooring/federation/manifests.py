@@ -17,7 +17,7 @@ MOST_VERSIONS = 32
 
 
 def manifest_as(kind: type[T], tree: object, what: str, remedy: str) -> T:
-    """The record; a word that no field has is refused, for what is passed over may be what was signed for.
+    """The record. Unknown keys are rejected, because a key that is ignored may be the one that was signed for.
 
     A key `keY` in the place of `key` would leave a site without the key that was named for it.
     """

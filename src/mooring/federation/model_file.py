@@ -42,7 +42,7 @@ class SiteShare:
 
     name: str
     used: bool = True
-    samples: int | None = None  # images behind its upload; None: not told
+    samples: int | None = None  # images behind its upload; None: withheld
     weight: float | None = None  # its share of all images that are in the model
     upload_sha256: str | None = None
     reason: str = ""  # why it was set aside, or delivered nothing
@@ -203,7 +203,7 @@ def believable(provenance: Provenance, classes: int) -> bool:
 
 
 def has_shares(used: tuple[SiteShare, ...]) -> bool:
-    """Every weight is the share of the images behind it, where the images are told."""
+    """Every weight is the share of the images behind it, where the number of images is known."""
     total = sum(site.samples or 0 for site in used)
     known = [site for site in used if site.weight is not None]
     if total and all(site.samples is not None for site in used):

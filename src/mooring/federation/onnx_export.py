@@ -171,7 +171,7 @@ def muted() -> Iterator[None]:
 
 
 def parity(model: ModelFile, data: bytes) -> float:
-    """The largest difference between the scores of file and model; refused above the tolerance."""
+    """The largest difference between the scores of file and model; raises an error above the tolerance."""
     (images,) = sample(model, TRIED)
     with torch.inference_mode():
         wanted = model.predictor(images)

@@ -28,7 +28,7 @@ def plan_of(work: ClientJob, images: int, keys: int, sites: int) -> SecurePlan:
         )
     part = moments_in(work)
     plan = SecurePlan(images, largest_feature(part.map, work.blueprint))
-    fraction_bits(part, work.blueprint, plan.bound, plan.images)  # refuses more than 64 bits hold
+    fraction_bits(part, work.blueprint, plan.bound, plan.images)  # rejects more than 64 bits hold
     return plan
 
 
@@ -51,7 +51,7 @@ def summing(job: JobFile) -> SecureSum:
 
 
 def masked(job: JobFile, upload: Upload, site: str, key: SigningKey) -> Upload:
-    """What this site may send: random words; how many images it has is not told either."""
+    """What this site may send: random words; the number of its images is not sent either."""
     return replace(upload, tensors=mask(upload.tensors, summing(job), site, key), samples=0)
 
 

@@ -128,7 +128,7 @@ def uncancelled(name: str) -> FederationError:
 
 
 def fixed(name: str, tensor: Tensor, plan: SecureSum) -> Tensor:
-    """round(x 2^f), refused where all sites together might run over."""
+    """round(x 2^f); raises an error if the sum over all sites might overflow."""
     scaled = (tensor.double() * 2.0 ** plan.bits[name]).round()
     if not (scaled.abs() < 2**BITS / len(plan.keys)).all():
         raise FederationError(

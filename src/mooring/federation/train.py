@@ -49,7 +49,7 @@ class Preview:
     reveals: tuple[str, ...]  # what leaves the site, in sentences
     small: Mapping[str, int]  # classes below the job's minimum, where that gives images away
     testable: str | None = None  # what so few images as there are let others find out
-    budget: Budget | None = None  # under noise, what this account would have told with this upload in all
+    budget: Budget | None = None  # under noise, the total privacy loss of this account including this upload
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def reject_second_mask(job: JobFile, site: str, log: Log) -> None:
 
 
 def reject_foreign_key(job: JobFile, site: str, identity: Identity) -> None:
-    """A file that would be refused is not made."""
+    """Do not make a file that would be rejected."""
     key = next(named.key for named in job.manifest.sites if named.name == site)
     if key is not None and key != identity.public:
         raise FederationError(

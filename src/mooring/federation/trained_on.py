@@ -12,7 +12,7 @@ from mooring.record import RunFolder
 def trained_on(model: ModelFile, file: Path, root: Path, trust: Trust = HOUSE_CODE) -> frozenset[Path]:
     """The training images of the run in whose folder the model's `file` lies, if they and `root` share a folder.
 
-    Nothing where that cannot be told: the model lies in no run of its own, or the images are elsewhere by now. No
+    Nothing where that is unknown: the model lies in no run of its own, or the images are elsewhere by now. No
     folder is looked into because a run names it, only one that the user has named too.
     """
     try:

@@ -56,7 +56,7 @@ class UploadManifest:
     job: str  # SHA-256 of the job file
     work: str  # SHA-256 of the work order
     site: str
-    samples: int | None  # images behind it; None: not told
+    samples: int | None  # images behind it; None: withheld
     classes: tuple[str, ...]
     minimum: int  # images of a class that the job asks for
     created: str

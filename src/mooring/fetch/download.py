@@ -99,7 +99,7 @@ def transfer(remote: Remote, file: FileIO, emit: Emit) -> None:
 
 
 def check_room(file: FileIO, response: Response) -> None:
-    """A disk that is too small is told before an hour of download, not after."""
+    """Report a disk that is too small before an hour of download, not after."""
     needed = 0 if response.total is None else response.total - length(file)
     free = shutil.disk_usage(str(file.name)).free
     if needed > free:

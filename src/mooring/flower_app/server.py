@@ -64,7 +64,7 @@ app.main()(main)
 
 def mistakes_are_one_line(record: logging.LogRecord) -> bool:
     """Flower logs whatever a ServerApp raises with its traceback, then counts the run as failed: a user's mistake is
-    told as everywhere else, a bug keeps its traceback."""
+    reported as everywhere else, a bug keeps its traceback."""
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, MooringError):
         record.msg, record.args, record.exc_info = "mooring: %s", (error,), None
@@ -72,7 +72,7 @@ def mistakes_are_one_line(record: logging.LogRecord) -> bool:
 
 
 def too_few(received: Received, need: int) -> FederationError:
-    absent = {"refused": list(received.rejections), "silent": received.silent}
+    absent = {"rejected": list(received.rejections), "silent": received.silent}
     lines = [f"{len(received.files)} of {need} needed uploads have come"]
     lines += [f"{how}: {', '.join(sites)}" for how, sites in absent.items() if sites]
     kept = f"what came is in {received.folder} and is used again; " if received.files else ""

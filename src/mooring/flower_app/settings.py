@@ -37,7 +37,7 @@ class RunSettings:
 
 
 def settings_of(config: Config) -> RunSettings:
-    """What this run was told, or everything that is wrong with it in one line."""
+    """The settings of this run, or one line with everything that is wrong with them."""
     problems = list(problems_of(config))
     if problems:
         raise FederationError("; ".join(problems))

@@ -1,4 +1,4 @@
-"""What people are told of every rule: its group, one sentence, whose it is, and what it costs the server."""
+"""What the lists say about every rule: its group, one sentence, whose it is, and what it costs the server."""
 
 from dataclasses import dataclass
 from typing import Literal

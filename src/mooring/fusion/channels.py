@@ -13,7 +13,7 @@ from mooring.models.network import PROTOTYPES, Network
 class Channels:
     """One set of channels: reordering all its `rows` and `columns` alike does not change what the network computes."""
 
-    incoming: list[str]  # the weights by which channels are told apart
+    incoming: list[str]  # the weights that distinguish channels
     rows: list[str]  # every tensor with one row per channel: weights, biases, batch-norm statistics
     columns: list[str] = field(default_factory=list)  # the weights that read these channels
 
@@ -21,7 +21,7 @@ class Channels:
 def channels_of(network: Network) -> list[Channels]:
     """All sets, each after those that it reads.
 
-    An identity shortcut adds a block's channels to those of its input: they are one set, told apart where they begin.
+    An identity shortcut adds a block's channels to those of its input: they are one set, matched where they begin.
     """
     names = {module: name for name, module in network.named_modules()}
 

@@ -66,7 +66,7 @@ class Manifest:
 
     predictor: Tree
     blueprint: Blueprint  # class names and preprocessing: shape, mean, std
-    provenance: Mapping[str, object]  # job, method, sites, versions: whatever was told, as JSON has it
+    provenance: Mapping[str, object]  # job, method, sites, versions: whatever is known, as JSON has it
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def decode_predictor(
     what: str = "predictor",
     encoder: str | None = None,
 ) -> LoadedPredictor:
-    """Every other sequence of bytes is refused in one line; `encoder` is where a file lies that it only names."""
+    """Any other sequence of bytes raises a one-line error; `encoder` is where a file lies that it only names."""
     facts, tensors = decode_tensors(data, limits, what)
     classes, beside = tuple(trusted), {name: tensors.pop(name) for name in list(tensors) if name.startswith(BESIDE)}
     try:

@@ -45,7 +45,7 @@ class Ridge(Checked):
 
     Both terms are functions of the sums. A strength that leaves less than one image's freedom, p > n - 1, is not looked
     at: with fewer images than features the residual is rounding there, and says nothing of new images. There n is how
-    many images can be told apart: of one that is there twice, the second leaves no freedom. Scores of images that were
+    many images are distinct: of one that is there twice, the second leaves no freedom. Scores of images that were
     fitted are too good; those of new ones are taken to be y - (y - s) / (1 - p/n), the scores with the image left out,
     of average leverage.
     """

@@ -127,7 +127,7 @@ class LogState:
         self.add(self.client, lambda_set=own[2])
 
     def settle(self) -> None:
-        """Nobody was named: clients are told in their order."""
+        """No client was named: clients are logged in their order."""
         if self.waiting is not None:
             client = max(self.client_facts, default=-1) + 1
             self.client_facts[client] = replace(self.waiting, client=client)

@@ -18,7 +18,7 @@ REMEDY = "name a log of the published code that has finished at least one round"
 
 
 def read_logs(path: Path) -> list[Logged]:
-    """Every experiment of the file that says anything about a round; what is missing is told if none does."""
+    """Every experiment of the file that says anything about a round; an error says what is missing if none does."""
     try:
         text = decoded(path.read_bytes())
     except OSError as error:
@@ -48,7 +48,7 @@ def decoded(content: bytes) -> str:
 def sections(text: str) -> Iterator[LogState]:
     """Some files are several logs one after another.
 
-    A configuration begins a new one; so does the header of another method, or round 0, after rounds have been told.
+    A configuration begins a new one; so does the header of another method, or round 0, after rounds have been logged.
     """
     draft, rows, skip = LogState(), text.splitlines(), 0
     for i, row in enumerate(rows):

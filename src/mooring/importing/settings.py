@@ -1,4 +1,4 @@
-"""The configuration behind a log in the keys of this house, as far as it is told; null where it is not."""
+"""The configuration behind a log in the keys of this house, as far as it is logged; null where it is not."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ HINGED = ("v13", "v14")
 
 
 def settings_of(logged: Logged, identified: Identified) -> Tree:
-    """A data set or a method that this house does not know keeps its name: running the file is refused, not guessed."""
+    """A data set or a method that this house does not know keeps its name: running the file is an error."""
     tree = NOT_LOGGED
     for fate in key_mappings(logged.config):
         if fate.key is not None and plain_value(fate.setting) is not None:

@@ -1,4 +1,4 @@
-"""One version of the published code is several formulas: which of them a log is of, or that it cannot be told.
+"""One version of the published code is several formulas: which of them a log is of, or that it cannot be determined.
 
 Names that go beyond the versions:
 
@@ -38,7 +38,7 @@ class Identified:
     evidence: tuple[str, ...]
 
 
-Identification = tuple[str | None, Known, str]  # the name, or none if it cannot be told; how it is known; why
+Identification = tuple[str | None, Known, str]  # the name, or none if it cannot be determined; how it is known; why
 
 
 def identified(version: str, logged: Logged, known: Known, evidence: list[str]) -> Identified:
@@ -99,7 +99,7 @@ def v11(logged: Logged) -> Identification:
         return None, "unknown", f"it names several annealing strategies: {', '.join(strategies)}"
     schedule = strategies[0] if strategies else shape(logged)
     if schedule is None:
-        return None, "unknown", "its annealing factors follow no schedule that can be told"
+        return None, "unknown", "its annealing factors follow no known schedule"
     how = f"it prints the strategy {schedule}" if strategies else f"its annealing factors are {schedule}"
     if schedule not in SCHEDULES:
         return f"v11-{schedule}", "read" if strategies else "inferred", how

@@ -49,7 +49,7 @@ def blueprint_tree(blueprint: Blueprint) -> Tree:
 
 
 def blueprint_of(tree: Tree, families: Families) -> Blueprint:
-    """The blueprint that a tree describes; anything that is not exactly one is refused by key."""
+    """The blueprint that a tree describes; anything else raises an error that names the key."""
     model, classes, images = (tree.get(key) for key in ("model", "classes", "preprocessing"))
     if not isinstance(model, dict) or model.keys() != {"backbone", "head"}:
         reject_tree("model", model, "must name a backbone and a head")

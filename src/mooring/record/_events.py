@@ -51,7 +51,7 @@ def read_events(path: Path) -> tuple[TimedEvent, ...]:
 
 
 def events_in(text: str, path: str) -> tuple[TimedEvent, ...]:
-    """Words of other versions are passed over; a known one that is malformed is refused. `path` names the text."""
+    """Words of other versions are passed over; a known one that is malformed is rejected. `path` names the text."""
     found: list[TimedEvent] = []
     current = False  # is the format this version's? A file without a header is of format 1
     for number, line in enumerate(text.split("\n"), 1):

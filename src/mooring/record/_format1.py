@@ -49,7 +49,7 @@ def _round(row: Tree) -> Tree:
 
 
 def _client(row: Tree) -> Tree:
-    """The felt lambda was called lambda, and an imported row told sigma where a run tells its square."""
+    """The felt lambda was called lambda, and an imported row had sigma where a run has its square."""
     new = {name: value for name, value in row.items() if name not in ("lambda", "sigma_local", "sigma_align")}
     new["lambda_felt"] = row.get("lambda")
     for name in ("local", "align"):

@@ -1,7 +1,7 @@
-"""Frozen records as JSON and back: every field checked by its type, a mistake told by its path.
+"""Frozen records as JSON and back: every field checked by its type, a mistake reported by its path.
 
 A number that is not finite is null in JSON. Read back, null is None where a field may be None, and not-a-number where
-it may not. A whole number beyond 2^53, which not every reader of JSON could tell from its neighbour, is refused. Keys
+it may not. A whole number beyond 2^53, which not every reader of JSON could tell from its neighbour, is rejected. Keys
 that no field has are passed over: a later version may say more.
 """
 

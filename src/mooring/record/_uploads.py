@@ -18,7 +18,7 @@ def write_upload(folder: Path, upload: Upload, unsynced: Unsynced) -> UploadReco
 
 
 def read_upload(folder: Path, record: UploadRecord) -> Upload:
-    """Read an upload again; refused if it is not what was written."""
+    """Read an upload again; raises an error if it is not what was written."""
     path = upload_path(folder, record.client, record.round)
     try:
         data = read_bytes(path)

@@ -1,6 +1,6 @@
 """How everything is written and read: all of it or nothing, by one process at a time, regular files alone.
 
-A link, a pipe or a device in the place of a file is refused: what stands in a run folder may come from anybody.
+A link, a pipe or a device in the place of a file is rejected: what stands in a run folder may come from anybody.
 """
 
 import json
@@ -182,7 +182,7 @@ def unsealed(kind: type[T], tree: object, path: Path, remedy: str) -> T:
 
 
 def as_record(kind: type[T], tree: object, path: Path, remedy: str) -> T:
-    """A record of this kind; what is wrong with it is told with the file and the field."""
+    """A record of this kind; an error names the file and the field."""
     try:
         record: T = from_tree(kind, tree)
     except MalformedRecordError as error:

@@ -79,7 +79,7 @@ class RunFolder:
 
     @cached_property
     def result(self) -> Result:
-        """The answer; refused if there is none, or if it is none."""
+        """The result; raises an error if it is missing or malformed."""
         path = self.path / RESULT
         if not self.ended and (self.path / "state").is_dir():
             way_on = f"if nobody runs it, go on with: mooring resume {self.path}"
@@ -206,9 +206,9 @@ def read_fusion(path: Path) -> FusionRecord:
 
 
 def upgraded(upgrade: Callable[[_format1.Tree], _format1.Tree], tree: _format1.Tree, path: Path) -> object:
-    """A record of format 1 as one of this format; a damaged one is refused with the version that wrote it.
+    """A record of format 1 as one of this format; a damaged one raises an error with the version that wrote it.
 
-    Format 1 had no seal: who carries one is of a later format, and what told its format has changed.
+    Format 1 had no seal: a record with a seal is of a later format, and its format field has changed.
     """
     if SEAL in tree:
         raise StoreError(f"{path}: {CHANGED}", AGAIN)

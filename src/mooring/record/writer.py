@@ -37,7 +37,7 @@ ERROR = "error.txt"
 
 @contextmanager
 def user_errors_kept(folder: Path) -> Iterator[None]:
-    """Within this, an error in the user's code is told in one line, and its traceback is kept in this folder.
+    """Within this, an error in the user's code is reported in one line, and its traceback is kept in this folder.
 
     Nothing is written before the folder is there: a run that never began leaves nothing behind.
     """

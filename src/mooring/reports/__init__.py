@@ -49,7 +49,7 @@ def compare(
     """Write the same report on runs that were made separately; by default `comparison.html` where one stands."""
     from mooring.reports.formats import named_format
 
-    chosen = named_format(format)  # a mistake is told before anything is read
+    chosen = named_format(format)  # a mistake is reported before anything is read
     return write_comparison(comparison([Path(folder) for folder in folders], trust, positive), chosen, out)
 
 

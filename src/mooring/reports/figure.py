@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-PALETTE = (  # after Okabe and Ito, all at least 3:1 on white; then what can still be told apart from those
+PALETTE = (  # after Okabe and Ito, all at least 3:1 on white; then colours that can still be distinguished from those
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#4B3FA7", "#2D8FC4"),
     *("#767676", "#882255", "#A97600", "#77771C", "#2A7F7F", "#B5506A"),
 )

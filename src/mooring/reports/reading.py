@@ -241,7 +241,7 @@ READERS = {"study.json": study_book, "sweep.yaml": sweep_book, "result.json": ru
 
 
 def report_data(folder: Path, trust: Trust = HOUSE_CODE) -> ReportData:
-    """What the folder holds, told by the file that only such a folder has."""
+    """What the folder holds, recognised by the file that only such a folder has."""
     for name, read in READERS.items():
         if (folder / name).is_file():
             return read(folder, trust)

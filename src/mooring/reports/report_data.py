@@ -14,7 +14,7 @@ from mooring.trees import Tree
 
 SEEDS = ("seed", "partition.seed")
 MOST_SHOWN = 12  # runs whose clients are drawn one by one
-MOST_CLIENTS = 20  # clients that can be told apart in one figure
+MOST_CLIENTS = 20  # clients that can be distinguished in one figure
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Run:
     """One finished run folder, read."""
 
     name: str
-    experiment: Experiment | None  # None: imported, and told by its settings alone
+    experiment: Experiment | None  # None: imported, and known by its settings alone
     result: Result
     case: Case
     diagnosis: Diagnosis

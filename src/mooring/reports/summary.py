@@ -156,7 +156,7 @@ def images_text(book: ReportData) -> str:
 
 
 def test_images_text(book: ReportData) -> str:
-    """A study has no best among its problems: what its accuracies are measured on is told here."""
+    """A study has no best among its problems: this says what its accuracies are measured on."""
     first, sets = book.members[0], {(run.dataset, run.result.test_images) for run in book.members}
     return f" Accuracies on {images(first)}.{guessing(first)}" if book.kind == "study" and len(sets) == 1 else ""
 

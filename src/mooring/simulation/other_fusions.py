@@ -49,7 +49,7 @@ def fuse(
     overrides: Sequence[str] = (),
     trust: Trust = HOUSE_CODE,
 ) -> Iterator[FusionRecord]:
-    """Fuse the uploads of the run in `folder` by each rule; all clients and the last round unless told otherwise.
+    """Fuse the uploads of the run in `folder` by each rule; by default all clients and the last round.
 
     Uploads and test images are read, nothing else; what a rule needs and the run did not upload is computed once more
     by the client that trained (this is a simulation: its network and its images are at hand). Bytes are those of an
@@ -88,7 +88,7 @@ class FinishedRun:
             raise StoreError(
                 f"{path}: was imported from {result.origin.log}, which holds no uploads", "fuse a run made here"
             )
-        folder.experiment_file  # noqa: B018  # refused if it is not what the clients trained by
+        folder.experiment_file  # noqa: B018  # raises an error if the clients trained by another
         experiment = reload(path, overrides, trust)
         with reading_progress(emit):
             classes = result.classes if result.job_sha256 else None  # format 1: no names
@@ -106,7 +106,7 @@ class FinishedRun:
         return self.folder.result
 
     def federation(self, reason: str) -> Federation:
-        """Everybody's images, for a reason that is told; refused if they are not what the clients trained on."""
+        """Everybody's images, with the reason shown; raises an error if the clients trained on others."""
         if self._federation is None:
             self.emit(Remark(f"the training images are opened: {reason}"))
             try:

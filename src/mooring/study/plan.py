@@ -106,7 +106,7 @@ class Study:
 
 
 def load_study(file: Path) -> Study:
-    """The study in a file; a group that no sweep runs is an error, told with all others."""
+    """The study in a file; a group that no sweep runs is an error, reported with all others."""
     study = load_value(Study, file, {Check: CHECKS, Measure: MEASURES, NoteTable: TABLES})
     found = [f"{file.name}: {problem}" for problem in problems(study)]
     if found:

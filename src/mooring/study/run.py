@@ -83,7 +83,7 @@ def reject_varied_keys(study: Study, settings: Sequence[str]) -> None:
 
 
 def require_data(plan: Plan) -> None:
-    """Data that is not there is told once, before anything runs."""
+    """Missing data is reported once, before anything runs."""
     plan.experiment_at(plan.points()[0]).data.train()
 
 

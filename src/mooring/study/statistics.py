@@ -1,4 +1,4 @@
-"""Numbers by seed: how they are paired, how they go together, and how they are told: mean, spread, n."""
+"""Numbers by seed: how they are paired, how they correlate, and how they are written: mean, spread, n."""
 
 from collections.abc import Collection, Mapping, Sequence
 from statistics import StatisticsError, correlation, fmean, stdev

@@ -99,7 +99,7 @@ def searched(
 
 
 def read_trials(out: Path, search: Search | None) -> Trials:
-    """What was proposed so far; refused if this search could not have proposed it."""
+    """What was proposed so far; raises an error if this search could not have proposed it."""
     path = out / TRIALS
     if search is None or not path.exists():
         return ()

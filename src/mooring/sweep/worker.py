@@ -72,7 +72,7 @@ def fused(tree: Tree, folder: str, file: Path, trust: Trust) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Why a member failed, in one line of the table; what is no mistake of the user's is told with its type."""
+    """Why a member failed, in one line of the table; an error that is not the user's mistake is shown with its type."""
     line = " ".join(str(error).split())
     return line if isinstance(error, MooringError) else f"{type(error).__name__}: {line}"
 

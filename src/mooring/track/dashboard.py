@@ -46,7 +46,7 @@ class TrackedRun:
 class Tracker(Protocol):
     """A place where runs are shown."""
 
-    usual: ClassVar[str]  # where it writes unless told otherwise
+    usual: ClassVar[str]  # where it writes by default
 
     def __init__(self, out: Path) -> None: ...
 

@@ -26,7 +26,7 @@ class Mlflow:
     usual: ClassVar[str] = "mlflow.db"
 
     def write(self, run: TrackedRun) -> None:
-        """A run is known again by its identity, and MLflow keeps a number that it is told twice only once."""
+        """A run is known again by its identity, and MLflow keeps a number that is sent twice only once."""
         client = self.client()
         from mlflow.entities import Metric, Param
 

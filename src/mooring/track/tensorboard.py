@@ -18,7 +18,7 @@ class TensorBoard:
     usual: ClassVar[str] = "tensorboard"
 
     def write(self, run: TrackedRun) -> None:
-        """The run's event file is written anew: TensorBoard would show what it is told twice twice."""
+        """The run's event file is written anew: TensorBoard would show repeated values twice."""
         try:
             from torch.utils.tensorboard import SummaryWriter
             from torch.utils.tensorboard.summary import hparams

@@ -2,7 +2,7 @@
 
 The layout is that of safetensors, so that anybody can open it: 8 bytes with the length of the header, the header (JSON:
 name -> type, shape, place), the tensors. Facts are in the header's metadata, beside a SHA-256 of everything else: what
-was changed on the way is refused. Nothing is unpickled, and nothing is allocated before the header has been believed.
+was changed on the way is rejected. Nothing is unpickled, and nothing is allocated before the header has been believed.
 """
 
 import json
@@ -78,7 +78,7 @@ def encode(upload: Upload) -> bytes:
 
 
 def decode(data: Piece, limits: Limits = USUAL) -> Upload:
-    """An upload, if it is one: every other sequence of bytes is refused in one line."""
+    """An upload, if it is one: any other sequence of bytes raises a one-line error."""
     header = header_of(data, limits, "upload")
     facts = header_facts(header, "upload")
     client = count_fact(facts, "client", "upload")

@@ -26,7 +26,7 @@ from mooring.uploads.secret_stream import normals
 from mooring.uploads.triangle import indices, pack, packed_size, unpack
 
 BATCH = 256
-FINE = 2**10  # steps of what is told in one standard deviation: the last bits of floats tell nothing
+FINE = 2**10  # steps of the sent values in one standard deviation: the last bits of floats reveal nothing
 THERE = 2.0  # standard deviations of its count, below which a class may as well have no image
 
 
@@ -35,7 +35,7 @@ class NoisedMoments(Checked):
     """n_c, sum_c u and sum u u' for u = reduced(phi(image)), each with Gaussian noise, and how many noises are in it.
 
     Entries of the triangle beside the diagonal stand for two of the matrix, and get noise of half the variance: so the
-    noise is the same in every direction, and one image changes what is told by a length of 1.
+    noise is the same in every direction, and one image changes what is sent by a length of 1.
 
     `key` is the site's secret. Noise is drawn from it and from the exact numbers: the same images give the same bytes
     again, other images fresh noise. It is in no tree and in no name; without one, noise is drawn anew every time.
@@ -55,7 +55,7 @@ class NoisedMoments(Checked):
         return self.of_features(u, F.one_hot(shard.labels, blueprint.class_count).double())
 
     def of_features(self, u: Tensor, y: Tensor) -> Tensors:
-        """What is told of reduced features u (n, size) with one-hot labels y (n, C)."""
+        """The sums that are sent of reduced features u (n, size) with one-hot labels y (n, C)."""
         sums = self._noised(y.sum(0), y.T @ u, pack(u.T @ u))
         return dict(zip(self._names(), [*sums, torch.ones(1, dtype=torch.int64)], strict=True))
 
@@ -74,7 +74,7 @@ class NoisedMoments(Checked):
         return added(a, b)
 
     def total(self, uploads: Sequence[Upload]) -> Totals:
-        """The sum over clients, made possible again: nothing below looks at an image, so that nothing more is told.
+        """The sum over clients, made possible again: nothing below looks at an image, so nothing more is revealed.
 
         A class below THERE deviations of its count is nobody's. Scatter within classes has no eigenvalue below
         sqrt(d/2) deviations, which is that of the eigenvalues of noise alone: no direction is believed to vary less.

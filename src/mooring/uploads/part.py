@@ -68,7 +68,7 @@ def expected_of(parts: Parts, blueprint: Blueprint) -> dict[str, Tensor]:
 
 
 def together(parts: Iterable[tuple[Part, Tensors]]) -> dict[str, Tensor]:
-    """All tensors by name; a name that two parts claim is refused, because one of them would be lost."""
+    """All tensors by name; a name that two parts claim is rejected, because one of them would be lost."""
     tensors: dict[str, Tensor] = {}
     owners: dict[str, str] = {}
     for part, own in parts:

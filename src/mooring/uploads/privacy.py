@@ -9,7 +9,7 @@ from annotated_types import Gt, Le, Lt
 
 from mooring.bounds import Checked
 
-COUNTS, SUMS, SECOND = 0.2, 0.6, 0.2  # shares of the budget: what is told of how many, of where, of how they vary
+COUNTS, SUMS, SECOND = 0.2, 0.6, 0.2  # shares of the budget: for the counts, for the sums, for the second moments
 SMALLEST, LARGEST, HALVINGS = 1e-3, 1e7, 100
 
 
@@ -28,7 +28,7 @@ class Privacy(Checked):
 
     @property
     def sigma(self) -> float:
-        """Standard deviation of the noise for each unit by which one image can change what is told."""
+        """Standard deviation of the noise for each unit by which one image can change what is sent."""
         return gaussian_sigma(self.epsilon, self.delta)
 
     @property

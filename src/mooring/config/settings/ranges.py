@@ -24,7 +24,7 @@ WORDS: dict[type, str] = {Gt: "above", Ge: "from", Le: "to", Lt: "below"}
 
 
 def range_of(annotation: Any) -> str:
-    """In words; a part of a family is told by the family's name, whose kinds stand elsewhere."""
+    """The range in words; for a part it is the name of its family, whose kinds are listed elsewhere."""
     origin, members = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return a_path(members[1:]) or between(members[0], members[1:])

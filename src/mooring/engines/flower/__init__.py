@@ -1,6 +1,6 @@
 """The same clients on Flower, the field's standard engine: its simulation here, or its SuperNodes over a network.
 
-Importing this room does not import Flower; whoever asks for it without the extra is told so in one line.
+Importing this room does not import Flower; without the extra, using it raises a one-line error.
 """
 
 from mooring.engines.flower.engine import Flower

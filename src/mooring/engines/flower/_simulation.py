@@ -1,4 +1,4 @@
-"""The server's side of Flower's simulation: a ServerApp that asks every node once and hands over what it is told."""
+"""The server's side of Flower's simulation: a ServerApp that asks every node once and hands over the answers."""
 
 import logging
 import os
@@ -125,7 +125,7 @@ class Simulation:
                 num_supernodes=len(self.clients),
                 backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0}},
             )
-        except BaseException as error:  # told by whoever waits for the replies
+        except BaseException as error:  # raised by the code that waits for the replies
             self.error = error
 
     def _server_app(self) -> ServerApp:
@@ -146,7 +146,7 @@ class Simulation:
 def begin_ray(workers: int) -> None:
     """On this machine, whichever cluster runs here or RAY_ADDRESS names: sites and states are here.
 
-    Ray's processes find their modules by the environment: told by Ray's own way, each would be started twice.
+    Ray's processes find their modules by the environment: set in Ray's own way, each would be started twice.
     """
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
     ray.init(
@@ -188,7 +188,7 @@ def environment_restored() -> Iterator[None]:
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """What is ended in the middle would be told as an error, by Flower's log and by a thread of Ray's that prints."""
+    """What is ended early would be reported as an error, by Flower's log and by a thread of Ray's that prints."""
     logger = logging.getLogger("flwr")
     before = logger.disabled
     logger.disabled = True

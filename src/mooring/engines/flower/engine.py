@@ -20,7 +20,7 @@ from mooring.types import Count, Upload
 class Flower(Checked):
     """`workers` processes of Ray (default: one per core, never more than clients), one torch thread each, on the CPU.
 
-    What happens at a client is told when it has ended or is stopped by Ctrl-C: then its state is kept, and the run
+    The events of a client are reported when it has ended or is stopped by Ctrl-C: then its state is kept, and the run
     goes on from there. After a crash it goes on with the clients that had not ended, from their beginning.
     """
 

@@ -1,4 +1,4 @@
-"""What has to be set before Flower is imported: nothing is told to anybody, nothing is installed."""
+"""What has to be set before Flower is imported: no telemetry is sent, nothing is installed."""
 
 import logging
 import os

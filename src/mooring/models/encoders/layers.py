@@ -48,7 +48,7 @@ def one(text: str, where: str) -> Layer:
 
 
 def check_layers(layers: EncoderLayers, there: Mapping[str, int], where: str) -> None:
-    """Refuse layers that the encoder does not have."""
+    """Reject layers that the encoder does not have."""
     for layer in layers:
         if layer.name not in there:
             raise ModelError(f"{where}.layers={layer.name}: is no output of this encoder", nearest(layer.name, there))

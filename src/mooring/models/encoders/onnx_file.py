@@ -44,7 +44,7 @@ def read_bounded(path: str, where: str) -> bytes:
 
 @lru_cache(maxsize=4)
 def anatomy_of(graph: bytes, where: str) -> Anatomy:
-    """What the file says of itself, before anything of it is run; all that is not a plain encoder is refused."""
+    """What the file says of itself, before anything of it is run; anything but a plain encoder is rejected."""
     onnx = needed("onnx", "encoder")
     try:
         model = onnx.load_model_from_string(graph)

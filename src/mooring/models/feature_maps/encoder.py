@@ -49,7 +49,7 @@ class EncoderFeatures(Checked):
         return check_size(sum(layer.size(channels[layer.name]) for layer in self._layers()), "encoder")
 
     def build(self, blueprint: Blueprint) -> nn.Module:
-        self._graph()  # refuses weights that are not the known ones
+        self._graph()  # rejects weights that are not the known ones
         return self.empty(blueprint)
 
     def empty(self, blueprint: Blueprint) -> nn.Module:

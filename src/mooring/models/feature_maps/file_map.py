@@ -45,7 +45,7 @@ class FileMap(Checked, ABC):
         return feature_count(self.plan(content_of(self.path), blueprint), WHERE)
 
     def build(self, blueprint: Blueprint) -> nn.Module:
-        self.size(blueprint)  # refuses what is no encoder
+        self.size(blueprint)  # rejects files that are not encoders
         file = torch.frombuffer(bytearray(content_of(self.path)), dtype=torch.uint8)
         return self._module(file, blueprint)
 

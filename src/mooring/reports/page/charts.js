@@ -8,7 +8,7 @@ const charts = (() => {
   const NARROW_CELL = 21; // pixels; a narrower cell has no room for a number such as .97
   const MOST_ROWS = 24; // of a matrix that have room for numbers
   const FEWEST_TICKS = 3; // of an upright axis: fewer do not tell how it is divided
-  const MOST_TOLD = 12; // lines of a tip
+  const MOST_TIP_ROWS = 12; // lines of a tip
   const hidden = new WeakMap(); // chart -> entries of its legend that are switched off
 
   const make = (parent, name, attributes = {}, text) => {
@@ -139,16 +139,16 @@ const charts = (() => {
     const guide = make(svg, "line", { class: "guide", y1: top, y2: bottom, visibility: "hidden" });
     svg.read = (px, py) => {
       const at = [...new Set(rounds)].reduce((best, value) => (Math.abs(x.at(value) - px) < Math.abs(x.at(best) - px) ? value : best));
-      const told = lines
+      const rows = lines
         .map((line) => [line, line.y[figure.xs[line.at].indexOf(at)]])
         .filter(([, value]) => value !== undefined && usable(value))
         .sort(([, a], [, b]) => Math.abs(y.at(a) - py) - Math.abs(y.at(b) - py))
-        .slice(0, MOST_TOLD)
+        .slice(0, MOST_TIP_ROWS)
         .sort(([, a], [, b]) => b - a);
       guide.setAttribute("x1", x.at(at));
       guide.setAttribute("x2", x.at(at));
       guide.setAttribute("visibility", "visible");
-      return [`${figure.x} ${at}`, told.map(([line, value]) => [line.colour, line.name, written(value)])];
+      return [`${figure.x} ${at}`, rows.map(([line, value]) => [line.colour, line.name, written(value)])];
     };
     svg.leave = () => guide.setAttribute("visibility", "hidden");
     return svg;
@@ -156,11 +156,11 @@ const charts = (() => {
 
   const bars = (figure, chart, wide) => {
     const off = hidden.get(chart) ?? new Set();
-    const series = figure.series.filter((told) => !off.has(told.name));
+    const series = figure.series.filter((one) => !off.has(one.name));
     const flat = figure.flat || wide < figure.names.length * 22;
     const slot = flat ? Math.max(22, 13 * series.length + 7) : 0;
     const high = flat ? 46 + slot * figure.names.length : HEIGHT;
-    const highest = Math.max(0, ...series.flatMap((told) => [...told.values, ...told.whiskers.map((ends) => ends?.[1] ?? 0), ...told.dots.flat()]), figure.level?.[1] ?? 0);
+    const highest = Math.max(0, ...series.flatMap((one) => [...one.values, ...one.whiskers.map((ends) => ends?.[1] ?? 0), ...one.dots.flat()]), figure.level?.[1] ?? 0);
     const end = highest <= 1 && highest > 0.7 ? 1 : highest * 1.05 || 1;
     const svg = canvas(chart, wide, high);
     const names = flat ? Math.min(wide * 0.5, 10 + Math.max(...figure.names.map(width))) : 44;
@@ -176,18 +176,18 @@ const charts = (() => {
       const middle = begins + room / 2;
       if (flat) make(svg, "text", { class: "name", x: names - 8, y: middle + 4, "text-anchor": "end" }, cut(name, names - 10));
       else make(svg, "text", { class: "name", x: middle, y: bottom + 16, "text-anchor": "middle" }, cut(name, room));
-      series.forEach((told, j) => {
-        const value = told.values[i];
+      series.forEach((one, j) => {
+        const value = one.values[i];
         if (value === null || value === undefined) return;
-        const colour = shade(figure.colours.length ? figure.colours[i] : told.colour);
+        const colour = shade(figure.colours.length ? figure.colours[i] : one.colour);
         const side = begins + room * 0.11 + j * thick;
         const [zero, tip] = [scale.at(0), scale.at(value)];
         const box = flat ? { x: zero, y: side, width: tip - zero, height: thick - 1 } : { x: side, y: tip, width: thick - 1, height: zero - tip };
         make(svg, "rect", { class: "bar", ...box, rx: 1.5, style: `fill:${colour}` });
         const centre = side + (thick - 1) / 2;
-        const ends = told.whiskers[i];
+        const ends = one.whiskers[i];
         if (ends) make(svg, "path", { class: "whisker", d: whisker(flat, centre, ...ends.map(scale.at)) });
-        const seeds = told.dots[i] ?? [];
+        const seeds = one.dots[i] ?? [];
         if (seeds.length > 1) for (const dot of seeds) make(svg, "circle", { class: "dot", [flat ? "cx" : "cy"]: scale.at(dot), [flat ? "cy" : "cx"]: centre, r: 2.6 });
       });
     });
@@ -198,14 +198,14 @@ const charts = (() => {
     svg.read = (px, py) => {
       const i = Math.floor(((flat ? py - top : px - names)) / room);
       if (!(i in figure.names)) return null;
-      const told = series.filter((one) => typeof one.values[i] === "number").map((one) => [figure.colours[i] ?? one.colour, one.name, range(one, i)]);
-      if (figure.level) told.push([-1, figure.level[0], written(figure.level[1])]);
-      return [figure.names[i], told];
+      const rows = series.filter((one) => typeof one.values[i] === "number").map((one) => [figure.colours[i] ?? one.colour, one.name, range(one, i)]);
+      if (figure.level) rows.push([-1, figure.level[0], written(figure.level[1])]);
+      return [figure.names[i], rows];
     };
     return svg;
   };
   const whisker = (flat, at, low, high) => (flat ? `M${low} ${at}H${high}M${low} ${at - 3}v6M${high} ${at - 3}v6` : `M${at} ${low}V${high}M${at - 3} ${low}h6M${at - 3} ${high}h6`);
-  const range = (told, i) => `${written(told.values[i])}${told.whiskers[i] ? ` (${told.whiskers[i].map(written).join(" to ")})` : ""}`;
+  const range = (one, i) => `${written(one.values[i])}${one.whiskers[i] ? ` (${one.whiskers[i].map(written).join(" to ")})` : ""}`;
 
   const heat = (figure, chart, wide) => {
     const highest = Math.max(0, ...figure.values.flat().map((value) => value ?? 0));
@@ -254,7 +254,7 @@ const charts = (() => {
   const entries = (figure) => {
     const found = new Map();
     if (figure.kind === "curves") for (const line of figure.lines) found.has(line.entry) || found.set(line.entry, line);
-    if (figure.kind === "bars" && !figure.colours.length) for (const told of figure.series) found.set(told.name, { colour: told.colour, style: "bar" });
+    if (figure.kind === "bars" && !figure.colours.length) for (const one of figure.series) found.set(one.name, { colour: one.colour, style: "bar" });
     return found.size > 1 ? found : new Map();
   };
   const legend = (figure, chart, place, redraw) => {

@@ -28,8 +28,8 @@
   tip.id = "tip";
   tip.hidden = true;
   tip.setAttribute("aria-hidden", "true");
-  const tell = (told, event) => {
-    const [title, rows] = told;
+  const tell = (content, event) => {
+    const [title, rows] = content;
     tip.replaceChildren(Object.assign(document.createElement("b"), { textContent: title }));
     for (const [colour, name, value] of rows) {
       const row = tip.appendChild(document.createElement("div"));
@@ -53,8 +53,8 @@
       if (!svg?.read) return;
       const box = svg.getBoundingClientRect();
       const scale = svg.viewBox.baseVal.width / (box.width || 1);
-      const told = svg.read((event.clientX - box.left) * scale, (event.clientY - box.top) * scale);
-      if (told) tell(told, event);
+      const content = svg.read((event.clientX - box.left) * scale, (event.clientY - box.top) * scale);
+      if (content) tell(content, event);
       else leave(chart);
     };
     chart.addEventListener("pointermove", read);

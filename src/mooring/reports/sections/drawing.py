@@ -22,7 +22,7 @@ def drawn(run: Run) -> tuple[ClientHistory, ...]:
 
 
 def crowded(run: Run) -> bool:
-    """Are there more clients than can be told apart? Then quantiles are drawn in their place."""
+    """Are there too many clients to distinguish? Then quantiles are drawn in their place."""
     return len(drawn(run)) > MOST_CLIENTS
 
 

@@ -9,7 +9,7 @@ from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.table import Table
 
-FEW = 3  # findings that are read at once; the first one is told at the top
+FEW = 3  # findings that are read at once; the first one stands at the top
 COLUMNS = ("experiment", "in runs", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
 
 
