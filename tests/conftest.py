@@ -52,7 +52,7 @@ def digits() -> ImageSet:
 
 @pytest.fixture(scope="session")
 def make_job(digits):
-    """A client's work order on the digits."""
+    """A client's client job on the digits."""
 
     def make(method="v7", seed=1, needs=frozenset({Encoder(), Prototypes(), LabelCounts()}), **training):
         method = METHODS[method] if isinstance(method, str) else method

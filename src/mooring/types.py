@@ -194,7 +194,7 @@ class Upload:
     samples: int
     tensors: Mapping[str, Tensor] = field(repr=False)
     site: str = ""  # the name of whoever holds the images
-    job: str = ""  # SHA-256 of the work order it answers
+    job: str = ""  # SHA-256 of the client job it answers
 
     @property
     def nbytes(self) -> int:

@@ -83,12 +83,12 @@ def report():
 
 def test_a_workbook_is_written_whatever_names_hold(report, tmp_path):
     write_excel(report, tmp_path / "x.xlsx")
-    book = load_workbook(tmp_path / "x.xlsx")
-    sheet = book.worksheets[1]  # after the index
+    data = load_workbook(tmp_path / "x.xlsx")
+    sheet = data.worksheets[1]  # after the index
     assert sheet["A5"].value == "=1+1"
     assert sheet["A5"].data_type == "s"
     assert sheet["B5"].value == r"a\x07b\x1b[2J"
-    assert [row[1].value for row in book.worksheets[2].iter_rows(min_row=5)] == [0.5, None]
+    assert [row[1].value for row in data.worksheets[2].iter_rows(min_row=5)] == [0.5, None]
 
 
 def test_a_whole_number_that_no_cell_holds_is_text(tmp_path, report):

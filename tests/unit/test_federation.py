@@ -95,7 +95,7 @@ class TestJob:
     def test_a_job_whose_words_build_something_else_is_rejected(self, made):
         held = decode_container(made.job_path.read_bytes(), JOB)
         other = dict(held.manifest) | {"experiment": dict(held.manifest["experiment"]) | {"seed": 2}}
-        with pytest.raises(FederationError, match="another work order"):
+        with pytest.raises(FederationError, match="another client job"):
             opened_job(decode_container(encode(JOB, other, key=made.coordinator.identity.key), JOB), "job")
 
     def test_a_job_brings_no_code(self, made):

@@ -111,8 +111,8 @@ def test_what_was_inferred_is_marked_in_every_format(tmp_path, format_):
 
 def everything(place):
     if place.suffix == ".xlsx":
-        book = openpyxl.load_workbook(place)
-        return "\n".join(str(cell.value) for sheet in book for row in sheet for cell in row if cell.value is not None)
+        data = openpyxl.load_workbook(place)
+        return "\n".join(str(cell.value) for sheet in data for row in sheet for cell in row if cell.value is not None)
     files = sorted(place.glob("*")) if place.is_dir() else [place]
     return "\n".join(file.read_text("utf-8") for file in files)
 

@@ -10,7 +10,7 @@ from report_folders import relabelled
 from mooring.cli.run import apart
 from mooring.config import as_yaml, load, parse
 from mooring.methods import METHODS
-from mooring.reports.reading import report_data
+from mooring.reports.reading import collect_report_data
 from mooring.reports.summary import summary_answers
 
 DIGITS = Path(__file__).parents[2] / "configs/digits.yaml"
@@ -124,9 +124,12 @@ def test_a_report_says_what_was_changed_once(v12_run, tmp_path):
         relabelled(v12_run, tmp_path / "runs" / f"clip_{clip}", words, 0.5)
     (tmp_path / "sweep.yaml").write_text("settings: [weight.guard.kind=bound]\nfactors: {clip: [joint, per-group]}")
     (tmp_path / "results.csv").write_text("run,clip\nclip_joint,joint\nclip_per-group,per-group\n")
-    labels = [group.label for group in report_data(tmp_path).groups]
+    labels = [group.label for group in collect_report_data(tmp_path).groups]
     assert labels == ["v12 + weight.guard=bound · clip=joint", "v12 + weight.guard=bound · clip=per-group"]
-    assert report_data(tmp_path / "runs/clip_per-group").title == "v12 + weight.guard=bound, clip=per-group on digits"
+    assert (
+        collect_report_data(tmp_path / "runs/clip_per-group").title
+        == "v12 + weight.guard=bound, clip=per-group on digits"
+    )
 
 
 def test_a_report_says_once_what_was_changed_of_all_methods(v12_run, tmp_path):
@@ -134,7 +137,7 @@ def test_a_report_says_once_what_was_changed_of_all_methods(v12_run, tmp_path):
         relabelled(v12_run, tmp_path / "runs" / method, [f"method={method}", "sigma.lr=0.005"], 0.5)
     (tmp_path / "sweep.yaml").write_text("settings: [sigma.lr=0.005]\nfactors: {method: [v10, v12]}")
     (tmp_path / "results.csv").write_text("run,method\nv10,v10\nv12,v12\n")
-    book = report_data(tmp_path)
-    assert [group.label for group in book.groups] == ["v10", "v12"]
-    [told] = [answer.text for answer in summary_answers(book) if answer.question == "What was run"]
+    data = collect_report_data(tmp_path)
+    assert [group.label for group in data.groups] == ["v10", "v12"]
+    [told] = [answer.text for answer in summary_answers(data) if answer.question == "What was run"]
     assert "v10, v12; 2 runs. 300 training images at 5 clients. Changed in all methods: sigma.lr=0.005." in told

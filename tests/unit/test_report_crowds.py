@@ -8,7 +8,7 @@ from report_folders import with_many_clients
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.page.build import page
-from mooring.reports.reading import report_data
+from mooring.reports.reading import collect_report_data
 from mooring.reports.section import Report, VerdictLine
 from mooring.reports.sections.drawing import quantile
 from mooring.reports.sections.losses import base
@@ -16,8 +16,8 @@ from mooring.reports.sections.losses import base
 
 def test_many_clients_are_drawn_as_quantiles_and_listed_in_folded_tables(v12_run, tmp_path):
     with_many_clients(v12_run, tmp_path / "run", 50)
-    book = report_data(tmp_path / "run")
-    [run] = book.runs
+    data = collect_report_data(tmp_path / "run")
+    [run] = data.runs
     found = base(run)
     middle, lowest, highest = found.lines
     ends = [sorted(client.rounds[i].base_loss for client in run.clients) for i in range(2)]
@@ -26,7 +26,7 @@ def test_many_clients_are_drawn_as_quantiles_and_listed_in_folded_tables(v12_run
     low, high = middle.band
     assert all(ends[i][0] <= low[i] <= middle.y[i] <= high[i] <= ends[i][-1] for i in range(2))
     assert "Of 50 clients: the median" in found.caption
-    told = compose(book)
+    told = compose(data)
     assert all(len(figure.lines) <= 7 for figure in told.figures if isinstance(figure, Curves))
     assert all(table.folded for table in told.tables if len(table.rows) >= 50)
     assert {len(table.rows) for table in told.tables if "client" in table.columns} == {50}
@@ -49,7 +49,7 @@ def test_claims_that_cannot_be_seen_are_folded_where_they_are_many():
 
 
 def test_a_figure_that_a_study_opens_with_is_not_drawn_twice(study_folder):
-    report = compose(report_data(study_folder))
+    report = compose(collect_report_data(study_folder))
     assert report.picture
     assert not [figure for section in report.sections for figure in section.figures if figure in report.picture]
     slugs = [(figure.slug, figure.of) for figure in report.figures]

@@ -26,13 +26,13 @@ from mooring.reports.formats.excel import content
 from mooring.reports.formats.latex import latex_table
 from mooring.reports.page.build import asset
 from mooring.reports.page.charts import chart
-from mooring.reports.reading import report_data
+from mooring.reports.reading import collect_report_data
 from mooring.reports.table import Table
 
 
 @pytest.fixture(scope="module")
 def study(study_folder):
-    return compose(report_data(study_folder))
+    return compose(collect_report_data(study_folder))
 
 
 @pytest.fixture(scope="module")
@@ -110,38 +110,38 @@ def test_a_long_table_never_leaves_the_page():
 def test_excel_has_a_sheet_per_table_and_native_charts(written, study):
     from openpyxl import load_workbook
 
-    book = load_workbook(written("excel"))
-    assert len(book.sheetnames) > len(study.tables)
-    results = sheet(book, "Results")
+    data = load_workbook(written("excel"))
+    assert len(data.sheetnames) > len(study.tables)
+    results = sheet(data, "Results")
     assert results[0][:3] == ("experiment", "accuracy", "accuracy std")
     assert results[2][1] == pytest.approx(0.4)
-    charts = {name: book[name]._charts for name in book.sheetnames}
+    charts = {name: data[name]._charts for name in data.sheetnames}
     assert len(charts["Accuracy"]) == 1
     [traces] = [found for name, found in charts.items() if name.startswith("Lambda v12")]
     assert traces[0].y_axis.scaling.logBase == 10
 
 
-def sheet(book, name):
+def sheet(data, name):
     """Header and rows, below the title and what is said of it."""
-    return list(book[name].iter_rows(min_row=4, values_only=True))
+    return list(data[name].iter_rows(min_row=4, values_only=True))
 
 
 def test_excel_begins_with_an_index_of_all_sheets(written):
     from openpyxl import load_workbook
 
-    book = load_workbook(written("excel"))
-    assert book.sheetnames[0] == "Index"
-    header, *rows = sheet(book, "Index")
+    data = load_workbook(written("excel"))
+    assert data.sheetnames[0] == "Index"
+    header, *rows = sheet(data, "Index")
     assert header == ("sheet", "what it holds", "n", "seeds")
-    assert [row[0] for row in rows] == book.sheetnames[1:]
+    assert [row[0] for row in rows] == data.sheetnames[1:]
     held = {name: rest for name, *rest in rows}
     assert held["Lambda by round"] == ["Lambda by round, the note's and ours", 1, "1"]
     assert held["Every round seed 2"][1:] == [1, "2"]
     assert held["Results"][1:] == [2, "1, 2"]
     no_commas = str.maketrans("", "", ",")
-    for name, cell in zip(book.sheetnames[1:], book["Index"]["A"][4:], strict=True):
+    for name, cell in zip(data.sheetnames[1:], data["Index"]["A"][4:], strict=True):
         assert cell.hyperlink.location == f"'{name}'!A1"
-        said, title, columns = held[name][0], book[name]["A1"].value, [cell.value for cell in book[name][4]]
+        said, title, columns = held[name][0], data[name]["A1"].value, [cell.value for cell in data[name][4]]
         assert said == title or said.startswith(f"{columns[0]}, {columns[1]}")
         assert said.translate(no_commas) != name  # that is told already
 
@@ -157,15 +157,15 @@ def test_where_a_title_is_the_name_of_its_sheet_the_index_tells_the_columns():
 def test_excel_has_the_tables_of_the_note_with_numbers_as_numbers(written):
     from openpyxl import load_workbook
 
-    book = load_workbook(written("excel"))
-    header, *rows = sheet(book, "Lambda by round")
+    data = load_workbook(written("excel"))
+    header, *rows = sheet(data, "Lambda by round")
     assert header[-3:] == ("accuracy (measured)", "accuracy (measured) std", "accuracy (measured) n")
     assert rows == [
         (0, 12.04, 0, 9.5, 0.25, 0.01, 2),
         (14, 204658.4, 1, 37000, 0.5, None, 1),
         (29, "not given", None, None, None, None, None),
     ]
-    [chart] = book["Lambda by round"]._charts
+    [chart] = data["Lambda by round"]._charts
     assert chart.y_axis.scaling.logBase == 10
     drawn = [(series.xVal.numRef.f, series.yVal.numRef.f) for series in chart.series]
     assert drawn == [
@@ -185,9 +185,9 @@ def test_the_columns_of_a_table_are_drawn_on_the_page_and_for_papers(study):
 def test_excel_never_takes_text_for_a_formula(written):
     from openpyxl import load_workbook
 
-    book = load_workbook(written("excel"))
-    assert [cell.data_type for cell in next(book["Of <client> 3"].iter_rows(min_row=6, max_row=6))] == ["s", "s"]
-    assert [cell.data_type for cell in next(book["Results"].iter_rows(min_row=5, max_row=5))][:3] == ["s", "n", "n"]
+    data = load_workbook(written("excel"))
+    assert [cell.data_type for cell in next(data["Of <client> 3"].iter_rows(min_row=6, max_row=6))] == ["s", "s"]
+    assert [cell.data_type for cell in next(data["Results"].iter_rows(min_row=5, max_row=5))][:3] == ["s", "n", "n"]
 
 
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="the Excel report in LibreOffice: no soffice on the PATH")

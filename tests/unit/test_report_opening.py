@@ -22,7 +22,7 @@ from mooring.reports.formats import FORMATS
 from mooring.reports.formats.pictures import COLUMN
 from mooring.reports.lead_figure import picture
 from mooring.reports.page.build import DARK, page
-from mooring.reports.reading import report_data
+from mooring.reports.reading import collect_report_data
 from mooring.reports.report_data import looking_for
 from mooring.reports.summary import notes
 from mooring.sweep.summary import difference
@@ -42,7 +42,7 @@ def results(report_):
 
 @pytest.fixture(scope="module")
 def run_report(v12_run):
-    return compose(report_data(v12_run))
+    return compose(collect_report_data(v12_run))
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ def test_a_page_answers_what_everybody_asks_first(run_report, v12_run):
 
 
 def test_what_is_noted_and_not_ill_is_named_too(v12_run):
-    book = report_data(v12_run)
-    noted = [finding for finding in book.runs[0].diagnosis.findings if not finding.ill]
+    data = collect_report_data(v12_run)
+    noted = [finding for finding in data.runs[0].diagnosis.findings if not finding.ill]
     assert noted
-    told = notes(book)
+    told = notes(data)
     assert noted[0].words in told if len(noted) == 1 else all(finding.kind in told for finding in noted)
 
 
@@ -98,7 +98,7 @@ def test_the_first_screen_has_no_fingerprint(run_report, v12_run):
 def test_sites_and_classes_have_their_names_everywhere(v12_run, tmp_path):
     sites = tuple(replace(site, name=f"clinic {site.number}") for site in RunFolder(v12_run).result.sites)
     relabelled(v12_run, tmp_path / "run", ["method=v12"], 0.5, sites=sites)
-    found = compose(report_data(tmp_path / "run"))
+    found = compose(collect_report_data(tmp_path / "run"))
     assert "clinic 0" in told(found, "What was run").text
     for table in found.tables:
         if "client" in table.columns:
@@ -121,7 +121,7 @@ def test_two_classes_are_counted_as_medicine_does(v12_run, tmp_path):
     )
     rounds = (*result.rounds[:-1], replace(result.last, metrics=metrics))
     write_result(folder, replace(result, rounds=rounds, test_images=100))
-    report = compose(report_data(folder))
+    report = compose(collect_report_data(folder))
     [found] = [table for table in report.tables if table.slug == "one-class"]
     [row] = found.rows
     shares = Spread(0.75), *wilson(30, 40), Spread(pytest.approx(5 / 6)), *wilson(50, 60)
@@ -131,16 +131,16 @@ def test_two_classes_are_counted_as_medicine_does(v12_run, tmp_path):
 
 
 def test_a_class_of_many_is_looked_for_once_it_is_named(v12_run):
-    book = report_data(v12_run)
-    assert not [table for table in compose(book).tables if table.slug == "one-class"]
-    [found] = [table for table in compose(looking_for(book, "7")).tables if table.slug == "one-class"]
+    data = collect_report_data(v12_run)
+    assert not [table for table in compose(data).tables if table.slug == "one-class"]
+    [found] = [table for table in compose(looking_for(data, "7")).tables if table.slug == "one-class"]
     metrics = RunFolder(v12_run).result.metrics
     assert found.rows[0][:3] == ("v12", "7", Spread(metrics.per_class_accuracy[7]))
     assert found.rows[0][-2] == Spread(metrics.per_class_auc[7])
-    [results] = [table for table in compose(looking_for(book, "7")).tables if table.slug == "results"]
+    [results] = [table for table in compose(looking_for(data, "7")).tables if table.slug == "results"]
     assert results.rows[0][results.columns.index("AUC of 7")] == Spread(metrics.per_class_auc[7])
     with pytest.raises(ConfigError, match="--positive seven: is no class of the model"):
-        looking_for(book, "seven")
+        looking_for(data, "seven")
 
 
 def test_a_run_weighs_less_than_two_megabytes(run_report):
@@ -172,7 +172,7 @@ def test_a_winner_needs_pairs_that_all_agree(v12_run, tmp_path):
 
 
 def test_nothing_is_bold_where_nothing_is_settled(sweep_folder, tmp_path):
-    found = compose(report_data(sweep_folder))  # v7 leads by 0.3 and 0.1
+    found = compose(collect_report_data(sweep_folder))  # v7 leads by 0.3 and 0.1
     assert told(found, "Which is best").text.startswith("No settled winner: v7 with 60.0 %")
     assert results(found).bold == frozenset()
     assert "no settled winner" in results(found).note
@@ -186,9 +186,9 @@ def test_runs_that_were_made_separately_are_told_apart_by_what_differs(v12_run, 
     for name, lr in (("a", 0.05), ("b", 0.1)):
         relabelled(v12_run, tmp_path / name, ["method=v12", f"training.lr={lr}"], lr)
     shutil.copytree(tmp_path / "a", tmp_path / "copy")
-    book = gather_several([tmp_path / name for name in ("a", "b", "copy")], HOUSE_CODE)
-    assert [group.label for group in book.lines] == ["v12 · lr=0.05", "v12 · lr=0.1"]
-    assert [why for _, why in book.unfinished] == ["the same run as a"]
+    data = gather_several([tmp_path / name for name in ("a", "b", "copy")], HOUSE_CODE)
+    assert [group.label for group in data.lines] == ["v12 · lr=0.05", "v12 · lr=0.1"]
+    assert [why for _, why in data.unfinished] == ["the same run as a"]
     monkeypatch.chdir(tmp_path)
     written = compare(["a", "b"])
     assert str(written) == "comparison.html"
@@ -198,9 +198,9 @@ def test_runs_that_were_made_separately_are_told_apart_by_what_differs(v12_run, 
 def test_settings_of_training_are_nothing_to_a_method_that_trains_nothing(v12_run, tmp_path):
     relabelled(v12_run, tmp_path / "a", ["method=v12", "training.lr=0.05"], 0.5)
     relabelled(v12_run, tmp_path / "b", ["method=mooring", "training.lr=0.1"], 0.9)
-    book = gather_several([tmp_path / "a", tmp_path / "b"], HOUSE_CODE)
-    assert [group.label for group in book.lines] == ["v12 · lr=0.05", "mooring"]
-    assert "rounds" not in told(compose(report_data(tmp_path / "b")), "What was run").text
+    data = gather_several([tmp_path / "a", tmp_path / "b"], HOUSE_CODE)
+    assert [group.label for group in data.lines] == ["v12 · lr=0.05", "mooring"]
+    assert "rounds" not in told(compose(collect_report_data(tmp_path / "b")), "What was run").text
 
 
 def test_one_folder_is_no_comparison(v12_run):
@@ -224,12 +224,12 @@ def test_a_claim_is_one_line_with_main_figure():
 
 
 def test_a_study_opens_with_what_every_experiment_reaches_where_lambda_does_not_move(study_folder):
-    assert [figure.slug for figure in picture(report_data(study_folder))] == ["final-accuracy"]
+    assert [figure.slug for figure in picture(collect_report_data(study_folder))] == ["final-accuracy"]
 
 
 def test_a_study_opens_with_lambda_above_the_accuracies(study_folder, monkeypatch):
     monkeypatch.setattr("mooring.reports.lead_figure.MOVES", 0.0)  # in two rounds it hardly does
-    lambdas, accuracies = picture(report_data(study_folder))
+    lambdas, accuracies = picture(collect_report_data(study_folder))
     assert (lambdas.scale, lambdas.slug, accuracies.slug) == ("log", "picture-lambda", "accuracy-clients")
     assert accuracies.lines[0].name == "fused"
     colours = {line.family: line.colour for line in lambdas.lines}
@@ -246,7 +246,7 @@ def test_whiskers_stay_within_what_a_share_can_be():
 
 
 def test_seeds_are_dots_and_every_experiment_is_drawn(sweep_folder):
-    found = compose(report_data(sweep_folder))
+    found = compose(collect_report_data(sweep_folder))
     [bars] = [figure for figure in found.figures if figure.slug == "final-accuracy"]
     assert bars.names == ("v7", "v12")
     assert bars.series[0].dots == ((0.5, 0.7), (0.2, 0.6))

@@ -22,7 +22,7 @@ from mooring.record.files import sealed
 from mooring.reports.claims import main_figure
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
-from mooring.reports.reading import report_data
+from mooring.reports.reading import collect_report_data
 from mooring.reports.sections.costs import client_flops, flops, inference_flops
 from mooring.reports.sections.prototypes import overall
 from mooring.reports.table import Table, cell_text, spread
@@ -31,12 +31,12 @@ from mooring.sweep.summary import Scored, summarised
 
 @pytest.fixture(scope="module")
 def run_report(v12_run):
-    return compose(report_data(v12_run))
+    return compose(collect_report_data(v12_run))
 
 
 @pytest.fixture(scope="module")
 def sweep_report(sweep_folder):
-    return compose(report_data(sweep_folder))
+    return compose(collect_report_data(sweep_folder))
 
 
 def table(report, slug):
@@ -129,7 +129,7 @@ def test_costs_are_sums_over_clients(run_report, v12_run):
 
 
 def test_flops_follow_images_views_and_epochs(v12_run, make_job):
-    [run] = report_data(v12_run).runs
+    [run] = collect_report_data(v12_run).runs
     one = forward_flops(make_job().blueprint)
     assert client_flops(run) == 3 * one * 300 * 2 * 1 * 2
 
@@ -138,9 +138,9 @@ def test_clients_that_train_nothing_have_costs_too(tmp_path):
     words = ["method=mooring", "encoder=none", "data.limit=100", "engine.workers=1", f"out={tmp_path / 'run'}"]
     [experiment] = load(overrides=words)
     run(experiment)
-    book = report_data(tmp_path / "run")
-    [own] = book.runs
-    [line] = table(compose(book), "costs")
+    data = collect_report_data(tmp_path / "run")
+    [own] = data.runs
+    [line] = table(compose(data), "costs")
     assert line["client seconds"] >= line["slowest client (s)"] > 0
     [features] = maps_of(experiment.method.fusion)
     plan = Blueprint(experiment.model, experiment.method.client.head, (1, 8, 8), own.classes, (0.0,), (1.0,))
@@ -150,7 +150,7 @@ def test_clients_that_train_nothing_have_costs_too(tmp_path):
     assert line["inference FLOPs"] == one > 0
     method = experiment.method
     unseen = replace(experiment, method=replace(method, fusion=replace(method.fusion, map=EncoderFeatures())))
-    [group] = [replace(group, runs=(replace(own, experiment=unseen),)) for group in book.groups]
+    [group] = [replace(group, runs=(replace(own, experiment=unseen),)) for group in data.groups]
     assert flops(group, client_flops) == flops(group, inference_flops) == "not counted"
 
 
@@ -183,13 +183,13 @@ def test_other_fusions_stand_beside_the_own_one(v12_run, tmp_path):
     result = RunFolder(folder).result
     for kind in ("class-expert", "feature-ensemble"):
         write_record(folder / "fusions" / f"{kind}-1.json", fusion_of(result, kind, 0.9))
-    rows = table(compose(report_data(folder)), "fusions")
+    rows = table(compose(collect_report_data(folder)), "fusions")
     assert [row["fusion"] for row in rows] == ["class-expert", "feature-ensemble (own)"]
     assert rows[0]["accuracy"] == Spread(0.9)
 
 
 def test_a_study_begins_with_its_verdicts(study_folder):
-    report = compose(report_data(study_folder))
+    report = compose(collect_report_data(study_folder))
     assert [verdict.badge for verdict in report.verdicts[:3]] == [
         "confirmed",
         "not confirmed",
@@ -201,7 +201,7 @@ def test_a_study_begins_with_its_verdicts(study_folder):
 
 
 def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
-    report = compose(report_data(study_folder))
+    report = compose(collect_report_data(study_folder))
     refuted = report.verdicts[1]
     assert refuted.quote.endswith("均衡点，σ")
     assert (refuted.rule, refuted.why) == ("100% not", "The sign is <i>wrong</i>: it grows.")
@@ -215,7 +215,7 @@ def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
 
 def test_a_study_without_its_sweeps_still_says_its_verdicts(study_folder, tmp_path):
     shutil.copy(study_folder / "study.json", tmp_path)
-    report = compose(report_data(tmp_path))
+    report = compose(collect_report_data(tmp_path))
     assert len(report.verdicts) == 3
     assert table(report, "unfinished")[0]["run"] == "pull"
 
@@ -231,7 +231,7 @@ def test_experiments_of_one_name_and_different_settings_are_told_apart(v12_run, 
     for name, lr in (("a", 0.05), ("b", 0.1)):
         relabelled(v12_run, tmp_path / "runs" / name, ["method=v12", f"training.lr={lr}"], 0.5)
     (tmp_path / "sweep.yaml").write_text("factors: {}")
-    assert len(report_data(tmp_path).groups) == 2
+    assert len(collect_report_data(tmp_path).groups) == 2
 
 
 def test_a_sweep_over_two_factors_is_shown_as_papers_do(v12_run, tmp_path):
@@ -243,12 +243,12 @@ def test_a_sweep_over_two_factors_is_shown_as_papers_do(v12_run, tmp_path):
         rows.append(f"{name},{method},{alpha}")
     (tmp_path / "sweep.yaml").write_text("factors: {method: [v7, v12], partition.alpha: [0.05, 0.5]}")
     (tmp_path / "results.csv").write_text("\n".join(["run,method,partition.alpha", *rows]))
-    report = compose(report_data(tmp_path))
+    report = compose(collect_report_data(tmp_path))
     assert table(report, "by-partition-alpha") == [
         {"experiment": "v7", "alpha=0.05": Spread(0.5), "alpha=0.5": Spread(0.9)},
         {"experiment": "v12", "alpha=0.05": Spread(0.2), "alpha=0.5": Spread(0.4)},
     ]
-    assert report_data(tmp_path).groups[0].label == "v7 · alpha=0.05"
+    assert collect_report_data(tmp_path).groups[0].label == "v7 · alpha=0.05"
 
 
 def test_a_baseline_without_a_value_is_compared_with(v12_run, tmp_path):
@@ -256,7 +256,7 @@ def test_a_baseline_without_a_value_is_compared_with(v12_run, tmp_path):
     relabelled(v12_run, tmp_path / "runs/clip1", ["training.clip=1"], 0.75)
     (tmp_path / "sweep.yaml").write_text("factors: {training.clip: [null, 1]}\nbaseline: training.clip=None")
     (tmp_path / "results.csv").write_text("run,training.clip\nclip_None,\nclip1,1\n")
-    [line] = table(compose(report_data(tmp_path)), "baseline")
+    [line] = table(compose(collect_report_data(tmp_path)), "baseline")
     assert (line["difference"], line["pairs"]) == (Spread(0.25), 1)
 
 
@@ -305,7 +305,7 @@ def test_a_damaged_round_is_told(v12_run, tmp_path):
     events = tmp_path / "run" / "events.jsonl"
     events.write_text(events.read_text().replace('"seconds": ', '"seconds": "long", "was": '))
     with pytest.raises(MooringError, match=r"events.jsonl: changed since it was written"):
-        report_data(tmp_path / "run")
+        collect_report_data(tmp_path / "run")
 
 
 VERDICT = {"id": "1", "claim": "x", "verdict": "confirmed"}
@@ -351,7 +351,7 @@ def damaged(folder, name, text):
 )
 def test_a_damaged_folder_is_told_in_one_line_with_a_remedy(tmp_path, name, text, told):
     with pytest.raises(MooringError) as error:
-        report_data(damaged(tmp_path, name, text))
+        collect_report_data(damaged(tmp_path, name, text))
     assert told in str(error.value)
     assert error.value.remedy
     assert "\n" not in str(error.value)
@@ -361,13 +361,13 @@ def test_a_damaged_results_table_is_rejected(sweep_folder, tmp_path):
     shutil.copytree(sweep_folder, tmp_path / "s")
     (tmp_path / "s" / "results.csv").write_text("method,seed\nv4,1\n")
     with pytest.raises(MooringError, match="line 2 names no run"):
-        report_data(tmp_path / "s")
+        collect_report_data(tmp_path / "s")
 
 
 def test_a_sweep_without_its_results_table_is_read_from_its_runs(sweep_folder, tmp_path):
     shutil.copytree(sweep_folder, tmp_path / "s")
     (tmp_path / "s" / "results.csv").unlink()
-    assert [len(group.runs) for group in report_data(tmp_path / "s").groups] == [2, 2]
+    assert [len(group.runs) for group in collect_report_data(tmp_path / "s").groups] == [2, 2]
 
 
 @pytest.fixture
@@ -390,7 +390,7 @@ def fused_sweep(v12_run, tmp_path):
 
 
 def test_what_was_only_fused_has_a_line_of_results(fused_sweep):
-    report = compose(report_data(fused_sweep))
+    report = compose(collect_report_data(fused_sweep))
     lines = {row["experiment"]: row for row in table(report, "results")}
     assert list(lines) == [
         "v7 · fusion=feature-ensemble",
@@ -410,7 +410,7 @@ def test_what_was_only_fused_has_a_line_of_results(fused_sweep):
 
 
 def test_a_fusion_can_be_the_baseline_and_the_page_says_what_the_summary_says(fused_sweep):
-    found = {row["experiment"]: row for row in table(compose(report_data(fused_sweep)), "baseline")}
+    found = {row["experiment"]: row for row in table(compose(collect_report_data(fused_sweep)), "baseline")}
     assert list(found) == ["v7 · fusion=class-expert", "v12 · fusion=class-expert"]
     factors = ["method", "fusion", "seed"]
     with (fused_sweep / "results.csv").open(newline="") as file:
@@ -427,19 +427,21 @@ def test_a_fusion_can_be_the_baseline_and_the_page_says_what_the_summary_says(fu
 def test_a_fusion_that_the_table_does_not_name_is_told(fused_sweep):
     lines = (fused_sweep / "results.csv").read_text().splitlines()
     (fused_sweep / "results.csv").write_text("\n".join(lines[:-1]) + "\n")
-    assert report_data(fused_sweep).unfinished == (("v12-class-expert-seed2", "fused, and not in results.csv yet"),)
+    assert collect_report_data(fused_sweep).unfinished == (
+        ("v12-class-expert-seed2", "fused, and not in results.csv yet"),
+    )
 
 
 def test_a_fusion_of_an_earlier_call_with_fewer_clients_is_unfinished(fused_sweep):
     text = (fused_sweep / "results.csv").read_text()
     changed = text.replace("class-expert,2,0.6,,finished", "class-expert,2,,,some clients failed")
     (fused_sweep / "results.csv").write_text(changed)
-    assert report_data(fused_sweep).unfinished == (("v12-class-expert-seed2", "some clients failed"),)
+    assert collect_report_data(fused_sweep).unfinished == (("v12-class-expert-seed2", "some clients failed"),)
 
 
 def test_a_fusion_without_its_training_is_told(fused_sweep):
     shutil.rmtree(fused_sweep / "runs" / "v7-feature-ensemble-seed1")
-    told = dict(report_data(fused_sweep).unfinished)
+    told = dict(collect_report_data(fused_sweep).unfinished)
     assert told["v7-class-expert-seed1"] == "the run that trained it is missing"
 
 
@@ -447,7 +449,7 @@ def test_a_damaged_fusion_is_told(fused_sweep):
     for text in ("{}", '{"format": 2}'):
         (fused_sweep / "fused" / "v7-class-expert-seed1.json").write_text(text)
         with pytest.raises(MooringError, match=r"v7-class-expert-seed1\.json: fusion is missing"):
-            report_data(fused_sweep)
+            collect_report_data(fused_sweep)
 
 
 def test_trials_of_a_search_are_compared_trial_by_trial(v12_run, tmp_path):
@@ -460,7 +462,9 @@ def test_trials_of_a_search_are_compared_trial_by_trial(v12_run, tmp_path):
     search = {"trials": 2, "space": {"training.lr": {"low": 0.01, "high": 0.1}}}
     plan = {"factors": {"method": ["v7", "v12"]}, "baseline": "method=v7", "search": search}
     (tmp_path / "sweep.yaml").write_text(json.dumps(plan))
-    found = {row["experiment"]: row["difference"].mean for row in table(compose(report_data(tmp_path)), "baseline")}
+    found = {
+        row["experiment"]: row["difference"].mean for row in table(compose(collect_report_data(tmp_path)), "baseline")
+    }
     assert found == {"v12 · lr=0.01235": pytest.approx(0.1), "v12 · lr=0.07": pytest.approx(0.3)}
 
 

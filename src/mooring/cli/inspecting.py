@@ -114,7 +114,7 @@ def of_model(held: Container, data: bytes, path: Path) -> Inspected:
         *(("", share_text(site)) for site in provenance.sites),
         ("encoder", "" if provenance.encoder is None else in_words(provenance.encoder, NOT_INSIDE)),
         *(("protected by", words) for words in provenance.protections),
-        ("work order", provenance.job_sha256 or ""),
+        ("job", provenance.job_sha256 or ""),
         ("fingerprint", provenance.fingerprint or ""),
         ("seed", "" if provenance.seed is None else str(provenance.seed)),
         ("made with", ", ".join(f"{name} {version}" for name, version in provenance.versions.items())),

@@ -1,4 +1,4 @@
-"""The work order that every client receives: the same for all of them, sent once."""
+"""The client job that every client receives: the same for all of them, sent once."""
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property

@@ -73,7 +73,7 @@ class JobManifest:
     most_bytes: int  # of an upload file
     created: str
     expires: str
-    work: str  # SHA-256 of the work order that all of this builds
+    work: str  # SHA-256 of the client job that all of this builds
     uploads: tuple[TensorPlan, ...]
     mooring: str  # the version that wrote it
     nonce: str  # two jobs of the same words are two jobs
@@ -180,7 +180,7 @@ def read_job(path: Path, encoder: str | None = None) -> JobFile:
 
 
 def opened_job(held: Container, what: str, encoder: str | None = None) -> JobFile:
-    """The job that a container holds, built again: the work order must be the very one that was signed."""
+    """The job that a container holds, built again: the client job must be the very one that was signed."""
     if held.signer is None:
         raise FederationError(f"{what}: is signed by nobody", PLAN_AGAIN)
     manifest = manifest_as(JobManifest, held.manifest, what, PLAN_AGAIN)
@@ -197,7 +197,7 @@ def opened_job(held: Container, what: str, encoder: str | None = None) -> JobFil
 
 
 def rebuild_job(manifest: JobManifest, encoder: str | None) -> tuple[Experiment, ClientJob]:
-    """Experiment and work order, every field of the manifest held against them."""
+    """Experiment and client job, every field of the manifest held against them."""
     check_sites([site.name for site in manifest.sites])
     check_classes(manifest.classes)
     for site in manifest.sites:
@@ -224,7 +224,7 @@ def rebuild_job(manifest: JobManifest, encoder: str | None) -> tuple[Experiment,
     work = job_of(experiments[0], shape, manifest.classes)
     if work.sha256 != manifest.work:
         raise FederationError(
-            "builds another work order here than at the coordinator's", "use the version of mooring that planned it"
+            "builds another client job here than at the coordinator's", "use the version of mooring that planned it"
         )
     if manifest.counts == "withheld":
         reject_counting(work.needs, experiments[0].name)

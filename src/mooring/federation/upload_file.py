@@ -54,7 +54,7 @@ class UploadManifest:
     """What an upload file says of itself. Nothing of a site stands here that its tensors do not need."""
 
     job: str  # SHA-256 of the job file
-    work: str  # SHA-256 of the work order
+    work: str  # SHA-256 of the client job
     site: str
     samples: int | None  # images behind it; None: withheld
     classes: tuple[str, ...]

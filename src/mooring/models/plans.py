@@ -40,7 +40,7 @@ def classes_by_kind(classes: Iterable[type]) -> dict[str, type]:
 
 
 def blueprint_tree(blueprint: Blueprint) -> Tree:
-    """Model, class names and preprocessing, as work orders and saved predictors tell them."""
+    """Model, class names and preprocessing, as client jobs and saved predictors tell them."""
     return {
         "model": {name: to_tree(getattr(blueprint, name), by_file_hash) for name in ("backbone", "head")},
         "classes": list(blueprint.classes),

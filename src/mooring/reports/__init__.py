@@ -30,12 +30,12 @@ def report(
     """
     from mooring.reports.compose import compose
     from mooring.reports.formats import named_format
-    from mooring.reports.reading import report_data
+    from mooring.reports.reading import collect_report_data
     from mooring.reports.report_data import looking_for
 
     chosen = named_format(format)
     path = Path(folder) / chosen.name if out is None else Path(out)
-    chosen.write(compose(looking_for(report_data(Path(folder), trust), positive)), path)
+    chosen.write(compose(looking_for(collect_report_data(Path(folder), trust), positive)), path)
     return path
 
 

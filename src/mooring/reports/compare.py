@@ -7,7 +7,7 @@ from shlex import quote
 
 from mooring.config import Trust
 from mooring.reports.labels import label_runs
-from mooring.reports.reading import report_data
+from mooring.reports.reading import collect_report_data
 from mooring.reports.report_data import SEEDS, ReportData, Run, run_digest
 from mooring.reports.sections.setup import flattened, shown_tree
 from mooring.reports.table import cell_text
@@ -18,11 +18,11 @@ FACTORS = ("data", "partition", "model", "training")  # a method has its label; 
 
 def gather_several(folders: Sequence[Path], trust: Trust) -> ReportData:
     """All runs in these folders, each once; the second of two equal ones is named and not counted."""
-    books = [report_data(folder, trust) for folder in folders]
+    books = [collect_report_data(folder, trust) for folder in folders]
     kept: dict[tuple[str, int, str], Run] = {}
-    left = [row for book in books for row in book.unfinished]
-    for book, folder in zip(books, folders, strict=True):
-        for run in book.members:
+    left = [row for data in books for row in data.unfinished]
+    for data, folder in zip(books, folders, strict=True):
+        for run in data.members:
             key = (run_digest(run), run.seed, str(run.experiment and run.experiment.label))
             if key in kept:
                 left.append((f"{folder}: {run.name}", f"the same run as {kept[key].name}"))

@@ -1,4 +1,4 @@
-"""From a book to a report: the first screen, the verdicts, then the sections in their order."""
+"""From the data of a report to the report: the first screen, the verdicts, then the sections in their order."""
 
 from dataclasses import replace
 
@@ -14,21 +14,21 @@ from mooring.reports.table import size
 from mooring.reports.winners import contests
 
 
-def compose(book: ReportData) -> Report:
+def compose(data: ReportData) -> Report:
     """Sections that have nothing to say are left out."""
-    opening = picture(book)
-    built = (without_lead_figure(build(book), opening) for build in SECTIONS)
+    opening = picture(data)
+    built = (without_lead_figure(build(data), opening) for build in SECTIONS)
     sections = tuple(section for section in built if not section.empty)
     return Report(
-        book.title,
-        subtitle(book),
-        cards(book),
-        verdicts(book),
+        data.title,
+        subtitle(data),
+        cards(data),
+        verdicts(data),
         sections,
-        book.command,
-        book.seeds,
-        summary_answers(book),
-        book.story,
+        data.command,
+        data.seeds,
+        summary_answers(data),
+        data.story,
         opening,
     )
 
@@ -38,23 +38,23 @@ def without_lead_figure(section: Section, opening: tuple[Figure, ...]) -> Sectio
     return replace(section, figures=tuple(figure for figure in section.figures if figure not in opening))
 
 
-def subtitle(book: ReportData) -> str:
-    data = ", ".join(dict.fromkeys(run.dataset for run in book.runs))
-    parts = [f"A {book.kind}", book.subtitle if book.subtitle != data else "", data]
+def subtitle(report_data: ReportData) -> str:
+    data = ", ".join(dict.fromkeys(run.dataset for run in report_data.runs))
+    parts = [f"A {report_data.kind}", report_data.subtitle if report_data.subtitle != data else "", data]
     return " · ".join(part for part in parts if part)
 
 
-def cards(book: ReportData) -> tuple[Card, ...]:
+def cards(data: ReportData) -> tuple[Card, ...]:
     claims = tuple(
-        Card(str(sum(claim.verdict == verdict for claim in book.claims)), verdict, f"of {len(book.claims)} claims")
+        Card(str(sum(claim.verdict == verdict for claim in data.claims)), verdict, f"of {len(data.claims)} claims")
         for verdict in TONES
-        if book.claims
+        if data.claims
     )
-    if not book.groups:
+    if not data.groups:
         return claims
-    if len(book.members) == 1:
-        return single(book.groups[0])
-    return (*claims, *many(book))
+    if len(data.members) == 1:
+        return single(data.groups[0])
+    return (*claims, *many(data))
 
 
 def single(group: SeedGroup) -> tuple[Card, ...]:
@@ -79,24 +79,24 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
     return tuple(found)
 
 
-def many(book: ReportData) -> tuple[Card, ...]:
+def many(data: ReportData) -> tuple[Card, ...]:
     """Of several experiments; a study's sweeps are different problems, among which there is no best."""
     counted_ = (
         Card(
-            str(len(book.members)),
+            str(len(data.members)),
             "runs",
-            runs_text(book).partition(" ")[2].removeprefix("runs").strip(" ,()") or "all finished",
+            runs_text(data).partition(" ")[2].removeprefix("runs").strip(" ,()") or "all finished",
         ),
-        Card(str(len(book.lines)), "experiments", seeds_text(book)),
+        Card(str(len(data.lines)), "experiments", seeds_text(data)),
     )
-    if book.kind == "study":
+    if data.kind == "study":
         return counted_
-    best = max(book.lines, key=mean_accuracy)
-    found = contests(book)
+    best = max(data.lines, key=mean_accuracy)
+    found = contests(data)
     is_settled = len(found) == 1 and found[0].settled
     label = "best accuracy" if is_settled else "highest accuracy"
     text = f"{best.label}, n = {len(best.runs)}: {'settled' if is_settled else 'no settled winner'}"
-    sent = [run.upload_bytes for run in book.runs if run.upload_bytes is not None]
+    sent = [run.upload_bytes for run in data.runs if run.upload_bytes is not None]
     least, largest = (size(found(sent, default=0)) for found in (min, max))
     return (
         *counted_,
@@ -105,15 +105,15 @@ def many(book: ReportData) -> tuple[Card, ...]:
     )
 
 
-def seeds_text(book: ReportData) -> str:
-    fewest, most = (best(len(group.runs) for group in book.lines) for best in (min, max))
+def seeds_text(data: ReportData) -> str:
+    fewest, most = (best(len(group.runs) for group in data.lines) for best in (min, max))
     return f"n = {most} each" if fewest == most else f"n = {fewest} to {most}"
 
 
-def verdicts(book: ReportData) -> tuple[VerdictLine, ...]:
+def verdicts(data: ReportData) -> tuple[VerdictLine, ...]:
     """A study's claims, then what the doctor says of its experiments."""
-    if not book.claims:
+    if not data.claims:
         return ()
-    ill = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
+    ill = [group for group in data.groups if any(run.diagnosis.ill for run in group.runs)]
     lines = (VerdictLine("bad", "ill", ill_words(ill)),) if ill else ()
-    return (*map(judged, book.claims), *lines, *healthy_count(sum(not run.diagnosis.ill for run in book.runs)))
+    return (*map(judged, data.claims), *lines, *healthy_count(sum(not run.diagnosis.ill for run in data.runs)))

@@ -11,13 +11,13 @@ from mooring.reports.sections.lambdas import logged
 MOVES = 1.0  # decades that lambda must move to be the story
 
 
-def picture(book: ReportData) -> tuple[Figure, ...]:
+def picture(data: ReportData) -> tuple[Figure, ...]:
     """Of the run whose lambda moves most; where none does, what every experiment reaches."""
-    if book.kind != "study" or not book.runs:
+    if data.kind != "study" or not data.runs:
         return ()
-    run = max(book.shown, key=decades)
+    run = max(data.shown, key=decades)
     if decades(run) < MOVES:
-        return (at_the_end(book),) if len(book.lines) > 1 else ()
+        return (at_the_end(data),) if len(data.lines) > 1 else ()
     below = of_clients(run)
     return (lambdas(run), *([] if below is None else [below]))
 

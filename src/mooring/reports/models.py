@@ -206,7 +206,7 @@ def origin(model: ModelFile, findings: Findings) -> Section:
         ("made by", {"simulation": "a simulated run", "federation": "a federation by file"}.get(provenance.origin, "")),
         ("method", provenance.method),
         ("fusion", provenance.fusion),
-        ("work order", provenance.job_sha256),
+        ("job", provenance.job_sha256),
         ("fingerprint", provenance.fingerprint),
         ("seed", provenance.seed),
         ("signed by", model.signer or "nobody"),

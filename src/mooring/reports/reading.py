@@ -1,4 +1,4 @@
-"""Folders on disk -> a book: a run, a sweep of runs, a study of sweeps."""
+"""Folders on disk -> the data of a report: a run, a sweep of runs, a study of sweeps."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -240,7 +240,7 @@ def tables(printed: Sequence[PrintedTable], slug: str) -> list[Table]:
 READERS = {"study.json": study_book, "sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
 
 
-def report_data(folder: Path, trust: Trust = HOUSE_CODE) -> ReportData:
+def collect_report_data(folder: Path, trust: Trust = HOUSE_CODE) -> ReportData:
     """What the folder holds, recognised by the file that only such a folder has."""
     for name, read in READERS.items():
         if (folder / name).is_file():

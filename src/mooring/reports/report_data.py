@@ -168,10 +168,10 @@ class ReportData:
         return labels.index(label) if label in labels else 0
 
 
-def looking_for(book: ReportData, positive: str | None) -> ReportData:
+def looking_for(data: ReportData, positive: str | None) -> ReportData:
     """With a class that is looked for; one that no run has is a mistake."""
-    positive_label(tuple(dict.fromkeys(name for run in book.members for name in run.classes)), positive)
-    return replace(book, positive=positive)
+    positive_label(tuple(dict.fromkeys(name for run in data.members for name in run.classes)), positive)
+    return replace(data, positive=positive)
 
 
 def seeds_of(runs: Iterable[Run]) -> tuple[int, ...]:

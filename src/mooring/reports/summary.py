@@ -14,15 +14,15 @@ from mooring.sweep.best import Best
 MOST_NAMED = 8
 
 
-def summary_answers(book: ReportData) -> tuple[SummaryAnswer, ...]:
-    if not book.members:
-        return made(book)
-    if len(book.members) == 1:
-        run = book.members[0]
-        return (what(run), how_good(run, book.positive), healthy(book), next_of_run(book, run), *made(book))
-    if book.kind == "study":  # its claims say the rest
-        return (what_of_many(book), *next_of_many(book), *made(book))
-    return (what_of_many(book), *best_of_many(book), healthy(book), *next_of_many(book), *made(book))
+def summary_answers(data: ReportData) -> tuple[SummaryAnswer, ...]:
+    if not data.members:
+        return made(data)
+    if len(data.members) == 1:
+        run = data.members[0]
+        return (what(run), how_good(run, data.positive), healthy(data), next_of_run(data, run), *made(data))
+    if data.kind == "study":  # its claims say the rest
+        return (what_of_many(data), *next_of_many(data), *made(data))
+    return (what_of_many(data), *best_of_many(data), healthy(data), *next_of_many(data), *made(data))
 
 
 def what(run: Run) -> SummaryAnswer:
@@ -79,25 +79,25 @@ def one_class_words(one: PositiveClass) -> str:
     return f"Of {one.label!r} against all others: {', '.join(parts)}{auc}."
 
 
-def healthy(book: ReportData) -> SummaryAnswer:
+def healthy(data: ReportData) -> SummaryAnswer:
     """The doctor in one sentence."""
-    ill = [run for run in book.runs if run.diagnosis.ill]
+    ill = [run for run in data.runs if run.diagnosis.ill]
     if not ill:
-        well = f"Yes: the doctor finds nothing ill in {plural(len(book.runs), 'run')}"
-        return SummaryAnswer("Is it healthy", f"{well}{notes(book)}.", "good")
-    if len(book.runs) == 1:
+        well = f"Yes: the doctor finds nothing ill in {plural(len(data.runs), 'run')}"
+        return SummaryAnswer("Is it healthy", f"{well}{notes(data)}.", "good")
+    if len(data.runs) == 1:
         findings = [finding for finding in ill[0].diagnosis.findings if finding.ill]
         more = len(findings) - 1
         rest = f" {plural(more, 'more finding')}: {join_some([f.kind for f in findings[1:]])}." if more else ""
         return SummaryAnswer("Is it healthy", f"No: {sentence(findings[0].words)}{rest}", "bad")
-    groups = [group for group in book.groups if any(run.diagnosis.ill for run in group.runs)]
-    others = " Nothing ill in the others." if len(ill) < len(book.runs) else ""
+    groups = [group for group in data.groups if any(run.diagnosis.ill for run in group.runs)]
+    others = " Nothing ill in the others." if len(ill) < len(data.runs) else ""
     return SummaryAnswer("Is it healthy", f"Ill: {ill_words(groups)}.{others}", "bad")
 
 
-def notes(book: ReportData) -> str:
+def notes(data: ReportData) -> str:
     """What the doctor remarks without calling it ill: a single note in its words, several by their kinds."""
-    found = [finding for run in book.runs for finding in run.diagnosis.findings if not finding.ill]
+    found = [finding for run in data.runs for finding in run.diagnosis.findings if not finding.ill]
     if len(found) == 1:
         return f", and notes: {found[0].words.rstrip('.')}"
     kinds = join_some(list(dict.fromkeys(finding.kind for finding in found)))
@@ -122,67 +122,68 @@ def healthy_count(runs_: int) -> tuple[VerdictLine, ...]:
     )
 
 
-def next_of_run(book: ReportData, run: Run) -> SummaryAnswer:
+def next_of_run(data: ReportData, run: Run) -> SummaryAnswer:
     """The doctor's first remedy, of what is ill before what is only noted; else more seeds; a log can only be read."""
     helped = next((finding for finding in run.diagnosis.findings if finding.remedy), None)
     if helped is not None:
         return SummaryAnswer("What to do next", f"What was seen to help against {helped.kind}:", command=helped.remedy)
-    folder = quote(book.folder)
+    folder = quote(data.folder)
     if run.experiment is None:
         return SummaryAnswer(
             "What to do next", "Every finding, and what was inferred:", command=f"mooring doctor {folder}"
         )
-    seeds = f"seed=1..3 out={quote(book.folder + '-seeds')}"
-    command = f"mooring sweep {quote(book.folder + '/experiment.yaml')} {seeds}"
+    seeds = f"seed=1..3 out={quote(data.folder + '-seeds')}"
+    command = f"mooring sweep {quote(data.folder + '/experiment.yaml')} {seeds}"
     return SummaryAnswer("What to do next", "One seed settles nothing; the same under three:", command=command)
 
 
-def what_of_many(book: ReportData) -> SummaryAnswer:
-    data = join_some(list(dict.fromkeys(run.dataset for run in book.members)))
-    labels = join_some(method_labels(list(book.members)))
-    text = f"{plural(len(book.lines), 'experiment')} on {data}: {labels}; {runs_text(book)}."
+def what_of_many(report_data: ReportData) -> SummaryAnswer:
+    data = join_some(list(dict.fromkeys(run.dataset for run in report_data.members)))
+    labels = join_some(method_labels(list(report_data.members)))
+    text = f"{plural(len(report_data.lines), 'experiment')} on {data}: {labels}; {runs_text(report_data)}."
     return SummaryAnswer(
-        "What was run", f"{text}{images_text(book)}{''.join(changed_alike(book))}{test_images_text(book)}"
+        "What was run",
+        f"{text}{images_text(report_data)}{''.join(changed_alike(report_data))}{test_images_text(report_data)}",
     )
 
 
-def images_text(book: ReportData) -> str:
+def images_text(data: ReportData) -> str:
     """How many images lie at how many clients, where that is the same throughout."""
-    shares = {(run.result.partition.samples, run.result.partition.clients) for run in book.members}
+    shares = {(run.result.partition.samples, run.result.partition.clients) for run in data.members}
     if len(shares) > 1:
         return ""
     [(images_, clients)] = shares
     return f" {images_:,} training images at {plural(clients, 'client')}." if images_ else ""
 
 
-def test_images_text(book: ReportData) -> str:
+def test_images_text(data: ReportData) -> str:
     """A study has no best among its problems: this says what its accuracies are measured on."""
-    first, sets = book.members[0], {(run.dataset, run.result.test_images) for run in book.members}
-    return f" Accuracies on {images(first)}.{guessing(first)}" if book.kind == "study" and len(sets) == 1 else ""
+    first, sets = data.members[0], {(run.dataset, run.result.test_images) for run in data.members}
+    return f" Accuracies on {images(first)}.{guessing(first)}" if data.kind == "study" and len(sets) == 1 else ""
 
 
-def changed_alike(book: ReportData) -> Iterator[str]:
+def changed_alike(data: ReportData) -> Iterator[str]:
     """What labels leave out, since it is the same for all methods of a sweep."""
-    for sweep in dict.fromkeys(run.sweep for run in book.members):
-        if shared := throughout([run for run in book.members if run.sweep == sweep]):
+    for sweep in dict.fromkeys(run.sweep for run in data.members):
+        if shared := throughout([run for run in data.members if run.sweep == sweep]):
             changes = ", ".join(f"{key}={value}" for key, value in shared.items())
             yield f" Changed in all methods{f' of {sweep}' if sweep else ''}: {changes}."
 
 
-def runs_text(book: ReportData) -> str:
+def runs_text(data: ReportData) -> str:
     """As many as the terminal counts: what was only fused is a run too."""
-    fused = len(book.members) - len(book.runs)
-    text = plural(len(book.members), "run")
-    text += f" ({len(book.runs)} trained, {fused} fused from their uploads)" if fused else ""
-    return text + (f", {len(book.unfinished)} not finished" if book.unfinished else "")
+    fused = len(data.members) - len(data.runs)
+    text = plural(len(data.members), "run")
+    text += f" ({len(data.runs)} trained, {fused} fused from their uploads)" if fused else ""
+    return text + (f", {len(data.unfinished)} not finished" if data.unfinished else "")
 
 
-def best_of_many(book: ReportData) -> Iterator[SummaryAnswer]:
-    found = contests(book)
+def best_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
+    found = contests(data)
     if not found:
-        if len(book.lines) > 1:
+        if len(data.lines) > 1:
             yield SummaryAnswer("Which is best", "Not decided: no two experiments are on the same data, divided alike.")
-        for only in book.lines if len(book.lines) == 1 else ():
+        for only in data.lines if len(data.lines) == 1 else ():
             text = f"{only.label}: {percent(mean_accuracy(only))} right{how_sure(only)}"
             yield SummaryAnswer("How good it is", f"{text}, on {images(only.first)}.{guessing(only.first)}")
         return
@@ -221,38 +222,38 @@ def summed_up(found: tuple[Best[SeedGroup], ...]) -> str:
     return f"{len(won)} of {len(found)} problems have a settled winner" + (f": {join_some(won)}." if won else ".")
 
 
-def next_of_many(book: ReportData) -> Iterator[SummaryAnswer]:
+def next_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
     """What is not finished first, then more seeds where nothing is settled, then the paper."""
-    folder, question = quote(book.folder), "What to do next"
-    if book.kind == "study":
+    folder, question = quote(data.folder), "What to do next"
+    if data.kind == "study":
         yield SummaryAnswer(
             question,
             "The tables of the note beside these, as a workbook:",
             command=f"mooring report {folder} --format excel",
         )
         return
-    if book.kind == "sweep" and book.unfinished and book.command:
-        yield SummaryAnswer(question, "Not all is finished; the same command goes on:", command=book.command)
+    if data.kind == "sweep" and data.unfinished and data.command:
+        yield SummaryAnswer(question, "Not all is finished; the same command goes on:", command=data.command)
         return
-    unsettled = [contest for contest in contests(book) if not contest.settled]
-    if book.kind == "sweep" and unsettled:
-        most = max(len(group.runs) for group in book.lines)
-        out = quote(f"{book.folder}-{2 * most}-seeds")
-        command = f"mooring sweep {quote(book.folder + '/sweep.yaml')} seed=1..{2 * most} out={out}"
+    unsettled = [contest for contest in contests(data) if not contest.settled]
+    if data.kind == "sweep" and unsettled:
+        most = max(len(group.runs) for group in data.lines)
+        out = quote(f"{data.folder}-{2 * most}-seeds")
+        command = f"mooring sweep {quote(data.folder + '/sweep.yaml')} seed=1..{2 * most} out={out}"
         yield SummaryAnswer(question, "Twice as many seeds:", command=command)
         return
-    if book.kind == "sweep":
+    if data.kind == "sweep":
         yield SummaryAnswer(question, "The table for a paper:", command=f"mooring report {folder} --format latex")
 
 
-def made(book: ReportData) -> tuple[SummaryAnswer, ...]:
-    dates = sorted(run.result.date for run in book.members if run.result.date)
-    command = book.command or next((run.result.command for run in book.members if run.result.command), "") or ""
+def made(data: ReportData) -> tuple[SummaryAnswer, ...]:
+    dates = sorted(run.result.date for run in data.members if run.result.date)
+    command = data.command or next((run.result.command for run in data.members if run.result.command), "") or ""
     when = f"{dates[-1][:16].replace('T', ' ')} UTC" if dates else ""
-    seconds = sum(run.result.seconds or 0.0 for run in book.runs)
+    seconds = sum(run.result.seconds or 0.0 for run in data.runs)
     took = f", {duration(seconds)} of computing" if seconds else ""
     text = f"{when}{took}" if when else "When is not recorded"
-    if book.kind == "comparison" and when:
+    if data.kind == "comparison" and when:
         text = f"The last of the runs {when}, all of them {duration(seconds)} of computing; compared"
     return (
         (SummaryAnswer("Made", f"{text}, by" if command else f"{text}.", command=command),) if when or command else ()

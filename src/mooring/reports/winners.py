@@ -1,4 +1,4 @@
-"""Which experiment of a book is best, and is that settled? They compete on the same data and partition."""
+"""Which experiment of a report is best, and is that settled? They compete on the same data and partition."""
 
 import json
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ RULE = (
 )
 
 
-def contests(book: ReportData) -> tuple[Best[SeedGroup], ...]:
+def contests(data: ReportData) -> tuple[Best[SeedGroup], ...]:
     """One for every problem that several experiments have met."""
     return best_of_each(
         Entrant(
@@ -21,7 +21,7 @@ def contests(book: ReportData) -> tuple[Best[SeedGroup], ...]:
             {seed_pair(run): run.result.accuracy for run in group.runs},
             group.first.result.test_images,
         )
-        for group in book.lines
+        for group in data.lines
     )
 
 

@@ -1,4 +1,4 @@
-"""From an experiment to work orders: who holds what, what everybody is asked to do, and what the server has."""
+"""From an experiment to client jobs: who holds what, what everybody is asked to do, and what the server has."""
 
 from mooring.client import ClientJob
 from mooring.config import Experiment, job_of

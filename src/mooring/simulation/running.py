@@ -220,7 +220,7 @@ class Running:
         )
 
     def download_bytes(self) -> int:
-        """What every client receives beside its work order."""
+        """What every client receives beside its client job."""
         encoder = self.encoder_file.stat().st_size if self.encoder_file.exists() else 0
         return encoder + (0 if self.job.bank is None else self.job.bank.nbytes)
 

@@ -1,4 +1,4 @@
-"""An encoder that the server trains on public images and sends with the work order, before anybody uploads anything."""
+"""An encoder that the server trains on public images and sends with the client job, before anybody uploads anything."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar

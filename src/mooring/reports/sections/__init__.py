@@ -1,4 +1,4 @@
-"""The sections of a report, in the order in which they are read; each is a function of the book."""
+"""The sections of a report, in the order in which they are read; each is a function of the report's data."""
 
 from collections.abc import Callable
 

@@ -18,40 +18,40 @@ METRICS = {
 }
 
 
-def accuracy(book: ReportData) -> Section:
-    if not book.runs:
+def accuracy(data: ReportData) -> Section:
+    if not data.runs:
         return Section("accuracy", "Accuracy", "")
     figures: list[Figure] = []
-    if any(len(snapshots(group)) > 1 for group in book.groups):
-        figures.append(over_rounds(book))
-    if len(book.lines) > 1:
-        figures.append(at_the_end(book))
-    if len(book.members) == 1:
-        figures += [figure for figure in (of_clients(book.runs[0]), by_site(book.runs[0])) if figure is not None]
-    by_factor = pivots(book)
+    if any(len(snapshots(group)) > 1 for group in data.groups):
+        figures.append(over_rounds(data))
+    if len(data.lines) > 1:
+        figures.append(at_the_end(data))
+    if len(data.members) == 1:
+        figures += [figure for figure in (of_clients(data.runs[0]), by_site(data.runs[0])) if figure is not None]
+    by_factor = pivots(data)
     figures += [figure for figure, _ in by_factor]
-    tables = (results(book), *(table for _, table in by_factor), *against_baseline(book), rounds(book))
-    return Section("accuracy", "Accuracy", lead(book), tuple(figures), tables)
+    tables = (results(data), *(table for _, table in by_factor), *against_baseline(data), rounds(data))
+    return Section("accuracy", "Accuracy", lead(data), tuple(figures), tables)
 
 
-def lead(book: ReportData) -> str:
-    on = dict.fromkeys(images(run) for run in book.runs)
+def lead(data: ReportData) -> str:
+    on = dict.fromkeys(images(run) for run in data.runs)
     return f"Of the fused predictor, on {'; '.join(on)}. The last round counts, peaks do not."
 
 
-def over_rounds(book: ReportData) -> Curves:
+def over_rounds(data: ReportData) -> Curves:
     """Experiments that kept several rounds; one that kept the last alone has no course."""
-    courses = [group for group in book.groups if len(snapshots(group)) > 1]
-    lines = [accuracy_line(group, book.colour(group.label)) for group in courses]
-    many = max(len(group.runs) for group in book.groups) > 1
+    courses = [group for group in data.groups if len(snapshots(group)) > 1]
+    lines = [accuracy_line(group, data.colour(group.label)) for group in courses]
+    many = max(len(group.runs) for group in data.groups) > 1
     caption_end = " The band is one standard deviation over seeds." if many else ""
-    if len(book.groups) == 1 and len((beside := alone(book.groups[0])).x) > 1:
+    if len(data.groups) == 1 and len((beside := alone(data.groups[0])).x) > 1:
         lines.append(beside)
         caption_end += " The dashed line is the mean of the clients alone: fusing should lift the solid line above it."
-    if chance := guess(book.runs[0]):
+    if chance := guess(data.runs[0]):
         ends = (lines[0].x[0], lines[0].x[-1])
         lines.append(Line("guessing", ends, (chance.share, chance.share), INK, "dotted"))
-    left = [group.label for group in book.groups if group not in courses]
+    left = [group.label for group in data.groups if group not in courses]
     caption_end += f" Not drawn, since one round alone was kept: {'; '.join(left)}." if left else ""
     caption = f"What a server would get if it fused after each round.{caption_end}"
     return Curves("accuracy", "Accuracy over rounds", caption, "round", "test accuracy", tuple(lines))
@@ -137,13 +137,13 @@ def by_site(run: Run) -> Bars | None:
     )
 
 
-def at_the_end(book: ReportData) -> Bars:
-    labels = tuple(group.label for group in book.lines)
-    values = [group.values("accuracy") for group in book.lines]
+def at_the_end(data: ReportData) -> Bars:
+    labels = tuple(group.label for group in data.lines)
+    values = [group.values("accuracy") for group in data.lines]
     ends = series("accuracy", values, 0)
     caption = "Final accuracy; the dotted line is guessing. Whether an order is settled, the table says."
     caption += over_seeds(values)
-    chance = guess(book.runs[0])
+    chance = guess(data.runs[0])
     return Bars(
         "final-accuracy",
         "Accuracy after the last round",
@@ -151,18 +151,18 @@ def at_the_end(book: ReportData) -> Bars:
         "test accuracy",
         labels,
         (ends,),
-        colours=tuple(map(book.colour, labels)),
+        colours=tuple(map(data.colour, labels)),
         level=("guessing", chance.share) if chance else None,
     )
 
 
-def results(book: ReportData) -> Table:
+def results(data: ReportData) -> Table:
     """One line per group, with its interval, n and seeds; bold where the best is settled."""
-    found = contests(book)
+    found = contests(data)
     won = settled_labels(found)
-    looked = dict.fromkeys(one.label for run in book.members if (one := looked_at(run, book.positive)))
+    looked = dict.fromkeys(one.label for run in data.members if (one := looked_at(run, data.positive)))
     rows = []
-    for group in book.lines:
+    for group in data.lines:
         sure, chance = sureness(group), guess(group.first)
         rows.append(
             (
@@ -172,7 +172,7 @@ def results(book: ReportData) -> Table:
                 sure.high if sure else None,
                 chance.share if chance else None,
                 *(spread(group.values(name)) for name in METRICS if name != "accuracy"),
-                *([spread(areas(group, book.positive))] if looked else []),
+                *([spread(areas(group, data.positive))] if looked else []),
                 spread(run.alone for run in group.runs),
                 len(group.runs),
                 group.seeds,
@@ -182,8 +182,8 @@ def results(book: ReportData) -> Table:
     auc = [f"AUC of {', '.join(looked)}"] if looked else []
     before = ("experiment", "accuracy", "95 % low", "95 % high", "guessing")
     columns = (*before, *others, *auc, "clients alone", "n", "seeds")
-    bold = frozenset((row, 1) for row, group in enumerate(book.lines) if group.label in won)
-    return Table("results", "Results", columns, tuple(rows), note(book, bool(found), len(won)), bold=bold)
+    bold = frozenset((row, 1) for row, group in enumerate(data.lines) if group.label in won)
+    return Table("results", "Results", columns, tuple(rows), note(data, bool(found), len(won)), bold=bold)
 
 
 def areas(group: SeedGroup, positive: str | None) -> list[float | None]:
@@ -191,9 +191,9 @@ def areas(group: SeedGroup, positive: str | None) -> list[float | None]:
     return [one.auc for run in group.runs if (one := looked_at(run, positive))]
 
 
-def note(book: ReportData, contested: bool, won: int) -> str:
-    fewer = {text: None for run in book.runs if (text := run.result.local_test_images)}
-    on = dict.fromkeys(images(run) for run in book.runs)
+def note(data: ReportData, contested: bool, won: int) -> str:
+    fewer = {text: None for run in data.runs if (text := run.result.local_test_images)}
+    on = dict.fromkeys(images(run) for run in data.runs)
     text = (
         f"On {'; '.join(on)}; last round; mean ± standard deviation over n seeds. The 95 % interval is over seeds "
         "(Student's t), and over the test images (Wilson) for a single run or where all seeds are equal. Guessing: "
@@ -205,10 +205,10 @@ def note(book: ReportData, contested: bool, won: int) -> str:
     return text
 
 
-def rounds(book: ReportData) -> Table:
+def rounds(data: ReportData) -> Table:
     rows = [
         (group.label, at, spread(values), len(values))
-        for group in book.groups
+        for group in data.groups
         for at, values in snapshots(group).items()
     ]
     columns = ("experiment", "round", "accuracy", "n")

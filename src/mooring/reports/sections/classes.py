@@ -11,19 +11,19 @@ from mooring.reports.sections.drawing import SeedValues, side_by_side
 from mooring.reports.table import Table, spread
 
 
-def classes(book: ReportData) -> Section:
-    tables = one_against_others(book)
-    book = replace(book, members=tuple(run for run in book.runs if run.result.metrics.confusion))
-    if not book.runs:
+def classes(data: ReportData) -> Section:
+    tables = one_against_others(data)
+    data = replace(data, members=tuple(run for run in data.runs if run.result.metrics.confusion))
+    if not data.runs:
         return Section("classes", "Classes", "")
-    names = max((run.classes for run in book.runs), key=len)
-    found = {group.label: [known_values(column) for column in by_class(list(group.runs))] for group in book.groups}
+    names = max((run.classes for run in data.runs), key=len)
+    found = {group.label: [known_values(column) for column in by_class(list(group.runs))] for group in data.groups}
     caption = "Share of each class's test images that is recognised; where it is empty, none was."
     blank = Bars("per-class", "Accuracy by class", caption, "accuracy", names, ())
-    colours = {label: book.colour(label) for label in found}
-    figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in book.shown))
-    lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{book.not_shown}"
-    return Section("classes", "Classes", lead, figures, (*tables, per_class_table(found, names, book)))
+    colours = {label: data.colour(label) for label in found}
+    figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in data.shown))
+    lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{data.not_shown}"
+    return Section("classes", "Classes", lead, figures, (*tables, per_class_table(found, names, data)))
 
 
 def known_values(column: tuple[float | None, ...]) -> list[float]:
@@ -45,9 +45,9 @@ def confusion(run: Run) -> Heat:
     return Heat("confusion", "Confusion", caption, "predicted class", "true class", names, names, rows, run.title)
 
 
-def one_against_others(book: ReportData) -> tuple[Table, ...]:
+def one_against_others(data: ReportData) -> tuple[Table, ...]:
     """As medicine counts: the class that was named, or the second of two."""
-    rows = tuple(row for group in book.lines if (row := positive_class_cells(group, book.positive)) is not None)
+    rows = tuple(row for group in data.lines if (row := positive_class_cells(group, data.positive)) is not None)
     if not rows:
         return ()
     columns = ("experiment", "class", *rates("sensitivity"), *rates("specificity"), "AUC", "n")
@@ -77,19 +77,19 @@ def positive_class_cells(group: SeedGroup, positive: str | None) -> tuple[Cell, 
     return group.label, found[0].label, *cells, spread(one.auc for one in found), len(found)
 
 
-def per_class_table(found: dict[str, SeedValues], names: tuple[str, ...], book: ReportData) -> Table:
-    counts = test_image_cells(book, names)
+def per_class_table(found: dict[str, SeedValues], names: tuple[str, ...], data: ReportData) -> Table:
+    counts = test_image_cells(data, names)
     rows = [
         (name, *(spread(column[i]) if i < len(column) else None for column in found.values()), *counts[i])
         for i, name in enumerate(names)
     ]
     columns = ("class", *found, *(["test images"] if counts[0] else []))
     note = "Share of the test images of a class that is recognised after the last round; mean ± standard deviation."
-    return Table("per-class", "Accuracy by class", columns, tuple(rows), note, seeds_of(book.runs), folded=True)
+    return Table("per-class", "Accuracy by class", columns, tuple(rows), note, seeds_of(data.runs), folded=True)
 
 
-def test_image_cells(book: ReportData, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+def test_image_cells(data: ReportData, names: tuple[str, ...]) -> list[tuple[int, ...]]:
     """Test images of every class, where all runs have the same."""
-    first, *others = [tuple(map(sum, run.result.metrics.confusion)) for run in book.runs]
+    first, *others = [tuple(map(sum, run.result.metrics.confusion)) for run in data.runs]
     alike = len(first) == len(names) and all(other == first for other in others)
     return [(count,) for count in first] if alike else [()] * len(names)

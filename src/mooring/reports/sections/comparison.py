@@ -12,12 +12,12 @@ from mooring.sweep.summary import Pair, Scored, difference, paired
 COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")
 
 
-def against_baseline(book: ReportData) -> tuple[Table, ...]:
+def against_baseline(data: ReportData) -> tuple[Table, ...]:
     """Every experiment but the baseline itself; nothing where there is no baseline, or nobody to compare."""
-    rows = tuple(row for sweep, baseline in book.baselines.items() for row in compared(book, sweep, baseline))
+    rows = tuple(row for sweep, baseline in data.baselines.items() for row in compared(data, sweep, baseline))
     if not rows:
         return ()
-    baselines = ", ".join(dict.fromkeys(book.baselines.values()))
+    baselines = ", ".join(dict.fromkeys(data.baselines.values()))
     note = (
         f"Accuracy minus that of {baselines} with the same other factors and the same seed: mean ± standard deviation "
         "over pairs, and the 95 % confidence interval of the mean (Student's t; where seeds change nothing, Newcombe's "
@@ -26,8 +26,8 @@ def against_baseline(book: ReportData) -> tuple[Table, ...]:
     return (Table("baseline", f"Against {baselines}", COLUMNS, rows, note),)
 
 
-def compared(book: ReportData, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]]:
-    members = tuple(member for member in book.members if member.sweep == sweep)
+def compared(data: ReportData, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]]:
+    members = tuple(member for member in data.members if member.sweep == sweep)
     factors = list(dict.fromkeys(key for member in members for key in member.factors))
     key, _, value = baseline.partition("=")
     if key not in factors:
@@ -50,12 +50,12 @@ def comparison_row(group: SeedGroup, pairs: list[Pair]) -> tuple[Cell, ...]:
     return group.label, spread(differences), gap.low, gap.high, won, gap.pairs
 
 
-def pivots(book: ReportData) -> list[tuple[Figure, Table]]:
+def pivots(data: ReportData) -> list[tuple[Figure, Table]]:
     """Final accuracy by every factor but the first, for each sweep that varies several."""
     found = []
-    sweeps = dict.fromkeys(run.sweep for run in book.members)
+    sweeps = dict.fromkeys(run.sweep for run in data.members)
     for sweep in sweeps:
-        runs = [run for run in book.members if run.sweep == sweep]
+        runs = [run for run in data.members if run.sweep == sweep]
         keys = [key for key in runs[0].factors if key in varying(runs)]
         where = f" in {sweep}" if len(sweeps) > 1 else ""
         crossed = [key for key in keys[1:] if meets(runs, key, keys)]

@@ -39,8 +39,8 @@ NOTE = (
 UNCOUNTED = "not counted"
 
 
-def costs(book: ReportData) -> Section:
-    groups = [group for group in book.groups if group.first.experiment is not None]  # a log tells no costs
+def costs(data: ReportData) -> Section:
+    groups = [group for group in data.groups if group.first.experiment is not None]  # a log tells no costs
     if not groups:
         return Section("costs", "Costs", "")
     rows = [

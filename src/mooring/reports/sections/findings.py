@@ -13,13 +13,13 @@ FEW = 3  # findings that are read at once; the first one stands at the top
 COLUMNS = ("experiment", "in runs", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
 
 
-def findings(book: ReportData) -> Section:
-    rows = tuple(row for group in book.groups for row in finding_rows(group))
+def findings(data: ReportData) -> Section:
+    rows = tuple(row for group in data.groups for row in finding_rows(group))
     if not rows:
         return Section("findings", "Doctor", "")
     lead = "The findings of `mooring doctor`; every remedy is a command that was seen to help, and can be pasted."
     note = "Words and evidence are those of the first run and the first client concerned."
-    alone = len(book.runs) == 1  # and need not be named in every row
+    alone = len(data.runs) == 1  # and need not be named in every row
     columns, rows = (COLUMNS[2:], tuple(row[2:] for row in rows)) if alone else (COLUMNS, rows)
     table = Table("findings", "Findings", columns, rows, note, folded=len(rows) > FEW)
     return Section("findings", "Doctor", lead, tables=(table,))
@@ -44,18 +44,18 @@ def finding_row(run: Run, finding: Finding) -> tuple[Cell, ...]:
     return *first, clients, finding.round, evidence, finding.remedy or None
 
 
-def documented(book: ReportData) -> Section:
+def documented(data: ReportData) -> Section:
     columns = ("claim", "in the note's words", "documented", "measured", "verdict", "why", "where", "id")
     rows = tuple(
         tuple(cell or None for cell in (c.claim, c.phrase, c.documented, c.measured, c.verdict, c.why, c.where, c.id))
-        for c in book.claims
+        for c in data.claims
     )
     claims = (Table("documented", "Documented and measured", columns, rows, folded=True),) if rows else ()
     lead = "Every claim of the note beside what these runs show."
-    tables = tuple(replace(table, folded=table.folded or bool(table.plots)) for table in book.tables)
+    tables = tuple(replace(table, folded=table.folded or bool(table.plots)) for table in data.tables)
     return Section("documented", "Documented versus measured", lead, tables=(*claims, *tables))
 
 
-def courses(book: ReportData) -> Section:
+def courses(data: ReportData) -> Section:
     lead = "Every round of every client, run by run: what the tables above are drawn from."
-    return Section("courses", "Every round", lead, tables=tuple(replace(c, folded=True) for c in book.courses))
+    return Section("courses", "Every round", lead, tables=tuple(replace(c, folded=True) for c in data.courses))

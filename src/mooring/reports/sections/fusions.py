@@ -25,15 +25,15 @@ COLUMNS = (
 )
 
 
-def fusions(book: ReportData) -> Section:
-    groups = [group for group in book.groups if any(run.fusions for run in group.runs)]
+def fusions(data: ReportData) -> Section:
+    groups = [group for group in data.groups if any(run.fusions for run in group.runs)]
     if not groups:
         return Section("fusions", "Fusions", "")
     lead = "How the server fuses is a choice of its own; nothing was trained again for these."
     note = "(own) is the rule of the run itself. Passes: encoders that one prediction goes through."
     rows = tuple(row for group in groups for row in fusion_rows(group))
     table = Table("fusions", "Fusions of the same uploads", COLUMNS, rows, note, folded=True)
-    colours = {group.label: book.colour(group.label) for group in groups}
+    colours = {group.label: data.colour(group.label) for group in groups}
     return Section("fusions", "Fusions", lead, (figure(groups, colours),), (table,))
 
 

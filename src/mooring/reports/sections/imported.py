@@ -12,8 +12,8 @@ from mooring.reports.table import Table
 Origins = list[tuple[Run, Origin]]
 
 
-def imported(book: ReportData) -> Section:
-    runs = [(run, run.result.origin) for run in book.runs if run.result.origin is not None]
+def imported(data: ReportData) -> Section:
+    runs = [(run, run.result.origin) for run in data.runs if run.result.origin is not None]
     if not runs:
         return Section("imported", "Imported", "")
     lead = (

@@ -18,9 +18,9 @@ from mooring.weighting.equilibrium import stability_limit
 MARKED = ("running-away", "capped", "unstable")
 
 
-def lambdas(book: ReportData) -> Section:
-    moored = [run for run in book.shown if any(as_set(row) or row.lambda_felt is not None for row in rows_of(run))]
-    groups = [(book.colour(group.label), group) for group in book.groups if group.first in moored]
+def lambdas(data: ReportData) -> Section:
+    moored = [run for run in data.shown if any(as_set(row) or row.lambda_felt is not None for row in rows_of(run))]
+    groups = [(data.colour(group.label), group) for group in data.groups if group.first in moored]
     figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
     figures += [traces(run) for run in moored]
     lead = "Lambda is how hard the anchor pulls; a rule that learns it can let it run away."

@@ -7,9 +7,9 @@ from mooring.reports.sections.drawing import client_lines, has_values, in_place
 from mooring.reports.table import Table
 
 
-def losses(book: ReportData) -> Section:
-    figures = [figure for run in book.shown for figure in (base(run), align(run)) if figure.lines]
-    tables = (loss_table(book),) if figures else ()
+def losses(data: ReportData) -> Section:
+    figures = [figure for run in data.shown for figure in (base(run), align(run)) if figure.lines]
+    tables = (loss_table(data),) if figures else ()
     lead = "L_b is what a client learns from its own images, L_a its distance to the anchors; lambda* is their ratio."
     return Section("losses", "Losses", lead, tuple(figures), tables)
 
@@ -27,9 +27,9 @@ def align(run: Run) -> Curves:
     return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title, (run.seed,))
 
 
-def loss_table(book: ReportData) -> Table:
+def loss_table(data: ReportData) -> Table:
     """The end of every client that is drawn: L_b, its parts, L_a."""
-    last = [client.rounds[-1] for run in book.shown for client in run.clients if client.rounds]
+    last = [client.rounds[-1] for run in data.shown for client in run.clients if client.rounds]
     parts = list(dict.fromkeys(name for row in last for name in row.terms))
     rows = [
         (
@@ -39,9 +39,9 @@ def loss_table(book: ReportData) -> Table:
             *(client.rounds[-1].terms.get(name) for name in parts),
             client.rounds[-1].align_loss,
         )
-        for run in book.shown
+        for run in data.shown
         for client in run.clients
         if client.rounds and client.rounds[-1].base_loss is not None  # or it trains nothing
     ]
     columns = ("run", "client", "L_b", *parts, "L_a")
-    return Table("losses", "Losses at the end", columns, tuple(rows), seeds=seeds_of(book.shown), folded=True)
+    return Table("losses", "Losses at the end", columns, tuple(rows), seeds=seeds_of(data.shown), folded=True)

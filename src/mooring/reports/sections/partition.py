@@ -8,13 +8,13 @@ from mooring.reports.section import Section
 from mooring.reports.table import Table
 
 
-def partition(book: ReportData) -> Section:
-    book = replace(book, members=tuple(run for run in book.runs if run.result.partition.label_counts))
-    runs = list({run.result.partition.sha256: run for run in reversed(book.shown)}.values())[::-1]
-    every = {run.result.partition.sha256 for run in book.runs}
+def partition(data: ReportData) -> Section:
+    data = replace(data, members=tuple(run for run in data.runs if run.result.partition.label_counts))
+    runs = list({run.result.partition.sha256: run for run in reversed(data.shown)}.values())[::-1]
+    every = {run.result.partition.sha256 for run in data.runs}
     more = f" Drawn: {len(runs)} of {len(every)} partitions; the first table has all." if len(runs) < len(every) else ""
     lead = f"How the training images lie at the clients, as it really came out.{more}"
-    tables = (overview(book), clients(runs)) if runs else ()
+    tables = (overview(data), clients(runs)) if runs else ()
     return Section("partition", "Partition", lead, tuple(partition_heat(run) for run in runs), tables)
 
 
@@ -40,10 +40,10 @@ def partition_heat(run: Run) -> Heat:
     )
 
 
-def overview(book: ReportData) -> Table:
+def overview(data: ReportData) -> Table:
     """One line per partition; runs that share it are counted."""
     found: dict[str | None, list[Run]] = {}
-    for run in book.runs:
+    for run in data.runs:
         found.setdefault(run.result.partition.sha256, []).append(run)
     rows = []
     for digest, runs in found.items():

@@ -11,12 +11,12 @@ from mooring.reports.table import Table
 Norms = dict[int, tuple[float, ...]]  # client -> one per class
 
 
-def prototypes(book: ReportData) -> Section:
-    runs = [run for run in book.shown if norms_by_round(run)]
+def prototypes(data: ReportData) -> Section:
+    runs = [run for run in data.shown if norms_by_round(run)]
     figures = tuple(figure for run in runs for figure in (norms(run), shares(run), by_class(run)))
     lead = (
         "Where prototypes are averaged as they are, a client speaks for the global prototypes in proportion to the "
-        f"norm of its own: |P_kc| / sum_j |P_jc|.{book.not_shown}"
+        f"norm of its own: |P_kc| / sum_j |P_jc|.{data.not_shown}"
     )
     return Section("prototypes", "Prototypes", lead, figures, (norm_table(runs),) if runs else ())
 

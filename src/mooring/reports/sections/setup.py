@@ -14,9 +14,9 @@ ABSENT = "(absent)"
 COMPLETE = {True: "yes", False: "no", None: "unknown"}
 
 
-def setup(book: ReportData) -> Section:
-    tables = (*unfinished(book), *settings(book), *environment(book), *runs_tables(book))
-    texts = tuple((f"experiment.yaml of {run.title}", as_yaml(run.tree)) for run in book.shown)
+def setup(data: ReportData) -> Section:
+    tables = (*unfinished(data), *settings(data), *environment(data), *runs_tables(data))
+    texts = tuple((f"experiment.yaml of {run.title}", as_yaml(run.tree)) for run in data.shown)
     lead = (
         "The fingerprint is a hash of everything that can change a result; `mooring run` takes each experiment.yaml "
         "as it is."
@@ -24,13 +24,13 @@ def setup(book: ReportData) -> Section:
     return Section("setup", "Setup", lead, tables=tables, texts=texts)
 
 
-def unfinished(book: ReportData) -> tuple[Table, ...]:
-    if not book.unfinished:
+def unfinished(data: ReportData) -> tuple[Table, ...]:
+    if not data.unfinished:
         return ()
-    return (Table("unfinished", "Not finished, and not counted", ("run", "why"), book.unfinished),)
+    return (Table("unfinished", "Not finished, and not counted", ("run", "why"), data.unfinished),)
 
 
-def runs_tables(book: ReportData) -> tuple[Table, ...]:
+def runs_tables(data: ReportData) -> tuple[Table, ...]:
     rows = tuple(
         (
             run.name,
@@ -43,15 +43,15 @@ def runs_tables(book: ReportData) -> tuple[Table, ...]:
             (run.result.data_sha256 or "")[:16] or None,
             COMPLETE[run.result.complete],
         )
-        for run in book.runs
+        for run in data.runs
     )
     columns = ("run", "experiment", "seed", "split seed", "accuracy", "fingerprint", "partition", "data", "complete")
     return (Table("runs", "Runs and fingerprints", columns, rows, folded=True),) if rows else ()
 
 
-def settings(book: ReportData) -> tuple[Table, ...]:
+def settings(data: ReportData) -> tuple[Table, ...]:
     """What all experiments share, and what sets them apart."""
-    leaves = {group.label: dict(flattened(shown_tree(group.first))) for group in book.groups}
+    leaves = {group.label: dict(flattened(shown_tree(group.first))) for group in data.groups}
     keys = list(dict.fromkeys(key for found in leaves.values() for key in found))
     values = {key: [found.get(key, ABSENT) for found in leaves.values()] for key in keys}
     same = tuple((key, row[0]) for key, row in values.items() if all(value == row[0] for value in row))
@@ -91,9 +91,9 @@ def leaf(value: object) -> Cell:
     return str(value)
 
 
-def environment(book: ReportData) -> tuple[Table, ...]:
+def environment(data: ReportData) -> tuple[Table, ...]:
     """One column per environment that differs."""
-    found = dict.fromkeys(tuple(flattened(as_tree(run.environment))) for run in book.runs if run.environment)
+    found = dict.fromkeys(tuple(flattened(as_tree(run.environment))) for run in data.runs if run.environment)
     kept = [dict(facts) for facts in found]
     if not kept:
         return ()
