@@ -10,9 +10,9 @@ import torch
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring import load, run
+from mooring.execution import FinishedRun
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion, fuse
 from mooring.fusion.base import Server
-from mooring.simulation import FinishedRun
 from mooring.types import Upload
 from mooring.uploads.codec import encode
 

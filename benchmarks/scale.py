@@ -15,12 +15,12 @@ from mooring.data.digits import Digits
 from mooring.data.sites import InMemorySite
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import silent
+from mooring.execution import prepare
 from mooring.fusion import Server
 from mooring.processes import threads
 from mooring.record import RunFolder, StoredUploads, UploadRecord, write_upload
 from mooring.record.files import Unsynced
 from mooring.seeds import generator
-from mooring.simulation import prepare
 
 IMAGES = 8  # at each site, drawn from the digits
 

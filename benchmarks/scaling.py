@@ -10,7 +10,7 @@ from benchmarks.table import Goal, Say, Table
 from mooring import load
 from mooring.engines import Local
 from mooring.events import Event
-from mooring.simulation import prepare
+from mooring.execution import prepare
 
 SIZES = (384, 240, 192, 144, 96)
 EPOCHS = 6

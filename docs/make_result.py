@@ -37,7 +37,7 @@ def bars(page: str) -> list[Bar]:
 def label_counts() -> tuple[tuple[int, ...], ...]:
     """Images by client and class, of the default experiment."""
     from mooring import load
-    from mooring.simulation import prepare
+    from mooring.execution import prepare
 
     [experiment] = load(overrides=["seed=1"])
     federation, _ = prepare(experiment)

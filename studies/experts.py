@@ -17,9 +17,9 @@ from torch import Tensor
 from mooring import load, run
 from mooring.data.images import ImageSet
 from mooring.evaluate import batch_by_batch
+from mooring.execution.other_fusions import FinishedRun
 from mooring.fusion import Server
 from mooring.fusion import fuse as fused
-from mooring.simulation.other_fusions import FinishedRun
 from mooring.uploads.model import rebuild
 
 SEEDS = (1, 2, 3)

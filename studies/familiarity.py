@@ -24,8 +24,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mooring.data.images import ImageSet, batches
+from mooring.execution.other_fusions import FinishedRun
 from mooring.models.network import Network
-from mooring.simulation.other_fusions import FinishedRun
 from mooring.uploads.model import rebuild
 
 MOST = 5000  # validation images, evenly over those left out

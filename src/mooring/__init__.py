@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from mooring.config import Experiment, load, load_fusions, parse
     from mooring.data.images import ImageSet, Source
     from mooring.errors import MooringError
+    from mooring.execution import fuse, run
     from mooring.federation import load_model
     from mooring.fusion import Fusion, Predictor
     from mooring.losses import LossTerm
     from mooring.methods import METHODS, Method
     from mooring.record import FusionRecord, Result, RunFolder
     from mooring.reports import report
-    from mooring.simulation import fuse, run
     from mooring.types import Balanced, Progress, Step, Upload, View
     from mooring.uploads import Part
     from mooring.weighting import Balancer, Equilibrium, LambdaBounds, Weighting, pull
@@ -57,14 +57,14 @@ _ROOMS = {
     "Upload": "mooring.types",
     "View": "mooring.types",
     "Weighting": "mooring.weighting",
-    "fuse": "mooring.simulation",
+    "fuse": "mooring.execution",
     "load": "mooring.config",
     "load_fusions": "mooring.config",
     "load_model": "mooring.federation",
     "parse": "mooring.config",
     "pull": "mooring.weighting",
     "report": "mooring.reports",
-    "run": "mooring.simulation",
+    "run": "mooring.execution",
 }
 
 __all__ = [

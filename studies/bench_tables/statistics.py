@@ -18,9 +18,9 @@ from mooring.data.clients import federate
 from mooring.data.images import ImageSet
 from mooring.data.partition import Dirichlet, Iid, Partitioner
 from mooring.evaluate import BATCH, measure
+from mooring.execution.prepare import job_of
 from mooring.fusion import Fusion, Server, fuse
 from mooring.models.feature_maps import FeatureMap
-from mooring.simulation.prepare import job_of
 from mooring.trees import digest, to_tree
 from mooring.types import Upload
 from mooring.uploads import extract

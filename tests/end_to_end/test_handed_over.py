@@ -10,7 +10,7 @@ from mooring.client.loop import facts_of
 from mooring.engines import Local
 from mooring.engines._turns import turns
 from mooring.events import ClientRecord, ClientResumed, ClientStarted
-from mooring.simulation import prepare
+from mooring.execution import prepare
 from mooring.uploads.codec import encode
 
 SHORT = ("data.limit=240", "partition=iid", "partition.clients=3", "training.rounds=4", "training.local_epochs=1")

@@ -14,11 +14,11 @@ from onnx_files import small_encoder
 from mooring import load, run
 from mooring.errors import ExtraError, FusionError
 from mooring.events import FeaturesChosen
+from mooring.execution import prepare
 from mooring.fusion import LinearHeadFusion, fuse, load_predictor, save_predictor
 from mooring.fusion.base import Server
 from mooring.models.feature_maps import DATA_FREE, ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile
 from mooring.record import RunFolder
-from mooring.simulation import prepare
 
 
 @pytest.fixture(scope="module")

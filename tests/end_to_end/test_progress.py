@@ -8,7 +8,7 @@ import pytest
 from mooring import load, run
 from mooring.cli.progress import ClientBars, TrainingProgress, resumed
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, RunResumed
-from mooring.simulation.clock import Clock
+from mooring.execution.clock import Clock
 
 TINY = ("data.limit=100", "partition.clients=2", "training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 

@@ -8,11 +8,11 @@ import torch
 
 from mooring import fuse, load, run
 from mooring.errors import MooringError
+from mooring.execution.sent_encoder import point_to_encoder
 from mooring.fusion import load_predictor, save_predictor
 from mooring.fusion.base import Server
 from mooring.models.feature_maps import Pixels, PublicEncoder, RandomFilters
 from mooring.record import RunFolder
-from mooring.simulation.sent_encoder import point_to_encoder
 
 SHORT = ("method=public-encoder", "encoder.epochs=1", "encoder.beside.filters=16", "data.limit=400")
 
@@ -64,8 +64,8 @@ def test_an_encoder_that_is_there_is_taken_and_asks_for_no_public_images(finishe
 
 
 def test_a_saved_predictor_carries_the_encoder(finished, tmp_path):
+    from mooring.execution import prepare
     from mooring.fusion import fuse as fused
-    from mooring.simulation import prepare
 
     experiment, result, folder = finished
     federation, job = prepare(experiment)

@@ -9,7 +9,7 @@ from site_engine import FolderEngine, FolderSite
 from mooring import load
 from mooring.engines import Local
 from mooring.events import silent
-from mooring.simulation import prepare
+from mooring.execution import prepare
 from mooring.uploads.codec import encode
 
 SMALL = ("data.limit=240", "partition.clients=2", "training.rounds=2", "training.local_epochs=1")

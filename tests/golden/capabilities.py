@@ -33,8 +33,8 @@ from mooring.models.backbones import BACKBONES
 from mooring.models.encoders.efficientnet import LITES
 from mooring.models.feature_maps import FEATURE_MAPS
 from mooring.models.heads import HEADS
+from mooring.notes.plan import plans
 from mooring.reports.formats import FORMATS
-from mooring.study.plan import plans
 from mooring.sweep.search import SAMPLERS
 from mooring.track import TRACKERS
 from mooring.uploads.privacy import PRIVACIES

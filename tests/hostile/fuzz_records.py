@@ -10,9 +10,9 @@ from mooring.config import parse
 from mooring.config.tree import read_file
 from mooring.doctor import case_of_log, examine
 from mooring.errors import ConfigError, StoreError
-from mooring.importing import read_imports
+from mooring.execution import fuse
+from mooring.notes.imports import read_imports
 from mooring.record import RunFolder, StateFolder, as_tree, strict_json
-from mooring.simulation import fuse
 
 SMALL = ["data.limit=60", "partition.clients=2", "training.rounds=1", "training.local_epochs=1", "engine.workers=1"]
 MADE: dict[str, Path] = {}  # one run for all targets of a process

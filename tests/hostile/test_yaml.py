@@ -14,8 +14,8 @@ from mooring.config.plan import MOST_RUNS, Plan
 from mooring.config.tree import read_file
 from mooring.errors import MOST_PROBLEMS, ConfigError
 from mooring.methods import METHODS
+from mooring.notes.plan import load_study
 from mooring.record import RunFolder, write_result
-from mooring.study.plan import load_study
 
 LETTERS = "abcdefghijkl"
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

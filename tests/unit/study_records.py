@@ -4,7 +4,7 @@ from dataclasses import fields
 from functools import cache
 
 from mooring.events import ClientRecord
-from mooring.study.plan import load_study, plan_file
+from mooring.notes.plan import load_study, plan_file
 
 KNOWN = {field.name for field in fields(ClientRecord)}
 

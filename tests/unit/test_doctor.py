@@ -16,11 +16,11 @@ from mooring.doctor.case import TrainingSetup
 from mooring.doctor.remedies import REMEDIES
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, ClientStarted
-from mooring.importing import import_log, read_imports
+from mooring.execution import forecast, prepare
 from mooring.losses.supcon import smallest_supcon
 from mooring.methods import METHODS
+from mooring.notes.imports import import_log, read_imports
 from mooring.record import ClientHistory, RunRecord
-from mooring.simulation import forecast, prepare
 from mooring.weighting import Uncertainty
 from mooring.weighting.guards import Bound
 

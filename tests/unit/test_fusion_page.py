@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from mooring import load
+from mooring.execution import prepare
 from mooring.fusion import FUSIONS
 from mooring.fusion.cards import FUSION_CARDS
-from mooring.simulation import prepare
 
 PAGE = (Path(__file__).parents[2] / "docs/fusions.md").read_text("utf-8")
 every_fusion = pytest.mark.parametrize("kind", FUSIONS)

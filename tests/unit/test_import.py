@@ -12,7 +12,7 @@ from mooring.config import load
 from mooring.config.tree import read_file
 from mooring.doctor import case_of_log, examine, read_case
 from mooring.events import ClientRecord, Remark, SnapshotFused
-from mooring.importing import import_log, read_imports
+from mooring.notes.imports import import_log, read_imports
 from mooring.record import RunFolder, Seeds
 
 FULL = str(

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from mooring.config import load
-from mooring.importing import translate
 from mooring.methods import METHODS
+from mooring.notes.imports import translate
 
 OLD = """\
 exp_name: SVHN_alpha0.05

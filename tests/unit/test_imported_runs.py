@@ -10,8 +10,8 @@ from mooring import report
 from mooring.config import load
 from mooring.config.tree import read_file
 from mooring.events import Remark
-from mooring.importing import import_log
 from mooring.methods import METHODS
+from mooring.notes.imports import import_log
 from mooring.record import NotFinite, RunFolder
 
 

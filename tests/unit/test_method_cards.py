@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from mooring import METHODS, load
+from mooring.execution import prepare
 from mooring.methods import GROUPS, METHOD_SOURCES, alignment, baselines, notes
-from mooring.simulation import prepare
 
 HOME = Path(__file__).parents[2]
 CARDS = HOME / "docs" / "methods"

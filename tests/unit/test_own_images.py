@@ -19,8 +19,8 @@ from mooring.data.pixels import decode_image
 from mooring.data.progress import reading_progress
 from mooring.errors import DataError
 from mooring.events import Event, ImagesRead
+from mooring.execution import run
 from mooring.models.feature_maps import EncoderFeatures
-from mooring.simulation import run
 
 
 def folder(root: Path, **fields: object) -> ImageFolder:

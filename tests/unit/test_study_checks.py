@@ -7,11 +7,11 @@ import pytest
 from study_records import records
 
 from mooring.errors import ConfigError
+from mooring.notes.claims import Correlation, Given, Within
+from mooring.notes.evidence import Evidence, StudyRun
+from mooring.notes.group_claims import Alike, Below, NoBetter, Order, Trend, Varies
+from mooring.notes.measures import Client, Fused
 from mooring.record import Metrics
-from mooring.study.claims import Correlation, Given, Within
-from mooring.study.evidence import Evidence, StudyRun
-from mooring.study.group_claims import Alike, Below, NoBetter, Order, Trend, Varies
-from mooring.study.measures import Client, Fused
 
 CONFIRMED, REFUTED, UNSEEN = "confirmed", "not confirmed", "cannot be seen at this scale"
 

@@ -8,12 +8,12 @@ from study_records import records
 
 from mooring.errors import StoreError
 from mooring.events import EpochRecord
+from mooring.notes.evidence import Evidence, StudyRun, study_runs
+from mooring.notes.measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
+from mooring.notes.over_rounds import AT
+from mooring.notes.statistics import spearman
+from mooring.notes.tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
 from mooring.record import Metrics, PlottedLine, Quoted, Result, RoundRecord, RunFolder, Seeds, Spread
-from mooring.study.evidence import Evidence, StudyRun, study_runs
-from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
-from mooring.study.over_rounds import AT
-from mooring.study.statistics import spearman
-from mooring.study.tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
 from mooring.sweep.members import MemberResult
 from mooring.types import PartitionSummary
 

@@ -12,14 +12,14 @@ from mooring.config.plan import check_plan
 from mooring.errors import ConfigError
 from mooring.events import ClientRecord
 from mooring.losses import LOSSES
+from mooring.notes.evidence import CONSTANTS, DERIVED, Evidence
+from mooring.notes.measures import Fused
+from mooring.notes.page import page
+from mooring.notes.plan import load_study, plan_file
+from mooring.notes.plan import plans as found
+from mooring.notes.run_study import findings, plans, records_beside, reject_varied_keys
+from mooring.notes.tables import ByClient, ByRound
 from mooring.record import read_study, write_study
-from mooring.study.evidence import CONSTANTS, DERIVED, Evidence
-from mooring.study.measures import Fused
-from mooring.study.page import page
-from mooring.study.plan import load_study, plan_file
-from mooring.study.plan import plans as found
-from mooring.study.run import findings, plans, records_beside, reject_varied_keys
-from mooring.study.tables import ByClient, ByRound
 
 NUMBERS = ("1", "2", "3", "4", "5")
 CLASSES = {"digits": 10, "cifar10": 10, "cifar100": 100, "svhn": 10, "fashion_mnist": 10}

@@ -8,14 +8,13 @@ from study_records import records, study_of
 
 from mooring.cli.study_tables import WIDTH, summary
 from mooring.errors import ConfigError
-from mooring.record import RunFolder, Spread
-from mooring.study.evidence import Evidence, StudyRun
-from mooring.study.page import markdown_cell as cell
-from mooring.study.page import page
-from mooring.study.plan import load_study, plan_file
-from mooring.study.run import findings
-from mooring.study.statistics import sample_text
-from mooring.study.summary import (
+from mooring.notes.evidence import Evidence, StudyRun
+from mooring.notes.page import markdown_cell as cell
+from mooring.notes.page import page
+from mooring.notes.plan import load_study, plan_file
+from mooring.notes.run_study import findings
+from mooring.notes.statistics import sample_text
+from mooring.notes.study_summary import (
     Number,
     alternatives,
     count_phrase,
@@ -24,6 +23,7 @@ from mooring.study.summary import (
     measured_text,
     rounded,
 )
+from mooring.record import RunFolder, Spread
 
 NUMBERS = ("1", "2", "3", "4", "5")
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from mooring import load
 from mooring.config import as_yaml
 from mooring.events import ClientRecord, ClientStarted, EpochRecord, PartitionDrawn
+from mooring.notes.plan import load_study, plan_file, seeded
+from mooring.notes.run_study import plans, run_study
 from mooring.record import FusionRecord, Metrics, RunFolder, Seeds, SiteRecord, events_text, write_result
-from mooring.study.plan import load_study, plan_file, seeded
-from mooring.study.run import plans, run_study
 from mooring.sweep.members import members_of
 
 SHORT = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "engine.workers=1")

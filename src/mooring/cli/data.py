@@ -75,7 +75,7 @@ def partition(
     from mooring.cli.terminal import Screen
     from mooring.data.partition import export as write
     from mooring.data.progress import reading_progress
-    from mooring.simulation import divided
+    from mooring.execution import divided
 
     with working("reading the images", silent=json), reading_progress(reading_lines):
         federation = divided(experiment)

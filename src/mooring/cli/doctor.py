@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mooring.cli.terminal import Screen
     from mooring.doctor import Diagnosis, Finding
     from mooring.events import Forecast
-    from mooring.simulation.forecast import RunForecast
+    from mooring.execution.forecast import RunForecast
 
 ILL = 1  # exit code
 EACH = ("running-away",)  # kinds of which every client has its own story
@@ -44,7 +44,7 @@ def doctor(
         raise StoreError("--log takes no further settings", "examine one thing at a time")
     with working(f"examining {', '.join(settings or [str(log)])}", silent=json):
         from mooring.doctor import case_of_log, examine, read_case
-        from mooring.importing import read_imports
+        from mooring.notes.imports import read_imports
 
         if log is not None:
             imports = read_imports(log)
@@ -72,8 +72,8 @@ def before(settings: list[str] | None, json: bool) -> None:
     from mooring.cli.spinner import working
     from mooring.client.bank import stand_in
     from mooring.data.progress import reading_progress
-    from mooring.simulation import prepare
-    from mooring.simulation.forecast import forecast
+    from mooring.execution import prepare
+    from mooring.execution.forecast import forecast
 
     trees: list[dict[str, Any]] = []
     for experiment in chosen:

@@ -45,7 +45,7 @@ def fuse_run(asked: OfRun) -> None:
     if asked.out is not None and len(rules) != 1:
         raise ConfigError([f"--out {asked.out}: is the model of one rule; name it with --fusion"])
     from mooring.cli.fusion_progress import cheap_first, fusing
-    from mooring.simulation import FinishedRun
+    from mooring.execution import FinishedRun
 
     rules = cheap_first(rules) if asked.fusion == ALL else rules
     rows: list[FusionRecord] = []

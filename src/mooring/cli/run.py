@@ -92,9 +92,9 @@ def run_all(
     nothing_to_do: str,
 ) -> None:
     from mooring.cli.progress import watching
+    from mooring.execution import run as run_experiment
+    from mooring.execution import run_folder_of
     from mooring.record import Result, RunFolder
-    from mooring.simulation import run as run_experiment
-    from mooring.simulation import run_folder_of
 
     outcomes: list[tuple[str, Result]] = []
     for experiment in chosen:

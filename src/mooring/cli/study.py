@@ -11,7 +11,7 @@ from mooring.errors import ConfigError, ExtraError, Interruption, nearest
 
 if TYPE_CHECKING:
     from mooring.config import Trust
-    from mooring.study.plan import ScaleName, Study
+    from mooring.notes.plan import ScaleName, Study
 
 STUDIES = Path("studies-out")
 OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
@@ -41,7 +41,7 @@ def study(
     from mooring.cli.spinner import getting_ready
 
     with getting_ready():
-        from mooring.study.plan import load_study, plan_file, plans
+        from mooring.notes.plan import load_study, plan_file, plans
     if number is None:
         for key, file in plans().items():
             say(f"{key}  {load_study(file).title}")
@@ -49,7 +49,7 @@ def study(
     chosen, scale, out, rest = study_arguments(load_study(plan_file(number)), settings or [])
     from mooring.cli.study_tables import summary, verdicts_table
     from mooring.cli.sweep_progress import overview
-    from mooring.study.run import run_study
+    from mooring.notes.run_study import run_study
 
     try:
         record = run_study(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
@@ -83,7 +83,7 @@ def show_page(out: Path, trust: "Trust", quiet: bool) -> None:
 
 def study_arguments(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":
     """The study with the seeds asked for, its scale, the folder, and what is left for every run."""
-    from mooring.study.plan import ScaleName, seeded
+    from mooring.notes.plan import ScaleName, seeded
 
     ours = [word for word in settings if word.partition("=")[0] in OURS]
     named = dict(word.split("=", 1) for word in ours if "=" in word)

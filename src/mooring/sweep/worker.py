@@ -9,9 +9,9 @@ from mooring.config import Experiment, Trust, code_of, parse
 from mooring.config.tree import Tree
 from mooring.engines import Local
 from mooring.errors import MooringError
+from mooring.execution import fuse, run
 from mooring.processes import Link, Stopped
 from mooring.record import still_there, write_record
-from mooring.simulation import fuse, run
 
 SOME_FAILED = "some clients failed"
 Outcome = dict[str, str]  # by member: nothing to say, or why it failed

@@ -5,10 +5,10 @@ from hashlib import sha256
 
 from mooring.config.tree import Tree
 from mooring.events import ClientRecord, Event, Remark, SnapshotFused
-from mooring.importing.identify import version_of
-from mooring.importing.logged import LogEntry, Logged
-from mooring.importing.translation import json_value
-from mooring.importing.variants import Identified
+from mooring.notes.identify import version_of
+from mooring.notes.logged import LogEntry, Logged
+from mooring.notes.translation import json_value
+from mooring.notes.variants import Identified
 from mooring.record import Metrics, Origin, Result, RoundRecord, Seeds, SiteRecord
 from mooring.types import PartitionSummary
 

@@ -5,8 +5,8 @@ from math import log, log10
 from statistics import fmean
 from typing import ClassVar, Literal, Protocol
 
-from mooring.study.evidence import StudyRun
-from mooring.study.over_rounds import AT, OVER, WORDS, At, Over
+from mooring.notes.evidence import StudyRun
+from mooring.notes.over_rounds import AT, OVER, WORDS, At, Over
 
 
 class Measure(Protocol):

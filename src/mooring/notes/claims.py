@@ -5,9 +5,9 @@ from math import inf
 from statistics import fmean
 from typing import ClassVar, Literal, Protocol
 
-from mooring.study.evidence import Evidence, StudyRun
-from mooring.study.measures import Measure
-from mooring.study.statistics import sample, sample_text, short_value, spearman
+from mooring.notes.evidence import Evidence, StudyRun
+from mooring.notes.measures import Measure
+from mooring.notes.statistics import sample, sample_text, short_value, spearman
 from mooring.types import CONFIRMED, REFUTED, UNSEEN, ClaimAnswer
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from mooring.errors import StoreError
-from mooring.importing import lines
-from mooring.importing.log_state import LogState, parse_count
-from mooring.importing.logged import Logged
+from mooring.notes import log_lines as lines
+from mooring.notes.log_state import LogState, parse_count
+from mooring.notes.logged import Logged
 from mooring.table_text import printable
 
 MOST_CONFIG_LINES = 400  # of a configuration that was printed over several lines

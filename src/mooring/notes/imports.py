@@ -4,12 +4,12 @@ from pathlib import Path
 
 from mooring.config import as_yaml
 from mooring.config.label import folder_name
-from mooring.importing.config_file import Translation, translate
-from mooring.importing.identify import identify
-from mooring.importing.logged import Logged
-from mooring.importing.parse import read_logs
-from mooring.importing.records import events_of, origin_of, result_of
-from mooring.importing.settings import settings_of
+from mooring.notes.config_file import Translation, translate
+from mooring.notes.identify import identify
+from mooring.notes.imported_record import events_of, origin_of, result_of
+from mooring.notes.logged import Logged
+from mooring.notes.logged_settings import settings_of
+from mooring.notes.read_log import read_logs
 from mooring.record import Imported, Result, write_imported
 
 RUNS, UNKNOWN = Path("runs"), "unknown"

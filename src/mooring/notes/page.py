@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import fill
 
+from mooring.notes.statistics import mean_and_std, short_value
 from mooring.record import Cell, DecidedClaim, ListedSentence, PrintedTable, Quoted, Spread, StudyRecord
-from mooring.study.statistics import mean_and_std, short_value
 from mooring.types import ANSWERS
 
 WIDTH = 120

@@ -5,10 +5,10 @@ from itertools import pairwise
 from statistics import fmean, stdev
 from typing import ClassVar
 
-from mooring.study.claims import Verdict, missing
-from mooring.study.evidence import Evidence
-from mooring.study.measures import Fused, Measure
-from mooring.study.statistics import differences, sample, sample_text, short_value
+from mooring.notes.claims import Verdict, missing
+from mooring.notes.evidence import Evidence
+from mooring.notes.measures import Fused, Measure
+from mooring.notes.statistics import differences, sample, sample_text, short_value
 from mooring.types import CONFIRMED, REFUTED, UNSEEN
 
 

@@ -9,13 +9,13 @@ from annotated_types import MinLen
 
 from mooring.config.build import load_value
 from mooring.errors import ConfigError, nearest
+from mooring.notes.claims import Check, Correlation, Given, Within
+from mooring.notes.evidence import parse_group
+from mooring.notes.group_claims import Alike, Below, NoBetter, Order, Trend, Varies
+from mooring.notes.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Quotient, Share, Since, Switch
+from mooring.notes.study_summary import Highlight
+from mooring.notes.tables import ByClient, ByGroup, ByRound, EveryRound, NoteTable
 from mooring.record import ListedSentence
-from mooring.study.claims import Check, Correlation, Given, Within
-from mooring.study.evidence import parse_group
-from mooring.study.group_claims import Alike, Below, NoBetter, Order, Trend, Varies
-from mooring.study.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Quotient, Share, Since, Switch
-from mooring.study.summary import Highlight
-from mooring.study.tables import ByClient, ByGroup, ByRound, EveryRound, NoteTable
 
 ScaleName = Literal["quick", "cpu", "full"]
 SettingValue = str | int | float

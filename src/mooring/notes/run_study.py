@@ -10,6 +10,10 @@ from typing import get_args
 from mooring.config.plan import check_plan
 from mooring.errors import ConfigError
 from mooring.events import Emit
+from mooring.notes.evidence import Evidence, StudyRun, study_runs
+from mooring.notes.page import page
+from mooring.notes.plan import Claim, Scale, ScaleName, Study
+from mooring.notes.study_summary import images_of, observed, ran
 from mooring.record import (
     STUDY,
     DecidedClaim,
@@ -19,10 +23,6 @@ from mooring.record import (
     write_atomically,
     write_study,
 )
-from mooring.study.evidence import Evidence, StudyRun, study_runs
-from mooring.study.page import page
-from mooring.study.plan import Claim, Scale, ScaleName, Study
-from mooring.study.summary import images_of, observed, ran
 from mooring.sweep import Plan, sweep
 
 Watch = Callable[[Plan, Path], AbstractContextManager[Emit]]  # who follows a sweep

@@ -16,6 +16,11 @@ from mooring.events import (
     PartitionDrawn,
     silent,
 )
+from mooring.execution.clock import Clock
+from mooring.execution.forecast import all_facts, foresee
+from mooring.execution.model import model_of
+from mooring.execution.prepare import prepare, server_of
+from mooring.execution.running import Running
 from mooring.processes import keep_freed_memory, threads
 from mooring.record import (
     Result,
@@ -24,11 +29,6 @@ from mooring.record import (
     open_run_folder,
     user_errors_kept,
 )
-from mooring.simulation.clock import Clock
-from mooring.simulation.forecast import all_facts, foresee
-from mooring.simulation.model import model_of
-from mooring.simulation.prepare import prepare, server_of
-from mooring.simulation.running import Running
 from mooring.trees import to_tree
 from mooring.user_code import as_raised, listening
 

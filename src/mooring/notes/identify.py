@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from mooring.importing.logged import Header, Logged, Markers
-from mooring.importing.variants import Identified, identified
+from mooring.notes.logged import Header, Logged, Markers
+from mooring.notes.variants import Identified, identified
 
 BASELINES = {"fedavg", "fedetf", "fedproto", "ensemble", "otfusion", "fafifedavg", "aurorafedavg"}
 OURS = re.compile(r"ours[\s_-]?v[\s_]?(\d{1,3})", re.IGNORECASE)

@@ -6,10 +6,10 @@ from itertools import zip_longest
 from statistics import fmean, stdev
 from typing import ClassVar, Literal, Protocol
 
+from mooring.notes.evidence import Evidence, StudyRun
+from mooring.notes.measures import Client, Measure
+from mooring.notes.statistics import differences, sample
 from mooring.record import Cell, Plot, PlottedLine, PrintedTable, Quoted, Spread
-from mooring.study.evidence import Evidence, StudyRun
-from mooring.study.measures import Client, Measure
-from mooring.study.statistics import differences, sample
 
 NoteCell = str | int | float
 

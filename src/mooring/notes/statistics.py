@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from statistics import StatisticsError, correlation, fmean, stdev
 
-from mooring.study.evidence import Evidence
-from mooring.study.measures import Measure
+from mooring.notes.evidence import Evidence
+from mooring.notes.measures import Measure
 from mooring.table_text import matching_digits
 
 Sample = dict[int, float]  # by seed

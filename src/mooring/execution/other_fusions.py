@@ -15,6 +15,9 @@ from mooring.engines.local import device_of_server
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
+from mooring.execution.model import model_of
+from mooring.execution.prepare import equipped, prepare, server_of
+from mooring.execution.sent_encoder import point_to_encoder
 from mooring.federation.encoder_kept import EncoderKept
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
@@ -29,9 +32,6 @@ from mooring.record import (
     write_atomically,
     write_record,
 )
-from mooring.simulation.model import model_of
-from mooring.simulation.prepare import equipped, prepare, server_of
-from mooring.simulation.sent_encoder import point_to_encoder
 from mooring.trees import to_tree
 from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract

@@ -3,10 +3,10 @@
 from typing import Any
 
 from mooring.config.tree import Tree, merge, nested
-from mooring.importing.logged import Logged
-from mooring.importing.translation import key_mappings, method_keys, plain_value
-from mooring.importing.variants import Identified
 from mooring.methods import METHODS
+from mooring.notes.logged import Logged
+from mooring.notes.translation import key_mappings, method_keys, plain_value
+from mooring.notes.variants import Identified
 
 NOT_LOGGED: Tree = {
     "data": {"source": None},

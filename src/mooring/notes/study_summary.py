@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from mooring.config import Experiment
+from mooring.notes.evidence import Evidence
+from mooring.notes.measures import Measure
+from mooring.notes.statistics import Sample, sample
 from mooring.record import DecidedClaim, Observation, Result
-from mooring.study.evidence import Evidence
-from mooring.study.measures import Measure
-from mooring.study.statistics import Sample, sample
 from mooring.table_text import matching_digits
 
 

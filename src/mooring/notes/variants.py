@@ -17,7 +17,7 @@ from math import cos, log, pi, sqrt
 from statistics import median
 from typing import Literal
 
-from mooring.importing.logged import Logged
+from mooring.notes.logged import Logged
 
 Known = Literal["read", "inferred", "unknown"]
 NOVEMBER, DECEMBER, JANUARY = (2025, 11), (2025, 12), (2026, 1)

@@ -8,8 +8,8 @@ from math import inf, isfinite, isnan
 from typing import Any, TypeVar
 
 from mooring.errors import StoreError
-from mooring.importing.lines import ROUND, STAMP
-from mooring.importing.logged import Header, LogEntry, Logged, Markers
+from mooring.notes.log_lines import ROUND, STAMP
+from mooring.notes.logged import Header, LogEntry, Logged, Markers
 from mooring.record import LoggedClient, NotFinite
 from mooring.table_text import printable
 

@@ -25,6 +25,8 @@ from mooring.events import (
     RunResumed,
     SnapshotFused,
 )
+from mooring.execution.clock import Clock
+from mooring.execution.sent_encoder import point_to_encoder, train_once, untrained
 from mooring.fusion import FeatureEnsemble, Predictor, Server
 from mooring.processes import threads
 from mooring.record import (
@@ -41,8 +43,6 @@ from mooring.record import (
     StoredUploads,
     UploadRecord,
 )
-from mooring.simulation.clock import Clock
-from mooring.simulation.sent_encoder import point_to_encoder, train_once, untrained
 from mooring.types import PartitionSummary
 
 
