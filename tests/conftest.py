@@ -87,8 +87,8 @@ def cli(monkeypatch, capsys, tmp_path, forking):
     """Run the command line as a user does, in an empty folder; returns (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(HOME, str(tmp_path / ".home"))
-    for module in ("spinner", "progress", "fusion_progress"):  # what is told does not depend on how busy the machine is
-        monkeypatch.setattr(f"mooring.cli.{module}.PATIENCE", 1e6)
+    for pause in ("FIRST", "BETWEEN"):  # what is shown does not depend on how busy the machine is
+        monkeypatch.setattr(f"mooring.cli.live.{pause}", 1e6)
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["mooring", *map(str, arguments)])

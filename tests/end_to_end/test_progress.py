@@ -6,7 +6,8 @@ import re
 import pytest
 
 from mooring import load, run
-from mooring.cli.progress import ClientBars, TrainingProgress, resumed
+from mooring.cli.live import Silent
+from mooring.cli.progress import RunProgress, TrainingProgress, resumed
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, RunResumed
 from mooring.execution.clock import Clock
 
@@ -89,10 +90,10 @@ def test_what_was_done_before_is_counted_and_not_taken_for_speed():
     trained = TrainingProgress(5)
     trained.resumed(RunResumed(5, 1, (ClientResumed(2, 7, 70),)))
     trained.heard(ClientProgress(2, 7, 71, 100))
-    assert (trained.done, trained.gained, trained.ended) == (pytest.approx(1.71), 0, 1)
+    assert (trained.done, trained.before, trained.ended) == (pytest.approx(1.71), pytest.approx(1.71), 1)
     trained.heard(ClientProgress(2, 9, 100, 100))
     trained.heard(ClientProgress(0, 4, 50, 100))
-    assert (trained.done, trained.gained, trained.ended) == (2.5, pytest.approx(0.79), 2)
+    assert (trained.done, trained.before, trained.ended) == (2.5, pytest.approx(1.71), 2)
 
 
 def test_records_advance_the_bar_where_an_engine_tells_nothing_before_a_client_has_ended():
@@ -107,6 +108,7 @@ def test_records_advance_the_bar_where_an_engine_tells_nothing_before_a_client_h
 def test_clients_that_train_nothing_advance_the_bar(tmp_path):
     settings = ["method=afl", "data.limit=100", "partition.clients=2", "engine.workers=1", f"out={tmp_path / 'run'}"]
     (experiment,) = load(overrides=settings)
-    bars = ClientBars(experiment)
-    run(experiment, bars.show)
-    assert (bars.trained.done, bars.trained.ended) == (2, 2)
+    progress = RunProgress(experiment, Silent())
+    run(experiment, progress)
+    assert (progress.trained.done, progress.trained.ended) == (2, 2)
+    assert progress.run.complete

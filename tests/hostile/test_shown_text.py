@@ -11,7 +11,7 @@ from old_logs import CONFIG, log_of, v10_rounds
 from rich.table import Table
 from rich.text import Text
 
-from mooring.cli.terminal import Screen
+from mooring.cli.screen import Screen
 from mooring.events import ClientFailed, Remark
 from mooring.record import Absence, RunFolder, write_record, write_result
 from mooring.record._events import event_line

@@ -4,10 +4,10 @@ from math import hypot
 
 import pytest
 
-from mooring.cli.accuracies import interval_of
 from mooring.cli.progress import fused
 from mooring.cli.sweep_tables import caption, summary_table, verdict
 from mooring.cli.tables import chance, on_what, results_table, short_names
+from mooring.cli.wording import interval_of
 from mooring.config import load_plan
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused

@@ -9,9 +9,8 @@ from report_folders import SHORT
 from rich.console import Console
 
 from mooring.cli import watch
-from mooring.cli.accuracies import interval_of
-from mooring.cli.watch_run import going_on, log_sparkline, look, sparkline
-from mooring.cli.watch_sweep import frame_of_sweeps
+from mooring.cli.watch import frame_of_sweeps, is_running, log_sparkline, look, sparkline
+from mooring.cli.wording import interval_of
 from mooring.config import HOUSE_CODE
 from mooring.record import RunFolder, in_use, locked
 
@@ -33,14 +32,14 @@ def test_a_finished_run_is_seen_whole(v12_run):
     assert len(record.clients) == record.result.clients
     assert record.test_images == replace(record, result=None).test_images == 360
     assert all([row.round for row in client.rounds] == [0, 1] for client in record.clients)
-    assert not going_on(v12_run)
+    assert not is_running(v12_run)
 
 
 def test_a_folder_is_in_use_for_as_long_as_it_is_locked(tmp_path):
     assert not in_use(tmp_path)
     with locked(tmp_path):
         assert in_use(tmp_path)
-        assert going_on(tmp_path)
+        assert is_running(tmp_path)
     assert not in_use(tmp_path)
 
 

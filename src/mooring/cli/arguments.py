@@ -47,7 +47,7 @@ def begin_workers(module: str) -> None:
 
 def experiments(settings: list[str] | None) -> "list[Experiment]":
     """The experiments that a file (if the first setting is one) and overrides describe."""
-    from mooring.cli.spinner import getting_ready
+    from mooring.cli.live import getting_ready
 
     with getting_ready():
         return experiments_of(settings or [])
@@ -78,28 +78,6 @@ def resuming(folder: Path, experiment: "Experiment") -> str:
 
     flags = ["--trust-code"] if code_of(experiment.tree()).modules else []
     return shlex.join(["mooring", "resume", *flags, str(folder)])
-
-
-def round_of(round_: int, rounds: int) -> str:
-    """Rounds are counted from 0, as the notes count them."""
-    return f"round {round_} (last: {rounds - 1})"
-
-
-def client_name(client: int, site: str) -> str:
-    """A client in a column of its own: its number, or the name of its site."""
-    return str(client) if site in ("", f"client {client}") else site
-
-
-def plural(number: int, noun: str) -> str:
-    """`1 run`, `8 runs`"""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def duration(seconds: float) -> str:
-    """`80 seconds`, `12 minutes`, `2.5 hours`"""
-    if seconds < 90:
-        return plural(max(1, round(seconds)), "second")
-    return plural(round(seconds / 60), "minute") if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def command() -> str:

@@ -23,7 +23,7 @@ def compare(
 
     Runs that differ by their seed alone become one line; lines on the same data are compared pair by pair of seeds.
     """
-    from mooring.cli.spinner import working
+    from mooring.cli.live import working
 
     with working("reading the runs and writing the comparison"):
         from mooring.reports import comparison, write_comparison
@@ -32,7 +32,7 @@ def compare(
         chosen = named_format(format_)
         report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive)
         path = write_comparison(report, chosen, out)
-    from mooring.cli.terminal import Screen
+    from mooring.cli.screen import Screen
 
     screen = Screen()
     for answer in report.answers:

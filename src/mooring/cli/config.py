@@ -11,7 +11,7 @@ def config(
     """Print an experiment to start from; keep it with `mooring config digits > my.yaml`, change it, run it."""
     from rich.table import Table
 
-    from mooring.cli.terminal import Screen
+    from mooring.cli.screen import Screen
     from mooring.config.examples import example, example_summary, examples
 
     if name is not None:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.cli.arguments import AsJson, Root, SettingsArgument, client_name, experiments, print_json
+from mooring.cli.arguments import AsJson, Root, SettingsArgument, experiments, print_json
+from mooring.cli.wording import client_name
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
     from rich.table import Table
     from rich.text import Text
 
-    from mooring.cli.terminal import Screen
+    from mooring.cli.screen import Screen
     from mooring.data.catalogue import survey
     from mooring.reports.table import size
 
@@ -70,14 +71,14 @@ def partition(
 ) -> None:
     """Preview who would hold what: a heat map of labels, entropy, sizes, overlap. Takes the settings of `run`."""
     experiment = experiments(settings)[0]
-    from mooring.cli.progress import reading_lines
-    from mooring.cli.spinner import working
-    from mooring.cli.terminal import Screen
+    from mooring.cli.live import working
+    from mooring.cli.progress import print_reading
+    from mooring.cli.screen import Screen
     from mooring.data.partition import export as write
     from mooring.data.progress import reading_progress
     from mooring.execution import divided
 
-    with working("reading the images", silent=json), reading_progress(reading_lines):
+    with working("reading the images", silent=json), reading_progress(print_reading):
         federation = divided(experiment)
     if export is not None:
         write(federation.partition, str(export))

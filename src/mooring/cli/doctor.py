@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mooring.cli.arguments import AsJson, SettingsArgument, TrustCode, client_name, experiments, print_json, trusted
+from mooring.cli.arguments import AsJson, SettingsArgument, TrustCode, experiments, print_json, trusted
+from mooring.cli.wording import client_name
 from mooring.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mooring.cli.terminal import Screen
+    from mooring.cli.screen import Screen
     from mooring.doctor import Diagnosis, Finding
     from mooring.events import Forecast
     from mooring.execution.forecast import RunForecast
@@ -38,7 +39,7 @@ def doctor(
     if log is None and not (settings and Path(settings[0]).is_dir()):
         before(settings, json)
         return
-    from mooring.cli.spinner import working
+    from mooring.cli.live import working
 
     if log is not None and settings:
         raise StoreError("--log takes no further settings", "examine one thing at a time")
@@ -68,8 +69,8 @@ def before(settings: list[str] | None, json: bool) -> None:
     chosen = experiments(settings)  # every mistake is reported before anything heavy is imported
     from dataclasses import asdict, replace
 
-    from mooring.cli.progress import reading_lines
-    from mooring.cli.spinner import working
+    from mooring.cli.live import working
+    from mooring.cli.progress import print_reading
     from mooring.client.bank import stand_in
     from mooring.data.progress import reading_progress
     from mooring.execution import prepare
@@ -77,7 +78,7 @@ def before(settings: list[str] | None, json: bool) -> None:
 
     trees: list[dict[str, Any]] = []
     for experiment in chosen:
-        with working("reading the images and drawing the partition", silent=json), reading_progress(reading_lines):
+        with working("reading the images and drawing the partition", silent=json), reading_progress(print_reading):
             federation, job = prepare(experiment)
         with working("timing a few steps of the largest client", silent=json):
             if experiment.method.bank is not None and federation.public is not None:
@@ -144,7 +145,7 @@ def show_diagnosis(diagnosis: "Diagnosis") -> None:
     """One screen: the verdict, then finding by finding how bad it is, the evidence, and what to try."""
     from rich.text import Text
 
-    from mooring.cli.terminal import Screen
+    from mooring.cli.screen import Screen
 
     screen = Screen()
     verdict = ("ill", "bold red") if diagnosis.ill else ("nothing ill", "bold green")
@@ -197,7 +198,7 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
     from rich.table import Table
     from rich.text import Text
 
-    from mooring.cli.terminal import Screen
+    from mooring.cli.screen import Screen
     from mooring.doctor.finding import short_number
     from mooring.reports.table import size
 

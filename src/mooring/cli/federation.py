@@ -139,7 +139,7 @@ def train(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Train once on this site's images and write the one file to send back. Nothing is sent by this command."""
     from mooring.cli.federation_tables import show_preview
-    from mooring.cli.training import training
+    from mooring.cli.progress import site_progress
     from mooring.federation.job_file import read_job
     from mooring.federation.keys import home, own_identity
     from mooring.federation.log import Log
@@ -163,7 +163,7 @@ def train(  # noqa: PLR0913, PLR0917
     if yes:
         write_down(opened, log)
     try:
-        with training(site, silent=json) as emit:
+        with site_progress(site, silent=json) as emit:
             done = train_site(
                 opened, place, path, own_identity(), log, allow_small=allow_small_classes, sealed=seal, emit=emit
             )

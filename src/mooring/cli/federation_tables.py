@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from mooring.cli.arguments import duration
 from mooring.cli.inspecting import Inspected
-from mooring.cli.terminal import Screen
+from mooring.cli.screen import Screen
+from mooring.cli.wording import duration
 from mooring.federation.budget import spent
 from mooring.federation.container import KINDS
 from mooring.federation.encoder_named import in_words, is_file

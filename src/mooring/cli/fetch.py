@@ -1,8 +1,8 @@
 """`mooring data fetch`: a public data set from its official address to where runs look for it."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,11 +11,7 @@ from mooring.cli.arguments import Root, say
 from mooring.errors import ConfigError, DataError, nearest
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
-
     from mooring.events import Emit, Event
-
-STEP = 0.1  # share of a file between two lines
 
 
 def fetch(
@@ -29,7 +25,7 @@ def fetch(
 
     if name not in OFFICIAL:
         raise ConfigError([f"{name!r}: is no public data set; {nearest(name, OFFICIAL)}"])
-    with watching() as emit:
+    with download_progress() as emit:
         folder = bring(OFFICIAL[name], root, emit)
     (info,) = (info for info in survey(root) if info.name == name)
     if not info.found:
@@ -40,58 +36,31 @@ def fetch(
 
 
 @contextmanager
-def watching() -> Iterator["Emit"]:
-    """A bar in a terminal, some lines elsewhere."""
+def download_progress() -> Iterator["Emit"]:
+    """A row for each file."""
+    from mooring.cli.live import Row, live
     from mooring.events import Downloaded
+    from mooring.reports.table import size
 
-    if not sys.stderr.isatty():
-        yield DownloadLines().show
-        return
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    from mooring.cli.terminal import Screen
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Screen(stderr=True)) as progress:
-        tasks: dict[str, TaskID] = {}
+    with live() as display:
+        rows: dict[str, Row] = {}
 
         def show(event: "Event") -> None:
-            if isinstance(event, Downloaded):
-                if event.file not in tasks:
-                    tasks[event.file] = progress.add_task(event.file, total=None)
-                progress.update(tasks[event.file], completed=event.done, total=event.total)
+            if not isinstance(event, Downloaded):
+                return
+            if event.file not in rows:
+                row = rows[event.file] = display.add(Row(event.file))
+                row.before = event.done
+            row = rows[event.file]
+            row.done, row.total = event.done, event.total
+            of_all = "" if event.total is None else f" of {size(event.total)}"
+            seconds = max(monotonic() - row.since, 1e-3)
+            row.text = f"{size(event.done)}{of_all}, {size((event.done - row.before) / seconds)}/s"
+            if event.resumed:
+                display.say(f"{event.file}: goes on at {size(event.done)}")
+            elif row.complete:
+                display.note(f"{event.file}: {size(event.done)}")
+            else:
+                display.changed(row)
 
         yield show
-
-
-class DownloadLines:
-    """For logs and pipes: a line at every tenth of a file, on standard error."""
-
-    def __init__(self) -> None:
-        self.reported: dict[str, float] = {}
-
-    def show(self, event: "Event") -> None:
-        from mooring.events import Downloaded
-        from mooring.reports.table import size
-
-        if not isinstance(event, Downloaded):
-            return
-        file, done, total = event.file, event.done, event.total
-        if event.resumed:
-            say(f"{file}: goes on at {size(done)}", err=True)
-        elif total is not None and (done == total or done / total >= self.reported.get(file, 0.0) + STEP):
-            self.reported[file] = done / total
-            say(f"{file}: {size(done)} of {size(total)}", err=True)

@@ -20,7 +20,7 @@ def report(
     trust_code: TrustCode = False,
 ) -> None:
     """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet."""
-    from mooring.cli.spinner import working
+    from mooring.cli.live import working
 
     with working(f"reading {folder} and writing the report"):
         from mooring.reports import report as write

@@ -143,7 +143,7 @@ def show_list(rows: Sequence[Listed]) -> None:
 
     from rich.text import Text
 
-    from mooring.cli.terminal import Screen
+    from mooring.cli.screen import Screen
 
     screen = Screen(soft_wrap=True)
     width = min(screen.width, WIDEST)

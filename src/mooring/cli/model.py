@@ -37,12 +37,12 @@ def predict(
 
     Exit code 3 when some files cannot be read: they are named, and the others predicted.
     """
-    from mooring.cli.progress import reading_lines
+    from mooring.cli.progress import print_reading
     from mooring.data.progress import reading_progress
     from mooring.federation.predict import predict as ask
 
     loaded = open_model(model, encoder, trust_code)
-    with reading_progress(reading_lines):
+    with reading_progress(print_reading):
         found = ask(loaded, images)
     if csv_file is not None:
         from mooring.record import write_atomically
@@ -74,11 +74,11 @@ def evaluate(
 
     Name images that nobody trained on: of others the count says nothing about new ones.
     """
-    from mooring.cli.progress import reading_lines
+    from mooring.cli.progress import print_reading
     from mooring.data.progress import reading_progress
 
     loaded = open_model(model, encoder, trust_code)
-    with reading_progress(reading_lines):
+    with reading_progress(print_reading):
         found = assessed(loaded, model, data, positive, trust_code)
     if json:
         from mooring.federation.assessment import assessment_tree

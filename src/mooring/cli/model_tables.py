@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from mooring.cli.terminal import Screen
+from mooring.cli.screen import Screen
 
 if TYPE_CHECKING:
     from mooring.federation.assessment import Assessment

@@ -10,7 +10,10 @@ from mooring.cli.arguments import print_json, say, trusted
 from mooring.errors import ConfigError, FusionError, Interruption
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mooring.federation.encoder_kept import EncoderKept
+    from mooring.fusion import Fusion
     from mooring.record import FusionRecord, Result
 
 ALL = "all"
@@ -35,7 +38,7 @@ class OfRun:
 
 def fuse_run(asked: OfRun) -> None:
     """Fuse the uploads of a run by other rules: nothing is trained again."""
-    from mooring.cli.spinner import getting_ready
+    from mooring.cli.live import getting_ready
 
     with getting_ready():
         from mooring.config import load_fusions
@@ -44,13 +47,13 @@ def fuse_run(asked: OfRun) -> None:
     rules = load_fusions(asked.fusion, [word for word in asked.settings if word not in of_data])
     if asked.out is not None and len(rules) != 1:
         raise ConfigError([f"--out {asked.out}: is the model of one rule; name it with --fusion"])
-    from mooring.cli.fusion_progress import cheap_first, fusing
+    from mooring.cli.sweep_progress import fusion_progress
     from mooring.execution import FinishedRun
 
-    rules = cheap_first(rules) if asked.fusion == ALL else rules
+    rules = slow_last(rules) if asked.fusion == ALL else rules
     rows: list[FusionRecord] = []
     skipped: list[str] = []
-    with fusing(len(rules), silent=asked.json) as emit:
+    with fusion_progress(len(rules), silent=asked.json) as emit:
         finished = FinishedRun.open(
             Path(asked.run), emit, of_data, trusted(asked.trust_code, [asked.fusion, *asked.settings])
         )
@@ -60,7 +63,7 @@ def fuse_run(asked: OfRun) -> None:
         interrupted = False
         try:
             for rule in rules:
-                emit.begin(rule.kind)
+                emit.begin(rule.kind, trains(rule.kind))
                 try:
                     rows.append(finished.fuse(rule, uploads, asked.out, asked.in_model))
                     emit.end(rows[-1])
@@ -75,6 +78,19 @@ def fuse_run(asked: OfRun) -> None:
     if interrupted:
         kept = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{asked.run}/fusions')}"
         raise Interruption("interrupted", kept)
+
+
+def trains(kind: str) -> bool:
+    """Does this rule train at the server?"""
+    from mooring.fusion.cards import FUSION_CARDS
+
+    card = FUSION_CARDS.get(kind)
+    return card is not None and card.trains_at_server
+
+
+def slow_last(rules: "Sequence[Fusion]") -> "list[Fusion]":
+    """Rules that train at the server come last; all others keep their order."""
+    return sorted(rules, key=lambda rule: trains(rule.kind))
 
 
 def show_fusions(

@@ -1,24 +1,19 @@
-"""Live progress: a bar per running client in a terminal, a line per fused round elsewhere."""
+"""What happens in a run, or in a site's training, as rows and lines of the live display."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from time import monotonic, time
+from time import time
 from typing import TYPE_CHECKING, Literal
 
-from rich.console import RenderableType
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
-from rich.text import Text
-
-from mooring.cli.accuracies import accuracy_with_interval
-from mooring.cli.arguments import duration, plural, round_of, say
-from mooring.cli.clock import TimeLeft
-from mooring.cli.terminal import Screen
+from mooring.cli.live import Display, Row, live
+from mooring.cli.wording import accuracy_with_interval, plural, round_of
 from mooring.events import (
     ClientFailed,
     ClientProgress,
     ClientRecord,
+    ClientResumed,
     ClientStarted,
     ClientStarved,
     Emit,
@@ -37,30 +32,24 @@ from mooring.events import (
 if TYPE_CHECKING:
     from mooring.config import Experiment
 
-PATIENCE = 10.0  # seconds between two lines, where there is no bar
 FEW = 3  # clients that are named one by one
-MANY = 16  # clients beyond which one bar stands for all
+MANY = 16  # with more clients than this, they share one bar
 
-
-Telling = Literal["nothing", "events", "people"]  # who sees progress: `events` for programs, as JSON
+Audience = Literal["nobody", "programs", "people"]
 
 
 @contextmanager
-def watching(experiment: "Experiment", telling: Telling) -> Iterator[Emit]:
-    """An emitter that shows what happens for as long as the block lasts."""
-    if telling == "nothing":
-        yield lambda _: None
-    elif telling == "events":
-        yield tell_program
-    elif sys.stderr.isatty():
-        with ClientBars(experiment) as bars:
-            yield bars.show
-    else:
-        yield RunLines(experiment).show
+def run_progress(experiment: "Experiment", audience: Audience) -> Iterator[Emit]:
+    """An emitter that shows what happens in a run for as long as the block lasts."""
+    if audience == "programs":
+        yield write_event
+        return
+    with live(silent=audience == "nobody") as display:
+        yield RunProgress(experiment, display)
 
 
-def tell_program(event: Event) -> None:
-    """One line of JSON on standard error, as `events.jsonl` has it; events that only tell how far something is too."""
+def write_event(event: Event) -> None:
+    """One line of JSON on standard error, as `events.jsonl` has it, for every event."""
     from mooring.record import event_line
 
     sys.stderr.write(event_line(event, time()))
@@ -73,7 +62,7 @@ class TrainingProgress:
 
     clients: int = 0
     ended_before: int = 0
-    going_on: dict[int, float] = field(default_factory=dict)  # clients begun before: their share at their first word
+    going_on: dict[int, float] = field(default_factory=dict)  # clients begun before: their share at their first event
     shares: dict[int, float] = field(default_factory=dict)
     lengths: dict[int, int] = field(default_factory=dict)  # of each client's training, in steps
 
@@ -81,7 +70,7 @@ class TrainingProgress:
         self.ended_before, self.going_on = event.done, {at.client: 0.0 for at in event.on_the_way}
 
     def heard(self, event: ClientStarted | ClientProgress | ClientRecord) -> None:
-        """How far a client is; its record says so too, where an engine tells nothing before a client has ended."""
+        """Some engines report no progress; then a client's records say how far it is."""
         match event:
             case ClientStarted(client=client, steps=steps):
                 self.lengths[client] = steps
@@ -103,140 +92,77 @@ class TrainingProgress:
         return self.ended_before + sum(self.shares.values())
 
     @property
-    def gained(self) -> float:
-        """Of that, what this process has done."""
-        return sum(self.shares.values()) - sum(self.going_on.values())
+    def before(self) -> float:
+        """The part of `done` that an earlier process did."""
+        return self.ended_before + sum(self.going_on.values())
 
     @property
     def ended(self) -> int:
         return self.ended_before + sum(1 for share in self.shares.values() if share >= 1)
 
 
-class RunLines:
-    """For logs and pipes: plain lines on standard error, one in ten seconds while clients train."""
+class RunProgress:
+    """A row for the run and one for each client that trains, with its loss and lambda; the fused accuracy as news."""
 
-    def __init__(self, experiment: "Experiment") -> None:
-        self.name = experiment.label
+    def __init__(self, experiment: "Experiment", display: Display) -> None:
+        self.name, self.display = experiment.label, display
         self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
-        self.trained = TrainingProgress()
-        self.sites: tuple[str, ...] = ()
-        self.begun = self.last_message = monotonic()
-
-    def show(self, event: Event) -> None:
-        line = warning(event, self.sites)
-        match event:
-            case PartitionDrawn(sites=sites, summary=summary):
-                self.trained.clients, self.sites = sum(1 for size in summary.sizes if size), sites
-                holders = plural(self.trained.clients, "client")
-                line = f"{self.name}: {holders} with {plural(sum(summary.sizes), 'image')}"
-                self.begun = self.last_message = monotonic()
-            case RunResumed():
-                self.trained.resumed(event)
-                line = f"{self.name}: {resumed(event, self.rounds, self.sites)}"
-            case ClientStarted() | ClientProgress() | ClientRecord():
-                self.trained.heard(event)
-                line = self._far()
-            case SnapshotFused():
-                line = f"{self.name}: {fused(event, self.rounds)}"
-            case ImagesRead():
-                line = reading(event)
-        if line:
-            say(line, err=True)
-
-    def _far(self) -> str | None:
-        now, trained = monotonic(), self.trained
-        left = trained.clients - trained.done
-        if now - self.last_message < PATIENCE or left <= 0 or trained.gained <= 0:
-            return None
-        self.last_message = now
-        still = duration((now - self.begun) * left / trained.gained)
-        return f"{self.name}: training {trained.done / trained.clients:.0%}, about {still} left"
-
-
-class BarsAbove(Progress):
-    """Bars, and one line of text below them."""
-
-    below = ""
-
-    def get_renderables(self) -> Iterator[RenderableType]:
-        yield self.make_tasks_table(self.tasks)
-        if self.below:
-            yield Text(self.below, overflow="ellipsis", no_wrap=True)
-
-
-class ClientBars:
-    """For people: how far each client is, its loss and its lambda; the fused accuracy below."""
-
-    def __init__(self, experiment: "Experiment") -> None:
-        self.name = experiment.label
-        self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
-        self.progress = BarsAbove(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[facts]}", markup=False),
-            TimeLeft(),
-            console=Screen(stderr=True),
-        )
-        self.whole = self.progress.add_task(self.name, total=None, facts="starting")
-        self.tasks: dict[int, TaskID] = {}
+        self.run = display.add(Row(self.name, text="starting"))
+        self.rows: dict[int, Row] = {}
         self.trained = TrainingProgress()
         self.sites: tuple[str, ...] = ()
 
-    def __enter__(self) -> "ClientBars":
-        self.progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for task in self.tasks.values():
-            self.progress.remove_task(task)
-        self.progress.stop()
-
-    def show(self, event: Event) -> None:
+    def __call__(self, event: Event) -> None:
         match event:
             case PartitionDrawn(sites=sites, summary=summary):
                 self.trained.clients, self.sites = sum(1 for size in summary.sizes if size), sites
-                self.progress.update(self.whole, total=self.trained.clients)
-                self._refresh()
+                held = plural(sum(summary.sizes), "image")
+                self.display.say(f"{self.name}: {plural(self.trained.clients, 'client')} with {held}")
+                self.run.begin(self.trained.clients)
+                self._advance()
             case RunResumed():
                 self.trained.resumed(event)
-                self._refresh()
-                self.progress.console.print(f"{self.name}: {resumed(event, self.rounds, self.sites)}")
+                self.display.say(f"{self.name}: {resumed(event, self.rounds, self.sites)}")
+                self._advance()
             case ClientStarted() | ClientRecord():
                 self.trained.heard(event)
-                self._refresh()
+                self._advance()
             case ClientProgress():
-                self._advance(event)
+                self.trained.heard(event)
+                self._show_client(event)
+                self._advance()
             case ImagesRead():
-                self.progress.update(self.whole, facts=reading(event))
+                self.run.text = reading(event)
+                self.display.changed(self.run)
             case ServerProgress(what=what, step=step, steps=steps):
-                self.progress.update(self.whole, facts=f"{what} {step / steps:.0%}")
+                self.run.text = f"{what} {step / steps:.0%}"
             case FusionBegan(round=at):
-                self.progress.update(self.whole, facts=f"fusing {round_of(at, self.rounds)}")
+                self.run.text = f"fusing {round_of(at, self.rounds)}"
             case SnapshotFused():
-                self.progress.below = fused(event, self.rounds)
-                self._refresh()
+                self.display.note(f"{self.name}: {fused(event, self.rounds)}")
+                self._advance()
         if line := warning(event, self.sites):
-            self.progress.console.print(line, style="yellow")
+            self.display.say(line, "yellow")
 
-    def _advance(self, event: ClientProgress) -> None:
+    def _advance(self) -> None:
+        trained = self.trained
+        self.run.done, self.run.before = trained.done, trained.before
+        self.run.text = f"{trained.ended}/{trained.clients} clients"
+        self.display.changed(self.run)
+
+    def _show_client(self, event: ClientProgress) -> None:
         client = event.client
-        self.trained.heard(event)
-        self._refresh()
         if self.trained.clients > MANY:
             return
-        if client not in self.tasks:
-            self.tasks[client] = self.progress.add_task(f"  {site_of(client, self.sites)}", total=event.steps, facts="")
-        facts = round_of(event.round, self.rounds)
-        facts += "" if event.base_loss is None else f"  task loss {event.base_loss:.2f}"
-        facts += "" if event.lambda_felt is None else f"  lambda {event.lambda_felt:.3g}"
-        self.progress.update(self.tasks[client], completed=event.step, facts=facts)
-        if event.step == event.steps:
-            self.progress.remove_task(self.tasks.pop(client))
-
-    def _refresh(self) -> None:
-        trained = self.trained
-        self.progress.update(self.whole, completed=trained.done, facts=f"{trained.ended}/{trained.clients} clients")
+        if client not in self.rows:
+            row = self.rows[client] = self.display.add(Row(site_of(client, self.sites), level=1))
+            row.begin(event.steps, event.step)
+        row = self.rows[client]
+        loss = "" if event.base_loss is None else f"  task loss {event.base_loss:.2f}"
+        pull = "" if event.lambda_felt is None else f"  lambda {event.lambda_felt:.3g}"
+        row.done, row.text = event.step, f"{round_of(event.round, self.rounds)}{loss}{pull}"
+        if row.complete:
+            self.display.remove(self.rows.pop(client))
 
 
 def resumed(event: RunResumed, rounds: int, sites: Sequence[str]) -> str:
@@ -261,11 +187,10 @@ def fused(event: SnapshotFused, rounds: int) -> str:
     return f"{round_of(event.round, rounds) if rounds > 1 else 'fused'}: accuracy {accuracy}"
 
 
-def reading_lines(event: Event) -> None:
-    """For commands without a bar of their own."""
-    match event:
-        case ImagesRead():
-            print(reading(event), file=sys.stderr, flush=True)
+def print_reading(event: Event) -> None:
+    """For commands without a row of their own."""
+    if isinstance(event, ImagesRead):
+        print(reading(event), file=sys.stderr, flush=True)
 
 
 def reading(event: ImagesRead) -> str:
@@ -273,12 +198,12 @@ def reading(event: ImagesRead) -> str:
 
 
 def site_of(client: int, sites: Sequence[str]) -> str:
-    """The name of its site, where that is known."""
+    """The name of its site, if it is known."""
     return sites[client] if client < len(sites) else f"client {client}"
 
 
 def warning(event: Event, sites: Sequence[str] = ()) -> str | None:
-    """One line about a client that cannot take part, or about what the doctor sees coming."""
+    """One line about a client that cannot take part, or about a problem that the doctor expects."""
     match event:
         case Forecast(text=text, client=client, remedy=remedy):
             where = "" if client is None else f"{site_of(client, sites)} "
@@ -292,3 +217,25 @@ def warning(event: Event, sites: Sequence[str] = ()) -> str | None:
         case ClientStarved(client=client, reason=reason):
             return f"warning: {site_of(client, sites)}: {reason}"
     return None
+
+
+@contextmanager
+def site_progress(site: str, silent: bool) -> Iterator[Emit]:
+    """An emitter for `mooring train`."""
+    with live(silent, transient=True) as display:
+        row = display.add(Row(site))
+
+        def show(event: Event) -> None:
+            match event:
+                case ImagesRead():
+                    row.text = reading(event)
+                    display.note(row.text)
+                case ClientResumed(round=at, step=step):
+                    display.say(f"{site}: goes on after {plural(step, 'step')}, in round {at}")
+                case ClientProgress(round=at, step=step, steps=steps):
+                    if row.total is None:
+                        row.begin(steps, step)
+                    row.done, row.text = step, f"round {at}"
+                    display.changed(row)
+
+        yield show

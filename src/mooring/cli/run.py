@@ -91,7 +91,7 @@ def run_all(
     positive: str | None,
     nothing_to_do: str,
 ) -> None:
-    from mooring.cli.progress import watching
+    from mooring.cli.progress import run_progress
     from mooring.execution import run as run_experiment
     from mooring.execution import run_folder_of
     from mooring.record import Result, RunFolder
@@ -104,7 +104,7 @@ def run_all(
             say(f"{experiment.label}: {nothing_to_do}", err=True)
         silent = quiet or json or earlier is not None
         try:
-            with watching(experiment, "events" if events else "nothing" if silent else "people") as emit:
+            with run_progress(experiment, "programs" if events else "nobody" if silent else "people") as emit:
                 outcomes.append((str(folder), run_experiment(experiment, emit, again, command=command())))
         except KeyboardInterrupt:
             begun, ended = (folder / "state").is_dir(), RunFolder(folder).ended

@@ -55,7 +55,7 @@ def show_settings(
     """Key, default and range, the sentence below; keys that come with a choice under the word that makes it."""
     from rich.text import Text
 
-    from mooring.cli.terminal import Screen
+    from mooring.cli.screen import Screen
     from mooring.config.keys import short_key
 
     screen = Screen(soft_wrap=True)

@@ -38,7 +38,7 @@ def study(
     """
     if number is not None and workers != 1:
         begin_workers("mooring.sweep.worker")
-    from mooring.cli.spinner import getting_ready
+    from mooring.cli.live import getting_ready
 
     with getting_ready():
         from mooring.notes.plan import load_study, plan_file, plans
@@ -48,11 +48,11 @@ def study(
         return
     chosen, scale, out, rest = study_arguments(load_study(plan_file(number)), settings or [])
     from mooring.cli.study_tables import summary, verdicts_table
-    from mooring.cli.sweep_progress import overview
+    from mooring.cli.sweep_progress import sweep_progress
     from mooring.notes.run_study import run_study
 
     try:
-        record = run_study(chosen, scale, rest, out, partial(overview, silent=quiet or json), workers, command())
+        record = run_study(chosen, scale, rest, out, partial(sweep_progress, silent=quiet or json), workers, command())
     except KeyboardInterrupt:
         raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:
@@ -70,7 +70,7 @@ def study(
 
 def show_page(out: Path, trust: "Trust", quiet: bool) -> None:
     """Where the report is; or how to get it, since the study itself has ended well without."""
-    from mooring.cli.spinner import working
+    from mooring.cli.live import working
     from mooring.reports import report
 
     try:

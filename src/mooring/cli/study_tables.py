@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from mooring.cli.terminal import Screen
+from mooring.cli.screen import Screen
 from mooring.types import ANSWERS, CONFIRMED, REFUTED, UNSEEN
 
 if TYPE_CHECKING:

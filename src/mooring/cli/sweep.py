@@ -39,16 +39,16 @@ def sweep(
     """
     if workers != 1 and engine == "local":
         begin_workers("mooring.sweep.worker")
-    from mooring.cli.spinner import getting_ready
+    from mooring.cli.live import getting_ready
 
     with getting_ready():
         plan, out = sweep_arguments(words, baseline)
-    from mooring.cli.sweep_progress import overview
+    from mooring.cli.sweep_progress import sweep_progress
     from mooring.cli.sweep_tables import summary_table
     from mooring.sweep import sweep as run_sweep
 
     try:
-        with overview(plan, out, silent=quiet or json) as emit:
+        with sweep_progress(plan, out, silent=quiet or json) as emit:
             tables = run_sweep(plan, out, workers, emit, command(), engine).tables
     except KeyboardInterrupt:
         raise Interruption("interrupted", f"go on with: {command()}") from None

@@ -1,35 +1,85 @@
-"""How far a sweep is: a bar for all of it, one for each run that is going on, and what ended last."""
+"""What happens in a sweep, or while many rules fuse one run, as rows and lines of the live display."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
-
-from mooring.cli.accuracies import accuracy_with_interval
-from mooring.cli.arguments import plural, say
-from mooring.cli.clock import TimeLeft
-from mooring.cli.terminal import Screen
-from mooring.events import ClientRecord, Emit, Event, PartitionDrawn, RunEnded, SweepBegan, SweepWaits
+from mooring.cli.live import Display, Row, live
+from mooring.cli.progress import reading
+from mooring.cli.wording import accuracy_with_interval, duration, plural
+from mooring.events import (
+    ClientRecord,
+    Emit,
+    Event,
+    ImagesRead,
+    PartitionDrawn,
+    Remark,
+    RunEnded,
+    ServerProgress,
+    SweepBegan,
+    SweepWaits,
+)
 
 if TYPE_CHECKING:
     from mooring.config import Plan
+    from mooring.record import FusionRecord
     from mooring.sweep import Member
 
 
 @contextmanager
-def overview(plan: "Plan", out: Path, silent: bool) -> Iterator[Emit]:
-    """An emitter that shows what happens for as long as the block lasts."""
-    if silent:
-        yield lambda _: None
-    elif sys.stderr.isatty():
-        with SweepBars(plan, out) as shown:
-            yield shown.show
-    else:
-        yield SweepLines(plan, out).show
+def sweep_progress(plan: "Plan", out: Path, silent: bool) -> Iterator[Emit]:
+    with live(silent) as display:
+        yield SweepProgress(plan, out, display)
+
+
+class SweepProgress:
+    """A row for the sweep, one for each run that is going on, and a line for each that ends."""
+
+    def __init__(self, plan: "Plan", out: Path, display: Display) -> None:
+        self.plan, self.out, self.display = plan, out, display
+        self.members: dict[str, Member] = {}
+        self.ended: set[str] = set()
+        self.rows: dict[str, Row] = {}
+        self.sweep = display.add(Row(f"sweep {out.name}", text="starting"))
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case SweepBegan(runs=runs, finished=finished):
+                self.members = all_members(self.plan, self.out)
+                self.ended = {name for name, member in self.members.items() if member.finished}
+                self.sweep.begin(runs, finished)
+                self._advance()
+                self.display.say(f"{finished} of {runs} runs finished earlier" if finished else plural(runs, "run"))
+            case SweepWaits():
+                self._look()
+            case RunEnded(name=name, reason=reason):
+                self.ended.add(name)
+                self.sweep.done += 1
+                if name in self.rows:
+                    self.display.remove(self.rows.pop(name))
+                self._advance()
+                self.display.say(
+                    f"{self.sweep.done:.0f} of {self.sweep.total:.0f}  {ending(self.members[name], reason)}"
+                )
+
+    def _advance(self) -> None:
+        self.sweep.text = f"{self.sweep.done:.0f}/{self.sweep.total:.0f} runs"
+        self.display.changed(self.sweep)
+
+    def _look(self) -> None:
+        """Runs that have begun: how many of their clients' rounds are done."""
+        for name, member in self.members.items():
+            if name in self.ended or (reached := rounds_reached(member)) is None:
+                continue
+            done, total = reached
+            if name not in self.rows:
+                self.rows[name] = self.display.add(Row(name, level=1))
+                self.rows[name].begin(total, done)
+            row = self.rows[name]
+            row.done, row.text = done, f"{done}/{total} rounds of clients"
 
 
 def all_members(plan: "Plan", out: Path) -> "dict[str, Member]":
@@ -40,88 +90,78 @@ def all_members(plan: "Plan", out: Path) -> "dict[str, Member]":
     return {member.name: member for member in members_of(replace(plan, trials=read_trials(out, plan.search)), out)}
 
 
+def rounds_reached(member: "Member") -> tuple[int, int] | None:
+    """Rounds of clients that are done, and how many there are; None before the run has drawn its partition."""
+    from mooring.record import RunFolder
+
+    folder = RunFolder(member.folder)
+    if not member.trains or not folder.begun:
+        return None
+    events = [timed.event for timed in folder.events]
+    clients = [sum(map(bool, event.summary.sizes)) for event in events if isinstance(event, PartitionDrawn)]
+    if not clients:
+        return None
+    done = {(event.client, event.round) for event in events if isinstance(event, ClientRecord)}
+    rounds = member.experiment.training.rounds if member.experiment.method.client.terms else 1
+    return len(done), clients[-1] * rounds
+
+
 def ending(member: "Member", reason: str) -> str:
     """One line about a run that has ended."""
     result = member.result
     images = member.trained.test_images if member.trained else None
-    said = reason or ("" if result is None else f"accuracy {accuracy_with_interval(result.metrics.accuracy, images)}")
-    return f"{member.name}: {said}"
+    text = reason or ("" if result is None else f"accuracy {accuracy_with_interval(result.metrics.accuracy, images)}")
+    return f"{member.name}: {text}"
 
 
-class SweepLines:
-    """For logs and pipes: a line per run that ends."""
+@contextmanager
+def fusion_progress(rules: int, silent: bool) -> Iterator["FusionProgress"]:
+    with live(silent, transient=True) as display:
+        yield FusionProgress(display, rules)
 
-    def __init__(self, plan: "Plan", out: Path) -> None:
-        self.plan, self.out = plan, out
-        self.members: dict[str, Member] = {}
-        self.ended = self.runs = 0
 
-    def show(self, event: Event) -> None:
+class FusionProgress:
+    """An emitter that says which rule is being fused, and how far it is if it trains at the server."""
+
+    def __init__(self, display: Display, rules: int) -> None:
+        self.display, self.rules = display, rules
+        self.row = display.add(Row("fusing", rules, text="opening the run", time="so far"))
+        self.begun, self.rule, self.since = 0, "", monotonic()
+
+    def begin(self, rule: str, trains: bool) -> None:
+        self.begun += 1
+        self.rule, self.since = rule, monotonic()
+        self.row.done = self.begun - 1
+        self._show(rule)
+        if trains:
+            self.display.say(f"{rule} trains at the server, which takes longer; Ctrl-C keeps what is fused", "dim")
+
+    def end(self, row: "FusionRecord") -> None:
+        accuracy = accuracy_with_interval(row.accuracy, row.test_images)
+        self._say(f"{row.fusion}: {accuracy} in {monotonic() - self.since:.1f} s")
+
+    def skip(self, reason: str) -> None:
+        self._say(f"{self.rule}: left out, {reason.removeprefix(f'fusion={self.rule}: ')}")
+
+    def _say(self, line: str) -> None:
+        self.display.say(f"{self.begun} of {self.rules}  {line}", "dim")
+
+    def _show(self, text: str) -> None:
+        self.row.text = f"{self.begun}/{self.rules} rules, {text}" if self.begun else text
+        self.display.changed(self.row)
+
+    def __call__(self, event: Event) -> None:
         match event:
-            case SweepBegan(runs=runs, finished=finished):
-                self.members = all_members(self.plan, self.out)
-                self.ended, self.runs = finished, runs
-                say(f"{finished} of {runs} runs finished earlier" if finished else plural(runs, "run"), err=True)
-            case RunEnded(name=name, reason=reason):
-                self.ended += 1
-                say(f"{self.ended} of {self.runs}  {ending(self.members[name], reason)}", err=True)
+            case ServerProgress(step=step, steps=steps):
+                share = step / steps
+                self.row.done = self.begun - 1 + share
+                self._show(f"{self.rule} {share:.0%}, {time_left(monotonic() - self.since, share)}")
+            case ImagesRead():
+                self._show(reading(event))
+            case Remark(text=text):
+                self._show(text)
 
 
-class SweepBars:
-    """For people: bars that fit any terminal, because only runs that are going on have one."""
-
-    def __init__(self, plan: "Plan", out: Path) -> None:
-        self.plan, self.out = plan, out
-        self.members: dict[str, Member] = {}
-        self.ended: set[str] = set()
-        self.tasks: dict[str, TaskID] = {}
-        self.progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[unit]}", markup=False),
-            TimeLeft(),
-            console=Screen(stderr=True),
-        )
-        self.whole = self.progress.add_task(f"sweep {out.name}", total=None, unit="runs")
-
-    def __enter__(self) -> "SweepBars":
-        self.progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for task in self.tasks.values():
-            self.progress.remove_task(task)
-        self.progress.stop()
-
-    def show(self, event: Event) -> None:
-        match event:
-            case SweepBegan():
-                self.members = all_members(self.plan, self.out)
-                self.ended = {name for name, member in self.members.items() if member.finished}
-                self.progress.update(self.whole, total=len(self.members), completed=len(self.ended))
-            case SweepWaits():
-                self._look()
-            case RunEnded(name=name, reason=reason):
-                self.ended.add(name)
-                self.progress.console.print(ending(self.members[name], reason))
-                if name in self.tasks:
-                    self.progress.remove_task(self.tasks.pop(name))
-                self.progress.update(self.whole, completed=len(self.ended))
-
-    def _look(self) -> None:
-        """Runs that have begun: how many of their clients' rounds are done."""
-        from mooring.record import RunFolder
-
-        for name, member in self.members.items():
-            folder = RunFolder(member.folder)
-            if name in self.ended or not member.trains or not folder.begun:
-                continue
-            events = [timed.event for timed in folder.events]
-            rounds = {(event.client, event.round) for event in events if isinstance(event, ClientRecord)}
-            drawn = [event.summary for event in events if isinstance(event, PartitionDrawn)]
-            if drawn and name not in self.tasks:
-                total = sum(map(bool, drawn[0].sizes)) * member.experiment.training.rounds
-                self.tasks[name] = self.progress.add_task(f"  {name}", total=total, unit="rounds of clients")
-            if drawn:
-                self.progress.update(self.tasks[name], completed=len(rounds))
+def time_left(seconds: float, share: float) -> str:
+    """How long it still takes, from how long it took so far."""
+    return f"about {duration(seconds * (1 - share) / share)} left" if 0 < share < 1 else "nearly done"

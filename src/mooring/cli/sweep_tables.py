@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from mooring.cli.arguments import plural
+from mooring.cli.screen import Screen
 from mooring.cli.tables import INTERVAL, against_others, chance, decimals, on_what
-from mooring.cli.terminal import Screen
+from mooring.cli.wording import plural
 from mooring.record import Spread
 from mooring.reports.accuracies import Sureness, sure_of
 from mooring.reports.table import spread

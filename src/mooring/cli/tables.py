@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from mooring.cli.accuracies import interval_of
-from mooring.cli.arguments import plural
-from mooring.cli.terminal import Screen
+from mooring.cli.screen import Screen
+from mooring.cli.wording import interval_of, plural
 from mooring.record import positive_class, positive_label
 from mooring.reports.accuracies import guess_of, tested_on
 from mooring.reports.table import size
