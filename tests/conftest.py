@@ -22,8 +22,9 @@ from mooring.federation.keys import HOME
 from mooring.methods import METHODS
 from mooring.models.backbones import DigitsNet
 from mooring.models.network import Blueprint
+from mooring.notes.study_record import DecidedClaim, PrintedTable, StudyRecord, write_study
 from mooring.processes import start_early
-from mooring.record import DecidedClaim, Plot, PlottedLine, PrintedTable, Quoted, Spread, StudyRecord, write_study
+from mooring.reports.table import Plot, PlottedLine, Quoted, Spread
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
 torch.set_num_threads(1)

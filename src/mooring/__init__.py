@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from mooring.fusion import Fusion, Predictor
     from mooring.losses import LossTerm
     from mooring.methods import METHODS, Method
+    from mooring.notes.reporting import report
     from mooring.record import FusionRecord, Result, RunFolder
-    from mooring.reports import report
     from mooring.types import Balanced, Progress, Step, Upload, View
     from mooring.uploads import Part
     from mooring.weighting import Balancer, Equilibrium, LambdaBounds, Weighting, pull
@@ -63,7 +63,7 @@ _ROOMS = {
     "load_model": "mooring.federation",
     "parse": "mooring.config",
     "pull": "mooring.weighting",
-    "report": "mooring.reports",
+    "report": "mooring.notes.reporting",
     "run": "mooring.execution",
 }
 

@@ -1,9 +1,9 @@
-"""The nouns of the house: frozen data that travels between the rooms, numbers a field may hold, answers to a claim."""
+"""The nouns of the house: frozen data that travels between the rooms, and numbers that a field may hold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Annotated, Literal, get_args
+from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt
 from torch import Tensor
@@ -23,12 +23,6 @@ class OnDisk:
 
 
 FilePath = Annotated[str, OnDisk()]  # relative to the current folder when it is configured, absolute from then on
-
-ClaimAnswer = Literal["confirmed", "not confirmed", "cannot be seen at this scale"]  # to a claim; reports colour it
-CONFIRMED: ClaimAnswer = "confirmed"
-REFUTED: ClaimAnswer = "not confirmed"
-UNSEEN: ClaimAnswer = "cannot be seen at this scale"
-ANSWERS: tuple[ClaimAnswer, ...] = get_args(ClaimAnswer)
 
 
 @dataclass(frozen=True)

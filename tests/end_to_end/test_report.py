@@ -51,7 +51,7 @@ def test_a_format_goes_where_it_is_told(cli, run_folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("nowhere",), "holds no run, sweep or study"),
+        (("nowhere",), "holds nothing to report on"),
         (("run", "--format", "exel"), "did you mean 'excel'?"),
     ],
 )

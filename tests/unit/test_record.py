@@ -21,20 +21,18 @@ from mooring.events import (
     Remark,
     SnapshotFused,
 )
+from mooring.notes.study_record import PrintedTable
 from mooring.record import (
     Absence,
     Environment,
     FusionRecord,
     Metrics,
     Origin,
-    PrintedTable,
-    Quoted,
     Result,
     RoundRecord,
     RunFolder,
     Seeds,
     SiteRecord,
-    Spread,
     UploadRecord,
     as_tree,
     open_run_folder,
@@ -44,6 +42,7 @@ from mooring.record import (
 )
 from mooring.record._json import MalformedRecordError, from_tree
 from mooring.record.files import Unsynced
+from mooring.reports.table import Quoted, Spread
 from mooring.types import PartitionSummary, Upload
 
 FORMAT_1 = Path(__file__).parent / "format1"

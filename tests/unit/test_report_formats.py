@@ -18,6 +18,7 @@ from report_folders import relabelled
 
 from mooring import METHODS, report
 from mooring.errors import ConfigError, MooringError
+from mooring.notes.reporting import NOTES
 from mooring.record import RunFolder
 from mooring.reports.alt_text import in_words
 from mooring.reports.compose import compose
@@ -32,7 +33,7 @@ from mooring.reports.table import Table
 
 @pytest.fixture(scope="module")
 def study(study_folder):
-    return compose(collect_report_data(study_folder))
+    return compose(collect_report_data(study_folder, extension=NOTES))
 
 
 @pytest.fixture(scope="module")

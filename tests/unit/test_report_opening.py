@@ -11,20 +11,22 @@ from report_folders import relabelled
 from mooring.config import HOUSE_CODE
 from mooring.errors import ConfigError
 from mooring.intervals import wilson
-from mooring.record import DecidedClaim, RunFolder, Spread, write_result
-from mooring.reports import compare, report
+from mooring.notes.reporting import report
+from mooring.notes.study_record import DecidedClaim, MainNumber
+from mooring.notes.study_report import opening_figures, study_report, verdict_line
+from mooring.record import RunFolder, write_result
+from mooring.reports import compare
 from mooring.reports.accuracies import Sureness, sure_of
-from mooring.reports.claims import judged, main_figure
 from mooring.reports.compare import gather_several
 from mooring.reports.compose import compose
 from mooring.reports.figure import INK, PALETTE, Series
 from mooring.reports.formats import FORMATS
 from mooring.reports.formats.pictures import COLUMN
-from mooring.reports.lead_figure import picture
 from mooring.reports.page.build import DARK, page
 from mooring.reports.reading import collect_report_data
 from mooring.reports.report_data import looking_for
 from mooring.reports.summary import notes
+from mooring.reports.table import Spread
 from mooring.sweep.summary import difference
 
 LARGEST_RUN = 2_000_000  # bytes of a page
@@ -210,26 +212,21 @@ def test_one_folder_is_no_comparison(v12_run):
         compare([v12_run, v12_run], "htm")
 
 
-def test_a_claim_is_one_line_with_main_figure():
-    claim = DecidedClaim(
-        "x",
-        "It rises.",
-        "confirmed",
-        measured="lambda_raw (largest): 4.56e+05 ± 1.16e+05 (n = 3), from 3.87e+05 to 5.9e+05",
-    )
-    assert judged(claim).number == "4.56e+05 ± 1.16e+05"
-    compared = "fused accuracy: 0.423 ± 0.030 (n = 3) against 0.572 ± 0.040 (n = 3); difference -0.149 ± 0.067 (n = 3)"
-    assert main_figure(compared) == "difference -0.149 ± 0.067"
-    assert main_figure("") == ""
+def test_a_claim_is_one_line_with_its_main_number():
+    claim = DecidedClaim("x", "It rises.", "confirmed", number=MainNumber(Spread(456_000.0, 116_000.0, 3)))
+    assert verdict_line(claim).number == "4.56e+05 ± 1.16e+05"
+    compared = replace(claim, number=MainNumber(Spread(-0.149, 0.067, 3), "difference"))
+    assert verdict_line(compared).number == "difference -0.149 ± 0.067"
+    assert verdict_line(replace(claim, number=None)).number == ""
 
 
 def test_a_study_opens_with_what_every_experiment_reaches_where_lambda_does_not_move(study_folder):
-    assert [figure.slug for figure in picture(collect_report_data(study_folder))] == ["final-accuracy"]
+    assert [figure.slug for figure in opening_figures(study_report(study_folder, HOUSE_CODE))] == ["final-accuracy"]
 
 
 def test_a_study_opens_with_lambda_above_the_accuracies(study_folder, monkeypatch):
-    monkeypatch.setattr("mooring.reports.lead_figure.MOVES", 0.0)  # in two rounds it hardly does
-    lambdas, accuracies = picture(collect_report_data(study_folder))
+    monkeypatch.setattr("mooring.notes.study_report.LARGE_CHANGE", 0.0)  # in two rounds it hardly does
+    lambdas, accuracies = opening_figures(study_report(study_folder, HOUSE_CODE))
     assert (lambdas.scale, lambdas.slug, accuracies.slug) == ("log", "picture-lambda", "accuracy-clients")
     assert accuracies.lines[0].name == "fused"
     colours = {line.family: line.colour for line in lambdas.lines}

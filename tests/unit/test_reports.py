@@ -17,15 +17,15 @@ from mooring.methods import maps_of
 from mooring.models.feature_maps import EncoderFeatures
 from mooring.models.flops import feature_flops, forward_flops
 from mooring.models.network import Blueprint
-from mooring.record import Quoted, RunFolder, Spread, write_record
+from mooring.notes.reporting import NOTES
+from mooring.record import RunFolder, write_record
 from mooring.record.files import sealed
-from mooring.reports.claims import main_figure
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
 from mooring.reports.reading import collect_report_data
 from mooring.reports.sections.costs import client_flops, flops, inference_flops
 from mooring.reports.sections.prototypes import overall
-from mooring.reports.table import Table, cell_text, spread
+from mooring.reports.table import Quoted, Spread, Table, cell_text, spread
 from mooring.sweep.summary import Scored, summarised
 
 
@@ -189,7 +189,7 @@ def test_other_fusions_stand_beside_the_own_one(v12_run, tmp_path):
 
 
 def test_a_study_begins_with_its_verdicts(study_folder):
-    report = compose(collect_report_data(study_folder))
+    report = compose(collect_report_data(study_folder, extension=NOTES))
     assert [verdict.badge for verdict in report.verdicts[:3]] == [
         "confirmed",
         "not confirmed",
@@ -201,7 +201,7 @@ def test_a_study_begins_with_its_verdicts(study_folder):
 
 
 def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
-    report = compose(collect_report_data(study_folder))
+    report = compose(collect_report_data(study_folder, extension=NOTES))
     refuted = report.verdicts[1]
     assert refuted.quote.endswith("均衡点，σ")
     assert (refuted.rule, refuted.why) == ("100% not", "The sign is <i>wrong</i>: it grows.")
@@ -215,7 +215,7 @@ def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
 
 def test_a_study_without_its_sweeps_still_says_its_verdicts(study_folder, tmp_path):
     shutil.copy(study_folder / "study.json", tmp_path)
-    report = compose(collect_report_data(tmp_path))
+    report = compose(collect_report_data(tmp_path, extension=NOTES))
     assert len(report.verdicts) == 3
     assert table(report, "unfinished")[0]["run"] == "pull"
 
@@ -346,12 +346,12 @@ def damaged(folder, name, text):
         ("result.json", '{"format": 2}', "method is missing"),
         ("result.json", '{"format": 1}', "method is missing"),
         ("result.json", '{"format": 1, "rounds": 3}', "a damaged record of format 1 (mooring 0.1)"),
-        ("notes.txt", "x", "holds no run, sweep or study"),
+        ("notes.txt", "x", "holds nothing to report on"),
     ],
 )
 def test_a_damaged_folder_is_told_in_one_line_with_a_remedy(tmp_path, name, text, told):
     with pytest.raises(MooringError) as error:
-        collect_report_data(damaged(tmp_path, name, text))
+        collect_report_data(damaged(tmp_path, name, text), extension=NOTES)
     assert told in str(error.value)
     assert error.value.remedy
     assert "\n" not in str(error.value)
@@ -466,19 +466,3 @@ def test_trials_of_a_search_are_compared_trial_by_trial(v12_run, tmp_path):
         row["experiment"]: row["difference"].mean for row in table(compose(collect_report_data(tmp_path)), "baseline")
     }
     assert found == {"v12 · lr=0.01235": pytest.approx(0.1), "v12 · lr=0.07": pytest.approx(0.3)}
-
-
-@pytest.mark.parametrize(
-    ("measured", "figure"),
-    [
-        (
-            "fused accuracy: 0.42 ± 0.03 (n = 3) against 0.57; difference -0.15 ± 0.07 (n = 3)",
-            "difference -0.15 ± 0.07",
-        ),
-        ("gradient_cosine (mean over rounds): 0.357 ± 0.054 (n = 3), from 0.311 to 0.416", "0.357 ± 0.054"),
-        ("difference in fused accuracy by partition.alpha: 0.5: -0.056 ± 0.044; 0.3: -0.063 ± 0.062", ""),
-        ("", ""),
-    ],
-)
-def test_a_claim_in_one_line_shows_its_one_figure_or_none(measured, figure):
-    assert main_figure(measured) == figure

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from bench_tables import runs as bench
-from mooring.record import PrintedTable, RunFolder, read_study
+from mooring.notes.study_record import PrintedTable, read_study
+from mooring.record import RunFolder
 
 DOCS = Path(__file__).parents[2] / "docs"
 

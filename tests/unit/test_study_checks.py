@@ -56,6 +56,8 @@ def test_below_pairs_by_seed_and_tells_n():
     assert found.verdict == CONFIRMED
     assert "difference -0.200" in found.measured
     assert found.measured.endswith("(n = 2)")
+    assert (found.number.name, found.number.value.n) == ("difference", 2)
+    assert found.number.value.mean == pytest.approx(-0.2)
 
 
 @pytest.mark.parametrize(

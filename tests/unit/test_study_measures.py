@@ -13,7 +13,8 @@ from mooring.notes.measures import Client, Extreme, FromPeak, Fused, Log10, Quot
 from mooring.notes.over_rounds import AT
 from mooring.notes.statistics import spearman
 from mooring.notes.tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
-from mooring.record import Metrics, PlottedLine, Quoted, Result, RoundRecord, RunFolder, Seeds, Spread
+from mooring.record import Metrics, Result, RoundRecord, RunFolder, Seeds
+from mooring.reports.table import PlottedLine, Quoted, Spread
 from mooring.sweep.members import MemberResult
 from mooring.types import PartitionSummary
 

@@ -18,8 +18,8 @@ from mooring.notes.page import page
 from mooring.notes.plan import load_study, plan_file
 from mooring.notes.plan import plans as found
 from mooring.notes.run_study import findings, plans, records_beside, reject_varied_keys
+from mooring.notes.study_record import read_study, write_study
 from mooring.notes.tables import ByClient, ByRound
-from mooring.record import read_study, write_study
 
 NUMBERS = ("1", "2", "3", "4", "5")
 CLASSES = {"digits": 10, "cifar10": 10, "cifar100": 100, "svhn": 10, "fashion_mnist": 10}

@@ -23,7 +23,8 @@ from mooring.notes.study_summary import (
     measured_text,
     rounded,
 )
-from mooring.record import RunFolder, Spread
+from mooring.record import RunFolder
+from mooring.reports.table import Spread
 
 NUMBERS = ("1", "2", "3", "4", "5")
 

@@ -26,11 +26,12 @@ def compare(
     from mooring.cli.live import working
 
     with working("reading the runs and writing the comparison"):
+        from mooring.notes.reporting import NOTES
         from mooring.reports import comparison, write_comparison
         from mooring.reports.formats import named_format
 
         chosen = named_format(format_)
-        report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive)
+        report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive, NOTES)
         path = write_comparison(report, chosen, out)
     from mooring.cli.screen import Screen
 

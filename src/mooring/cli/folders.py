@@ -23,7 +23,7 @@ def report(
     from mooring.cli.live import working
 
     with working(f"reading {folder} and writing the report"):
-        from mooring.reports import report as write
+        from mooring.notes.reporting import report as write
 
         written = write(Path(folder), format_, out, trusted(trust_code), positive)
     say(str(written))

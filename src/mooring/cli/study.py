@@ -71,7 +71,7 @@ def study(
 def show_page(out: Path, trust: "Trust", quiet: bool) -> None:
     """Where the report is; or how to get it, since the study itself has ended well without."""
     from mooring.cli.live import working
-    from mooring.reports import report
+    from mooring.notes.reporting import report
 
     try:
         with working("writing the report", silent=quiet):

@@ -8,10 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from mooring.cli.screen import Screen
-from mooring.types import ANSWERS, CONFIRMED, REFUTED, UNSEEN
+from mooring.notes.study_record import ANSWERS, CONFIRMED, REFUTED, UNSEEN
 
 if TYPE_CHECKING:
-    from mooring.record import StudyRecord
+    from mooring.notes.study_record import StudyRecord
 
 COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow"}
 WIDTH = 80

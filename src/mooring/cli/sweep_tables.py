@@ -10,9 +10,8 @@ from rich.table import Table
 from mooring.cli.screen import Screen
 from mooring.cli.tables import INTERVAL, against_others, chance, decimals, on_what
 from mooring.cli.wording import plural
-from mooring.record import Spread
 from mooring.reports.accuracies import Sureness, sure_of
-from mooring.reports.table import spread
+from mooring.reports.table import Spread, spread
 from mooring.sweep.tables import of_class
 
 if TYPE_CHECKING:

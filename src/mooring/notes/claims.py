@@ -7,17 +7,18 @@ from typing import ClassVar, Literal, Protocol
 
 from mooring.notes.evidence import Evidence, StudyRun
 from mooring.notes.measures import Measure
-from mooring.notes.statistics import sample, sample_text, short_value, spearman
-from mooring.types import CONFIRMED, REFUTED, UNSEEN, ClaimAnswer
+from mooring.notes.statistics import main_number, sample, sample_text, short_value, spearman
+from mooring.notes.study_record import CONFIRMED, REFUTED, UNSEEN, ClaimAnswer, MainNumber
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the data says of a claim: the answer, the numbers, and the reason in words."""
+    """The answer to a claim, the measured numbers, the reason in words, and the number that the answer rests on."""
 
     verdict: ClaimAnswer
     measured: str
     reason: str
+    number: MainNumber | None = None
 
 
 class Check(Protocol):
@@ -64,7 +65,8 @@ class Within:
         )
         reason = f"{self.rule()} in {inside} of {len(numbers)} seeds"
         verdict = CONFIRMED if inside == len(numbers) else REFUTED if not inside else UNSEEN
-        return Verdict(verdict, measured, reason if verdict != UNSEEN else f"{reason}: it depends on the seed")
+        reason += ": it depends on the seed" if verdict == UNSEEN else ""
+        return Verdict(verdict, measured, reason, main_number(numbers))
 
     def rule(self) -> str:
         bounds = {"at least": self.low, "at most": self.high}
@@ -98,11 +100,12 @@ class Correlation:
         measured = f"rank correlation of {self.x} and {self.y} over {self.across}: {sample_text(rhos)}"
         right = sum(self.sign * rho > 0 for rho in rhos)
         reason = f"{'positive' if self.sign > 0 else 'negative'} in {right} of {len(rhos)} seeds"
+        number = main_number(rhos)
         if self.sign * fmean(rhos) <= 0:
-            return Verdict(REFUTED, measured, reason)
+            return Verdict(REFUTED, measured, reason, number)
         if self.sign * fmean(rhos) >= self.strength and right == len(rhos):
-            return Verdict(CONFIRMED, measured, reason)
-        return Verdict(UNSEEN, measured, f"{reason}, and weaker than {self.strength:g} or not in every seed")
+            return Verdict(CONFIRMED, measured, reason, number)
+        return Verdict(UNSEEN, measured, f"{reason}, and weaker than {self.strength:g} or not in every seed", number)
 
     def of_run(self, run: StudyRun) -> float | None:
         if self.across == "rounds":

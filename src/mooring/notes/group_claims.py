@@ -8,8 +8,8 @@ from typing import ClassVar
 from mooring.notes.claims import Verdict, missing
 from mooring.notes.evidence import Evidence
 from mooring.notes.measures import Fused, Measure
-from mooring.notes.statistics import differences, sample, sample_text, short_value
-from mooring.types import CONFIRMED, REFUTED, UNSEEN
+from mooring.notes.statistics import differences, main_number, sample, sample_text, short_value
+from mooring.notes.study_record import CONFIRMED, REFUTED, UNSEEN
 
 
 def paired(evidence: Evidence, measure: Measure, groups: tuple[str, str], word: str) -> tuple[list[float], str]:
@@ -57,13 +57,14 @@ class Below:
         gaps, measured = paired(evidence, self.measure, self.groups(), "against")
         if not gaps:
             return missing(*self.groups())
+        number = main_number(gaps, "difference")
         mean, fewer = fmean(gaps), sum(gap < 0 for gap in gaps)
         counted = f"lower in {fewer} of {len(gaps)} seeds"
         if mean < -self.noise and fewer == len(gaps):
-            return Verdict(CONFIRMED, measured, counted)
+            return Verdict(CONFIRMED, measured, counted, number)
         if mean >= self.noise and not fewer:
-            return Verdict(REFUTED, measured, counted)
-        return Verdict(UNSEEN, measured, f"{counted}; {inside(mean, self.noise)}")
+            return Verdict(REFUTED, measured, counted, number)
+        return Verdict(UNSEEN, measured, f"{counted}; {inside(mean, self.noise)}", number)
 
 
 def inside(mean: float, noise: float) -> str:
@@ -95,14 +96,15 @@ class Alike:
         gaps, measured = paired(evidence, self.measure, self.groups(), "and")
         if not gaps:
             return missing(*self.groups())
+        number = main_number(gaps, "difference")
         close = sum(abs(gap) <= self.margin for gap in gaps)
         reason = f"within {self.margin:g} of each other in {close} of {len(gaps)} seeds"
         if close == len(gaps):
             nothing = guessing(evidence, self.measure, self.groups(), self.margin)
-            return Verdict(UNSEEN if nothing else CONFIRMED, measured, reason + nothing)
+            return Verdict(UNSEEN if nothing else CONFIRMED, measured, reason + nothing, number)
         if abs(fmean(gaps)) > self.margin and abs(sum(gap > 0 for gap in gaps) * 2 - len(gaps)) == len(gaps):
-            return Verdict(REFUTED, measured, f"{reason}, and always the same one is higher")
-        return Verdict(UNSEEN, measured, f"{reason}; the seeds scatter wider than that")
+            return Verdict(REFUTED, measured, f"{reason}, and always the same one is higher", number)
+        return Verdict(UNSEEN, measured, f"{reason}; the seeds scatter wider than that", number)
 
 
 @dataclass(frozen=True)
@@ -126,14 +128,15 @@ class NoBetter:
         gaps, measured = paired(evidence, self.measure, self.groups(), "against")
         if not gaps:
             return missing(*self.groups())
+        number = main_number(gaps, "difference")
         level = sum(gap <= self.noise for gap in gaps)
         reason = f"higher by no more than {self.noise:g} in {level} of {len(gaps)} seeds"
         if level == len(gaps):
             nothing = guessing(evidence, self.measure, self.groups(), self.noise)
-            return Verdict(UNSEEN if nothing else CONFIRMED, measured, reason + nothing)
+            return Verdict(UNSEEN if nothing else CONFIRMED, measured, reason + nothing, number)
         if fmean(gaps) > self.noise and all(gap > 0 for gap in gaps):
-            return Verdict(REFUTED, measured, f"{reason}, and higher in all of them")
-        return Verdict(UNSEEN, measured, f"{reason}: it depends on the seed")
+            return Verdict(REFUTED, measured, f"{reason}, and higher in all of them", number)
+        return Verdict(UNSEEN, measured, f"{reason}: it depends on the seed", number)
 
 
 @dataclass(frozen=True)
@@ -166,11 +169,12 @@ class Varies:
             return missing(*self.over)
         numbers = ", ".join(f"{sample_text(found.values())} for {group}" for group, found in samples.items())
         measured = f"{self.measure}: {numbers}; highest - lowest {sample_text(ranges)}"
+        number = main_number(ranges, "highest - lowest")
         wide = sum(gap >= self.least for gap in ranges)
         reason = f"apart by {self.least:g} or more in {wide} of {len(ranges)} seeds"
         if wide in (0, len(ranges)):
-            return Verdict(CONFIRMED if wide else REFUTED, measured, reason)
-        return Verdict(UNSEEN, measured, f"{reason}: it depends on the seed")
+            return Verdict(CONFIRMED if wide else REFUTED, measured, reason, number)
+        return Verdict(UNSEEN, measured, f"{reason}: it depends on the seed", number)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import fill
 
 from mooring.notes.statistics import mean_and_std, short_value
-from mooring.record import Cell, DecidedClaim, ListedSentence, PrintedTable, Quoted, Spread, StudyRecord
-from mooring.types import ANSWERS
+from mooring.notes.study_record import ANSWERS, DecidedClaim, ListedSentence, PrintedTable, StudyRecord
+from mooring.reports.table import Cell, Quoted, Spread
 
 WIDTH = 120
 READING = (

@@ -13,9 +13,9 @@ from mooring.notes.claims import Check, Correlation, Given, Within
 from mooring.notes.evidence import parse_group
 from mooring.notes.group_claims import Alike, Below, NoBetter, Order, Trend, Varies
 from mooring.notes.measures import Client, Extreme, FromPeak, Fused, Log10, Measure, Quotient, Share, Since, Switch
+from mooring.notes.study_record import ListedSentence
 from mooring.notes.study_summary import Highlight
 from mooring.notes.tables import ByClient, ByGroup, ByRound, EveryRound, NoteTable
-from mooring.record import ListedSentence
 
 ScaleName = Literal["quick", "cpu", "full"]
 SettingValue = str | int | float

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -13,16 +13,9 @@ from mooring.events import Emit
 from mooring.notes.evidence import Evidence, StudyRun, study_runs
 from mooring.notes.page import page
 from mooring.notes.plan import Claim, Scale, ScaleName, Study
+from mooring.notes.study_record import STUDY, DecidedClaim, StudyRecord, StudyRunRecord, read_study, write_study
 from mooring.notes.study_summary import images_of, observed, ran
-from mooring.record import (
-    STUDY,
-    DecidedClaim,
-    StudyRecord,
-    StudyRunRecord,
-    read_study,
-    write_atomically,
-    write_study,
-)
+from mooring.record import write_atomically
 from mooring.sweep import Plan, sweep
 
 Watch = Callable[[Plan, Path], AbstractContextManager[Emit]]  # who follows a sweep
@@ -131,4 +124,4 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
 
 def decide_claim(claim: Claim, evidence: Evidence) -> DecidedClaim:
     said = {name: getattr(claim, name) for name in ("id", "claim", "phrase", "where", "documented", "remark")}
-    return DecidedClaim(**said, **asdict(claim.check(evidence)))
+    return DecidedClaim(**said, **vars(claim.check(evidence)))

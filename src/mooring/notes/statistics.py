@@ -1,10 +1,12 @@
 """Numbers by seed: how they are paired, how they correlate, and how they are written: mean, spread, n."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import StatisticsError, correlation, fmean, stdev
 
 from mooring.notes.evidence import Evidence
 from mooring.notes.measures import Measure
+from mooring.notes.study_record import MainNumber
+from mooring.reports.table import Spread
 from mooring.table_text import matching_digits
 
 Sample = dict[int, float]  # by seed
@@ -21,12 +23,18 @@ def differences(one: Mapping[int, float], other: Mapping[int, float]) -> list[fl
     return [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
 
 
-def sample_text(numbers: Collection[float]) -> str:
-    """`0.412 ± 0.031 (n = 3)`; the spread is the standard deviation over seeds."""
-    values = list(numbers)
-    if not values:
-        return "-"
-    return f"{mean_and_std(fmean(values), stdev(values) if len(values) > 1 else None)} (n = {len(values)})"
+def spread(values: Iterable[float]) -> Spread | None:
+    """Mean, standard deviation and n over seeds; None without any."""
+    numbers = list(values)
+    if not numbers:
+        return None
+    return Spread(fmean(numbers), stdev(numbers) if len(numbers) > 1 else None, len(numbers))
+
+
+def sample_text(numbers: Iterable[float]) -> str:
+    """`0.412 ± 0.031 (n = 3)`: mean and standard deviation over seeds."""
+    found = spread(numbers)
+    return "-" if found is None else f"{mean_and_std(found.mean, found.std)} (n = {found.n})"
 
 
 def mean_and_std(mean: float, std: float | None) -> str:
@@ -34,6 +42,12 @@ def mean_and_std(mean: float, std: float | None) -> str:
     return short_value(mean) + (
         "" if std is None else f" ± {matching_digits(short_value(mean), std, short_value(std))}"
     )
+
+
+def main_number(values: Iterable[float], name: str = "") -> MainNumber | None:
+    """The number that a verdict rests on."""
+    found = spread(values)
+    return None if found is None else MainNumber(found, name)
 
 
 def short_value(value: float) -> str:

@@ -8,7 +8,8 @@ from mooring.config import Experiment
 from mooring.notes.evidence import Evidence
 from mooring.notes.measures import Measure
 from mooring.notes.statistics import Sample, sample
-from mooring.record import DecidedClaim, Observation, Result
+from mooring.notes.study_record import DecidedClaim, Observation
+from mooring.record import Result
 from mooring.table_text import matching_digits
 
 

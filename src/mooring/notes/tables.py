@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from statistics import fmean, stdev
 from typing import ClassVar, Literal, Protocol
 
 from mooring.notes.evidence import Evidence, StudyRun
 from mooring.notes.measures import Client, Measure
-from mooring.notes.statistics import differences, sample
-from mooring.record import Cell, Plot, PlottedLine, PrintedTable, Quoted, Spread
+from mooring.notes.statistics import differences, sample, spread
+from mooring.notes.study_record import PrintedTable
+from mooring.reports.table import Cell, Plot, PlottedLine, Quoted
 
 NoteCell = str | int | float
 
@@ -212,13 +212,6 @@ def quoted(cell: NoteCell) -> Cell:
         return Quoted(str(cell))
     except ValueError:
         return str(cell)
-
-
-def spread(values: Iterable[float]) -> Spread | None:
-    numbers = list(values)
-    if not numbers:
-        return None
-    return Spread(fmean(numbers), stdev(numbers) if len(numbers) > 1 else None, len(numbers))
 
 
 def lowest_seed(evidence: Evidence, group: str) -> list[StudyRun]:

@@ -9,6 +9,7 @@ from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
     from mooring.reports.formats import Format
+    from mooring.reports.report_data import Extension
     from mooring.reports.section import Report
 
 
@@ -18,24 +19,23 @@ def report(
     out: Path | str | None = None,
     trust: Trust = HOUSE_CODE,
     positive: str | None = None,
+    extension: "Extension | None" = None,
 ) -> Path:
-    """Write the report on a folder and return where it is; by default inside the folder.
+    """Write the report on a folder and return its path; by default inside the folder.
 
-    `trust`: whose code may be imported because the folder names it; `ALL_CODE` for a folder of one's own. `positive`:
-    the class whose sensitivity, specificity and AUC count; of two classes it is the second.
-
-    >>> from mooring import report
-    >>> report("runs/v12", format="markdown").name
-    'report.md'
+    `trust`: whose code may be imported because the folder names it; `ALL_CODE` for a folder of your own. `positive`:
+    the class whose sensitivity, specificity and AUC are reported; of two classes it is the second. `extension`: more
+    kinds of folders and more sections.
     """
     from mooring.reports.compose import compose
     from mooring.reports.formats import named_format
     from mooring.reports.reading import collect_report_data
-    from mooring.reports.report_data import looking_for
+    from mooring.reports.report_data import NO_EXTENSION, looking_for
 
+    more = extension or NO_EXTENSION
     chosen = named_format(format)
     path = Path(folder) / chosen.name if out is None else Path(out)
-    chosen.write(compose(looking_for(collect_report_data(Path(folder), trust), positive)), path)
+    chosen.write(compose(looking_for(collect_report_data(Path(folder), trust, more), positive), more), path)
     return path
 
 
@@ -46,22 +46,28 @@ def compare(
     trust: Trust = HOUSE_CODE,
     positive: str | None = None,
 ) -> Path:
-    """Write the same report on runs that were made separately; by default `comparison.html` where one stands."""
+    """Write the same report on runs that were made separately; by default `comparison.html` in the current folder."""
     from mooring.reports.formats import named_format
 
     chosen = named_format(format)  # a mistake is reported before anything is read
     return write_comparison(comparison([Path(folder) for folder in folders], trust, positive), chosen, out)
 
 
-def comparison(folders: Sequence[Path], trust: Trust = HOUSE_CODE, positive: str | None = None) -> "Report":
-    """What a report on these folders says, not written yet."""
+def comparison(
+    folders: Sequence[Path],
+    trust: Trust = HOUSE_CODE,
+    positive: str | None = None,
+    extension: "Extension | None" = None,
+) -> "Report":
+    """The report on these folders, not written yet."""
     from mooring.reports.compare import gather_several
     from mooring.reports.compose import compose
-    from mooring.reports.report_data import looking_for
+    from mooring.reports.report_data import NO_EXTENSION, looking_for
 
     if len(folders) < 2:
         raise ConfigError(["mooring compare takes two folders or more; for one there is mooring report"])
-    return compose(looking_for(gather_several(folders, trust), positive))
+    more = extension or NO_EXTENSION
+    return compose(looking_for(gather_several(folders, trust, more), positive), more)
 
 
 def write_comparison(report: "Report", chosen: "Format", out: Path | str | None) -> Path:

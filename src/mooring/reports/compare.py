@@ -8,7 +8,7 @@ from shlex import quote
 from mooring.config import Trust
 from mooring.reports.labels import label_runs
 from mooring.reports.reading import collect_report_data
-from mooring.reports.report_data import SEEDS, ReportData, Run, run_digest
+from mooring.reports.report_data import NO_EXTENSION, SEEDS, Extension, ReportData, Run, run_digest
 from mooring.reports.sections.setup import flattened, shown_tree
 from mooring.reports.table import cell_text
 
@@ -16,9 +16,9 @@ METHOD = "method"
 FACTORS = ("data", "partition", "model", "training")  # a method has its label; the rest changes no result
 
 
-def gather_several(folders: Sequence[Path], trust: Trust) -> ReportData:
+def gather_several(folders: Sequence[Path], trust: Trust, extension: Extension = NO_EXTENSION) -> ReportData:
     """All runs in these folders, each once; the second of two equal ones is named and not counted."""
-    books = [collect_report_data(folder, trust) for folder in folders]
+    books = [collect_report_data(folder, trust, extension) for folder in folders]
     kept: dict[tuple[str, int, str], Run] = {}
     left = [row for data in books for row in data.unfinished]
     for data, folder in zip(books, folders, strict=True):

@@ -3,22 +3,22 @@
 from dataclasses import replace
 
 from mooring.reports.accuracies import between, guess, mean_accuracy, percent, sureness
-from mooring.reports.claims import TONES, judged
 from mooring.reports.figure import Figure
-from mooring.reports.lead_figure import picture
-from mooring.reports.report_data import ReportData, SeedGroup
+from mooring.reports.report_data import NO_EXTENSION, Extension, ReportData, SeedGroup
 from mooring.reports.section import Card, Report, Section, VerdictLine
 from mooring.reports.sections import SECTIONS
+from mooring.reports.sections.setup import setup
 from mooring.reports.summary import healthy_count, ill_words, runs_text, summary_answers
 from mooring.reports.table import size
 from mooring.reports.winners import contests
 
 
-def compose(data: ReportData) -> Report:
-    """Sections that have nothing to say are left out."""
-    opening = picture(data)
-    built = (without_lead_figure(build(data), opening) for build in SECTIONS)
-    sections = tuple(section for section in built if not section.empty)
+def compose(data: ReportData, extension: Extension = NO_EXTENSION) -> Report:
+    """Sections without content are left out; the settings come last."""
+    opening = data.additions.figures
+    built = (*(build(data) for build in (*SECTIONS, *extension.sections)), *data.additions.sections, setup(data))
+    shown = (without_lead_figure(section, opening) for section in built)
+    sections = tuple(section for section in shown if not section.empty)
     return Report(
         data.title,
         subtitle(data),
@@ -28,7 +28,7 @@ def compose(data: ReportData) -> Report:
         data.command,
         data.seeds,
         summary_answers(data),
-        data.story,
+        data.additions.story,
         opening,
     )
 
@@ -45,16 +45,12 @@ def subtitle(report_data: ReportData) -> str:
 
 
 def cards(data: ReportData) -> tuple[Card, ...]:
-    claims = tuple(
-        Card(str(sum(claim.verdict == verdict for claim in data.claims)), verdict, f"of {len(data.claims)} claims")
-        for verdict in TONES
-        if data.claims
-    )
+    added = data.additions.cards
     if not data.groups:
-        return claims
+        return added
     if len(data.members) == 1:
         return single(data.groups[0])
-    return (*claims, *many(data))
+    return (*added, *many(data))
 
 
 def single(group: SeedGroup) -> tuple[Card, ...]:
@@ -80,7 +76,7 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
 
 
 def many(data: ReportData) -> tuple[Card, ...]:
-    """Of several experiments; a study's sweeps are different problems, among which there is no best."""
+    """Of several experiments; the best one only if all of them solve the same problem."""
     counted_ = (
         Card(
             str(len(data.members)),
@@ -89,7 +85,7 @@ def many(data: ReportData) -> tuple[Card, ...]:
         ),
         Card(str(len(data.lines)), "experiments", seeds_text(data)),
     )
-    if data.kind == "study":
+    if not data.one_problem:
         return counted_
     best = max(data.lines, key=mean_accuracy)
     found = contests(data)
@@ -111,9 +107,10 @@ def seeds_text(data: ReportData) -> str:
 
 
 def verdicts(data: ReportData) -> tuple[VerdictLine, ...]:
-    """A study's claims, then what the doctor says of its experiments."""
-    if not data.claims:
+    """What the folder's reader has decided, then the doctor's findings."""
+    decided = data.additions.verdicts
+    if not decided:
         return ()
     ill = [group for group in data.groups if any(run.diagnosis.ill for run in group.runs)]
     lines = (VerdictLine("bad", "ill", ill_words(ill)),) if ill else ()
-    return (*map(judged, data.claims), *lines, *healthy_count(sum(not run.diagnosis.ill for run in data.runs)))
+    return (*decided, *lines, *healthy_count(sum(not run.diagnosis.ill for run in data.runs)))

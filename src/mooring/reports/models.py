@@ -10,11 +10,11 @@ from mooring.federation.leave_one_out import WithoutSite, change
 from mooring.federation.model_file import ModelFile, SiteShare
 from mooring.fusion.predictor import Predictor
 from mooring.intervals import Rate
-from mooring.record import Cell, PositiveClass
+from mooring.record import PositiveClass
 from mooring.reports.formats.text import markdown
 from mooring.reports.page import write_html
 from mooring.reports.section import Card, Report, Section, VerdictLine
-from mooring.reports.table import Table, size
+from mooring.reports.table import Cell, Table, size
 
 ANSWERS = {
     "probability": "probabilities: calibrated, so that of images called with 0.9 about nine in ten should be right",

@@ -1,8 +1,7 @@
 """Columns of a table as a figure."""
 
-from mooring.record import Cell, Plot, PlottedLine
 from mooring.reports.figure import Curves, Line, PlotValues, Style, positive
-from mooring.reports.table import Table
+from mooring.reports.table import Cell, Plot, PlottedLine, Table
 
 STYLES: dict[str, Style] = {"note": "dashed", "measured": "solid"}
 CAPTIONS = {"note": "Dashed: as the note prints it; solid: measured.", "measured": ""}

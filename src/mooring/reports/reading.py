@@ -1,7 +1,7 @@
-"""Folders on disk -> the data of a report: a run, a sweep of runs, a study of sweeps."""
+"""Folders on disk -> the data of a report: a run, a sweep of runs, and what an extension reads."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -12,15 +12,10 @@ from mooring.config.search import search_of
 from mooring.config.tree import read_file
 from mooring.doctor import case_of, examine
 from mooring.errors import StoreError
-from mooring.record import FusionRecord, PrintedTable, RunFolder, StudyRecord, read_fusion, read_study
+from mooring.record import FusionRecord, RunFolder, read_fusion
 from mooring.reports.labels import label_runs
-from mooring.reports.report_data import ReportData, Run
-from mooring.reports.table import Table
+from mooring.reports.report_data import NO_EXTENSION, Extension, ReportData, Run
 from mooring.table_text import unguarded
-from mooring.types import ANSWERS
-
-AGAIN = "run the study again"
-SENTENCES = 3  # of a story
 
 
 def run_book(folder: Path, trust: Trust) -> ReportData:
@@ -165,84 +160,13 @@ def ordered(runs: list[Run], factors: dict[str, Any]) -> list[Run]:
     return sorted(runs, key=place)
 
 
-def study_book(folder: Path, trust: Trust) -> ReportData:
-    study = read_study(folder)
-    for i, row in enumerate(study.verdicts):
-        if row.verdict not in ANSWERS:
-            raise StoreError(
-                f"{folder / 'study.json'}: verdicts[{i}].verdict={row.verdict!r} is unknown",
-                f"write one of {', '.join(ANSWERS)}",
-            )
-    members, unfinished, baselines = [], [], {}
-    for name in study.sweeps:
-        if not (folder / name / "sweep.yaml").is_file():
-            unfinished.append((name, "the folder of this sweep is missing"))
-            continue
-        sweep = read_sweep(folder / name, name, trust)
-        members += sweep.members
-        unfinished += [(f"{name}/{run}", why) for run, why in sweep.unfinished]
-        if sweep.baseline:
-            baselines[name] = sweep.baseline
-    return ReportData(
-        "study",
-        study.title,
-        label_runs(members),
-        tuple(unfinished),
-        baselines,
-        study.verdicts,
-        (conditions(study), *tables(study.tables, "study")),
-        " · ".join(part for part in (f"study {study.study}", study.note, f"scale: {study.scale}") if part),
-        study.command,
-        tuple(replace(course, of=course.name) for course in tables(study.courses, "course")),
-        str(folder),
-        story(study),
-    )
+READERS = {"sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
 
 
-def story(study: StudyRecord) -> tuple[str, ...]:
-    """The study's main claims with their numbers, in at most three sentences; without any, its question."""
-    sentences = tuple(f"{row.says}: {row.measured}; {row.verdict}." for row in study.highlights[:SENTENCES])
-    return sentences or ((study.about.partition(". ")[0].rstrip(".?") + study.about[-1:],) if study.about else ())
-
-
-def conditions(study: StudyRecord) -> Table:
-    """What the study asks, and under which conditions it has answered."""
-    asked = {
-        "question": study.about,
-        "scale": ": ".join(part for part in (study.scale, study.scale_about) if part),
-        "seeds": ", ".join(map(str, study.seeds)),
-        "settings": " ".join(study.settings),
-        "command": study.command,
-    }
-    rows = tuple((what, text) for what, text in asked.items() if text)
-    return Table("study", "The study", ("what", "value"), rows, folded=True)
-
-
-def tables(printed: Sequence[PrintedTable], slug: str) -> list[Table]:
-    """As a study wrote them; every row as wide as its header, and what is drawn is there."""
-    found = []
-    for i, table in enumerate(printed, 1):
-        drawn = {name for plot in table.plots for line in plot.lines for name in (line.x, line.y)}
-        missing = sorted(drawn - {*table.columns})
-        short = [line for line, cells in enumerate(table.rows) if len(cells) != len(table.columns)]
-        if missing:
-            raise StoreError(f"study.json: {slug} table {i} draws the column {missing[0]!r}, which it has not", AGAIN)
-        if short:
-            wide = len(table.columns)
-            raise StoreError(f"study.json: {slug} table {i}: rows[{short[0]}] does not fill {wide} columns", AGAIN)
-        title = table.title or f"Table {i}"
-        n, named = len(table.seeds), ", ".join(map(str, table.seeds))
-        note = f"n = {n}, seed{'s' * (n > 1)} {named}." if table.seeds else ""
-        found.append(Table(f"{slug}-{i}", title, table.columns, table.rows, note, table.seeds, table.plots, table.name))
-    return found
-
-
-READERS = {"study.json": study_book, "sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
-
-
-def collect_report_data(folder: Path, trust: Trust = HOUSE_CODE) -> ReportData:
+def collect_report_data(folder: Path, trust: Trust = HOUSE_CODE, extension: Extension = NO_EXTENSION) -> ReportData:
     """What the folder holds, recognised by the file that only such a folder has."""
-    for name, read in READERS.items():
+    readers = {**extension.readers, **READERS}
+    for name, read in readers.items():
         if (folder / name).is_file():
             return read(folder, trust)
-    raise StoreError(f"{folder}: holds no run, sweep or study", f"name a folder with one of {', '.join(READERS)}")
+    raise StoreError(f"{folder}: holds nothing to report on", f"name a folder with one of {', '.join(readers)}")

@@ -1,15 +1,16 @@
 """What is reported on: runs, in groups that differ by their seed alone."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from pathlib import Path
 
-from mooring.config import Experiment
+from mooring.config import Experiment, Trust
 from mooring.doctor import Case, Diagnosis
-from mooring.record import ClientHistory, DecidedClaim, Environment, FusionRecord, Result, RoundRecord, positive_label
-from mooring.reports.table import Table
+from mooring.record import ClientHistory, Environment, FusionRecord, Result, RoundRecord, positive_label
+from mooring.reports.figure import Figure
+from mooring.reports.section import Card, Section, SummaryAnswer, VerdictLine
 from mooring.trees import Tree
 
 SEEDS = ("seed", "partition.seed")
@@ -114,22 +115,32 @@ class SeedGroup:
 
 
 @dataclass(frozen=True)
+class Additions:
+    """What the reader of a folder adds to the report on its runs."""
+
+    cards: tuple[Card, ...] = ()
+    verdicts: tuple[VerdictLine, ...] = ()
+    sections: tuple[Section, ...] = ()
+    story: tuple[str, ...] = ()  # a few sentences at the top
+    figures: tuple[Figure, ...] = ()  # that the page opens with
+    next_step: SummaryAnswer | None = None
+
+
+@dataclass(frozen=True)
 class ReportData:
     """Everything that was found in a folder."""
 
-    kind: Literal["run", "sweep", "study", "comparison"]
+    kind: str  # run, sweep, comparison, or what an extension reads
     title: str
     members: tuple[Run, ...]  # of a sweep: its runs, and what was only fused
     unfinished: tuple[tuple[str, str], ...] = ()  # (name, why)
     baselines: dict[str, str] = field(default_factory=dict)  # sweep -> factor=value to compare with
-    claims: tuple[DecidedClaim, ...] = ()
-    tables: tuple[Table, ...] = ()  # a study's own
     subtitle: str = ""
     command: str = ""  # that makes it again
-    courses: tuple[Table, ...] = ()  # a study's: every round of every client
     folder: str = ""  # as it was named
-    story: tuple[str, ...] = ()  # a study's, in a few sentences
     positive: str | None = None  # the class that is looked for, where somebody has named one
+    one_problem: bool = True  # False: its sweeps are different problems, so no experiment is the best
+    additions: Additions = Additions()
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -166,6 +177,17 @@ class ReportData:
         """Of an experiment, the same in every figure."""
         labels = [group.label for group in self.lines]
         return labels.index(label) if label in labels else 0
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What a room above adds to reports: readers of its own folders, and sections."""
+
+    readers: Mapping[str, Callable[[Path, Trust], ReportData]] = field(default_factory=dict)  # by a file in the folder
+    sections: tuple[Callable[[ReportData], Section], ...] = ()
+
+
+NO_EXTENSION = Extension()
 
 
 def looking_for(data: ReportData, positive: str | None) -> ReportData:

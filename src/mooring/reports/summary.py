@@ -20,7 +20,7 @@ def summary_answers(data: ReportData) -> tuple[SummaryAnswer, ...]:
     if len(data.members) == 1:
         run = data.members[0]
         return (what(run), how_good(run, data.positive), healthy(data), next_of_run(data, run), *made(data))
-    if data.kind == "study":  # its claims say the rest
+    if not data.one_problem:
         return (what_of_many(data), *next_of_many(data), *made(data))
     return (what_of_many(data), *best_of_many(data), healthy(data), *next_of_many(data), *made(data))
 
@@ -157,9 +157,9 @@ def images_text(data: ReportData) -> str:
 
 
 def test_images_text(data: ReportData) -> str:
-    """A study has no best among its problems: this says what its accuracies are measured on."""
+    """What the accuracies are measured on, if no answer about the best experiment says it."""
     first, sets = data.members[0], {(run.dataset, run.result.test_images) for run in data.members}
-    return f" Accuracies on {images(first)}.{guessing(first)}" if data.kind == "study" and len(sets) == 1 else ""
+    return f" Accuracies on {images(first)}.{guessing(first)}" if not data.one_problem and len(sets) == 1 else ""
 
 
 def changed_alike(data: ReportData) -> Iterator[str]:
@@ -225,12 +225,8 @@ def summed_up(found: tuple[Best[SeedGroup], ...]) -> str:
 def next_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
     """What is not finished first, then more seeds where nothing is settled, then the paper."""
     folder, question = quote(data.folder), "What to do next"
-    if data.kind == "study":
-        yield SummaryAnswer(
-            question,
-            "The tables of the note beside these, as a workbook:",
-            command=f"mooring report {folder} --format excel",
-        )
+    if data.additions.next_step is not None:
+        yield data.additions.next_step
         return
     if data.kind == "sweep" and data.unfinished and data.command:
         yield SummaryAnswer(question, "Not all is finished; the same command goes on:", command=data.command)

@@ -5,13 +5,59 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import accumulate
+from math import isfinite
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, Literal
 
-from mooring.record import Cell, Plot, Quoted, Spread
 from mooring.table_text import guarded, in_csv, matching_digits, printable
 
 NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and sample standard deviation over seeds, of which a single one has none; n where rows differ in it."""
+
+    mean: float
+    std: float | None = None
+    n: int | None = None
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A number as somebody printed it: `0.7670` keeps its last digit."""
+
+    quoted: str
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.value):
+            raise ValueError(f"{self.quoted[:40]!r} is no number")
+
+    @property
+    def value(self) -> float:
+        return float(self.quoted.replace(",", ""))
+
+
+Cell = str | int | float | Spread | Quoted | None
+
+
+@dataclass(frozen=True)
+class PlottedLine:
+    """One column over another, both by name; of the note or measured."""
+
+    x: str
+    y: str
+    source: Literal["note", "measured"] = "measured"
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Columns of a table that are drawn together."""
+
+    title: str
+    y_title: str
+    lines: tuple[PlottedLine, ...]
+    scale: Literal["linear", "log"] = "linear"
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from mooring.errors import needed
-from mooring.record import Cell, write_atomically
+from mooring.record import write_atomically
 from mooring.reports.figure import Curves, Line, colour
 from mooring.reports.plots import figure as drawn_columns
 from mooring.reports.section import Report
-from mooring.reports.table import Table, cell_text
+from mooring.reports.table import Cell, Table, cell_text
 from mooring.table_text import printable
 
 LONGEST_NAME = 31  # of a sheet

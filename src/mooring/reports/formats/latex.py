@@ -6,9 +6,9 @@ from math import sqrt
 from pathlib import Path
 from textwrap import wrap
 
-from mooring.record import Cell, write_atomically
+from mooring.record import write_atomically
 from mooring.reports.section import Report, Section
-from mooring.reports.table import Table, cell_text
+from mooring.reports.table import Cell, Table, cell_text
 from mooring.table_text import printable
 
 LONG = 35  # rows beyond which a table runs over pages

@@ -7,12 +7,10 @@ from mooring.reports.section import Section
 from mooring.reports.sections.accuracy import accuracy
 from mooring.reports.sections.classes import classes
 from mooring.reports.sections.costs import costs
-from mooring.reports.sections.findings import courses, documented, findings
+from mooring.reports.sections.findings import findings
 from mooring.reports.sections.fusions import fusions
-from mooring.reports.sections.imported import imported
 from mooring.reports.sections.partition import partition
 from mooring.reports.sections.prototypes import prototypes
-from mooring.reports.sections.setup import setup
 from mooring.reports.sections.training import training
 
 SECTIONS: tuple[Callable[[ReportData], Section], ...] = (
@@ -23,11 +21,7 @@ SECTIONS: tuple[Callable[[ReportData], Section], ...] = (
     classes,
     fusions,
     costs,
-    imported,
     findings,
-    documented,
-    courses,
-    setup,
 )
 
 __all__ = ["SECTIONS"]

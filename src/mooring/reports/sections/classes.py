@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-from mooring.record import Cell
 from mooring.reports.accuracies import looked_at, sure_of
 from mooring.reports.figure import Bars, Heat
 from mooring.reports.report_data import ReportData, Run, SeedGroup, seeds_of
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import SeedValues, side_by_side
-from mooring.reports.table import Table, spread
+from mooring.reports.table import Cell, Table, spread
 
 
 def classes(data: ReportData) -> Section:

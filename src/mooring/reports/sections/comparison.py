@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from mooring.record import Cell
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.report_data import SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports.sections.drawing import SeedValues, side_by_side
-from mooring.reports.table import Table, spread
+from mooring.reports.table import Cell, Table, spread
 from mooring.sweep.summary import Pair, Scored, difference, paired
 
 COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")

@@ -9,10 +9,9 @@ from mooring.methods import maps_of
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.flops import feature_flops, forward_flops
 from mooring.models.network import Blueprint
-from mooring.record import Cell
 from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
-from mooring.reports.table import Table, average
+from mooring.reports.table import Cell, Table, average
 from mooring.uploads.moments import Moments
 
 BACKWARD = 3  # forward and backward together, in forwards

@@ -1,13 +1,11 @@
-"""What was found: by the doctor in every run, and by a study of every claim of its note."""
+"""The doctor's findings in every run."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from mooring.doctor import Finding
-from mooring.record import Cell
 from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
-from mooring.reports.table import Table
+from mooring.reports.table import Cell, Table
 
 FEW = 3  # findings that are read at once; the first one stands at the top
 COLUMNS = ("experiment", "in runs", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
@@ -42,20 +40,3 @@ def finding_row(run: Run, finding: Finding) -> tuple[Cell, ...]:
     evidence = finding.evidence[0].text if finding.evidence else None
     first = (finding.severity, finding.kind, finding.words)
     return *first, clients, finding.round, evidence, finding.remedy or None
-
-
-def documented(data: ReportData) -> Section:
-    columns = ("claim", "in the note's words", "documented", "measured", "verdict", "why", "where", "id")
-    rows = tuple(
-        tuple(cell or None for cell in (c.claim, c.phrase, c.documented, c.measured, c.verdict, c.why, c.where, c.id))
-        for c in data.claims
-    )
-    claims = (Table("documented", "Documented and measured", columns, rows, folded=True),) if rows else ()
-    lead = "Every claim of the note beside what these runs show."
-    tables = tuple(replace(table, folded=table.folded or bool(table.plots)) for table in data.tables)
-    return Section("documented", "Documented versus measured", lead, tables=(*claims, *tables))
-
-
-def courses(data: ReportData) -> Section:
-    lead = "Every round of every client, run by run: what the tables above are drawn from."
-    return Section("courses", "Every round", lead, tables=tuple(replace(c, folded=True) for c in data.courses))

@@ -1,11 +1,11 @@
 """The same uploads under other fusion rules."""
 
-from mooring.record import Cell, FusionRecord
+from mooring.record import FusionRecord
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import side_by_side
-from mooring.reports.table import Table, average, spread
+from mooring.reports.table import Cell, Table, average, spread
 from mooring.trees import to_tree
 
 FusionLabel = tuple[str, str]  # name, which clients

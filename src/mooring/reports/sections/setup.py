@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 
 from mooring.config import as_yaml
-from mooring.record import Cell, Quoted, as_tree
+from mooring.record import as_tree
 from mooring.reports.report_data import ReportData, Run
 from mooring.reports.section import Section
-from mooring.reports.table import Table
+from mooring.reports.table import Cell, Quoted, Table
 from mooring.trees import Tree
 
 ABSENT = "(absent)"

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from math import isfinite
 
-from mooring.record import Cell, NotFinite, Origin
+from mooring.record import NotFinite, Origin
 from mooring.reports.report_data import ReportData, Run
 from mooring.reports.section import Section
 from mooring.reports.sections.setup import flattened
-from mooring.reports.table import Table
+from mooring.reports.table import Cell, Table
 
 Origins = list[tuple[Run, Origin]]
 

@@ -1,19 +1,33 @@
 """What a study found: the types behind `study.json`."""
 
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from mooring.record.files import read_json, unsealed, write_record
+from mooring.record import read_json, unsealed, write_record
+from mooring.reports.table import Cell, Plot, Spread
 
 STUDY = "study.json"
 AGAIN = "run the study again"
 
+ClaimAnswer = Literal["confirmed", "not confirmed", "cannot be seen at this scale"]
+CONFIRMED: ClaimAnswer = "confirmed"
+REFUTED: ClaimAnswer = "not confirmed"
+UNSEEN: ClaimAnswer = "cannot be seen at this scale"
+ANSWERS: tuple[ClaimAnswer, ...] = get_args(ClaimAnswer)
+
+
+@dataclass(frozen=True)
+class MainNumber:
+    """The number that decides a claim, over seeds; `name` says what it is if it is not the measure itself."""
+
+    value: Spread
+    name: str = ""
+
 
 @dataclass(frozen=True)
 class DecidedClaim:
-    """What a study found out about a sentence of its note."""
+    """A claim of a note and the study's verdict on it."""
 
     id: str
     claim: str
@@ -23,7 +37,8 @@ class DecidedClaim:
     documented: str = ""
     measured: str = ""
     reason: str = ""
-    remark: str = ""  # what the author of the study has to say of it
+    remark: str = ""  # by the author of the study
+    number: MainNumber | None = None
 
     @property
     def why(self) -> str:
@@ -37,52 +52,6 @@ class Observation:
     says: str
     verdict: str
     measured: str
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Mean and sample standard deviation over seeds, of which a single one has none; n where rows differ in it."""
-
-    mean: float
-    std: float | None = None
-    n: int | None = None
-
-
-@dataclass(frozen=True)
-class Quoted:
-    """A number as somebody printed it: `0.7670` keeps its last digit."""
-
-    quoted: str
-
-    def __post_init__(self) -> None:
-        if not isfinite(self.value):
-            raise ValueError(f"{self.quoted[:40]!r} is no number")
-
-    @property
-    def value(self) -> float:
-        return float(self.quoted.replace(",", ""))
-
-
-Cell = str | int | float | Spread | Quoted | None
-
-
-@dataclass(frozen=True)
-class PlottedLine:
-    """One column over another, both by name; of the note or measured."""
-
-    x: str
-    y: str
-    source: Literal["note", "measured"] = "measured"
-
-
-@dataclass(frozen=True)
-class Plot:
-    """Columns of a table that are drawn together."""
-
-    title: str
-    y_title: str
-    lines: tuple[PlottedLine, ...]
-    scale: Literal["linear", "log"] = "linear"
 
 
 @dataclass(frozen=True)
