@@ -199,10 +199,10 @@ def test_names_with_brackets_are_printed_as_they_are(cli):
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        ('{"format": 1}', "result.json: method is missing; repeat the run with --again"),
-        ('{"format": 1, "rounds": 5, "partition": {}}', "result.json: a damaged record of format 1 (mooring 0.1)"),
+        ('{"format": 2}', "result.json: method is missing; repeat the run with --again"),
+        ('{"format": 1}', "result.json: has format 1, this version reads 2"),
         ('{"format": 2, "method": 7}', "result.json: method=7 is not text; repeat the run with --again"),
-        ('{"format": 3}', "result.json: has format 3, this version reads 1 and 2"),
+        ('{"format": 3}', "result.json: has format 3, this version reads 2"),
         ('{"format": 2, "met', "result.json: is not valid JSON"),
     ],
 )

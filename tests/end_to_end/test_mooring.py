@@ -120,20 +120,6 @@ def test_without_the_extra_the_choice_is_another_and_says_so(monkeypatch, cli, s
         EncoderFeatures().size(None)
 
 
-def test_a_retired_method_names_what_took_its_place(cli):
-    code, _, err = cli("run", "method=moored")
-    assert (code, err) == (2, "error: method=moored: is retired; use mooring, or v7 with fusion=class-expert\n")
-
-
-def test_the_record_of_a_retired_method_can_still_be_read():
-    from mooring.config import parse
-
-    tree = one("method=v4").tree()
-    tree["method"]["name"] = "moored"
-    (old,) = parse(tree)
-    assert (old.label, old.fingerprint()) == ("moored", one("method=v4").fingerprint())
-
-
 def test_workers_change_no_byte_and_the_split_no_prediction(words, tmp_path):
     splits = {"skewed": ["partition.alpha=0.05"], "even": ["partition.kind=iid"]}
     results = {name: run(one(*words, *splits[name], "engine.workers=1", f"out={tmp_path / name}")) for name in splits}

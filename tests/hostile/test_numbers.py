@@ -101,31 +101,6 @@ def test_an_event_with_a_number_of_thousands_of_digits_is_rejected_by_line(folde
         _ = RunFolder(folder).events
 
 
-OLD = [
-    {"event": "partition", "clients": 10**12, "samples": 5},
-    {"event": "round", "client": 0, "round": 0, "sigma_local": 1e200},
-    {"event": "round", "client": 0, "round": 0, "lambda": 10**400, "lambda_raw": 0.5},
-]
-
-
-@pytest.mark.parametrize("event", OLD, ids=["clients", "square", "ratio"])
-def test_events_of_format_1_are_not_believed_either(tmp_path, event):
-    (tmp_path / "events.jsonl").write_text(json.dumps(event) + "\n")
-    try:
-        assert RunFolder(tmp_path).record.clients == ()
-    except StoreError as error:
-        assert "events.jsonl: line 1: " in str(error)
-
-
-@pytest.mark.parametrize(
-    "row", [{"round": 0, "clients": [{"client": 0, "sigma_local": 1e200}]}, {"round": 0, "clients": [7]}]
-)
-def test_a_result_of_format_1_is_not_believed_either(tmp_path, row):
-    (tmp_path / "result.json").write_text(json.dumps({"format": 1, "rounds": [row]}))
-    with pytest.raises(StoreError, match="a damaged record of format 1"):
-        _ = RunFolder(tmp_path).result
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [

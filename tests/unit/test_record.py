@@ -2,10 +2,8 @@
 
 import json
 import os
-import shutil
 import threading
 from dataclasses import fields, replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -45,7 +43,6 @@ from mooring.record.files import Unsynced
 from mooring.reports.table import Quoted, Spread
 from mooring.types import PartitionSummary, Upload
 
-FORMAT_1 = Path(__file__).parent / "format1"
 METRICS = Metrics(0.5, 0.4, 0.3, 0.1, (0.5, None), ((1, 0), (1, 0)))
 ROW = ClientRecord(1, 0, 12, 0.5, 2.0, 0.1, {"supcon": 2.0}, 20.0, 0.7, 14.0, 20.0, 28.0, prototype_norms=(1.0, 2.0))
 RESULT = Result(
@@ -277,28 +274,3 @@ def test_a_record_puts_events_and_result_together_by_client(tmp_path):
     assert (record.result.accuracy, record.fused) == (0.5, {0: 0.5})
     assert record.clients[1].rounds == (replace(ROW, accuracy=0.75),)
     assert (record.mean_accuracy(0), record.mean_accuracy(1)) == (0.75, None)
-
-
-def test_a_folder_of_format_1_is_still_read(tmp_path):
-    shutil.copytree(FORMAT_1, tmp_path / "old")
-    folder = RunFolder(tmp_path / "old")
-    old = json.loads((FORMAT_1 / "result.json").read_text())
-    result, record = folder.result, folder.record
-    assert result.accuracy == result.last.accuracy == old["accuracy"]
-    row = old["rounds"][-1]["clients"][1]
-    told = result.last.clients[1]
-    assert (told.lambda_felt, told.lambda_raw, told.base_loss) == (row["lambda"], row["lambda_raw"], row["base_loss"])
-    assert [site.images for site in result.sites] == old["partition"]["sizes"]
-    assert result.upload_bytes == sum(u["bytes"] for u in old["uploads"] if u["round"] == 1)
-    first = record.clients[0]
-    assert (len(first.rounds), len(first.epochs), first.samples) == (2, 2, 40)
-    assert first.rounds[1].sigma_sq_align is not None
-    assert first.epochs[0].terms.keys() == first.rounds[0].terms.keys()
-    assert folder.fusions[0].fusion == "class-expert"
-    assert folder.fusions[0].accuracy == folder.fusions[0].metrics.accuracy > 0
-
-
-def test_a_damaged_folder_of_format_1_says_which_version_wrote_it(tmp_path):
-    (tmp_path / "result.json").write_text('{"format": 1, "rounds": 7}')
-    with pytest.raises(StoreError, match=r"a damaged record of format 1 \(mooring 0.1\)"):
-        _ = RunFolder(tmp_path).result

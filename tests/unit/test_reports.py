@@ -341,11 +341,9 @@ def damaged(folder, name, text):
         ("sweep.yaml", "baseline: v4", "baseline='v4' names no factor"),
         ("sweep.yaml", "factors: {}", "no run of this sweep has finished"),
         ("experiment.yaml", "seed: 1", "this run is not finished"),
-        ("result.json", "{}", "has format unknown, this version reads 1 and 2"),
-        ("result.json", '{"format": 3}', "has format 3, this version reads 1 and 2"),
+        ("result.json", "{}", "has format unknown, this version reads 2"),
+        ("result.json", '{"format": 3}', "has format 3, this version reads 2"),
         ("result.json", '{"format": 2}', "method is missing"),
-        ("result.json", '{"format": 1}', "method is missing"),
-        ("result.json", '{"format": 1, "rounds": 3}', "a damaged record of format 1 (mooring 0.1)"),
         ("notes.txt", "x", "holds nothing to report on"),
     ],
 )

@@ -20,7 +20,7 @@ from mooring.data.digits import Digits
 from mooring.data.images import Source
 from mooring.data.partition import Dirichlet, Partitioner
 from mooring.errors import ConfigError, nearest
-from mooring.methods import METHODS, RETIRED, Method
+from mooring.methods import METHODS, Method
 from mooring.models.backbones import Backbone, DigitsNet
 from mooring.trees import LATER, hashed_fields
 from mooring.types import Count, Seed
@@ -169,6 +169,4 @@ def named_method(name: str, trust: Trust) -> Method:
         if isinstance(method, Method):
             return method
         raise ConfigError([f"method={name}: {described(name, method)}; it must be a mooring.Method"])
-    if name in RETIRED:
-        raise ConfigError([f"method={name}: is retired; use {RETIRED[name]}"])
     raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS, 'mooring methods')}"])

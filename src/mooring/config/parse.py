@@ -25,7 +25,7 @@ from mooring.data.partition import Sites
 from mooring.errors import MOST_PROBLEMS, ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
 from mooring.losses.feature_bank import wants
-from mooring.methods import METHODS, RETIRED, Method
+from mooring.methods import METHODS, Method
 from mooring.models.backbones import Backbone, DigitsNet, ResNet8
 from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertainty
 
@@ -135,7 +135,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
     built["why"] = builder.build(str, rest.get("why", NOTHING), "", "why")
     last, builder.problems = builder.problems, first  # problems of the method are reported before the rest
     try:
-        base: Any = NOTHING if name == CUSTOM or _of_the_past(name, method) else named_method(name, trust)
+        base: Any = NOTHING if name == CUSTOM else named_method(name, trust)
         choice = None if NOTHING in (base, built["data"]) else choose_features(base, built["data"])
         base = base if choice is None else choice.method
         for path, problem in check_user_parts(Method, base, PART_KINDS, "method"):
@@ -187,11 +187,6 @@ def _name(method: Tree) -> str:
 def _written_out(method: Tree) -> bool:
     client = method.get("client")
     return isinstance(client, dict) and isinstance(client.get("terms"), list)
-
-
-def _of_the_past(name: str, method: Tree) -> bool:
-    """The record of a method that is retired: it is all there, and can still be read."""
-    return name in RETIRED and _written_out(method)
 
 
 def impossible_combinations(method: Method) -> Iterator[str]:

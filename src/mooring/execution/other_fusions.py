@@ -91,8 +91,7 @@ class FinishedRun:
         folder.experiment_file  # noqa: B018  # raises an error if the clients trained by another
         experiment = reload(path, overrides, trust)
         with reading_progress(emit):
-            classes = result.classes if result.job_sha256 else None  # format 1: no names
-            examiner = Examiner(experiment.data, classes, device_of_server(experiment.engine))
+            examiner = Examiner(experiment.data, result.classes, device_of_server(experiment.engine))
         if result.test_images not in (None, examiner.images):
             raise StoreError(
                 f"{path}: was evaluated on {result.test_images} test images, and there are {examiner.images} now",

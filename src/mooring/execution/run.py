@@ -120,8 +120,6 @@ def unchanged(result: Result, experiment: Experiment, folder: RunFolder) -> Resu
                 "repeat it with --again",
             )
     if experiment.method.track == "frozen encoder":
-        if result.job_sha256 is None:
-            raise StoreError(f"out={folder.path}: was made by mooring 0.1", "repeat it with --again")
         _, job = prepare(experiment)
         names = {name for part in job.needs for name in part.expected(job.blueprint)}
         if not names <= folder.upload(result.uploads[0]).tensors.keys():

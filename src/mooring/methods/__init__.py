@@ -16,6 +16,5 @@ GROUPS: dict[str, dict[str, Method]] = {
     "statistics: clients train nothing": STATISTICS,
 }
 METHODS: dict[str, Method] = {name: method for group in GROUPS.values() for name, method in group.items()}
-RETIRED: dict[str, str] = {"moored": "mooring, or v7 with fusion=class-expert"}  # once a method -> what took its place
 
-__all__ = ["FAFI", "GROUPS", "METHODS", "METHOD_SOURCES", "RETIRED", "Method", "maps_of", "track_of"]
+__all__ = ["FAFI", "GROUPS", "METHODS", "METHOD_SOURCES", "Method", "maps_of", "track_of"]

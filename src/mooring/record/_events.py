@@ -8,14 +8,13 @@ from time import time
 
 from mooring.errors import StoreError
 from mooring.events import KEPT, Event
-from mooring.record import _format1
 from mooring.record._json import as_tree, from_tree, strict_json
 from mooring.record.files import read_bytes
 from mooring.record.result import FORMAT
 
 EVENTS = "events.jsonl"
 AGAIN = "repeat the run with --again"
-HEADER = "events"  # the word of the first line, which tells the format
+HEADER = "events"  # the event name of the first line, which holds the format
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,6 @@ def read_events(path: Path) -> tuple[TimedEvent, ...]:
 def events_in(text: str, path: str) -> tuple[TimedEvent, ...]:
     """Words of other versions are passed over; a known one that is malformed is rejected. `path` names the text."""
     found: list[TimedEvent] = []
-    current = False  # is the format this version's? A file without a header is of format 1
     for number, line in enumerate(text.split("\n"), 1):
         try:
             tree = json.loads(line)
@@ -63,11 +61,7 @@ def events_in(text: str, path: str) -> tuple[TimedEvent, ...]:
             raise StoreError(f"{path}: line {number}: holds a number of thousands of digits", AGAIN) from None
         if not isinstance(tree, dict) or not isinstance(tree.get("event"), str):
             continue
-        if tree["event"] == HEADER:
-            current = True
-            continue
         try:
-            tree = tree if current else _format1.event(tree)
             kind = KEPT.get(tree["event"])
             if kind is not None:
                 found.append(TimedEvent(from_tree(float | None, tree.get("time"), "time"), from_tree(kind, tree)))

@@ -1,18 +1,17 @@
 """A run folder, as everybody reads it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
 
 from mooring.errors import StoreError
-from mooring.record import _format1, _uploads
+from mooring.record import _uploads
 from mooring.record._events import EVENTS, TimedEvent, read_events
 from mooring.record._json import from_tree
 from mooring.record.files import (
     CHANGED,
-    SEAL,
     as_record,
     file_sha256,
     read_json,
@@ -86,11 +85,9 @@ class RunFolder:
             raise StoreError(f"{self.path}: has not ended", way_on)
         remedy = "name the folder of a finished run" if not self.ended else AGAIN
         tree = read_json(path, remedy)
-        if isinstance(tree, dict) and tree.get("format") == 1:
-            return as_record(Result, upgraded(_format1.result, tree, path), path, AGAIN)
         if not isinstance(tree, dict) or tree.get("format") != FORMAT:
             written = tree.get("format", "unknown") if isinstance(tree, dict) else "unknown"
-            raise StoreError(f"{path}: has format {written}, this version reads 1 and {FORMAT}", AGAIN)
+            raise StoreError(f"{path}: has format {written}, this version reads {FORMAT}", AGAIN)
         return unsealed(Result, tree, path, AGAIN)
 
     @cached_property
@@ -199,20 +196,4 @@ def write_result(folder: Path, result: Result) -> Result:
 def read_fusion(path: Path) -> FusionRecord:
     """One file of `fusions/` or of a sweep's `fused/`."""
     remedy = "remove the file and fuse again"
-    tree = read_json(path, remedy)
-    if isinstance(tree, dict) and "format" not in tree:
-        return as_record(FusionRecord, upgraded(_format1.fusion, tree, path), path, remedy)
-    return unsealed(FusionRecord, tree, path, remedy)
-
-
-def upgraded(upgrade: Callable[[_format1.Tree], _format1.Tree], tree: _format1.Tree, path: Path) -> object:
-    """A record of format 1 as one of this format; a damaged one raises an error with the version that wrote it.
-
-    Format 1 had no seal: a record with a seal is of a later format, and its format field has changed.
-    """
-    if SEAL in tree:
-        raise StoreError(f"{path}: {CHANGED}", AGAIN)
-    try:
-        return upgrade(tree)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError):
-        raise StoreError(f"{path}: a damaged record of format 1 (mooring 0.1)", AGAIN) from None
+    return unsealed(FusionRecord, read_json(path, remedy), path, remedy)

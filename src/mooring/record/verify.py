@@ -1,4 +1,4 @@
-"""Is everything in a run folder what was written: configuration, events, uploads, result, other fusions?"""
+"""Check that the files of a run folder are as they were written: configuration, events, uploads, result, fusions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from mooring.errors import StoreError
 from mooring.record.files import file_sha256
 from mooring.record.folder import RESULT, RunFolder, read_fusion
 
-FileState = Literal["as written", "changed", "missing", "not known"]
+FileState = Literal["as written", "changed", "missing"]
 
 
 @dataclass(frozen=True)
 class Verified:
-    """One file, and whether it is what it was; "not known" where a result of format 1 kept no hash of it."""
+    """One file, and whether its content is still what was written."""
 
     file: str
     state: FileState
 
 
 def verify(folder: RunFolder) -> tuple[Verified, ...]:
-    """Every file that belongs to the run. Refused if there is no result to hold them against."""
+    """Every file that belongs to the run. Raises an error if there is no result to compare them with."""
     return tuple(_checks(folder))
 
 
@@ -33,7 +33,7 @@ def _checks(folder: RunFolder) -> Iterator[Verified]:
             raise
         yield Verified(f"{RESULT} ({error.problem})", "changed")
         return
-    yield Verified(RESULT, "as written" if result.format > 1 and result.files else "not known")
+    yield Verified(RESULT, "as written")
     for name, known in result.files.items():
         yield Verified(name, _compared(folder.path / name, known))
     for upload in result.uploads:

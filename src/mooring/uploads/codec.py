@@ -22,7 +22,7 @@ from mooring.trees import Tree, canonical_json
 from mooring.types import Upload
 from mooring.uploads.pieces import Piece, Pieces
 
-FORMAT = 2  # 1: without site, job and SHA-256
+FORMAT = 2
 LENGTH = 8  # bytes that hold the length of the header
 ALIGNMENT = 8
 METADATA, FACTS, DIGEST = "__metadata__", "mooring", "sha256"
@@ -142,9 +142,9 @@ def header_facts(header: Tree, what: str) -> Tree:
     except (ValueError, RecursionError) as error:
         reject_upload(what, f"has facts that cannot be read ({ascii_repr(str(error))})")
     version = facts.get("format")
-    if type(version) is not int or version not in (1, FORMAT):
-        reject_upload(what, f"has format {ascii_repr(version)}; this version reads up to {FORMAT}")
-    if version > 1 and DIGEST not in metadata:
+    if type(version) is not int or version != FORMAT:
+        reject_upload(what, f"has format {ascii_repr(version)}; this version reads {FORMAT}")
+    if DIGEST not in metadata:
         reject_upload(what, "has no SHA-256 in its header")
     return facts
 
@@ -168,7 +168,7 @@ def tensors_of(header: Tree, data: Piece, limits: Limits, what: str) -> dict[str
     if end != len(body):
         reject_upload(what, f"has {len(body)} bytes of tensors, {end} of them named")
     metadata = {key: value for key, value in header[METADATA].items() if key != DIGEST}
-    if DIGEST in header[METADATA] and digest_of(entries, metadata, [body]) != header[METADATA][DIGEST]:
+    if digest_of(entries, metadata, [body]) != header[METADATA][DIGEST]:
         reject_upload(what, "was changed on the way: its SHA-256 is another")
     return {name: tensor_of(name, entry, body, what) for name, entry in entries.items()}
 
@@ -238,7 +238,7 @@ def digest_of(entries: Tree, metadata: Tree, pieces: Iterable[Piece]) -> str:
 
 
 def count_fact(facts: Tree, name: str, what: str) -> int:
-    """A number that every upload tells."""
+    """A number that every upload holds."""
     value = facts.get(name)
     if not is_size(value):
         reject_upload(what, f"has {name}={ascii_repr(value)}, which is no whole number from 0 on")
@@ -247,8 +247,8 @@ def count_fact(facts: Tree, name: str, what: str) -> int:
 
 
 def text_fact(facts: Tree, name: str, what: str) -> str:
-    """Words that an upload tells since format 2."""
-    value = facts.get(name, "" if facts["format"] == 1 else None)
+    """A text that every upload holds."""
+    value = facts.get(name)
     if not isinstance(value, str) or not is_line(value):
         reject_upload(what, f"has {name}={ascii_repr(value)}, which is no line of at most {LONGEST} printable letters")
     return value
