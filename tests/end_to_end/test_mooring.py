@@ -15,7 +15,7 @@ from mooring import load, run
 from mooring.errors import ExtraError, FusionError
 from mooring.events import FeaturesChosen
 from mooring.execution import prepare
-from mooring.fusion import LinearHeadFusion, fuse, load_predictor, save_predictor
+from mooring.fusion import LinearHeadFusion, decode_predictor, encode_predictor, fuse
 from mooring.fusion.base import Server
 from mooring.models.feature_maps import DATA_FREE, ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile
 from mooring.record import RunFolder
@@ -153,12 +153,12 @@ def test_a_saved_predictor_carries_its_file(words, tmp_path):
     shutil.copy(experiment.method.fusion.map.path, path)
     fusion = LinearHeadFusion(OnnxFile(str(path), 16, ("maps@2",)))
     predictor = fuse(fusion, uploads, Server(job.blueprint))
-    save_predictor(predictor, tmp_path / "p.safetensors", {})
+    data = encode_predictor(predictor)
     scores = predictor(federation.train.images)
     path.unlink()
-    loaded = load_predictor(tmp_path / "p.safetensors")
+    loaded = decode_predictor(data)
     assert torch.equal(loaded.predictor(federation.train.images), scores)
-    assert json.dumps(loaded.manifest.predictor).count("sha256:") == 1
+    assert json.dumps(loaded.predictor.tree()).count("sha256:") == 1
 
 
 def test_an_encoder_that_turns_to_rubbish_on_real_images_stops_the_run_in_one_line(stripes, cli, tmp_path):

@@ -9,7 +9,7 @@ import torch
 from mooring import fuse, load, run
 from mooring.errors import MooringError
 from mooring.execution.sent_encoder import point_to_encoder
-from mooring.fusion import load_predictor, save_predictor
+from mooring.fusion import decode_predictor, encode_predictor
 from mooring.fusion.base import Server
 from mooring.models.feature_maps import Pixels, PublicEncoder, RandomFilters
 from mooring.record import RunFolder
@@ -72,8 +72,7 @@ def test_a_saved_predictor_carries_the_encoder(finished, tmp_path):
     head = point_to_encoder(experiment.method.fusion, folder / "encoder.safetensors")
     uploads = [RunFolder(folder).upload(record) for record in result.uploads]
     predictor = fused(head, uploads, Server(job.blueprint))
-    save_predictor(predictor, tmp_path / "p", {})
-    loaded = load_predictor(tmp_path / "p").predictor
+    loaded = decode_predictor(encode_predictor(predictor)).predictor
     assert loaded.map.path.startswith("sha256:")
     images = federation.train.images[:10]
     assert torch.equal(loaded(images), predictor(images))

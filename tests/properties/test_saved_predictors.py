@@ -18,9 +18,9 @@ import mooring
 from mooring.client import run_client
 from mooring.data.sites import InMemorySite
 from mooring.errors import ModelError, UploadError
+from mooring.federation import Provenance, save_model
 from mooring.fusion import (
     FUSIONS,
-    PREDICTORS,
     Analytic,
     Calibrated,
     CoBoosting,
@@ -31,14 +31,13 @@ from mooring.fusion import (
     OutputEnsemble,
     StandardisedSum,
     fuse,
-    load_predictor,
-    save_predictor,
 )
 from mooring.fusion.base import Server
 from mooring.fusion.distillation.student import StudentTraining
 from mooring.fusion.distillation.synthesis import Synthesis
 from mooring.fusion.ensemble import Ensemble, Members
-from mooring.fusion.saved import SCORERS, decode_predictor, encode_predictor, predictor_in_pieces
+from mooring.fusion.predictor import Predictor, Saveable
+from mooring.fusion.saved import SAVEABLE, decode_predictor, encode_predictor, predictor_in_pieces
 from mooring.models.backbones import DigitsNet
 from mooring.models.feature_maps import EncoderFile, Pixels, RandomEncoder
 from mooring.models.heads import HEADS, RawPrototypes
@@ -62,7 +61,6 @@ RULES = {kind: QUICK.get(kind) or rule() for kind, rule in FUSIONS.items()} | {
     "spherical mixture": Mixture(Pixels(), 2, "spherical"),
 }
 every_rule = pytest.mark.parametrize("name", RULES)
-PROVENANCE = {"method": "v7", "job": "ab" * 32, "sites": "Köln, Bonn", "date": "2025-01-31"}
 
 
 @pytest.fixture(scope="module")
@@ -97,10 +95,9 @@ def predictor(predictors):
 
 
 @every_rule
-def test_a_loaded_predictor_gives_the_same_scores_to_the_bit(name, predictors, images, tmp_path):
-    predictor, path = predictors[name], tmp_path / "p.safetensors"
-    save_predictor(predictor, path, PROVENANCE)
-    again = load_predictor(path).predictor
+def test_a_loaded_predictor_gives_the_same_scores_to_the_bit(name, predictors, images):
+    predictor = predictors[name]
+    again = decode_predictor(encode_predictor(predictor)).predictor
     assert torch.equal(again(images), predictor(images))
     scores, own = again.with_members(images)
     assert torch.equal(scores, predictor.with_members(images)[0])
@@ -122,8 +119,8 @@ def test_a_predictor_computes_wherever_it_lies(name, predictors, images):
 
 @every_rule
 def test_saved_again_it_is_the_same_file(name, predictors):
-    data = encode_predictor(predictors[name], PROVENANCE)
-    assert encode_predictor(decode_predictor(data).predictor, PROVENANCE) == data
+    data = encode_predictor(predictors[name])
+    assert encode_predictor(decode_predictor(data).predictor) == data
 
 
 @pytest.mark.parametrize("head", HEADS)
@@ -134,39 +131,47 @@ def test_every_head_survives(head, shard_of, images, tmp_path):
     rule = OutputEnsemble()
     made = [upload_of(blueprint, shard_of([k, 5], 9), k, rule.needs) for k in range(2)]
     predictor = fuse(rule, made, Server(blueprint))
-    again = decode_predictor(encode_predictor(predictor, {})).predictor
+    again = decode_predictor(encode_predictor(predictor)).predictor
     assert torch.equal(again(images), predictor(images))
 
 
 def test_all_kinds_of_predictors_are_named(predictors):
     kinds = {predictor.kind for predictor in predictors.values()}
-    assert kinds == PREDICTORS.keys() - {"logit-ensemble"}  # a teacher of students, and no rule's last word
-    assert all(cls.kind == kind for kind, cls in [*PREDICTORS.items(), *SCORERS.items()])
+    assert kinds == {kind for kind, cls in SAVEABLE.items() if issubclass(cls, Predictor)}
 
 
-def test_the_manifest_tells_what_a_user_must_know(predictor, job, tmp_path):
-    told = save_predictor(predictor, tmp_path / "p.safetensors", PROVENANCE)
-    manifest = load_predictor(tmp_path / "p.safetensors").manifest
-    assert manifest == told
-    assert manifest.classes == job.blueprint.classes
-    assert manifest.blueprint == job.blueprint
-    assert manifest.provenance == PROVENANCE
-    assert manifest.predictor == {"kind": "class-expert", "clients": [0, 1, 2]}
+@every_rule
+def test_a_rule_names_all_classes_that_its_predictor_is_made_of(name, predictors):
+    made = {kind for rule in rules_in(RULES[name]) for kind in (cls.kind for cls in rule.makes)}
+    inside = {module.kind for module in predictors[name].modules() if isinstance(module, Saveable)}
+    assert inside <= made
+
+
+def rules_in(rule):
+    """The rule, and the rule that it calibrates."""
+    return [rule, *(rules_in(rule.rule) if isinstance(rule, Calibrated) else [])]
+
+
+def test_the_facts_tell_what_a_user_must_know(predictor, job):
+    facts, _ = decode_tensors(encode_predictor(predictor))
+    assert facts["classes"] == list(job.blueprint.classes)
+    assert decode_predictor(encode_predictor(predictor)).predictor.blueprint == job.blueprint
+    assert facts["predictor"] == {"kind": "class-expert", "clients": [0, 1, 2]}
 
 
 def test_a_process_with_no_data_and_no_run_folder_gives_the_same_scores(predictors, images, tmp_path):
     names = ["class-expert", "calibrated over a network", "own covariances", "mixture"]
     for k, name in enumerate(names):
-        save_predictor(predictors[name], tmp_path / f"{k}.safetensors", PROVENANCE)
+        save_model(tmp_path / f"{k}.mooring", predictors[name], Provenance())
     save_file({"images": images}, tmp_path / "images.safetensors")
     script = """
 import sys, torch
 from safetensors.torch import load_file, save_file
-from mooring.fusion import load_predictor
+from mooring import load_model
 torch.set_num_threads(1)
 folder = sys.argv[1]
 images = load_file(f"{folder}/images.safetensors")["images"]
-scores = {str(k): load_predictor(f"{folder}/{k}.safetensors").predictor(images) for k in range(4)}
+scores = {str(k): load_model(f"{folder}/{k}.mooring").predictor(images) for k in range(4)}
 save_file(scores, f"{folder}/scores.safetensors")
 """
     elsewhere = tmp_path / "elsewhere"
@@ -186,12 +191,12 @@ def test_the_file_of_an_encoder_is_not_needed_any_more(job, shard_of, images, tm
     fusion = Analytic(EncoderFile(str(path)))
     made = list(run_client(replace(job, needs=fusion.needs), InMemorySite(0, shard_of([1, 2], 20)), lambda _: None))[:1]
     predictor = fuse(fusion, made, Server(job.blueprint))
-    scores, data = predictor(images), encode_predictor(predictor, {})
+    scores, data = predictor(images), encode_predictor(predictor)
     assert str(tmp_path).encode() not in data
     path.unlink()
     again = decode_predictor(data).predictor
     assert torch.equal(again(images), scores)
-    assert encode_predictor(again, {}) == data
+    assert encode_predictor(again) == data
 
 
 @dataclass(frozen=True)
@@ -216,23 +221,22 @@ class Loudest(Ensemble):
         return torch.stack(logits).amax(0) / self.temperature
 
 
-def test_a_users_own_classes_are_handed_over_and_never_imported(job, images, tmp_path):
+def test_a_users_own_classes_are_handed_over_and_never_imported(job, images):
     blueprint = replace(job.blueprint, backbone=Doubled(), head=RawPrototypes())
     networks = tuple(blueprint.build(generator(k, "n")).requires_grad_(False).eval() for k in range(2))
     predictor = Loudest(Members(blueprint, (0, 1), networks, torch.ones(2) / 2), temperature=torch.tensor(2.0))
-    path = tmp_path / "own.safetensors"
-    save_predictor(predictor, path, {})
-    again = load_predictor(path, trusted=[Doubled, Loudest]).predictor
+    data = encode_predictor(predictor)
+    again = decode_predictor(data, trusted=[Doubled, Loudest]).predictor
     assert torch.equal(again(images), predictor(images))
-    with pytest.raises(ModelError, match=rf"{path}: model.backbone.kind='{__name__}:Doubled': unknown; pass the class"):
-        load_predictor(path)
+    with pytest.raises(ModelError, match=rf"file: model.backbone.kind='{__name__}:Doubled': unknown; pass the class"):
+        decode_predictor(data, what="file")
     with pytest.raises(ModelError, match=rf"predictor.kind='{__name__}:Loudest': unknown; pass the class itself"):
-        load_predictor(path, trusted=[Doubled])
+        decode_predictor(data, trusted=[Doubled])
 
 
 def forged(predictor, change=lambda facts: None, tensors=None):
     """A file whose SHA-256 is right and whose content is not."""
-    facts, own = decode_tensors(encode_predictor(predictor, PROVENANCE))
+    facts, own = decode_tensors(encode_predictor(predictor))
     facts = json.loads(canonical_json(facts))
     change(facts)
     return encode_tensors({**own, **(tensors or {})}, facts)
@@ -261,9 +265,9 @@ def images_of(**changes):
         (lambda f: f["predictor"].update(kind="network"), "tensor 'predictor.network.encoder.0.weight' is nothing"),
         (lambda f: f["predictor"].update(kind="calibrated"), "predictor.rule=None: must be a mapping"),
         (lambda f: f["predictor"].update(kind="frozen-features"), "predictor.map=None: must be a mapping"),
-        (lambda f: f["predictor"].update(kind="affine"), "kind='affine': unknown"),
+        (lambda f: f["predictor"].update(kind="affine"), "kind='affine': is no Predictor"),
         (lambda f: f.pop("predictor"), "holds no predictor"),
-        (lambda f: f.update(provenance=["x"]), "provenance is no mapping"),
+        (lambda f: f.update(provenance=["x"]), "provenance is not empty"),
         (lambda f: f.update(classes=["a", "b"]), "tensor 'predictor.members.0.head.prototypes' is"),
         (lambda f: f.update(classes=[]), r"classes=\[\]: must be the names"),
         (lambda f: f.update(classes=list(range(10))), "classes=.*: must be the names"),
@@ -297,33 +301,24 @@ def test_tensors_that_do_not_fit_are_rejected(predictor):
             decode_predictor(forged(predictor, tensors=tensors))
 
 
-def test_what_is_no_predictor_is_rejected_in_one_line(predictor, uploads, tmp_path):
-    path = tmp_path / "p.safetensors"
-    with pytest.raises(ModelError, match=r"p.safetensors: cannot be read"):
-        load_predictor(path)
-    path.write_bytes(encode(uploads[0]))
-    with pytest.raises(ModelError, match=r"p.safetensors: holds no predictor"):
-        load_predictor(path)
-    save_predictor(predictor, path, PROVENANCE)
-    with pytest.raises(ModelError, match="bytes and may have 100; raise the limit"):
-        load_predictor(path, limits=Limits(bytes=100))
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with pytest.raises(UploadError, match=r"p.safetensors: was changed on the way"):
-        load_predictor(path)
-    with pytest.raises(ModelError, match=r"nowhere.*cannot be written"):
-        save_predictor(predictor, tmp_path / "nowhere" / "p", {})
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["p.safetensors"]
+def test_what_is_no_predictor_is_rejected_in_one_line(predictor, uploads):
+    with pytest.raises(ModelError, match="file: holds no predictor"):
+        decode_predictor(encode(uploads[0]), what="file")
+    data = encode_predictor(predictor)
+    with pytest.raises(UploadError, match="bytes and may have 100"):
+        decode_predictor(data, limits=Limits(bytes=100))
+    with pytest.raises(UploadError, match="file: was changed on the way"):
+        decode_predictor(data[:-1] + b"x", what="file")
 
 
 def test_networks_read_together_share_no_tensor_that_they_learned(predictor):
-    again = decode_predictor(encode_predictor(predictor, {})).predictor
+    again = decode_predictor(encode_predictor(predictor)).predictor
     places = [tensor.data_ptr() for tensor in again.state_dict().values()]
     assert len(set(places)) == len(places)
 
 
-def test_a_file_written_piece_by_piece_is_the_file_encoded_at_once(predictor, tmp_path):
-    save_predictor(predictor, tmp_path / "p", PROVENANCE)
-    pieces = predictor_in_pieces(predictor, PROVENANCE)
-    assert (tmp_path / "p").read_bytes() == encode_predictor(predictor, PROVENANCE) == b"".join(pieces)
-    assert pieces.size == sum(map(len, pieces)) == (tmp_path / "p").stat().st_size
+def test_a_predictor_encoded_piece_by_piece_has_the_same_bytes(predictor):
+    pieces = predictor_in_pieces(predictor)
+    assert encode_predictor(predictor) == b"".join(pieces)
+    assert pieces.size == sum(map(len, pieces))
     assert pieces.sha256 == sha256(pieces.joined()).hexdigest()

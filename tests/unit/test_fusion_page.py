@@ -8,7 +8,6 @@ import pytest
 from mooring import load
 from mooring.execution import prepare
 from mooring.fusion import FUSIONS
-from mooring.fusion.cards import FUSION_CARDS
 
 PAGE = (Path(__file__).parents[2] / "docs/fusions.md").read_text("utf-8")
 every_fusion = pytest.mark.parametrize("kind", FUSIONS)
@@ -38,14 +37,17 @@ def test_the_table_tells_bytes_and_images_truly(kind, blueprint):
     assert row(kind)[3] == (", ".join(sorted(fusion.asks)) or "-")
 
 
-def test_every_rule_has_a_line_for_the_terminal():
-    assert list(FUSION_CARDS) == list(FUSIONS)
+@every_fusion
+def test_every_rule_says_what_it_computes_and_whose_it_is(kind):
+    rule = FUSIONS[kind]
+    assert rule.kind == kind
+    assert rule.about
+    assert rule.group != "other"
+    assert re.search(r"\d{4}", rule.source)
+    assert rule.makes
 
 
 @every_fusion
 def test_the_table_names_the_source_that_the_terminal_names(kind):
-    source = FUSION_CARDS[kind].source
-    assert row(kind)[-1].split()[0] == {"Mooring": "ours"}.get(
-        re.split("[:, ]", source)[0], re.split("[:, ]", source)[0]
-    )
-    assert re.search(r"\d{4}", source)
+    first = re.split("[:, ]", FUSIONS[kind].source)[0]
+    assert row(kind)[-1].split()[0] == {"Mooring": "ours"}.get(first, first)

@@ -56,7 +56,7 @@ def test_what_is_no_model_is_rejected_in_one_line(predictor):
         container.encode("model", {"reading": {"fit": "squash"}}, payload),
         container.encode("model", {"reading": {"levels": [1, 2, 3]}}, payload),
         container.encode("model", {}, b"no tensors"),
-        container.encode("model", {}, encode_predictor(predictor, {}, {"sums": torch.tensor([torch.nan])})),
+        container.encode("model", {}, encode_predictor(predictor, {"sums": torch.tensor([torch.nan])})),
         payload,
     ]
     for bad in wrong:

@@ -144,7 +144,7 @@ def test_a_head_under_noise_works_and_works_better_with_less(digits):
 
 def test_a_head_under_noise_is_saved_and_scores_as_before(digits):
     predictor, held = fused(digits, 3.0)
-    again = decode_predictor(encode_predictor(predictor, {})).predictor
+    again = decode_predictor(encode_predictor(predictor)).predictor
     assert torch.equal(again(held.images), predictor(held.images))
 
 

@@ -72,15 +72,14 @@ def fusions(word: WordArgument = "", json: AsJson = False) -> None:
     Filter by a word: mooring fusions average, mooring fusions moments
     """
     from mooring.fusion import FUSIONS
-    from mooring.fusion.cards import FUSION_CARDS
 
     rows = [
-        Listed(card.group, kind, card.about, card.source, uploads_of(FUSIONS[kind]()), cost_of_fusion(kind))
-        for kind, card in FUSION_CARDS.items()
+        Listed(rule.group, kind, rule.about, rule.source, uploads_of(rule()), cost_of_fusion(rule()))
+        for kind, rule in FUSIONS.items()
     ]
     found = matching_rows(rows, word, "fusion")
     if json:
-        asked = {row.name: " and ".join(f"{images} images" for images in asks(row.name)) for row in found}
+        asked = {row.name: " and ".join(f"{images} images" for images in FUSIONS[row.name]().asks) for row in found}
         print_json([{"fusion": row.name, "server": asked[row.name]} | row_tree(row) for row in found])
         return
     show_list(found)
@@ -106,13 +105,6 @@ def uploads_of(fusion: "Fusion | None") -> str:
     return ", ".join([*(["model"] if kinds >= MODEL else []), *sorted(kind.replace("-", " ") for kind in rest)])
 
 
-def asks(kind: str) -> list[str]:
-    """Images that the server must hold for this rule."""
-    from mooring.fusion import FUSIONS
-
-    return sorted(FUSIONS[kind]().asks)
-
-
 def kind_of(name: str) -> str | None:
     from mooring.methods import METHODS
 
@@ -120,12 +112,10 @@ def kind_of(name: str) -> str | None:
     return None if fusion is None else fusion.kind
 
 
-def cost_of_fusion(kind: str) -> str:
-    """Beside what its group says of a prediction."""
-    from mooring.fusion.cards import FUSION_CARDS
-
-    needs = "".join(f"; needs {images} images" for images in asks(kind))
-    return f"server: {FUSION_CARDS[kind].work}{needs}"
+def cost_of_fusion(fusion: "Fusion") -> str:
+    """What fusing costs the server, and the images that it must hold."""
+    needs = "".join(f"; needs {images} images" for images in sorted(fusion.asks))
+    return f"server: {fusion.cost}{needs}"
 
 
 def cost_of_method(name: str) -> str:

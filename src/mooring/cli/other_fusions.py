@@ -63,7 +63,7 @@ def fuse_run(asked: OfRun) -> None:
         interrupted = False
         try:
             for rule in rules:
-                emit.begin(rule.kind, trains(rule.kind))
+                emit.begin(rule.kind, trains(rule))
                 try:
                     rows.append(finished.fuse(rule, uploads, asked.out, asked.in_model))
                     emit.end(rows[-1])
@@ -80,17 +80,16 @@ def fuse_run(asked: OfRun) -> None:
         raise Interruption("interrupted", kept)
 
 
-def trains(kind: str) -> bool:
+def trains(rule: "Fusion") -> bool:
     """Does this rule train at the server?"""
-    from mooring.fusion.cards import FUSION_CARDS
+    from mooring.fusion.base import TRAINS_AT_SERVER
 
-    card = FUSION_CARDS.get(kind)
-    return card is not None and card.trains_at_server
+    return rule.cost == TRAINS_AT_SERVER
 
 
 def slow_last(rules: "Sequence[Fusion]") -> "list[Fusion]":
     """Rules that train at the server come last; all others keep their order."""
-    return sorted(rules, key=lambda rule: trains(rule.kind))
+    return sorted(rules, key=trains)
 
 
 def show_fusions(

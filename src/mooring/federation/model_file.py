@@ -126,7 +126,7 @@ def model_in_pieces(
     tree = as_tree(provenance)
     assert isinstance(tree, dict)
     left_out = tensors_of_files(predictor) if provenance.encoder is not None else ()
-    return container.encode_in_pieces(KIND, tree, predictor_in_pieces(predictor, {}, beside, left_out), key)
+    return container.encode_in_pieces(KIND, tree, predictor_in_pieces(predictor, beside, left_out), key)
 
 
 def save_model(
@@ -176,7 +176,7 @@ def model_in(
 ) -> ModelFile:
     provenance = manifest_as(Provenance, file.manifest, what, AGAIN)
     loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what, encoder)
-    if not believable(provenance, len(loaded.manifest.classes)) or not names(provenance, loaded.predictor):
+    if not believable(provenance, loaded.predictor.blueprint.class_count) or not names(provenance, loaded.predictor):
         raise FederationError(f"{what}: tells a provenance that no model has", AGAIN)
     return ModelFile(loaded.predictor, provenance, loaded.beside, file.sha256, file.signer)
 

@@ -1,4 +1,4 @@
-"""What the server does with the uploads: one door, one small file per rule, and predictors that can be saved."""
+"""What the server does with the uploads: admission, one small file per rule, and predictors that can be saved."""
 
 from mooring.fusion.admit import Admission, Rejection, admit, fuse
 from mooring.fusion.analytic import Analytic
@@ -22,40 +22,12 @@ from mooring.fusion.output_ensemble import OutputEnsemble
 from mooring.fusion.parameter_average import ParameterAverage
 from mooring.fusion.predictor import Predictor
 from mooring.fusion.regmean import RegMean
-from mooring.fusion.saved import PREDICTORS, LoadedPredictor, Manifest, load_predictor, save_predictor
+from mooring.fusion.rules import FUSIONS
+from mooring.fusion.saved import LoadedPredictor, decode_predictor, encode_predictor, predictor_in_pieces
 from mooring.fusion.standardised_sum import StandardisedSum
-
-FUSIONS: dict[str, type[Fusion]] = {
-    # as published
-    "feature-ensemble": FeatureEnsemble,
-    "iffi": Iffi,
-    "output-ensemble": OutputEnsemble,
-    # sound under skew
-    "count-weighted": CountWeighted,
-    "class-expert": ClassExpert,
-    "nearest-prototype": NearestPrototype,
-    "familiarity": Familiarity,
-    "standardised-sum": StandardisedSum,
-    "calibrated": Calibrated,
-    # one network by merging parameters
-    "parameter-average": ParameterAverage,
-    "ot": OptimalTransport,
-    "fisher": Fisher,
-    "regmean": RegMean,
-    # one network by training at the server
-    "dense": Dense,
-    "co-boosting": CoBoosting,
-    "distil": Distil,
-    # statistics that add up
-    "linear-head": LinearHeadFusion,
-    "analytic": Analytic,
-    "gaussian-head": GaussianHead,
-    "mixture": Mixture,
-}
 
 __all__ = [
     "FUSIONS",
-    "PREDICTORS",
     "Admission",
     "Analytic",
     "Calibrated",
@@ -72,7 +44,6 @@ __all__ = [
     "Iffi",
     "LinearHeadFusion",
     "LoadedPredictor",
-    "Manifest",
     "Mixture",
     "NearestPrototype",
     "OptimalTransport",
@@ -84,7 +55,8 @@ __all__ = [
     "Server",
     "StandardisedSum",
     "admit",
+    "decode_predictor",
+    "encode_predictor",
     "fuse",
-    "load_predictor",
-    "save_predictor",
+    "predictor_in_pieces",
 ]

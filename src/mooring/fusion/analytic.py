@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import torch
 
-from mooring.fusion.base import Fusion, Server
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
 from mooring.fusion.frozen_features import Affine, FrozenFeatures, cholesky
 from mooring.models.feature_maps import FeatureMap, RandomFilters
 from mooring.types import Positive, Upload
@@ -26,6 +26,11 @@ class Analytic(Fusion):
     """
 
     kind: ClassVar[str] = "analytic"
+    group: ClassVar[FusionGroup] = "one head over statistics: clients train nothing"
+    about: ClassVar[str] = "ridge regression on the sums of all clients' features and their products"
+    source: ClassVar[str] = "AFL: He et al., CVPR 2025"
+    cost: ClassVar[ServerCost] = "seconds"
+    makes: ClassVar[Made] = (FrozenFeatures, Affine)
     streams: ClassVar[bool] = True
     map: FeatureMap = field(default_factory=RandomFilters)
     ridge: Positive = 1e-3

@@ -1,4 +1,4 @@
-"""The shape of a fusion rule, and where it happens: uploads in, one predictor out."""
+"""The interface of a fusion rule: uploads in, one predictor out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from torch import Tensor
 from mooring.bounds import Checked
 from mooring.data.images import ImageSet
 from mooring.events import Emit, silent
-from mooring.fusion.predictor import Predictor
+from mooring.fusion.predictor import Predictor, Saveable
 from mooring.models.network import PROTOTYPES, Blueprint
 from mooring.types import Upload
 from mooring.uploads import Parts
@@ -19,9 +19,9 @@ from mooring.uploads.classes import LABEL_COUNTS
 
 @dataclass(frozen=True)
 class Server:
-    """What the server has beside the uploads: the plan of the network, a seed, and perhaps images of its own.
+    """What the server has besides the uploads: the plan of the network, a seed, and perhaps images of its own.
 
-    `public` images anybody may see; `validation` images serve selection and calibration, never the final figure.
+    Anybody may see `public` images. `validation` images serve selection and calibration, never the final evaluation.
     """
 
     blueprint: Blueprint
@@ -31,14 +31,25 @@ class Server:
     emit: Emit = field(default=silent, repr=False)
 
 
-LOWEST_COSINE = -1.0  # the score of a class that nobody has seen
+LOWEST_COSINE = -1.0  # the score of a class without training images
 Images = Literal["public", "validation"]
+FusionGroup = Literal[
+    "ensembles: every prediction runs all clients' encoders",
+    "one network by merging parameters",
+    "one network by training at the server",
+    "one head over statistics: clients train nothing",
+    "other",
+]
+ServerCost = Literal["under a second", "seconds", "minutes, it trains"]  # for a few clients on a laptop
+TRAINS_AT_SERVER: ServerCost = "minutes, it trains"
+Made = tuple[type[Saveable], ...]
 
 
 class Fusion(Checked, Protocol):
-    """A rule, what it wants uploaded, and which images the server must have.
+    """A rule, the parts that clients upload for it, the images that the server must have, and the facts about it.
 
-    Called through `fuse`, it sees exactly what it needs: at least one upload, by client number, every one checked.
+    `fuse` calls it with exactly what it needs: at least one upload, ordered by client number, all of them checked.
+    The lists, the documentation and the reader of model files take the facts from here. All but `kind` have defaults.
 
     >>> from mooring.fusion import FUSIONS
     >>> sorted(part.kind for part in FUSIONS["class-expert"]().needs)
@@ -46,7 +57,12 @@ class Fusion(Checked, Protocol):
     """
 
     kind: ClassVar[str]
-    streams: ClassVar[bool] = False  # does it read the uploads once, one after the other? Then they stay on disk
+    group: ClassVar[FusionGroup] = "other"
+    about: ClassVar[str] = ""  # what it computes, in one line
+    source: ClassVar[str] = ""  # paper and year
+    cost: ClassVar[ServerCost] = "under a second"
+    makes: ClassVar[Made] = ()  # classes of the predictors it returns and of the modules inside them
+    streams: ClassVar[bool] = False  # reads the uploads once, one after the other, so that they can stay on disk
 
     @property
     def needs(self) -> Parts: ...

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mooring.data.images import ImageSet, batches
 from mooring.errors import FusionError
-from mooring.fusion.base import Fusion, Images, Server
+from mooring.fusion.base import Fusion, FusionGroup, Images, Made, Server
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.predictor import Confidence, Predictor, Saved
 from mooring.trees import Tree
@@ -19,31 +19,6 @@ from mooring.uploads import Parts
 
 BATCH = 512
 COLDEST, HOTTEST = 1e-3, 1e3
-
-
-@dataclass(frozen=True)
-class Calibrated(Fusion):
-    """score(x) = rule(x) / T, T = argmin of the negative log-likelihood on validation images (Guo et al. 2017).
-
-    What the rule predicts stays what it is; only its confidence changes.
-    """
-
-    kind: ClassVar[str] = "calibrated"
-    rule: Fusion = ClassExpert()
-
-    @property
-    def needs(self) -> Parts:
-        return self.rule.needs
-
-    @property
-    def asks(self) -> frozenset[Images]:
-        return self.rule.asks | {"validation"}
-
-    def __call__(self, uploads: Sequence[Upload], server: Server) -> "CalibratedPredictor":
-        if not server.validation:
-            raise FusionError("calibration needs validation images and there are none", "set data.validation=0.1")
-        predictor = self.rule(uploads, server)
-        return CalibratedPredictor(predictor, torch.tensor(fitted(predictor, server.validation)))
 
 
 class CalibratedPredictor(Predictor):
@@ -75,6 +50,37 @@ class CalibratedPredictor(Predictor):
     @classmethod
     def restored(cls, saved: Saved) -> Self:
         return cls(saved.predictor("rule"), **saved.held(cls))
+
+
+@dataclass(frozen=True)
+class Calibrated(Fusion):
+    """score(x) = rule(x) / T, T = argmin of the negative log-likelihood on validation images (Guo et al. 2017).
+
+    What the rule predicts stays what it is; only its confidence changes.
+    """
+
+    kind: ClassVar[str] = "calibrated"
+    group: ClassVar[FusionGroup] = "ensembles: every prediction runs all clients' encoders"
+    about: ClassVar[str] = (
+        "another rule (fusion.rule) whose scores are divided by one temperature fitted on validation images"
+    )
+    source: ClassVar[str] = "Guo et al., ICML 2017"
+    makes: ClassVar[Made] = (CalibratedPredictor,)
+    rule: Fusion = ClassExpert()
+
+    @property
+    def needs(self) -> Parts:
+        return self.rule.needs
+
+    @property
+    def asks(self) -> frozenset[Images]:
+        return self.rule.asks | {"validation"}
+
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> "CalibratedPredictor":
+        if not server.validation:
+            raise FusionError("calibration needs validation images and there are none", "set data.validation=0.1")
+        predictor = self.rule(uploads, server)
+        return CalibratedPredictor(predictor, torch.tensor(fitted(predictor, server.validation)))
 
 
 def fitted(predictor: Predictor, validation: ImageSet) -> float:

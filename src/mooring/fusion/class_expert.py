@@ -8,30 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion.base import LOWEST_COSINE, Fusion, Server, label_counts_of, prototypes_of
+from mooring.fusion.base import LOWEST_COSINE, Fusion, FusionGroup, Made, Server, label_counts_of, prototypes_of
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.types import Upload
 from mooring.uploads import Encoder, LabelCounts, Parts, Prototypes
-
-
-@dataclass(frozen=True)
-class ClassExpert(Fusion):
-    """score_c(x) = sum_k n_kc/n_c cos(z_k(x), p_kc): features are compared where they were learned, and never averaged.
-
-    A class that nobody has seen scores -1: it never wins by an artefact.
-    """
-
-    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
-    kind: ClassVar[str] = "class-expert"
-
-    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
-        counts = label_counts_of(uploads)
-        return ClassExpertPredictor(
-            Members.of(uploads, server.blueprint),
-            prototypes=F.normalize(prototypes_of(uploads), dim=2),
-            weights=counts / counts.sum(0).clamp(min=1),
-            seen=counts.sum(0) > 0,
-        )
 
 
 class ClassExpertPredictor(Ensemble):
@@ -47,3 +27,27 @@ class ClassExpertPredictor(Ensemble):
         for weight, prototypes, embedding in zip(self.weights, self.prototypes, embeddings, strict=True):
             scores = scores + weight * (F.normalize(embedding) @ prototypes.T)
         return scores.masked_fill(~self.seen, LOWEST_COSINE)
+
+
+@dataclass(frozen=True)
+class ClassExpert(Fusion):
+    """score_c(x) = sum_k n_kc/n_c cos(z_k(x), p_kc): features are compared where they were learned, and never averaged.
+
+    A class that nobody has seen scores -1: it never wins by an artefact.
+    """
+
+    kind: ClassVar[str] = "class-expert"
+    group: ClassVar[FusionGroup] = "ensembles: every prediction runs all clients' encoders"
+    about: ClassVar[str] = "each class scored only by the clients that have images of it, weighed by how many"
+    source: ClassVar[str] = "Mooring, 2026"
+    makes: ClassVar[Made] = (ClassExpertPredictor,)
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
+
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
+        counts = label_counts_of(uploads)
+        return ClassExpertPredictor(
+            Members.of(uploads, server.blueprint),
+            prototypes=F.normalize(prototypes_of(uploads), dim=2),
+            weights=counts / counts.sum(0).clamp(min=1),
+            seen=counts.sum(0) > 0,
+        )

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import torch
 
-from mooring.fusion.base import Fusion, Server, data_shares
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of, weighted_mean
 from mooring.types import Positive, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -23,8 +23,14 @@ class Fisher(Fusion):
     images; here damping holds the minimum itself near the average, and no images are asked for.
     """
 
-    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FisherDiagonal()})
     kind: ClassVar[str] = "fisher"
+    group: ClassVar[FusionGroup] = "one network by merging parameters"
+    about: ClassVar[str] = (
+        "average of all weights, each by how much the client's images determine it (Fisher information)"
+    )
+    source: ClassVar[str] = "FedFisher: Jhunjhunwala et al., AISTATS 2024"
+    makes: ClassVar[Made] = (Merged,)
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FisherDiagonal()})
     damping: Positive = 1.0  # in units of the mean information
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:

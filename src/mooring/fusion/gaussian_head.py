@@ -8,9 +8,9 @@ import torch
 from annotated_types import Gt, Le
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server
-from mooring.fusion.frozen_features import FrozenFeatures
-from mooring.fusion.gaussians import Posterior, diagonal, own, shared
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
+from mooring.fusion.frozen_features import Affine, FrozenFeatures
+from mooring.fusion.gaussians import DiagonalGaussians, Gaussians, Posterior, diagonal, own, shared
 from mooring.fusion.predictor import Scorer
 from mooring.models.feature_maps import FeatureMap, RandomFilters
 from mooring.types import Upload
@@ -39,6 +39,11 @@ class GaussianHead(Fusion):
     """
 
     kind: ClassVar[str] = "gaussian-head"
+    group: ClassVar[FusionGroup] = "one head over statistics: clients train nothing"
+    about: ClassVar[str] = "each class a Gaussian with the mean and covariance that the clients' sums give"
+    source: ClassVar[str] = "FedCGS: Guan et al., AAAI 2025"
+    cost: ClassVar[ServerCost] = "seconds"
+    makes: ClassVar[Made] = (FrozenFeatures, Posterior, Affine, Gaussians, DiagonalGaussians)
     streams: ClassVar[bool] = True
     map: FeatureMap = field(default_factory=RandomFilters)
     covariance: Covariance = "shared"

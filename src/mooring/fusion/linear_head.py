@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Images, Server
+from mooring.fusion.base import Fusion, FusionGroup, Images, Made, Server, ServerCost
 from mooring.fusion.calibrated import COLDEST, HOTTEST, fitted
 from mooring.fusion.frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion.gaussian_head import Prior
@@ -47,6 +47,13 @@ class LinearHeadFusion(Fusion):
     """
 
     kind: ClassVar[str] = "linear-head"
+    group: ClassVar[FusionGroup] = "one head over statistics: clients train nothing"
+    about: ClassVar[str] = (
+        "ridge regression on the sums of all clients' features and their products, with probabilities"
+    )
+    source: ClassVar[str] = "Mooring, 2026; the sums are those of AFL"
+    cost: ClassVar[ServerCost] = "seconds"
+    makes: ClassVar[Made] = (FrozenFeatures, Affine, Posterior, Reduced)
     streams: ClassVar[bool] = True
     map: FeatureMap = field(default_factory=RandomFilters)
     solver: Solver = field(default_factory=Ridge)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
 from mooring.fusion.frozen_features import Affine, FrozenFeatures
 from mooring.models.feature_maps import FeatureMap, RandomFilters
 from mooring.seeds import generator
@@ -31,6 +31,11 @@ class Mixture(Fusion):
     """
 
     kind: ClassVar[str] = "mixture"
+    group: ClassVar[FusionGroup] = "one head over statistics: clients train nothing"
+    about: ClassVar[str] = "a linear head trained on features drawn from the clients' Gaussian mixtures"
+    source: ClassVar[str] = "FedPFT: Beitollahi et al. 2024"
+    cost: ClassVar[ServerCost] = "seconds"
+    makes: ClassVar[Made] = (FrozenFeatures, Affine)
     map: FeatureMap = field(default_factory=RandomFilters)
     components: Count = 10
     covariance: MixtureCovariance = "diagonal"

@@ -8,30 +8,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server, label_counts_of
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server, label_counts_of
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.models.network import PROTOTYPES
 from mooring.types import Upload
 from mooring.uploads import Encoder, LabelCounts, Parts
 from mooring.uploads.classes import CLASS_MEANS, ClassMeans
-
-
-@dataclass(frozen=True)
-class NearestPrototype(Fusion):
-    """score_c(x) = - sum_k n_k/n |f_k(x) - m_c|^2,  m_c = sum_k n_kc/n_c mu_kc (FedProto, Tan et al. 2022).
-
-    Deviations: one round, so that no client has seen the global prototypes; the server asks all encoders, where a
-    FedProto client asks its own. A class that nobody has seen scores below every other.
-    """
-
-    needs: ClassVar[Parts] = frozenset({Encoder(), ClassMeans(), LabelCounts()})
-    kind: ClassVar[str] = "nearest-prototype"
-
-    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
-        members = Members.of([with_means(upload) for upload in uploads], server.blueprint)
-        means, counts = torch.stack([upload.tensors[CLASS_MEANS] for upload in uploads]), label_counts_of(uploads)
-        prototypes = torch.einsum("kc,kcd->cd", counts / counts.sum(0).clamp(min=1), means)
-        return NearestPrototypePredictor(members, prototypes=prototypes, means=means, counts=counts)
 
 
 class NearestPrototypePredictor(Ensemble):
@@ -54,6 +36,28 @@ class NearestPrototypePredictor(Ensemble):
         members = zip(embeddings, self.means, self.counts, strict=True)
         own = [unseen_last(-squared_distances(f, mu), counts > 0) for f, mu, counts in members]
         return self.combine(embeddings), own
+
+
+@dataclass(frozen=True)
+class NearestPrototype(Fusion):
+    """score_c(x) = - sum_k n_k/n |f_k(x) - m_c|^2,  m_c = sum_k n_kc/n_c mu_kc (FedProto, Tan et al. 2022).
+
+    Deviations: one round, so that no client has seen the global prototypes; the server asks all encoders, where a
+    FedProto client asks its own. A class that nobody has seen scores below every other.
+    """
+
+    kind: ClassVar[str] = "nearest-prototype"
+    group: ClassVar[FusionGroup] = "ensembles: every prediction runs all clients' encoders"
+    about: ClassVar[str] = "nearest mean feature of a class, averaged over clients"
+    source: ClassVar[str] = "FedProto: Tan et al., AAAI 2022"
+    makes: ClassVar[Made] = (NearestPrototypePredictor,)
+    needs: ClassVar[Parts] = frozenset({Encoder(), ClassMeans(), LabelCounts()})
+
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
+        members = Members.of([with_means(upload) for upload in uploads], server.blueprint)
+        means, counts = torch.stack([upload.tensors[CLASS_MEANS] for upload in uploads]), label_counts_of(uploads)
+        prototypes = torch.einsum("kc,kcd->cd", counts / counts.sum(0).clamp(min=1), means)
+        return NearestPrototypePredictor(members, prototypes=prototypes, means=means, counts=counts)
 
 
 def with_means(upload: Upload) -> Upload:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from mooring.errors import FusionError
-from mooring.fusion.base import Fusion, Server
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
 from mooring.fusion.channels import Channels, channels_of
 from mooring.fusion.merged import Merged, StateDict, averaged, samples_of, states_of
 from mooring.types import Upload
@@ -27,8 +27,13 @@ class OptimalTransport(Fusion):
     together.
     """
 
-    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "ot"
+    group: ClassVar[FusionGroup] = "one network by merging parameters"
+    about: ClassVar[str] = "channels of all clients matched by optimal transport, then averaged"
+    source: ClassVar[str] = "OTFusion: Singh, Jaggi, NeurIPS 2020"
+    cost: ClassVar[ServerCost] = "seconds"
+    makes: ClassVar[Made] = (Merged,)
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         channels = channels_of(server.blueprint.build(torch.Generator()))

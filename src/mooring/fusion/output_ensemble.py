@@ -7,22 +7,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
-
-
-@dataclass(frozen=True)
-class OutputEnsemble(Fusion):
-    """score(x) = log sum_k n_k/n softmax(logits_k(x)): the soft-max of the scores is the mixture of all clients."""
-
-    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
-    kind: ClassVar[str] = "output-ensemble"
-    streams: ClassVar[bool] = True
-
-    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
-        return OutputEnsemblePredictor(Members.of(uploads, server.blueprint))
 
 
 class OutputEnsemblePredictor(Ensemble):
@@ -32,3 +20,19 @@ class OutputEnsemblePredictor(Ensemble):
         members = zip(self.shares, self.networks(), embeddings, strict=True)
         outputs = [share.log() + network.view(f).logits.log_softmax(1) for share, network, f in members]
         return torch.stack(outputs).logsumexp(0)
+
+
+@dataclass(frozen=True)
+class OutputEnsemble(Fusion):
+    """score(x) = log sum_k n_k/n softmax(logits_k(x)): the soft-max of the scores is the mixture of all clients."""
+
+    kind: ClassVar[str] = "output-ensemble"
+    group: ClassVar[FusionGroup] = "ensembles: every prediction runs all clients' encoders"
+    about: ClassVar[str] = "average of the clients' soft-max outputs, weighed by their shares of the data"
+    source: ClassVar[str] = "Guha et al. 2019"
+    makes: ClassVar[Made] = (OutputEnsemblePredictor,)
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
+    streams: ClassVar[bool] = True
+
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> Ensemble:
+        return OutputEnsemblePredictor(Members.of(uploads, server.blueprint))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mooring.fusion.base import Fusion, Server
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server
 from mooring.fusion.merged import Merged, averaged, samples_of
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -18,8 +18,12 @@ class ParameterAverage(Fusion):
     Batch-norm statistics are averaged like weights: the published servers keep those of one client.
     """
 
-    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     kind: ClassVar[str] = "parameter-average"
+    group: ClassVar[FusionGroup] = "one network by merging parameters"
+    about: ClassVar[str] = "average of all weights and buffers, by shares of the data"
+    source: ClassVar[str] = "FedAvg: McMahan et al., AISTATS 2017"
+    makes: ClassVar[Made] = (Merged,)
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     streams: ClassVar[bool] = True
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:

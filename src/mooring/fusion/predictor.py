@@ -97,8 +97,7 @@ class Saved:
     tensors: Mapping[str, Tensor]
     blueprint: Blueprint
     families: Families
-    predictors: Kinds
-    scorers: Kinds
+    kinds: Kinds  # classes that it may be made of
     path: str = ""  # of this module within the whole
     encoder: str | None = None  # where an encoder lies that the file names by its SHA-256
 
@@ -121,21 +120,21 @@ class Saved:
         start = f"{name}."
         return {key.removeprefix(start): tensor for key, tensor in self.tensors.items() if key.startswith(start)}
 
-    def inner(self, name: str, kinds: Kinds, family: type[S]) -> S:
-        """A module within this one, of one of these kinds."""
+    def inner(self, name: str, family: type[S]) -> S:
+        """A module within this one."""
         tree = self.tree.get(name)
         if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
             reject_tree(self.path + name, tree, "must be a mapping with a kind")
-        cls = kind_in(tree["kind"], kinds, f"{self.path}{name}.kind")
+        cls = kind_in(tree["kind"], self.kinds, f"{self.path}{name}.kind")
         if not issubclass(cls, family):
             reject_tree(f"{self.path}{name}.kind", tree["kind"], f"is no {family.__name__}")
         return cls.restored(replace(self, tree=tree, tensors=self.below(name), path=f"{self.path}{name}."))
 
     def predictor(self, name: str) -> Predictor:
-        return self.inner(name, self.predictors, Predictor)  # type: ignore[type-abstract]
+        return self.inner(name, Predictor)  # type: ignore[type-abstract]
 
     def scorer(self, name: str) -> Scorer:
-        return self.inner(name, self.scorers, Scorer)
+        return self.inner(name, Scorer)
 
     def network(self, name: str) -> Network:
         own = self.below(name)

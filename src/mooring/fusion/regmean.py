@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server, data_shares
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of
 from mooring.types import Fraction, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -25,8 +25,12 @@ class RegMean(Fusion):
     are averaged by data shares. Deviation: convolutions too, by their patches.
     """
 
-    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), Grams()})
     kind: ClassVar[str] = "regmean"
+    group: ClassVar[FusionGroup] = "one network by merging parameters"
+    about: ClassVar[str] = "each layer the least-squares fit to what the clients' layers answer to their own inputs"
+    source: ClassVar[str] = "RegMean: Jin et al., ICLR 2023"
+    makes: ClassVar[Made] = (Merged,)
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), Grams()})
     shrink: Fraction = 0.9  # 1: plain least squares
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:

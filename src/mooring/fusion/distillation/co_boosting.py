@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.distillation.losses import hard_cross_entropy
 from mooring.fusion.distillation.student import Student, StudentTraining, contrasted, first_student, one_thread, teach
@@ -36,6 +36,11 @@ class CoBoosting(Fusion):
     """
 
     kind: ClassVar[str] = "co-boosting"
+    group: ClassVar[FusionGroup] = "one network by training at the server"
+    about: ClassVar[str] = "as dense, on images made harder, and with the clients' weights in the average learned too"
+    source: ClassVar[str] = "Co-Boosting: Dai et al., ICLR 2024"
+    cost: ClassVar[ServerCost] = "minutes, it trains"
+    makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     lessons: Count = 30
     synthesis: Synthesis = field(default_factory=lambda: Synthesis(hardness=1.0))

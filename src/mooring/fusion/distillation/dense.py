@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, Server
+from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
 from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
 from mooring.fusion.distillation.student import Student, StudentTraining, contrasted, first_student, one_thread, teach
 from mooring.fusion.distillation.synthesis import Synthesis
@@ -31,6 +31,11 @@ class Dense(Fusion):
     """
 
     kind: ClassVar[str] = "dense"
+    group: ClassVar[FusionGroup] = "one network by training at the server"
+    about: ClassVar[str] = "a network trained to answer as the clients' average does, on images that a generator makes"
+    source: ClassVar[str] = "DENSE: Zhang et al., NeurIPS 2022"
+    cost: ClassVar[ServerCost] = "minutes, it trains"
+    makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     lessons: Count = 40
     synthesis: Synthesis = field(default_factory=Synthesis)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from mooring.events import ServerProgress
-from mooring.fusion.base import Fusion, Images, Server
+from mooring.fusion.base import Fusion, FusionGroup, Images, Made, Server, ServerCost
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.distillation.student import Student, StudentTraining, first_student, one_thread
 from mooring.fusion.distillation.supplies import GaussianPixels, Supply
@@ -31,6 +31,13 @@ class Distil(Fusion):
     """
 
     kind: ClassVar[str] = "distil"
+    group: ClassVar[FusionGroup] = "one network by training at the server"
+    about: ClassVar[str] = (
+        "a network trained to answer as another rule (fusion.teacher) does, on drawn or public images"
+    )
+    source: ClassVar[str] = "Hinton et al. 2015"
+    cost: ClassVar[ServerCost] = "minutes, it trains"
+    makes: ClassVar[Made] = (Merged,)
     teacher: Fusion = ClassExpert()
     images: Supply = field(default_factory=GaussianPixels)
     count: Count = 4000
