@@ -16,8 +16,6 @@ from mooring.models.network import PROTOTYPES, Blueprint
 from mooring.seeds import generator
 from mooring.trees import canonical_json, digest, to_tree
 from mooring.uploads import Encoder, LabelCounts, Prototypes, UploadFacts, expected_of, extract, wire_name
-from mooring.uploads.classes import ClassMeans
-from mooring.uploads.embeddings import EmbeddingMoments
 from mooring.uploads.fisher import FisherDiagonal
 from mooring.uploads.grams import Grams
 from mooring.uploads.mixtures import Mixtures
@@ -25,8 +23,10 @@ from mooring.uploads.moments import Moments
 
 FILTERS = RandomFilters(filters=4, side=3)
 ADDING = [LabelCounts(), Grams(), *(Moments(FILTERS, second) for second in ("shared", "per-class", "diagonal"))]
-ALL = [*ADDING, Encoder(), Prototypes(), ClassMeans(), EmbeddingMoments(), FisherDiagonal(), Mixtures(FILTERS, 2)]
-ALL += [Mixtures(Pixels(), 2, "spherical"), Moments(RandomEncoder(), "shared")]
+WITH_SETTINGS = [Mixtures(FILTERS, 2), Mixtures(Pixels(), 2, "spherical"), Moments(RandomEncoder(), "shared")]
+OF_RULES = {part.kind: part for rule in FUSIONS.values() for part in rule().needs}
+ALL = [*ADDING, *WITH_SETTINGS]
+ALL += [OF_RULES[kind] for kind in sorted(OF_RULES.keys() - {part.kind for part in ALL})]
 HEADS = [RawPrototypes(), UnitPrototypes(), Linear(), FixedSimplex()]
 every_part = pytest.mark.parametrize("part", ALL, ids=lambda part: f"{part.kind}-{ALL.index(part)}")
 
@@ -52,11 +52,6 @@ def union(shards):
     first, second = shards
     whole = torch.cat([first.images, second.images]), torch.cat([first.labels, second.labels])
     return type(first)(*whole, first.classes)
-
-
-def test_all_parts_are_here():
-    asked = {part.kind for fusion in FUSIONS.values() for part in fusion().needs}
-    assert asked <= {part.kind for part in ALL}
 
 
 @every_part
