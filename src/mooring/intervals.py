@@ -1,7 +1,7 @@
 """How far a measured share may be from the true one."""
 
 from dataclasses import dataclass
-from math import ceil, floor, hypot, sqrt
+from math import hypot, sqrt
 from statistics import NormalDist
 
 
@@ -19,15 +19,6 @@ class Rate:
     @property
     def interval(self) -> tuple[float, float] | None:
         return wilson(self.right, self.n) if self.n else None
-
-    @property
-    def percent(self) -> str:
-        return "-" if self.share is None else f"{100 * self.share:.0f} %"
-
-    @property
-    def interval_words(self) -> str:
-        """Rounded outward: 71-93 %"""
-        return "-" if self.interval is None else f"{floor(100 * self.interval[0])}-{ceil(100 * self.interval[1])} %"
 
 
 def newcombe(right: int, other: int, total: int) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from mooring.reports.reading import read_rows
 from mooring.reports.section import Report, Section
 from mooring.reports.table import Table, csv_text
 from mooring.sweep.tables import as_csv
-from mooring.table_text import guarded, in_csv, printable, unguarded
+from mooring.wording import guarded, in_csv, printable, unguarded
 
 FORMULAS = ["=1+1", "=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "-", "'=1", "''+x"]
 NUMBERS = ["-1", "+0.5", "-1.5e-7", "-12.04", "+1,437", "-5%", "1"]

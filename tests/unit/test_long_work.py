@@ -8,10 +8,10 @@ from mooring.cli.live import Bars, Lines, Row, time_text
 from mooring.cli.other_fusions import slow_last
 from mooring.cli.progress import RunProgress
 from mooring.cli.sweep_progress import fusion_progress, time_left
-from mooring.cli.wording import duration
 from mooring.config import load_fusions
 from mooring.events import ClientProgress, PartitionDrawn, ServerProgress
 from mooring.types import PartitionSummary
+from mooring.wording import duration
 
 
 def test_rules_that_train_at_the_server_come_last():

@@ -13,6 +13,7 @@ from mooring.federation.kept_uploads import read_kept
 from mooring.federation.leave_one_out import change, without_each
 from mooring.federation.model_file import load_model, save_model
 from mooring.reports.models import Findings, model_card, model_report, write_model_page
+from mooring.wording import percent_range
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +48,17 @@ def test_the_page_says_how_good_it_is_and_escapes_names(told, tmp_path):
     assert found.for_new_images in page
     assert "held-out" not in page
     assert "Nord | &lt;b&gt;" in page
-    assert "<b>" not in re.sub(r"<b>\d+( of \d+| %|,\d+)?</b>", "", page)  # but for the page's own numbers
+    assert "<b>" not in re.sub(r"<b>[\d.]+( of \d+| %|,\d+)?</b>", "", page)  # but for the page's own numbers
     assert not re.search(r'(src|href)="(?!#|data:)', page)
     assert len(page) < 100_000  # nothing is drawn, so no library is inside: it can be mailed
 
 
 def test_images_that_were_trained_on_are_no_test(told, tmp_path):
     found = assess(told, write_held_out(tmp_path / "held"))
-    for seen, badge, tail in ((0, "tested", found.right.interval_words), (5, "no real test", "5 of them trained on")):
+    for seen, badge, tail in (
+        (0, "tested", percent_range(found.right.interval)),
+        (5, "no real test", "5 of them trained on"),
+    ):
         report = model_report(told, Findings(replace(found, trained=seen)))
         assert report.verdicts[0].badge == badge
         assert report.cards[0].detail.endswith(f", {tail}")

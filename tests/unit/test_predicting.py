@@ -21,6 +21,7 @@ from mooring.federation.assessment import assess, assessment_tree
 from mooring.federation.model_file import Provenance, save_model
 from mooring.federation.predict import Prediction, Unreadable, predict
 from mooring.intervals import Rate
+from mooring.wording import percent, percent_range
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +149,7 @@ def test_evaluate_says_it_in_words(cli, saved, tmp_path):
     assert told["words"] in out
     assert told["for_new_images"] in out
     assert "held-out" not in out
-    assert "always saying 'one' would be right for 33 %" in out
+    assert "always saying 'one' would be right for 33.3 %" in out
     assert "sensitivity" in out
     assert "1 of 31 files cannot be read" in err
 
@@ -207,21 +208,21 @@ def test_classes_without_sites_are_enough(small, tmp_path):
 @pytest.mark.parametrize(
     ("right", "n", "low", "high", "words"),
     [
-        (38, 45, 0.7122, 0.9225, "71-93 %"),
-        (0, 10, 0.0, 0.2775, "0-28 %"),
-        (10, 10, 0.7225, 1.0, "72-100 %"),
-        (1, 2, 0.0945, 0.9055, "9-91 %"),
+        (38, 45, 0.7122, 0.9225, "71.2-92.3 %"),
+        (0, 10, 0.0, 0.2775, "0.0-27.8 %"),
+        (10, 10, 0.7225, 1.0, "72.2-100.0 %"),
+        (1, 2, 0.0945, 0.9055, "9.5-90.5 %"),
     ],
 )
 def test_intervals_are_those_of_wilson(right, n, low, high, words):
     rate = Rate(right, n)
     assert rate.interval == pytest.approx((low, high), abs=1e-4)
-    assert rate.interval_words == words
+    assert percent_range(rate.interval) == words
     assert rate.interval[0] <= rate.share <= rate.interval[1]
 
 
 def test_nothing_counted_is_not_zero():
-    assert (Rate(0, 0).share, Rate(0, 0).interval, Rate(0, 0).percent) == (None, None, "-")
+    assert (Rate(0, 0).share, Rate(0, 0).interval, percent(Rate(0, 0).share)) == (None, None, "-")
 
 
 def test_the_area_under_the_curve_counts_ties_by_half():

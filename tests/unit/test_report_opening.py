@@ -68,7 +68,7 @@ def test_a_page_answers_what_everybody_asks_first(run_report, v12_run):
     low, high = wilson(round(result.accuracy * result.test_images), result.test_images)
     good = told(run_report, "How good it is").text
     assert f"{100 * result.accuracy:.1f} %" in good
-    assert f"{100 * low:.1f}–{100 * high:.1f} %" in good
+    assert f"{100 * low:.1f}-{100 * high:.1f} %" in good
     assert f"{result.test_images} test images" in good
     assert "no official test set" in good
     most = max(sum(row) for row in result.metrics.confusion) / result.test_images
@@ -163,7 +163,7 @@ def test_a_winner_needs_pairs_that_all_agree(v12_run, tmp_path):
     half = 4.30265273 * 0.01 / sqrt(3)
     interval = f"95 % interval {100 * (0.31 - half):+.1f} to {100 * (0.31 + half):+.1f}, 3 pairs of seeds"
     assert f"+31.0 points over v7 ({interval})" in told(won, "Which is best").text
-    assert "v12 with 81.0 %, 95 % interval 78.5–83.5 % over 3 seeds: settled" in told(won, "Which is best").text
+    assert "v12 with 81.0 %, 95 % interval 78.5-83.5 % over 3 seeds: settled" in told(won, "Which is best").text
     [bold] = results(won).bold
     assert (results(won).rows[bold[0]][0], results(won).columns[bold[1]]) == ("v12", "accuracy")
     written = {kind: compare(folders, kind, tmp_path / kind).read_text() for kind in ("latex", "markdown")}

@@ -7,7 +7,6 @@ import pytest
 from mooring.cli.progress import fused
 from mooring.cli.sweep_tables import caption, summary_table, verdict
 from mooring.cli.tables import chance, on_what, results_table, short_names
-from mooring.cli.wording import interval_of
 from mooring.config import load_plan
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
@@ -17,6 +16,7 @@ from mooring.sweep.members import MemberResult
 from mooring.sweep.summary import Scored, summarised
 from mooring.sweep.tables import ResultRow, SweepTables, write_tables
 from mooring.types import PartitionSummary
+from mooring.wording import interval_of
 
 
 def runs(**accuracies):
@@ -36,9 +36,9 @@ def test_an_interval_of_one_run_is_over_its_test_images():
 
 def test_progress_says_on_how_many_images_and_how_sure():
     told = fused(SnapshotFused(299, 0.872, 1.0, 26_032), 300)
-    assert told == "round 299 (last: 299): accuracy 0.872 (95 % 0.868-0.876, 26,032 images)"
+    assert told == "round 299 (last: 299): accuracy 87.2 % (95 % CI 86.8-87.6 %, 26,032 images)"
     assert len(told) <= 80
-    assert fused(SnapshotFused(0, 0.5), 1) == "fused: accuracy 0.500"
+    assert fused(SnapshotFused(0, 0.5), 1) == "fused: accuracy 50.0 %"
 
 
 def test_only_a_source_with_an_official_test_set_is_said_to_have_one():

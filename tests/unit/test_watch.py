@@ -10,9 +10,9 @@ from rich.console import Console
 
 from mooring.cli import watch
 from mooring.cli.watch import frame_of_sweeps, is_running, log_sparkline, look, sparkline
-from mooring.cli.wording import interval_of
 from mooring.config import HOUSE_CODE
 from mooring.record import RunFolder, in_use, locked
+from mooring.wording import accuracy_text
 
 
 def test_a_sparkline_spans_its_blocks():
@@ -57,7 +57,7 @@ def test_a_sweep_shows_how_many_of_its_runs_are_done(v12_run, tmp_path):
     shown = text_of(frame_of_sweeps(tmp_path, [tmp_path], HOUSE_CODE, 24))
     assert "stopped: 1 of 2 runs finished" in " ".join(shown.split())
     result = RunFolder(v12_run).result
-    assert f"{result.accuracy:.3f} (95 % {interval_of(result.accuracy, 360)}, 360 images)" in shown
+    assert accuracy_text(result.accuracy, 360) in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.errors import ConfigError
-from mooring.table_text import printable
+from mooring.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cli.arguments import AsJson, Root, SettingsArgument, experiments, print_json
-from mooring.cli.wording import client_name
 from mooring.errors import ConfigError
+from mooring.wording import client_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
 
     from mooring.cli.screen import Screen
     from mooring.data.catalogue import survey
-    from mooring.reports.table import size
+    from mooring.wording import size
 
     infos = survey(root)
     if json:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mooring.cli.arguments import AsJson, SettingsArgument, TrustCode, experiments, print_json, trusted
-from mooring.cli.wording import client_name
 from mooring.errors import ConfigError, StoreError
+from mooring.wording import client_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -199,8 +199,7 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
     from rich.text import Text
 
     from mooring.cli.screen import Screen
-    from mooring.doctor.finding import short_number
-    from mooring.reports.table import size
+    from mooring.wording import digits, size
 
     screen = Screen()
     screen.print(Text.assemble((name, "bold"), ", before it runs"))
@@ -209,8 +208,8 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
     for heading in ("images", "steps", "steps until the pull\nsettles (relaxation)", "strongest pull\n(lambda)"):
         table.add_column(heading, justify="right")
     for line in found.clients[:MOST]:
-        relaxation = "-" if line.relaxation is None else short_number(line.relaxation)
-        largest = "-" if line.largest is None else short_number(line.largest)
+        relaxation = "-" if line.relaxation is None else digits(line.relaxation)
+        largest = "-" if line.largest is None else digits(line.largest)
         table.add_row(
             client_name(line.client, sites[line.client]), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest
         )

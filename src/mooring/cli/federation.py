@@ -172,7 +172,7 @@ def train(  # noqa: PLR0913, PLR0917
     if json:
         print_json({"path": str(done.path), "bytes": done.bytes, "sha256": done.sha256, "samples": done.samples})
         return
-    from mooring.reports.table import size
+    from mooring.wording import size
 
     say(f"{done.path}: {size(done.bytes)} from {done.samples} images; mooring inspect says what is in it")
     say(f"SHA-256 {done.sha256}")

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from mooring.cli.inspecting import Inspected
 from mooring.cli.screen import Screen
-from mooring.cli.wording import duration
 from mooring.federation.budget import spent
 from mooring.federation.container import KINDS
 from mooring.federation.encoder_named import in_words, is_file
@@ -19,8 +18,8 @@ from mooring.federation.explain import (
 from mooring.federation.job_file import JobFile
 from mooring.federation.keys import fingerprint
 from mooring.federation.withheld_counts import WORDS
-from mooring.reports.table import size
 from mooring.uploads.noised import NoisedMoments
+from mooring.wording import duration, size
 
 if TYPE_CHECKING:
     from mooring.federation.coordinator import Made

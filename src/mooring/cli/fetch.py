@@ -40,7 +40,7 @@ def download_progress() -> Iterator["Emit"]:
     """A row for each file."""
     from mooring.cli.live import Row, live
     from mooring.events import Downloaded
-    from mooring.reports.table import size
+    from mooring.wording import size
 
     with live() as display:
         rows: dict[str, Row] = {}

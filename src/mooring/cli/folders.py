@@ -54,7 +54,7 @@ def track(
 def clean(runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")]) -> None:
     """Remove the clients' states of finished runs; uploads and results stay. An interrupted run is left alone."""
     from mooring.record import RunFolder, discard_states, locked
-    from mooring.reports.table import size
+    from mooring.wording import size
 
     for run in runs:
         folder = Path(run)

@@ -24,9 +24,9 @@ from mooring.federation.model_file import AGAIN, Provenance, SiteShare
 from mooring.federation.model_file import KIND as MODEL
 from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import SEALED, UploadFile, UploadManifest, read_upload
-from mooring.reports.table import size
 from mooring.uploads import Limits
 from mooring.uploads.codec import header_facts, header_of
+from mooring.wording import size
 
 
 @dataclass(frozen=True)

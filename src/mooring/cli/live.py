@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from mooring.cli.arguments import say
-from mooring.cli.wording import clock, duration
+from mooring.wording import clock, duration
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

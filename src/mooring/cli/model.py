@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cli.arguments import FAILED, AsJson, PositiveOption, TrustCode, print_json, say, trusted
-from mooring.table_text import in_csv
+from mooring.wording import in_csv
 
 if TYPE_CHECKING:
     from collections import Counter

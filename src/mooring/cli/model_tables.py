@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mooring.cli.screen import Screen
+from mooring.wording import percent, percent_range
 
 if TYPE_CHECKING:
     from mooring.federation.assessment import Assessment
@@ -77,7 +78,7 @@ def rates(*headings: str) -> Table:
 
 
 def cells(rate: "Rate") -> tuple[str, str]:
-    return f"{rate.right} of {rate.n}  {rate.percent:>5}", rate.interval_words
+    return f"{rate.right} of {rate.n}  {percent(rate.share):>5}", percent_range(rate.interval)
 
 
 def positive_lines(found: "PositiveClass") -> list[str]:
@@ -92,7 +93,7 @@ def positive_lines(found: "PositiveClass") -> list[str]:
 
 
 def rate_text(rate: "Rate") -> str:
-    return f"{rate.percent} ({rate.right} of {rate.n}), 95 % interval {rate.interval_words}"
+    return f"{percent(rate.share)} ({rate.right} of {rate.n}), 95 % interval {percent_range(rate.interval)}"
 
 
 def confusion_table(found: "Assessment") -> Table:

@@ -8,7 +8,6 @@ from time import time
 from typing import TYPE_CHECKING, Literal
 
 from mooring.cli.live import Display, Row, live
-from mooring.cli.wording import accuracy_with_interval, plural, round_of
 from mooring.events import (
     ClientFailed,
     ClientProgress,
@@ -28,6 +27,7 @@ from mooring.events import (
     ServerProgress,
     SnapshotFused,
 )
+from mooring.wording import accuracy_text, plural, round_of
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
@@ -182,8 +182,8 @@ def resumed(event: RunResumed, rounds: int, sites: Sequence[str]) -> str:
 
 
 def fused(event: SnapshotFused, rounds: int) -> str:
-    """round 1 (last: 9): accuracy 0.872 (95 % 0.834-0.903, 360 images)"""
-    accuracy = "unknown" if event.accuracy is None else accuracy_with_interval(event.accuracy, event.images)
+    """round 1 (last: 9): accuracy 87.2 % (95 % CI 83.4-90.3 %, 360 images)"""
+    accuracy = "unknown" if event.accuracy is None else accuracy_text(event.accuracy, event.images)
     return f"{round_of(event.round, rounds) if rounds > 1 else 'fused'}: accuracy {accuracy}"
 
 

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from mooring.table_text import printable
+from mooring.wording import printable
 
 
 class Screen(Console):

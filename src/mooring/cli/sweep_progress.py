@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from mooring.cli.live import Display, Row, live
 from mooring.cli.progress import reading
-from mooring.cli.wording import accuracy_with_interval, duration, plural
 from mooring.events import (
     ClientRecord,
     Emit,
@@ -22,6 +21,7 @@ from mooring.events import (
     SweepBegan,
     SweepWaits,
 )
+from mooring.wording import accuracy_text, duration, plural
 
 if TYPE_CHECKING:
     from mooring.config import Plan
@@ -110,7 +110,7 @@ def ending(member: "Member", reason: str) -> str:
     """One line about a run that has ended."""
     result = member.result
     images = member.trained.test_images if member.trained else None
-    text = reason or ("" if result is None else f"accuracy {accuracy_with_interval(result.metrics.accuracy, images)}")
+    text = reason or ("" if result is None else f"accuracy {accuracy_text(result.metrics.accuracy, images)}")
     return f"{member.name}: {text}"
 
 
@@ -137,7 +137,7 @@ class FusionProgress:
             self.display.say(f"{rule} trains at the server, which takes longer; Ctrl-C keeps what is fused", "dim")
 
     def end(self, row: "FusionRecord") -> None:
-        accuracy = accuracy_with_interval(row.accuracy, row.test_images)
+        accuracy = accuracy_text(row.accuracy, row.test_images)
         self._say(f"{row.fusion}: {accuracy} in {monotonic() - self.since:.1f} s")
 
     def skip(self, reason: str) -> None:

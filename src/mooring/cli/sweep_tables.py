@@ -9,10 +9,10 @@ from rich.table import Table
 
 from mooring.cli.screen import Screen
 from mooring.cli.tables import INTERVAL, against_others, chance, decimals, on_what
-from mooring.cli.wording import plural
 from mooring.reports.accuracies import Sureness, sure_of
 from mooring.reports.table import Spread, spread
 from mooring.sweep.tables import of_class
+from mooring.wording import plural, setting
 
 if TYPE_CHECKING:
     from mooring.config import Plan
@@ -41,7 +41,7 @@ def summary_table(plan: "Plan", tables: "SweepTables", out: Path, positive: str 
     won = [lead.best for lead in tables.leads if lead.settled and not plan.search]
     ordered = sorted(tables.summary, key=best_first)
     for row in ordered:
-        cells = [value_text(row.factors[factor]) for factor in factors]
+        cells = [setting(row.factors[factor]) for factor in factors]
         cells += [decimals(row.validation)] if plan.search else []
         accuracies = [result.metrics.accuracy for result in tables.of(row)]
         images = next((result.test_images for result in tables.of(row)), None)
@@ -83,7 +83,7 @@ def one_class_over_seeds(
     for heading in ("sensitivity", "specificity", "AUC", f"{INTERVAL}\nof the mean AUC"):
         table.add_column(heading, justify="right")
     for row in rows:
-        table.add_row(*map(value_text, row.factors.values()), *medical(list(of_class(tables.of(row), label))))
+        table.add_row(*map(setting, row.factors.values()), *medical(list(of_class(tables.of(row), label))))
     console.print()
     console.print(table, highlight=True)
     for found in islice(of_class(ended, label), 1):
@@ -131,11 +131,7 @@ def verdict(lead: "Best[Factors]") -> str:
 
 
 def combination(factors: "Factors") -> str:
-    return ", ".join(value_text(value) for value in factors.values())
-
-
-def value_text(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return ", ".join(setting(value) for value in factors.values())
 
 
 def plus_minus(spread: Spread | None) -> str:

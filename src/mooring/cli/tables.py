@@ -8,10 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from mooring.cli.screen import Screen
-from mooring.cli.wording import interval_of, plural
-from mooring.record import positive_class, positive_label
+from mooring.record import SECONDARY, positive_class, positive_label
 from mooring.reports.accuracies import guess_of, tested_on
-from mooring.reports.table import size
+from mooring.wording import interval_of, plural, size
 
 if TYPE_CHECKING:
     from mooring.record import FusionRecord, Metrics, PositiveClass, Result
@@ -28,16 +27,15 @@ def results_table(outcomes: "list[tuple[str, Result]]", positive: str | None = N
     class, where it is looked for, sensitivity, specificity and AUC."""
     table = Table(box=None, pad_edge=False, title_justify="left")
     table.add_column("method")
-    for heading in ("accuracy", INTERVAL, "balanced", "macro F1", "ECE", "alone", "upload"):
+    titles = [metric.title for metric in SECONDARY.values()]
+    for heading in ("accuracy", INTERVAL, *titles, "alone", "upload"):
         table.add_column(heading, justify="right")
     for name, (_, result) in zip(short_names([result for _, result in outcomes]), outcomes, strict=True):
         table.add_row(
             name,
             decimals(result.metrics.accuracy),
             interval_of(result.metrics.accuracy, result.test_images),
-            decimals(result.metrics.balanced_accuracy),
-            decimals(result.metrics.macro_f1),
-            decimals(result.metrics.calibration_error),
+            *(metric.text(metric.of(result.metrics)) for metric in SECONDARY.values()),
             decimals(result.last.accuracy_alone),
             size(result.upload_bytes or 0),
         )
@@ -126,7 +124,8 @@ def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int, trained:
     """One line per rule, best first within its track: how good, what clients upload, what it costs the server."""
     table = Table(box=None, pad_edge=False)
     table.add_column("fusion", no_wrap=True)
-    for heading in ("accuracy", INTERVAL, "balanced", "ECE", "upload", "server"):
+    titles = [metric.title for metric in SECONDARY.values()]
+    for heading in ("accuracy", INTERVAL, *titles, "upload", "server"):
         table.add_column(heading, justify="right", no_wrap=True)
     ordered = sorted(rows, key=lambda row: (TRACKS.index(row.track), -row.accuracy))
     for row, following in zip(ordered, [*ordered[1:], None], strict=True):
@@ -134,8 +133,7 @@ def fusions_table(run: str, rows: "list[FusionRecord]", delivered: int, trained:
             row.fusion,
             decimals(row.metrics.accuracy),
             interval_of(row.metrics.accuracy, row.test_images),
-            decimals(row.metrics.balanced_accuracy),
-            decimals(row.metrics.calibration_error),
+            *(metric.text(metric.of(row.metrics)) for metric in SECONDARY.values()),
             size(row.upload_bytes or 0),
             f"{row.server_seconds:.2f} s",
         )

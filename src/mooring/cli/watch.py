@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cli.arguments import TrustCode, resuming, trusted
-from mooring.cli.wording import accuracy_with_interval, client_name, plural, round_of
+from mooring.wording import accuracy_text, client_name, plural, round_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -184,7 +184,7 @@ def accuracy_line(record: "RunRecord", rounds: int) -> str:
     if not record.fused:
         return "accuracy  nothing fused yet"
     last = max(record.fused)
-    text = f"{accuracy_with_interval(record.fused[last], record.test_images)} after {round_of(last, rounds)}"
+    text = f"{accuracy_text(record.fused[last], record.test_images)} after {round_of(last, rounds)}"
     shown = [record.fused.get(round_) for round_ in shown_rounds(rounds)]
     known = [value for value in shown if value is not None and isfinite(value)]
     if not known:  # a log may count its rounds as it likes
@@ -262,12 +262,12 @@ def member_row(member: "Member", name: str) -> "tuple[int, Row]":
     result = member.result
     if result is not None:
         images = member.trained.test_images if member.trained else None
-        return ENDED, Row(name, 1, 1, f"accuracy {accuracy_with_interval(result.metrics.accuracy, images)}")
+        return ENDED, Row(name, 1, 1, f"accuracy {accuracy_text(result.metrics.accuracy, images)}")
     reached = rounds_reached(member)
     if reached is None:
         return TO_COME, Row(name, 1, 0, "to come")
     done, total = reached
     fused = [timed.event for timed in RunFolder(member.folder).events if isinstance(timed.event, SnapshotFused)]
-    known = [accuracy_with_interval(event.accuracy, event.images) for event in fused if event.accuracy is not None]
+    known = [accuracy_text(event.accuracy, event.images) for event in fused if event.accuracy is not None]
     text = f"so far {known[-1]}" if known else f"{done}/{total} rounds of clients"
     return RUNNING, Row(name, total, done, text, before=done)

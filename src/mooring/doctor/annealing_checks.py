@@ -6,8 +6,9 @@ from statistics import linear_regression, median
 
 from mooring.doctor.case import Case
 from mooring.doctor.course import Course, courses_of, gathered
-from mooring.doctor.finding import Finding, FindingEvidence, at_clients, short_number
+from mooring.doctor.finding import Finding, FindingEvidence, at_clients
 from mooring.events import ClientRecord
+from mooring.wording import digits
 
 CLOSE = 0.2  # of a logarithm: "within 20 %"
 
@@ -68,8 +69,8 @@ def undone_in_log(case: Case, course: Course) -> FindingEvidence | None:
 def faded(course: Course, late: list[ClientRecord], how: str, values: dict[str, object]) -> FindingEvidence:
     first, last = course.seen[0], late[-1]
     return FindingEvidence(
-        f"{how}; a fell to {short_number(last.schedule_factor)}, lambda went from {short_number(first.lambda_felt)} to "
-        f"{short_number(last.lambda_felt)}",
+        f"{how}; a fell to {digits(last.schedule_factor)}, lambda went from {digits(first.lambda_felt)} to "
+        f"{digits(last.lambda_felt)}",
         course.client.client,
         late[0].round,
         {"factor": last.schedule_factor, "felt_first": first.lambda_felt, "felt_last": last.lambda_felt, **values},

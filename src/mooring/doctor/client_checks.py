@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from math import isfinite
 
 from mooring.doctor.case import Case
-from mooring.doctor.finding import Finding, FindingEvidence, at_clients, percent, short_number
+from mooring.doctor.finding import Finding, FindingEvidence, at_clients
 from mooring.events import ClientRecord
 from mooring.losses.supcon import smallest_supcon
 from mooring.record import ClientHistory
 from mooring.types import ClientFacts, Progress
+from mooring.wording import digits, percent
 
 FEW_STEPS = 20
 DOMINATING = 0.5
@@ -89,7 +90,7 @@ def floor_of(client: ClientHistory, case: Case) -> FindingEvidence | None:
     share = floor / last.base_loss
     if share < DOMINATING or not goes_by_losses(client, last.base_loss, case):
         return None
-    text = f"SupCon >= {short_number(floor)}, {percent(share)} of L_b"
+    text = f"SupCon >= {digits(floor)}, {percent(share, 0)} of L_b"
     return FindingEvidence(text, client.client, values={"floor": floor, "base_loss": last.base_loss})
 
 

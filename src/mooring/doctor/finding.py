@@ -68,12 +68,3 @@ def at_clients(evidence: Sequence[FindingEvidence], clients: int) -> str:
     """at 3 of 5 clients from round 2"""
     begun = first_round(evidence)
     return f"at {len(evidence)} of {clients} clients" + ("" if begun is None else f" from round {begun}")
-
-
-def short_number(value: float | None) -> str:
-    """Three digits, as people write them."""
-    return "unknown" if value is None else f"{value:.3g}"
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

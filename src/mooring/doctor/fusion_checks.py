@@ -6,7 +6,8 @@ from itertools import pairwise
 from math import sqrt
 
 from mooring.doctor.case import Case
-from mooring.doctor.finding import Finding, FindingEvidence, Severity, percent, short_number
+from mooring.doctor.finding import Finding, FindingEvidence, Severity
+from mooring.wording import digits, percent
 
 COLLAPSE = 0.3  # below the peak
 LOUD = 3.0  # times the norm of another client's prototypes
@@ -68,11 +69,13 @@ def fallen(case: Case) -> Fall | None:
 
 
 def collapsed(fall: Fall) -> Finding:
-    words = f"Fused accuracy fell from {percent(fall.peak)} in round {fall.peak_round} to {percent(fall.last)}"
+    words = f"Fused accuracy fell from {percent(fall.peak, 0)} in round {fall.peak_round} to {percent(fall.last, 0)}"
     if fall.clients_at_peak is not None and fall.clients_at_end is not None:
         however = "while the clients' own held" if fall.clients_held else "and the clients' own fell too"
-        words += f", {however} ({percent(fall.clients_at_peak)}, then {percent(fall.clients_at_end)})"
-    text = f"{fall.peak:.3f} at its peak, {fall.last:.3f} at the end; {percent(COLLAPSE)} below from round {fall.round}"
+        words += f", {however} ({percent(fall.clients_at_peak, 0)}, then {percent(fall.clients_at_end, 0)})"
+    text = (
+        f"{fall.peak:.3f} at its peak, {fall.last:.3f} at the end; {percent(COLLAPSE, 0)} below from round {fall.round}"
+    )
     return Finding("collapsed", "ill", f"{words}.", (FindingEvidence(text, round=fall.round, values=asdict(fall)),))
 
 
@@ -89,12 +92,12 @@ def domination(case: Case, fall: Fall | None) -> Iterator[Finding]:
     seen = falling or max(unequal, key=lambda known: known.ratio)
     when = ", where the fused accuracy fell" if falling else ""
     words = (
-        f"Client {seen.loud} gave {percent(seen.shares[seen.loud])} of the global prototypes with "
-        f"{percent(seen.data_shares[seen.loud])} of the images in round {seen.round}{when}."
+        f"Client {seen.loud} gave {percent(seen.shares[seen.loud], 0)} of the global prototypes with "
+        f"{percent(seen.data_shares[seen.loud], 0)} of the images in round {seen.round}{when}."
     )
     text = (
-        f"norms differ {short_number(seen.ratio)}-fold; client {seen.quiet} gave {percent(seen.shares[seen.quiet])} "
-        f"with {percent(seen.data_shares[seen.quiet])} of the images"
+        f"norms differ {digits(seen.ratio)}-fold; client {seen.quiet} gave {percent(seen.shares[seen.quiet], 0)} "
+        f"with {percent(seen.data_shares[seen.quiet], 0)} of the images"
     )
     severity: Severity = "ill" if falling and fall and fall.clients_held else "note"
     yield Finding("norm-domination", severity, words, (FindingEvidence(text, round=seen.round, values=asdict(seen)),))
@@ -149,7 +152,9 @@ def at_chance(case: Case) -> Iterator[Finding]:
     chance, images = 1 / classes, result.test_images if result else None
     error = sqrt(chance * (1 - chance) / images) if images else 0.0
     if score <= chance + min(2 * error, LITTLE * (1 - chance)):
-        words = f"The fused predictor is no better than guessing: {percent(score)} where chance is {percent(chance)}."
+        words = (
+            f"The fused predictor is no better than guessing: {percent(score, 0)} where chance is {percent(chance, 0)}."
+        )
         values = {"score": score, "chance": chance, "standard_error": error}
         text = f"{name} {score:.3f}, 1/C {chance:.3f}, standard error {error:.3f}"
         yield Finding("at-chance", "ill", words, (FindingEvidence(text, round=max(fused), values=values),))
@@ -163,7 +168,7 @@ def never_seen(case: Case) -> Iterator[Finding]:
     empty = sum(count == 0 for row in counts for count in row)
     cells = sum(len(row) for row in counts)
     if empty:
-        words = f"{percent(empty / cells)} of the prototypes that are averaged were never trained."
+        words = f"{percent(empty / cells, 0)} of the prototypes that are averaged were never trained."
         text = f"{empty} of {cells} belong to classes that their client never saw"
         yield Finding(
             "never-seen", "note", words, (FindingEvidence(text, values={"untrained": empty, "prototypes": cells}),)

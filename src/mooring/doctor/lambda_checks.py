@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from mooring.doctor.case import Case
 from mooring.doctor.course import Course, courses_of, distance, gathered, progress_of, reference
-from mooring.doctor.finding import Finding, FindingEvidence, Severity, at_clients, percent, short_number
+from mooring.doctor.finding import Finding, FindingEvidence, Severity, at_clients
 from mooring.events import ClientRecord
 from mooring.weighting.base import full_local_weight
 from mooring.weighting.equilibrium import stability_limit
+from mooring.wording import digits, percent
 
 TENFOLD = 10.0  # a lambda this many times L_b / L_a(start) has left its start for good
 FOLLOWING = 0.5  # of a logarithm: nearer than this, lambda follows its equilibrium
@@ -63,11 +64,11 @@ def onset_of(course: Course, i: int, calm: float) -> FindingEvidence:
     onset, last = seen[i], max(seen, key=lambda moment: moment.lambda_raw or 0)
     before = seen[i - 1] if i else seen[i]
     growth = (onset.lambda_raw or 1) / (before.lambda_raw or 1)
-    cause = f"; L_a {short_number(onset.align_loss)}" if onset.align_loss is not None else ""
+    cause = f"; L_a {digits(onset.align_loss)}" if onset.align_loss is not None else ""
     free = outlook is not None and outlook.cap is None  # a cap has a finding of its own
     bound = f", bound {outlook.largest:.0e}" if outlook is not None and free else ""
     return FindingEvidence(
-        f"raw {short_number(onset.lambda_raw)} (x{growth:.2g}) to {last.lambda_raw or 0:.1e}{bound}{cause}",
+        f"raw {digits(onset.lambda_raw)} (x{growth:.2g}) to {last.lambda_raw or 0:.1e}{bound}{cause}",
         client.client,
         onset.round,
         {
@@ -90,8 +91,8 @@ def meanwhile(case: Case) -> str:
         return ""
     peak, last = max(fused.values()), fused[max(fused)]
     if last < FELL * peak:
-        return f"; fused accuracy fell from {percent(peak)} to {percent(last)}"
-    return f"; fused accuracy held ({percent(last)})"
+        return f"; fused accuracy fell from {percent(peak, 0)} to {percent(last, 0)}"
+    return f"; fused accuracy held ({percent(last, 0)})"
 
 
 def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
@@ -109,7 +110,7 @@ def held_by_cap(case: Case, courses: list[Course]) -> Iterator[Finding]:
         (moment, cap), calm = at[0], reference(course.client, case)
         if calm is not None and cap >= TENFOLD * calm and not course.outlook.bounded:
             severity = "ill"
-        felt = f"lambda {short_number(moment.lambda_felt)}, cap {short_number(cap)} ({course.outlook.guard})"
+        felt = f"lambda {digits(moment.lambda_felt)}, cap {digits(cap)} ({course.outlook.guard})"
         values = {"felt": moment.lambda_felt, "cap": cap, "rounds": len(at), "reference": calm}
         text = f"{felt}, in {len(at)} of {len(course.seen)} rounds"
         found.append(FindingEvidence(text, course.client.client, moment.round, values))
@@ -141,7 +142,7 @@ def on_its_way(case: Case, calm: list[Course]) -> Iterator[Finding]:
             continue
         steps = seen[-1].steps or 0
         shown = FindingEvidence(
-            f"median |log(lambda/lambda*)| {apart:.2f}, relaxation {short_number(outlook.relaxation)} of {steps} steps",
+            f"median |log(lambda/lambda*)| {apart:.2f}, relaxation {digits(outlook.relaxation)} of {steps} steps",
             client.client,
             values={"distance": apart, "relaxation_steps": outlook.relaxation, "steps": steps},
         )
@@ -170,7 +171,7 @@ def unstable(case: Case, course: Course) -> FindingEvidence | None:
         own = limit / weight(felt, moment.sigma_sq_local)
         if felt > own:
             return FindingEvidence(
-                f"lambda {short_number(felt)}, SGD limit {short_number(own)}",
+                f"lambda {digits(felt)}, SGD limit {digits(own)}",
                 client.client,
                 moment.round,
                 {"limit": own, "felt": felt},

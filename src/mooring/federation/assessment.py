@@ -14,6 +14,7 @@ from mooring.federation.model_file import ModelFile
 from mooring.federation.predict import Unreadable
 from mooring.intervals import Rate
 from mooring.record import PositiveClass, positive_class, positive_label
+from mooring.wording import percent, percent_range, plural
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,10 @@ class Assessment:
 
     @property
     def words(self) -> str:
-        """45 images of held_out, 38 right (84 %), 95 % interval 71-93 %"""
-        images = "1 image" if self.right.n == 1 else f"{self.right.n:,} images"
-        accuracy = f"{self.right.right:,} right ({self.right.percent}), 95 % interval {self.right.interval_words}"
-        return f"{images} of {self.folder}, {accuracy}"
+        """45 images of held_out, 38 right (84.4 %), 95 % interval 71.2-92.3 %"""
+        accuracy = f"{self.right.right:,} right ({percent(self.right.share)})"
+        interval = f"95 % interval {percent_range(self.right.interval)}"
+        return f"{plural(self.right.n, 'image')} of {self.folder}, {accuracy}, {interval}"
 
     @property
     def for_new_images(self) -> str:
@@ -68,7 +69,7 @@ class Assessment:
         low = self.right.interval[0] if self.right.interval else 0.0
         sure = low > (self.chance.share or 0.0)
         verdict = "the model is better" if sure else "that the model is better is not shown by so few images"
-        return f"always saying {self.majority!r} would be right for {self.chance.percent}: {verdict}"
+        return f"always saying {self.majority!r} would be right for {percent(self.chance.share)}: {verdict}"
 
 
 def assessment_tree(found: Assessment) -> dict[str, object]:

@@ -11,7 +11,7 @@ from mooring.errors import StoreError
 from mooring.notes.log_lines import ROUND, STAMP
 from mooring.notes.logged import Header, LogEntry, Logged, Markers
 from mooring.record import LoggedClient, NotFinite
-from mooring.table_text import printable
+from mooring.wording import printable
 
 LARGEST_COUNT = 10**6  # of rounds and clients
 LONGEST_COUNT = 15  # digits

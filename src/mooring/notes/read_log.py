@@ -11,7 +11,7 @@ from mooring.errors import StoreError
 from mooring.notes import log_lines as lines
 from mooring.notes.log_state import LogState, parse_count
 from mooring.notes.logged import Logged
-from mooring.table_text import printable
+from mooring.wording import printable
 
 MOST_CONFIG_LINES = 400  # of a configuration that was printed over several lines
 REMEDY = "name a log of the published code that has finished at least one round"

@@ -7,7 +7,7 @@ from mooring.notes.evidence import Evidence
 from mooring.notes.measures import Measure
 from mooring.notes.study_record import MainNumber
 from mooring.reports.table import Spread
-from mooring.table_text import matching_digits
+from mooring.wording import matching_digits
 
 Sample = dict[int, float]  # by seed
 

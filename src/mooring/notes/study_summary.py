@@ -10,7 +10,7 @@ from mooring.notes.measures import Measure
 from mooring.notes.statistics import Sample, sample
 from mooring.notes.study_record import DecidedClaim, Observation
 from mooring.record import Result
-from mooring.table_text import matching_digits
+from mooring.wording import matching_digits
 
 
 @dataclass(frozen=True)

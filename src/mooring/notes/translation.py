@@ -7,7 +7,7 @@ from typing import Any
 from mooring.config.keys import spellings
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS
 from mooring.methods import Method
-from mooring.table_text import printable
+from mooring.wording import printable
 
 LONGEST, LARGEST = 200, 1e18  # letters of a word, and numbers, that are taken over
 DEEPEST, MOST = 8, 2_000  # levels and values of a configuration that are looked at

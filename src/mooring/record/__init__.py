@@ -24,14 +24,22 @@ from mooring.record.files import (
 )
 from mooring.record.folder import ENCODER, LOG, MODEL, RunFolder, StoredUploads, read_fusion, write_result
 from mooring.record.imported import Imported, write_imported
-from mooring.record.positive_class import PositiveClass, positive_class, positive_label
+from mooring.record.metrics import (
+    METRICS,
+    SECONDARY,
+    Metric,
+    Metrics,
+    PositiveClass,
+    positive_class,
+    positive_label,
+    values_of,
+)
 from mooring.record.result import (
     FORMAT,
     Absence,
     Environment,
     FusionRecord,
     LoggedClient,
-    Metrics,
     NotFinite,
     Origin,
     Result,
@@ -51,13 +59,16 @@ __all__ = [
     "ERROR",
     "FORMAT",
     "LOG",
+    "METRICS",
     "MODEL",
+    "SECONDARY",
     "Absence",
     "ClientHistory",
     "Environment",
     "FusionRecord",
     "Imported",
     "LoggedClient",
+    "Metric",
     "Metrics",
     "NotFinite",
     "Origin",
@@ -94,6 +105,7 @@ __all__ = [
     "strict_json",
     "unsealed",
     "user_errors_kept",
+    "values_of",
     "verify",
     "write_atomically",
     "write_imported",

@@ -6,29 +6,11 @@ from statistics import fmean
 from typing import Literal
 
 from mooring.events import ClientRecord
+from mooring.record.metrics import Metrics
 from mooring.types import PartitionSummary
 
 FORMAT = 2
 Settings = Mapping[str, object]  # a configuration tree, as JSON has it
-
-
-@dataclass(frozen=True)
-class Metrics:
-    """How good a predictor is on the test images; None and empty where a log does not tell."""
-
-    accuracy: float
-    balanced_accuracy: float | None = None
-    macro_f1: float | None = None
-    calibration_error: float | None = None
-    per_class_accuracy: tuple[float | None, ...] = ()  # None: no test image of that class
-    confusion: tuple[tuple[int, ...], ...] = ()  # row: true class, column: predicted class
-    per_class_auc: tuple[float | None, ...] = ()  # against all others; None: no image of the class, or no other
-
-    @property
-    def guess(self) -> float | None:
-        """What always saying the most frequent class of the test images would reach; None: nobody knows which."""
-        counts = [sum(row) for row in self.confusion]
-        return max(counts) / sum(counts) if sum(counts) else None
 
 
 @dataclass(frozen=True)

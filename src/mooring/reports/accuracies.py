@@ -93,11 +93,3 @@ def tested_on(source: str, many: int | None) -> str:
         return f"the {official}" + (f" ({many:,} images)" if many else "")
     counted = f"{many:,} test images" if many else "test images"
     return f"{counted}: {SPLIT.get(source, 'those set aside for testing in the data of the run')}"
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def between(low: float, high: float) -> str:
-    return f"{100 * low:.1f}–{100 * high:.1f} %"

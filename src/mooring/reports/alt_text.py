@@ -4,10 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mooring.reports.figure import Bars, Curves, Figure, Heat, Line
-from mooring.reports.table import number_text
-from mooring.table_text import printable
-
-MOST_LISTED = 8
+from mooring.wording import join_some, number, printable
 
 
 def in_words(figure: Figure) -> str:
@@ -33,15 +30,15 @@ def describe_line(line: Line) -> str:
         return ""
     (first, begin), (last, end) = known[0], known[-1]
     if first == last:
-        return f"{line.name} {number_text(begin)}"
-    return f"{line.name} from {number_text(begin)} at {first:g} to {number_text(end)} at {last:g}"
+        return f"{line.name} {number(begin)}"
+    return f"{line.name} from {number(begin)} at {first:g} to {number(end)} at {last:g}"
 
 
 def describe_bars(figure: Bars) -> str:
     texts = []
     for i, name in enumerate(figure.names):
         values = [(series.name, series.values[i]) for series in figure.series if i < len(series.values)]
-        known = [f"{who} {number_text(value)}" for who, value in values if value is not None]
+        known = [f"{who} {number(value)}" for who, value in values if value is not None]
         texts.append(f"{name}: {', '.join(known) or 'nothing'}")
     return f"{figure.y_title} by bars: {join_some(texts, '; ')}."
 
@@ -58,12 +55,7 @@ def describe_heat(figure: Heat) -> str:
         return f"{size}, empty."
     most, row, column = max(cells)
     where = f"{figure.y_title} {row}".strip(), f"{figure.x_title} {column}".strip()
-    return f"{size}; the largest value is {number_text(float(most))} at {where[0]} and {where[1]}."
+    return f"{size}; the largest value is {number(float(most))} at {where[0]} and {where[1]}."
 
 
 WORDS: dict[type, Callable[[Any], str]] = {Curves: describe_curves, Bars: describe_bars, Heat: describe_heat}
-
-
-def join_some(parts: list[str], between: str = ", ") -> str:
-    more = len(parts) - MOST_LISTED
-    return between.join(parts[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

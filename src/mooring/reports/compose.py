@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from mooring.reports.accuracies import between, guess, mean_accuracy, percent, sureness
+from mooring.reports.accuracies import guess, mean_accuracy, sureness
 from mooring.reports.figure import Figure
 from mooring.reports.report_data import NO_EXTENSION, Extension, ReportData, SeedGroup
 from mooring.reports.section import Card, Report, Section, VerdictLine
 from mooring.reports.sections import SECTIONS
 from mooring.reports.sections.setup import setup
 from mooring.reports.summary import healthy_count, ill_words, runs_text, summary_answers
-from mooring.reports.table import size
 from mooring.reports.winners import contests
+from mooring.wording import percent, percent_range, size
 
 
 def compose(data: ReportData, extension: Extension = NO_EXTENSION) -> Report:
@@ -59,7 +59,7 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
     when = f"after round {run.last.round}, " if len(run.result.rounds) > 1 else ""
     found = [Card(percent(run.result.accuracy), "test accuracy", f"{when}seed {run.seed_text}")]
     if sure:
-        found.append(Card(between(sure.low, sure.high), "95 % interval", sure.over))
+        found.append(Card(percent_range((sure.low, sure.high)), "95 % interval", sure.over))
     if chance:
         named = f"always saying {chance.label}" if chance.label else "one class of many"
         found.append(Card(percent(chance.share), "guessing", named))

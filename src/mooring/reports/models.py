@@ -14,7 +14,8 @@ from mooring.record import PositiveClass
 from mooring.reports.formats.text import markdown
 from mooring.reports.page import write_html
 from mooring.reports.section import Card, Report, Section, VerdictLine
-from mooring.reports.table import Cell, Table, size
+from mooring.reports.table import Cell, Table
+from mooring.wording import percent, percent_range, size
 
 ANSWERS = {
     "probability": "probabilities: calibrated, so that of images called with 0.9 about nine in ten should be right",
@@ -76,9 +77,11 @@ def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
     images = sum(site.samples or 0 for site in provenance.used)
     if findings.measured is not None:
         right, trained = findings.measured.right, findings.measured.trained
-        worth = f"{trained:,} of them trained on" if trained else right.interval_words
+        worth = f"{trained:,} of them trained on" if trained else percent_range(right.interval)
         yield Card(
-            right.percent, f"right on images of {findings.measured.folder}", f"{right.right:,} of {right.n:,}, {worth}"
+            percent(right.share),
+            f"right on images of {findings.measured.folder}",
+            f"{right.right:,} of {right.n:,}, {worth}",
         )
     yield Card(f"{len(provenance.used)} of {len(provenance.asked)}", "sites in the model", "")
     if images:
@@ -151,7 +154,7 @@ def positive(found: PositiveClass) -> Table:
 
 
 def rate_cells(rate: Rate) -> tuple[str, str, str]:
-    return f"{rate.right:,} of {rate.n:,}", rate.percent.removesuffix(" %"), rate.interval_words
+    return f"{rate.right:,} of {rate.n:,}", percent(rate.share).removesuffix(" %"), percent_range(rate.interval)
 
 
 def leave_one_out_section(findings: Findings) -> Section:

@@ -15,7 +15,7 @@ from mooring.errors import StoreError
 from mooring.record import FusionRecord, RunFolder, read_fusion
 from mooring.reports.labels import label_runs
 from mooring.reports.report_data import NO_EXTENSION, Extension, ReportData, Run
-from mooring.table_text import unguarded
+from mooring.wording import unguarded
 
 
 def run_book(folder: Path, trust: Trust) -> ReportData:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mooring.config import Experiment, Trust
 from mooring.doctor import Case, Diagnosis
-from mooring.record import ClientHistory, Environment, FusionRecord, Result, RoundRecord, positive_label
+from mooring.record import ClientHistory, Environment, FusionRecord, Metric, Result, RoundRecord, positive_label
 from mooring.reports.figure import Figure
 from mooring.reports.section import Card, Section, SummaryAnswer, VerdictLine
 from mooring.trees import Tree
@@ -109,9 +109,9 @@ class SeedGroup:
     def fingerprints(self) -> str:
         return ", ".join(run.fingerprint for run in self.runs)
 
-    def values(self, name: str) -> list[float]:
+    def values(self, metric: Metric) -> list[float]:
         """A metric of every run, where it is known."""
-        return [value for run in self.runs if (value := getattr(run.result.metrics, name)) is not None]
+        return [value for run in self.runs if (value := metric.of(run.result.metrics)) is not None]
 
 
 @dataclass(frozen=True)

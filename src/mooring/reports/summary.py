@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from mooring.record import PositiveClass
-from mooring.reports.accuracies import between, guess, images, looked_at, mean_accuracy, percent, sureness
+from mooring.reports.accuracies import guess, images, looked_at, mean_accuracy, sureness
 from mooring.reports.labels import method_labels, throughout
 from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import SummaryAnswer, Tone, VerdictLine
 from mooring.reports.winners import contests
 from mooring.sweep.best import Best
-
-MOST_NAMED = 8
+from mooring.wording import duration, join_some, percent, percent_range, plural
 
 
 def summary_answers(data: ReportData) -> tuple[SummaryAnswer, ...]:
@@ -59,7 +58,7 @@ def how_good(run: Run, positive: str | None) -> SummaryAnswer:
     sure, chance = sureness(group), guess(run)
     text = f"{percent(run.result.accuracy)} right on {images(run)}."
     if sure:
-        text += f" The 95 % interval is {between(sure.low, sure.high)} ({sure.over}, Wilson)."
+        text += f" The 95 % interval is {percent_range((sure.low, sure.high))} ({sure.over}, Wilson)."
     if chance:
         named = f"always saying {chance.label!r}" if chance.label else "guessing"
         text += f" {named.capitalize()} would reach {percent(chance.share)}."
@@ -214,7 +213,7 @@ def how_sure(group: SeedGroup) -> str:
     sure = sureness(group)
     if sure is None or len(group.runs) == 1:
         return ""
-    return f", 95 % interval {between(sure.low, sure.high)} {sure.over}"
+    return f", 95 % interval {percent_range((sure.low, sure.high))} {sure.over}"
 
 
 def summed_up(found: tuple[Best[SeedGroup], ...]) -> str:
@@ -254,21 +253,6 @@ def made(data: ReportData) -> tuple[SummaryAnswer, ...]:
     return (
         (SummaryAnswer("Made", f"{text}, by" if command else f"{text}.", command=command),) if when or command else ()
     )
-
-
-def duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def plural(count: int, what_: str) -> str:
-    return f"{count:,} {what_}{'' if count == 1 else 's'}"
-
-
-def join_some(names: list[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def sentence(words: str) -> str:

@@ -9,7 +9,7 @@ from math import isfinite
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from mooring.table_text import guarded, in_csv, matching_digits, printable
+from mooring.wording import guarded, in_csv, matching_digits, number, printable
 
 NOTHING = "–"
 
@@ -127,31 +127,15 @@ def cell_text(cell: Any) -> str:
         case Quoted(text):
             return printable(text)
         case Spread(mean, std, n):
-            around = "" if std is None else f" ± {matching_digits(number_text(mean), std, number_text(std))}"
-            return f"{number_text(mean)}{around}{'' if n is None else f' (n = {n})'}"
+            around = "" if std is None else f" ± {matching_digits(number(mean), std, number(std))}"
+            return f"{number(mean)}{around}{'' if n is None else f' (n = {n})'}"
         case bool():
             return str(cell).lower()
         case int():
             return f"{cell:,}"
         case float():
-            return number_text(cell)
+            return number(cell)
     return printable(str(cell))
-
-
-def number_text(value: float) -> str:
-    """Three decimals where they say something, three digits elsewhere."""
-    if value == 0 or 1e-3 <= abs(value) < 1000:
-        return f"{value:.3f}"
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e5 else f"{value:.2e}"
-
-
-def size(nbytes: float) -> str:
-    """46.1 kB, 138 MB"""
-    units = ["B", "kB", "MB", "GB"]
-    while nbytes >= 1000 and len(units) > 1:
-        nbytes /= 1000
-        units.pop(0)
-    return f"{nbytes:.0f} {units[0]}" if nbytes >= 100 or units[0] == "B" else f"{nbytes:.1f} {units[0]}"
 
 
 def csv_text(table: Table) -> str:

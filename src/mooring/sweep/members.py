@@ -12,6 +12,7 @@ from mooring.config.plan import Plan, Point
 from mooring.errors import StoreError
 from mooring.record import FusionRecord, Metrics, Result, RunFolder, read_fusion, strict_json
 from mooring.sweep.search import read_trials
+from mooring.wording import setting
 
 PLAN = "sweep.yaml"
 PLAIN = ("method", "fusion")  # keys whose values speak for themselves
@@ -136,21 +137,14 @@ def training_of(experiment: Experiment) -> str:
 
 def member_name(point: Point) -> str:
     """`v4-alpha0.05-clip_per-group-seed1`: values, with the last word of a key where the value alone says little."""
-    words = [
-        short_number(value) if key in PLAIN else factor_name(key.split(".")[-1], value) for key, value in point.items()
-    ]
+    words = [setting(value) if key in PLAIN else factor_name(key.split(".")[-1], value) for key, value in point.items()]
     return re.sub(r"[^\w.+-]+", "_", "-".join(words)) or "run"
 
 
 def factor_name(word: str, value: Any) -> str:
     """`alpha0.05`, `clip_per-group`: a number needs nothing that parts it from its key."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"{word}{'' if number else '_'}{short_number(value)}"
-
-
-def short_number(value: Any) -> str:
-    """A number that was drawn has more digits than a name needs."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{word}{'' if number else '_'}{setting(value)}"
 
 
 def unique(name: str, taken: set[str]) -> str:

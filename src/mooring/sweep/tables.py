@@ -8,14 +8,13 @@ from pathlib import Path
 from statistics import fmean
 
 from mooring.config.plan import Plan
-from mooring.record import PositiveClass, positive_class, positive_label, write_atomically
+from mooring.record import PositiveClass, positive_class, positive_label, values_of, write_atomically
 from mooring.sweep.best import Best, best_combinations
 from mooring.sweep.members import Member, MemberResult
 from mooring.sweep.summary import Factors, Scored, SummaryCell, SummaryRow, summarised
 from mooring.sweep.worker import SOME_FAILED
-from mooring.table_text import guarded, in_csv
+from mooring.wording import guarded, in_csv
 
-METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
 FINISHED = "finished"
 
 
@@ -31,11 +30,10 @@ class ResultRow:
     def cells(self, label: str | None = None) -> dict[str, SummaryCell]:
         """`label`: the class that is looked for, if there is one."""
         found = self.result
-        metrics = {name: None if found is None else getattr(found.metrics, name) for name in METRICS}
         return {
             "run": self.run,
             **self.factors,
-            **metrics,
+            **values_of(None if found is None else found.metrics),
             **class_cells([found] if found else [], label),
             "validation_accuracy": None if found is None else found.validation_accuracy,
             "upload_bytes": None if found is None else found.upload_bytes,

@@ -9,10 +9,9 @@ from typing import ClassVar, Protocol
 from mooring.config.tree import read_file
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, SnapshotFused
-from mooring.record import Result, RunFolder, TimedEvent
+from mooring.record import Result, RunFolder, TimedEvent, values_of
 
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "train_accuracy")
-FINAL = ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
 PlainValue = str | int | float | bool
 
 
@@ -97,8 +96,7 @@ def numbers(suffix: str, round_: int, values: Mapping[str, float | None], time: 
 
 
 def final_of(result: Result) -> dict[str, float]:
-    figures = {name: getattr(result.metrics, name) for name in FINAL}
-    figures |= {"seconds": result.seconds, "upload_bytes": result.upload_bytes}
+    figures = values_of(result.metrics) | {"seconds": result.seconds, "upload_bytes": result.upload_bytes}
     return {name: float(value) for name, value in figures.items() if value is not None}
 
 

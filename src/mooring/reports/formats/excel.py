@@ -12,7 +12,7 @@ from mooring.reports.figure import Curves, Line, colour
 from mooring.reports.plots import figure as drawn_columns
 from mooring.reports.section import Report
 from mooring.reports.table import Cell, Table, cell_text
-from mooring.table_text import printable
+from mooring.wording import printable
 
 LONGEST_NAME = 31  # of a sheet
 FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))

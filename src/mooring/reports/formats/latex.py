@@ -9,7 +9,7 @@ from textwrap import wrap
 from mooring.record import write_atomically
 from mooring.reports.section import Report, Section
 from mooring.reports.table import Cell, Table, cell_text
-from mooring.table_text import printable
+from mooring.wording import printable
 
 LONG = 35  # rows beyond which a table runs over pages
 WIDE = 60  # characters beyond which a column breaks its lines

@@ -6,7 +6,7 @@ from pathlib import Path
 from mooring.record import write_atomically
 from mooring.reports.section import Report, Section, SummaryAnswer, VerdictLine
 from mooring.reports.table import Table, cell_text, csv_text
-from mooring.table_text import printable
+from mooring.wording import printable
 
 
 def write_csv(report: Report, out: Path) -> None:

@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 from mooring.reports.figure import Bars, Curves, Figure, Heat, Line, PlotValues, lying
-from mooring.table_text import printable
+from mooring.wording import printable
 
 Json = dict[str, Any]
 

@@ -1,5 +1,6 @@
 """How good is the fused predictor, over rounds and at the end?"""
 
+from mooring.record import METRICS, SECONDARY
 from mooring.reports.accuracies import guess, images, looked_at, sureness
 from mooring.reports.figure import INK, Bars, Curves, Figure, Line, PlotValues, style
 from mooring.reports.report_data import ReportData, Run, SeedGroup
@@ -9,12 +10,8 @@ from mooring.reports.sections.drawing import QUANTILES, client_lines, crowded, i
 from mooring.reports.table import Spread, Table, average, spread
 from mooring.reports.winners import RULE, contests, settled_labels
 
-METRICS = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced",
-    "macro_f1": "macro F1",
-    "calibration_error": "ECE",
-}
+LOWER = ", ".join(metric.title for metric in METRICS.values() if metric.better == "lower")
+BETTER = f"Higher is better, except for {LOWER}." if LOWER else "Higher is better."
 
 
 def accuracy(data: ReportData) -> Section:
@@ -138,7 +135,7 @@ def by_site(run: Run) -> Bars | None:
 
 def at_the_end(data: ReportData) -> Bars:
     labels = tuple(group.label for group in data.lines)
-    values = [group.values("accuracy") for group in data.lines]
+    values = [group.values(METRICS["accuracy"]) for group in data.lines]
     ends = series("accuracy", values, 0)
     caption = "Final accuracy; the dotted line is guessing. Whether an order is settled, the table says."
     caption += over_seeds(values)
@@ -166,18 +163,18 @@ def results(data: ReportData) -> Table:
         rows.append(
             (
                 group.label,
-                spread(group.values("accuracy")),
+                spread(group.values(METRICS["accuracy"])),
                 sure.low if sure else None,
                 sure.high if sure else None,
                 chance.share if chance else None,
-                *(spread(group.values(name)) for name in METRICS if name != "accuracy"),
+                *(spread(group.values(metric)) for metric in SECONDARY.values()),
                 *([spread(areas(group, data.positive))] if looked else []),
                 spread(run.alone for run in group.runs),
                 len(group.runs),
                 group.seeds,
             )
         )
-    others = [name for key, name in METRICS.items() if key != "accuracy"]
+    others = [metric.title for metric in SECONDARY.values()]
     auc = [f"AUC of {', '.join(looked)}"] if looked else []
     before = ("experiment", "accuracy", "95 % low", "95 % high", "guessing")
     columns = (*before, *others, *auc, "clients alone", "n", "seeds")
@@ -196,7 +193,7 @@ def note(data: ReportData, contested: bool, won: int) -> str:
     text = (
         f"On {'; '.join(on)}; last round; mean ± standard deviation over n seeds. The 95 % interval is over seeds "
         "(Student's t), and over the test images (Wilson) for a single run or where all seeds are equal. Guessing: "
-        "always the most frequent class."
+        f"always the most frequent class. {BETTER}"
     )
     text += "".join(f" Clients alone: on {images_}." for images_ in fewer)
     if contested:

@@ -1,6 +1,6 @@
 """The same uploads under other fusion rules."""
 
-from mooring.record import FusionRecord
+from mooring.record import METRICS, FusionRecord
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
@@ -14,10 +14,7 @@ COLUMNS = (
     "fusion",
     "track",
     "clients",
-    "accuracy",
-    "balanced",
-    "macro F1",
-    "ECE",
+    *(metric.title for metric in METRICS.values()),
     "upload bytes",
     "server seconds",
     "passes",
@@ -89,10 +86,7 @@ def fusion_rows(group: SeedGroup) -> list[tuple[Cell, ...]]:
             rule,
             rows[0].track,
             clients,
-            *(
-                spread(getattr(row.metrics, name) for row in rows)
-                for name in ("accuracy", "balanced_accuracy", "macro_f1", "calibration_error")
-            ),
+            *(spread(metric.of(row.metrics) for row in rows) for metric in METRICS.values()),
             round(average(row.upload_bytes for row in rows) or 0),
             average(row.server_seconds for row in rows),
             round(average(row.passes for row in rows) or 0),

@@ -1,0 +1,84 @@
+"""How good a predictor is: the recorded metrics, the columns that every table of results has, and one class against all
+others, as medicine counts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mooring.errors import ConfigError, nearest
+from mooring.intervals import Rate
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """How good a predictor is on the test images; None or empty if it is not known."""
+
+    accuracy: float
+    balanced_accuracy: float | None = None
+    macro_f1: float | None = None
+    calibration_error: float | None = None
+    per_class_accuracy: tuple[float | None, ...] = ()  # None: no test image of that class
+    confusion: tuple[tuple[int, ...], ...] = ()  # row: true class, column: predicted class
+    per_class_auc: tuple[float | None, ...] = ()  # against all others; None: no image of the class, or no other
+
+    @property
+    def guess(self) -> float | None:
+        """The majority-class baseline: the share of the most frequent class; None if the class counts are not known."""
+        counts = [sum(row) for row in self.confusion]
+        return max(counts) / sum(counts) if sum(counts) else None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of every table of results: its title, which direction is better, how people read it, and its value."""
+
+    title: str
+    of: Callable[[Metrics], float | None]
+    better: Literal["higher", "lower"] = "higher"
+    format: str = ".3f"
+
+    def text(self, value: float | None) -> str:
+        return "-" if value is None else format(value, self.format)
+
+
+METRICS: Mapping[str, Metric] = {  # the key is the name in CSV files and dashboards
+    "accuracy": Metric("accuracy", lambda found: found.accuracy),
+    "balanced_accuracy": Metric("balanced", lambda found: found.balanced_accuracy),
+    "macro_f1": Metric("macro F1", lambda found: found.macro_f1),
+    "calibration_error": Metric("ECE", lambda found: found.calibration_error, better="lower"),
+}
+SECONDARY = {name: metric for name, metric in METRICS.items() if name != "accuracy"}  # accuracy has an interval too
+
+
+def values_of(metrics: Metrics | None) -> dict[str, float | None]:
+    """Every metric by its name; without a result, none is known."""
+    return {name: None if metrics is None else metric.of(metrics) for name, metric in METRICS.items()}
+
+
+@dataclass(frozen=True)
+class PositiveClass:
+    """Found where it is, not claimed where it is not.
+
+    AUC is the chance that an image of it gets a higher share than an image of another class (Hanley and McNeil 1982).
+    """
+
+    label: str
+    sensitivity: Rate
+    specificity: Rate
+    auc: float | None  # None: all images are of one kind, or an older record
+
+
+def positive_label(classes: Sequence[str], positive: str | None = None) -> str | None:
+    """The class that was named; without a name the second of two; None: no class is more than the others."""
+    if positive is not None and positive not in classes:
+        raise ConfigError([f"--positive {positive}: is no class of the model; {nearest(positive, classes)}"])
+    return positive or (classes[1] if len(classes) == 2 else None)
+
+
+def positive_class(metrics: Metrics, classes: Sequence[str], label: str) -> PositiveClass:
+    """From the counts of the confusion: rows are true classes, columns what was said."""
+    c, confusion = classes.index(label), metrics.confusion
+    images, true, said = sum(map(sum, confusion)), sum(confusion[c]), sum(row[c] for row in confusion)
+    hit = confusion[c][c]
+    auc = metrics.per_class_auc[c] if metrics.per_class_auc else None
+    return PositiveClass(label, Rate(hit, true), Rate(images - true - said + hit, images - true), auc)
