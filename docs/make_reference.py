@@ -16,7 +16,7 @@ from click import Command, Context, Group, Parameter
 
 from mooring import METHODS, load
 from mooring.cli import app
-from mooring.cli.verbs import Verbs
+from mooring.cli.help import LEFT, RIGHT
 from mooring.federation.explain import explained
 from mooring.federation.withheld_counts import counting
 from mooring.fusion import FUSIONS
@@ -71,7 +71,7 @@ def commands() -> str:
     found = dict(verbs(group, "mooring"))
     index = [
         (together.title if verb == next(iter(together.verbs)) else "", f"[`mooring {verb}`](#mooring-{verb})", words)
-        for together in (*Verbs.left, *Verbs.right)
+        for together in (*LEFT, *RIGHT)
         for verb, words in together.verbs.items()
     ]
     return "\n\n".join([table(("", "command", "what"), [*index]), *starmap(card, found.items())])

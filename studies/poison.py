@@ -1,4 +1,4 @@
-"""What one poisoned site does to the model of all, with and without the checks of `mooring fuse`.
+"""What one poisoned site does to the model of all, with and without the checks of `mooring fuse-files`.
 
     python studies/poison.py            measures, and writes the table of docs/threats.md
 
@@ -88,7 +88,7 @@ POISON: dict[str, Poison] = {
 
 
 def used(uploads: Sequence[Upload]) -> list[Upload]:
-    """Admitted, and not suspect: as `mooring fuse` decides."""
+    """Admitted, and not suspect: as `mooring fuse-files` decides."""
     admitted = admit(uploads, HEAD.needs, BLUEPRINT, "job", strict=False).admitted
     aside = {rejection.client for rejection in suspects(PART, admitted, BLUEPRINT)}
     return [upload for upload in admitted if upload.client not in aside]

@@ -34,11 +34,28 @@ def test_help_shows_every_verb_in_its_group_on_one_screen(cli, monkeypatch):
     assert len(lines) <= 23  # a prompt below
     assert max(map(len, lines)) <= 80
     left, right = "\n".join(line[:40] for line in lines), "\n".join(line[40:] for line in lines)
-    shown = re.findall(r"^  ([a-z]+) +\S", f"{left}\n{right}", re.MULTILINE)
+    shown = re.findall(r"^  ([a-z-]+) +\S", f"{left}\n{right}", re.MULTILINE)
     named = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
     assert set(shown) == named
     monkeypatch.setenv("COLUMNS", "50")
     assert max(map(len, cli("--help")[1].splitlines()[1:-1])) <= 50
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["card", "a model.mooring"], "card has a new name; write: mooring model-card 'a model.mooring'"),
+        (["recover", "job.mooring", "--site", "north"], "write: mooring reveal-masks job.mooring --site north"),
+        (["fuse", "job.mooring", "north.mooring"], "fuse files with: mooring fuse-files job.mooring north.mooring"),
+        (["fuse", "--into", "model.mooring", "east.mooring"], "--into: is an option of mooring fuse-files, which"),
+        (["fuse", "run", "--strict"], "--strict: is an option of mooring fuse-files, which"),
+    ],
+)
+def test_a_verb_that_has_moved_names_its_new_spelling(cli, words, answer):
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    assert answer in err
+    assert len(err.splitlines()) == 1
 
 
 def test_importing_the_package_imports_nothing_heavy():

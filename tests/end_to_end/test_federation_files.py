@@ -82,7 +82,7 @@ def test_by_file_or_in_one_process_the_model_is_the_same_to_the_byte(simulated, 
     for process in working:
         _, told = process.communicate()
         assert process.returncode == 0, told
-    code, out, err = cli("fuse", "job.mooring", *(f"{site}.mooring" for site in SITES), "--need", 3)
+    code, out, err = cli("fuse-files", "job.mooring", *(f"{site}.mooring" for site in SITES), "--need", 3)
     assert code == 0, err
     assert out.count("used") == 3
     for number, site in enumerate(SITES):
@@ -139,26 +139,26 @@ def test_fuse_says_who_was_set_aside_and_a_late_site_joins(office, tmp_path):
         code, _, err = office("train", "job.mooring", "--data", f"images/{site}", "--site", site, "--yes")
         assert code == 0, err
     (tmp_path / "broken.mooring").write_bytes(b"MOORING1 and nothing else")
-    code, out, err = office("fuse", "job.mooring", "north.mooring", "broken.mooring", "--json")
+    code, out, err = office("fuse-files", "job.mooring", "north.mooring", "broken.mooring", "--json")
     assert code == 0, err
     assert [(row["site"], row["verdict"]) for row in json.loads(out)["sites"]] == [
         ("north", "used"),
         ("south", "missing"),
         ("broken.mooring", "set aside"),
     ]
-    assert "2 are needed" in office("fuse", "job.mooring", "north.mooring", "--need", 2)[2]
-    code, out, err = office("fuse", "--into", "model.mooring", "south.mooring")
+    assert "2 are needed" in office("fuse-files", "job.mooring", "north.mooring", "--need", 2)[2]
+    code, out, err = office("fuse-files", "--into", "model.mooring", "south.mooring")
     assert code == 0, err
     assert out.count("used") == 2
-    code, out, err = office("fuse", "--into", "model.mooring", "--without", "north")
+    code, out, err = office("fuse-files", "--into", "model.mooring", "--without", "north")
     assert code == 0, err
     assert "left out" in out
     for words, told in (
-        (("fuse",), "names nothing"),
-        (("fuse", "job.mooring", "north.mooring", "--fusion", "analytic"), "are for runs"),
-        (("fuse", "nowhere", "--strict"), "is no job file"),
-        (("fuse", "nothing.mooring", "north.mooring"), "cannot be read"),
-        (("fuse", "--into", "model.mooring"), "nothing is to change"),
+        (("fuse-files",), "no file is named"),
+        (("fuse-files", "job.mooring", "north.mooring", "--fusion", "analytic"), "no such option: --fusion"),
+        (("fuse-files", "."), "fuse a run with: mooring fuse ."),
+        (("fuse-files", "nothing.mooring", "north.mooring"), "cannot be read"),
+        (("fuse-files", "--into", "model.mooring"), "nothing is to change"),
         (("train", "north.mooring", "--data", ".", "--site", "north"), "is an upload, not a job"),
         (("plan", "--classes", "a,b", "--sites", "n", "--key", "n"), "must be SITE=KEY"),
         (("plan", "--classes", "a,b", "--sites", "n", "--method", "v4,v7"), "one method"),
@@ -201,7 +201,7 @@ def test_names_are_text_wherever_they_are_shown(cli, tmp_path):
     assert cli("train", "job.mooring", "--data", "images/north", "--site", "north", "--yes")[0] == 0
     assert "[red]x 7" in cli("inspect", "north.mooring")[1]
     page = ("--report", "page.html", "--data", "images/north")
-    code, out, err = cli("fuse", "job.mooring", "north.mooring", *page)
+    code, out, err = cli("fuse-files", "job.mooring", "north.mooring", *page)
     assert code == 0, err
     assert "<script>alert" not in (tmp_path / "page.html").read_text("utf-8")
     assert cli("predict", "model.mooring", "images/north", "--csv", "out.csv")[0] == 0

@@ -102,7 +102,7 @@ VERBS = {
     "doctor": (("doctor", "RUN", "--json"), {0, 1}),  # 1: something is wrong with what was learned
     "report": (("report", "RUN", "--format", "markdown"), {0}),
     "watch": (("watch", "RUN", "--once"), {0}),
-    "card": (("card", "RUN"), {0}),
+    "card": (("model-card", "RUN"), {0}),
     "inspect": (("inspect", "RUN/model.mooring"), {0}),
     "resume": (("resume", "RUN", "--quiet"), {0}),
     "clean": (("clean", "RUN"), {0}),

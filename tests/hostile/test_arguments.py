@@ -101,7 +101,7 @@ def test_every_key_that_holds_a_path_is_known_as_one():
 @linux
 def test_ranges_that_nobody_can_mean_take_no_memory(tmp_path):
     code = """
-from mooring.cli.other_fusions import taking_part
+from mooring.cli.fuse import taking_part
 from mooring.errors import ConfigError
 limit(200)
 for clients, without in (("0-9999999999", None), (None, "1-9999999999"), ("0-" + "9" * 5000, None), ("0,²", None)):

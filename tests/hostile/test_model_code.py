@@ -29,7 +29,7 @@ NUMBER = 3
 VERBS = {
     "predict": ["predict", "m.mooring", "held"],
     "evaluate": ["evaluate", "m.mooring", "--data", "held"],
-    "card": ["card", "m.mooring"],
+    "model-card": ["model-card", "m.mooring"],
 }
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from mooring import load
 from mooring.cli import live
+from mooring.cli.fuse import slow_last
 from mooring.cli.live import Bars, Lines, Row, time_text
-from mooring.cli.other_fusions import slow_last
 from mooring.cli.progress import RunProgress
 from mooring.cli.sweep_progress import fusion_progress, time_left
 from mooring.config import load_fusions

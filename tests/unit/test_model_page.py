@@ -67,12 +67,12 @@ def test_images_that_were_trained_on_are_no_test(told, tmp_path):
 def test_the_command_prints_the_card_and_writes_the_page(cli, told, tmp_path):
     save_model(tmp_path / "m.mooring", told.predictor, told.provenance)
     write_held_out(tmp_path / "held")
-    code, out, _ = cli("card", "m.mooring")
+    code, out, _ = cli("model-card", "m.mooring")
     digest = sha256((tmp_path / "m.mooring").read_bytes()).hexdigest()
     findings = Findings(file_sha256=digest)
     assert (code, out.strip()) == (0, model_card(load_model(tmp_path / "m.mooring"), findings).strip())
     assert f"| SHA-256 of the file | {digest} |" in out
-    code, out, _ = cli("card", "m.mooring", "--data", "held", "--out", "card.html")
+    code, out, _ = cli("model-card", "m.mooring", "--data", "held", "--out", "card.html")
     assert (code, out) == (0, "card.html\n")
     assert "How good it is" in (tmp_path / "card.html").read_text("utf-8")
 
@@ -83,7 +83,7 @@ def test_a_fusion_of_files_tells_what_each_site_adds(cli, tmp_path, monkeypatch)
     files = [federation.train(site) for site in ("north", "south", "east")]
     held = write_sites(tmp_path / "held", {"elsewhere": (4, 4, 4, 4)})
     monkeypatch.setenv("MOORING_HOME", str(tmp_path / "home"))
-    code, out, err = cli("fuse", "job.mooring", *files, "--report", "page.html", "--data", "held")
+    code, out, err = cli("fuse-files", "job.mooring", *files, "--report", "page.html", "--data", "held")
     assert (code, err) == (0, "")
     assert "page.html: a page for people" in out
     page = (tmp_path / "page.html").read_text("utf-8")
@@ -100,9 +100,9 @@ def test_a_fusion_of_files_tells_what_each_site_adds(cli, tmp_path, monkeypatch)
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "What each site adds" in page
     assert found.words in page
-    code, out, err = cli("fuse", "job.mooring", *files, "--data", "held", "--out", "other.mooring", "--report")
+    code, out, err = cli("fuse-files", "job.mooring", *files, "--data", "held", "--out", "other.mooring", "--report")
     assert (code, err) == (0, "")
     assert "other.html: a page for people" in out
     assert (tmp_path / "other.html").read_text("utf-8") == page
-    code, _, err = cli("fuse", "job.mooring", *files, "--data", "held")
+    code, _, err = cli("fuse-files", "job.mooring", *files, "--data", "held")
     assert (code, "say --report too" in err) == (2, True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mooring.cli.option_hints import as_setting
+from mooring.cli.help import as_setting
 from mooring.cli.run import run
 from mooring.config import Experiment, load
 from mooring.config.keys import SHORT

@@ -20,11 +20,10 @@ from click.exceptions import NoArgsIsHelpError
 from mooring.cli import (
     compare,
     config,
+    coordinator,
     data,
     doctor,
-    federation,
     fetch,
-    flower,
     folders,
     fuse,
     imports,
@@ -32,13 +31,13 @@ from mooring.cli import (
     model,
     run,
     settings,
+    site,
     study,
     sweep,
     watch,
 )
 from mooring.cli.arguments import INTERRUPTED
-from mooring.cli.option_hints import TakesSettings
-from mooring.cli.verbs import Verbs
+from mooring.cli.help import FrontPage, TakesSettings
 from mooring.errors import ConfigError, Interruption, MooringError, one_line
 from mooring.user_code import explained
 from mooring.version import VERSION
@@ -52,7 +51,7 @@ NO_MEMORY = "not enough memory; close other programs, or take fewer workers, a s
 
 app = typer.Typer(
     name="mooring",
-    cls=Verbs,
+    cls=FrontPage,
     help="One-shot federated learning that holds: train once, upload once, fuse into one predictor.",
     no_args_is_help=True,
     invoke_without_command=True,
@@ -80,14 +79,15 @@ app.command("fuse", cls=TakesSettings)(fuse.fuse)
 app.command("predict")(model.predict)
 app.command("evaluate")(model.evaluate)
 app.command("export")(model.export)
-app.command("card")(model.card)
-app.command("plan", cls=TakesSettings)(federation.plan)
-app.command("approve")(federation.approve)
-app.command("train")(federation.train)
-app.command("inspect")(federation.inspect)
-app.command("recover")(federation.recover)
-app.command("keys")(federation.keys)
-app.command("log")(federation.log)
+app.command("model-card")(model.model_card)
+app.command("plan", cls=TakesSettings)(coordinator.plan)
+app.command("approve")(site.approve)
+app.command("train")(site.train)
+app.command("inspect")(site.inspect)
+app.command("fuse-files")(coordinator.fuse_files)
+app.command("reveal-masks")(site.reveal_masks)
+app.command("keys")(site.keys)
+app.command("log")(site.log)
 app.command("sweep", cls=TakesSettings)(sweep.sweep)
 app.command("study", cls=TakesSettings)(study.study)
 app.command("import")(imports.import_)
@@ -107,10 +107,10 @@ sources.callback()(data.data)
 sources.command("fetch")(fetch.fetch)
 app.add_typer(sources, name="data")
 
-network = typer.Typer(no_args_is_help=True, help=flower.about.__doc__)
-network.callback()(flower.about)
-network.command("keys")(flower.keys)
-network.command("wait")(flower.wait)
+network = typer.Typer(no_args_is_help=True, help=coordinator.flower.__doc__)
+network.callback()(coordinator.flower)
+network.command("keys")(coordinator.flower_keys)
+network.command("wait")(coordinator.flower_wait)
 app.add_typer(network, name="flower")
 
 

@@ -1,4 +1,4 @@
-"""`mooring predict`, `evaluate`, `export` and `card`: what people do with a model."""
+"""`mooring predict`, `evaluate`, `export` and `model-card`: what people do with a model."""
 
 import csv
 from io import StringIO
@@ -104,7 +104,7 @@ def export(
     say(export_onnx(open_model(model, encoder, trust_code), onnx).words)
 
 
-def card(
+def model_card(
     model: Model,
     data: Annotated[
         Path | None, typer.Option("--data", metavar="FOLDER", help="Images nobody trained on: how good it is goes in.")
@@ -116,20 +116,21 @@ def card(
 ) -> None:
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
     from mooring.record.files import file_sha256
-    from mooring.reports.models import Findings, model_card, write_model_page
+    from mooring.reports.models import Findings, write_model_page
+    from mooring.reports.models import model_card as card_text
 
     loaded = open_model(model, encoder, trust_code)
     measured = None if data is None else assessed(loaded, model, data, positive, trust_code)
     findings = Findings(measured, file_sha256=file_sha256(file_of(model)))
     if out is None:
-        say(model_card(loaded, findings).rstrip())
+        say(card_text(loaded, findings).rstrip())
     elif out.suffix == ".html":
         write_model_page(loaded, out, findings)
         say(str(out))
     else:
         from mooring.record import write_atomically
 
-        write_atomically(out, model_card(loaded, findings).encode())
+        write_atomically(out, card_text(loaded, findings).encode())
         say(str(out))
 
 

@@ -33,7 +33,7 @@ from mooring.uploads import Limits, Pieces
 KIND = "model"
 USUAL = FileLimits()
 LONGEST = 2000  # letters of a method with all its changes, or of a sentence
-AGAIN = "make the model again with mooring fuse or mooring run"
+AGAIN = "make the model again with mooring fuse-files, mooring fuse or mooring run"
 
 
 @dataclass(frozen=True)

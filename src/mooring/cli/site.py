@@ -1,108 +1,17 @@
-"""`mooring plan`, `approve`, `train`, `inspect`, `keys` and `log`: a federation by file, one command per site."""
+"""`mooring approve`, `train`, `inspect`, `reveal-masks`, `keys` and `log`: what a site of a federation by file does."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mooring.cli.arguments import AsJson, command, print_json, say
 from mooring.errors import ConfigError, FederationError, Interruption
 
-if TYPE_CHECKING:
-    from mooring.config import Experiment
-
 JobArgument = Annotated[Path, typer.Argument(metavar="JOB", help="A job file, from mooring plan.")]
 EncoderOption = Annotated[
     str | None, typer.Option("--encoder", help="Where the encoder's file lies, if the job names one by its SHA-256.")
 ]
-
-
-def plan(  # noqa: PLR0913, PLR0917
-    classes: Annotated[str, typer.Option(help="Names of the classes, with commas.")],
-    sites: Annotated[str, typer.Option(help="Names of the sites, with commas.")],
-    settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]", help="Settings such as seed=3 or fusion.prior=uniform.")
-    ] = None,
-    method: Annotated[
-        str | None, typer.Option(help="A method, mooring by default; mooring methods lists them.")
-    ] = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="none, a name of the house, FILE.onnx or FILE.safetensors; else by the images.")
-    ] = None,
-    size: Annotated[int | None, typer.Option(help="Pixels a side; else what the encoder takes.")] = None,
-    channels: Annotated[int | None, typer.Option(help="1 for grey images, 3 for colour.")] = None,
-    key: Annotated[
-        list[str] | None,
-        typer.Option(help="SITE=KEY: its public key, or the file of mooring keys --out."),
-    ] = None,
-    secure_sum: Annotated[
-        bool, typer.Option("--secure-sum", help="Nobody sees a site's numbers, only the sum; every site needs a key.")
-    ] = False,
-    images: Annotated[int, typer.Option(help="Of all sites together, at most; a secure sum has room for so many.")] = (
-        10**6
-    ),
-    withhold_counts: Annotated[
-        bool,
-        typer.Option("--withhold-counts", help="Sites do not tell how many images they have; all weigh the same."),
-    ] = False,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Noise at every site that hides any single image: the smaller, the better.")
-    ] = None,
-    delta: Annotated[float, typer.Option(help="The probability with which --epsilon may fail.")] = 1e-5,
-    minimum: Annotated[int, typer.Option(help="Images that a site has at least of a class it has any of.")] = 5,
-    expires: Annotated[str | None, typer.Option(help="The first day on which it counts no more; else in 90 days.")] = (
-        None
-    ),
-    out: Annotated[Path, typer.Option(help="Where to write the job file.")] = Path("job.mooring"),
-    json: AsJson = False,
-) -> None:
-    """Write the one job file that every site gets: what to learn, how, and what to send back. No data is looked at."""
-    words = ["training.snapshots=last", "data.source=image_folder"]
-    if method is None and not any(word.partition("=")[0] == "method" for word in settings or ()):
-        method = "mooring"
-    given = {"method": method, "encoder": encoder, "data.size": size, "data.channels": channels}
-    words += [f"{name}={value}" for name, value in given.items() if value is not None]
-    words += settings or ()  # after the options: they may say more of what an option names
-    if epsilon is not None:
-        words.append(f"fusion.privacy={{kind: gaussian-noise, epsilon: {epsilon!r}, delta: {delta!r}}}")
-    experiment = one_experiment(words)
-    from mooring.federation.container import write
-    from mooring.federation.job_file import moment
-    from mooring.federation.keys import home, own_identity
-    from mooring.federation.log import Log
-    from mooring.federation.plan import plan as plan_job
-
-    identity = own_identity()
-    data, job = plan_job(
-        experiment,
-        split_commas(classes),
-        split_commas(sites),
-        identity,
-        keys={name: key_in(key_text) for name, key_text in pairs("key", key, "SITE=KEY").items()},
-        minimum=minimum,
-        expires=None if expires is None else moment(expires),
-        secure_images=images if secure_sum else None,
-        counts="withheld" if withhold_counts else "told",
-    )
-    write(out, data)
-    Log(home()).note("planned", job.sha256, who=identity.public, words=job.manifest.method)
-    if json:
-        print_json({"path": str(out), "job": job.sha256, "manifest": job.manifest})
-        return
-    from mooring.cli.federation_tables import show_job
-
-    show_job(job, experiment.why)
-    say(f"\n{out}: send it to every site")
-    say("and tell the sites your fingerprint by another way than the file")
-
-
-def one_experiment(words: list[str]) -> "Experiment":
-    from mooring.config import load
-
-    experiments = load(None, words)
-    if len(experiments) > 1:
-        raise ConfigError(["--method: a job has one method; plan one job for each"])
-    return experiments[0]
 
 
 def approve(job: JobArgument, encoder: EncoderOption = None) -> None:
@@ -193,7 +102,7 @@ def inspect(
         show_file(file, found)
 
 
-def recover(
+def reveal_masks(
     job: JobArgument,
     site: Annotated[str, typer.Option(help="Which of the job's sites this is.")],
     missing: Annotated[str, typer.Option(help="Sites that have not answered, with commas.")],
@@ -257,16 +166,6 @@ def log(
         show_log(entries)
     say(f"{len(entries)} lines, every one in place; the last one has the hash")
     say(kept.last)
-
-
-def key_in(text: str) -> str:
-    """A public key, or what a file of that name holds."""
-    path = Path(text)
-    try:
-        with path.open("rb") as file:
-            return file.read(200).decode("ascii").strip()
-    except (OSError, ValueError):
-        return text
 
 
 def split_commas(text: str) -> list[str]:
