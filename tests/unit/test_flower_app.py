@@ -163,7 +163,7 @@ def test_sites_that_rejected_are_not_waited_for_and_told_apart_from_silent_ones(
     assert run(Grid(nodes | rejecting), need=2) == ["north", "east"]
     assert "no upload from south: /nowhere" in caplog.text
     assert "nothing from" not in caplog.text  # what is said at the deadline
-    with pytest.raises(FederationError, match="2 of 3 needed uploads have come; refused: south; what came"):
+    with pytest.raises(FederationError, match="2 of 3 needed uploads have come; rejected: south; what came"):
         run(Grid(nodes | rejecting))
 
 
