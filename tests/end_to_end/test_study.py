@@ -21,7 +21,7 @@ def test_a_study_decides_every_claim_and_is_not_run_twice(cli, monkeypatch, tmp_
     assert set(verdicts.values()) <= WORDS
     assert list(verdicts) == [claim.id for claim in load_study(plan_file("5")).claims]
     assert verdicts["runaway"] == "not confirmed"  # not in two rounds of one epoch
-    assert len(told["runs"]) == 10
+    assert len(told["runs"]) == 14
     assert len(told["sentences"]) == len(load_study(plan_file("5")).sentences)
     assert out.count("├") == len(verdicts) - 1  # the table has a row per claim
     assert "study.md" in out
