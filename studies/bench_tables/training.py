@@ -13,7 +13,7 @@ from statistics import fmean
 from bench_tables.runs import RUNS, SEEDS, client_seconds, fused, rows_of, size, spread, trained, upload_of
 from mooring import METHODS
 from mooring.fusion import FUSIONS, Dense
-from mooring.fusion.cards import FUSION_CARDS, STATISTICS
+from mooring.fusion.base import TRAINS_AT_SERVER
 from mooring.fusion.distillation.student import StudentTraining
 from mooring.record import FusionRecord, RunFolder
 
@@ -51,8 +51,8 @@ TRAININGS = tuple(dict.fromkeys(training for training, _ in ROWS.values()))
 # rules that train nothing at the server; `calibrated` changes no prediction
 RULES = tuple(
     kind
-    for kind in FUSIONS
-    if not FUSION_CARDS[kind].trains_at_server and FUSION_CARDS[kind].group != STATISTICS and kind != "calibrated"
+    for kind, rule in FUSIONS.items()
+    if rule.cost != TRAINS_AT_SERVER and rule.group != FUSIONS["linear-head"].group and kind != "calibrated"
 )
 # minutes at the server, not an hour
 FEWER_LESSONS = Dense(lessons=10, study=StudentTraining(steps=800, lr=6e-3, sharpness=2.0))
