@@ -59,21 +59,21 @@ def test_the_limit_can_be_set_and_is_no_part_of_what_an_experiment_is(tmp_path):
 @pytest.mark.parametrize(
     ("inside", "words"),
     [
-        (npy(header(shape="(1000000, 1000, 1000)"), bytes(486)), "says it is uint8 (1000000, 1000, 1000)"),
+        (npy(header(shape="(1000000, 1000, 1000)"), bytes(486)), "declared as uint8 (1000000, 1000, 1000)"),
         (npy(header(shape="(6, 9, 9)"), bytes(400)), "has 400 bytes"),
         (npy(header(dtype="<U99999999", shape="(6,)"), bytes(486)), "has 486 bytes"),
         (npy(header(dtype="|O"), bytes(486)), "neither numbers nor text"),
         (npy(header(dtype="<M8"), bytes(486)), "neither numbers nor text"),
         (
             npy("{'descr': [('a', 'O')], 'fortran_order': False, 'shape': (6,), }\n", bytes(486)),
-            "not an array of plain",
+            "neither numbers nor text",
         ),
-        (npy("{" + "[" * 5000, bytes(486)), "not an array of plain"),
-        (npy("-" * 9000 + "1", bytes(486)), "not an array of plain"),
-        (npy(header() + " " * 20_000, bytes(486)), "header of 200"),
-        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "header of 4294967295"),
-        (b"\x93NUMPY\x07\x00", "no .npy file"),
-        (b"rubbish", "no .npy file"),
+        (npy("{" + "[" * 5000, bytes(486)), "no valid .npy header"),
+        (npy("-" * 9000 + "1", bytes(486)), "no valid .npy header"),
+        (npy(header() + " " * 20_000, bytes(486)), "no valid .npy header"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "no valid .npy header"),
+        (b"\x93NUMPY\x07\x00", "no valid .npy header"),
+        (b"rubbish", "no valid .npy header"),
     ],
     ids=range(12),
 )
@@ -93,16 +93,11 @@ def rewritten(content, **changed):
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_zips_that_no_numpy_writes_are_rejected(rejected, tmp_path):
     good = npz_seed(tmp_path)
-    rejected("npz", rewritten(good, compress_type=zipfile.ZIP_LZMA), "zipped by method 14")
+    rejected("npz", rewritten(good, compress_type=zipfile.ZIP_LZMA), "compressed by method 14")
     twice = io.BytesIO(good)
     with zipfile.ZipFile(twice, "a") as archive:
         archive.writestr("train_images.npy", npy(header(), bytes(486)))
     rejected("npz", twice.getvalue(), "train_images is there twice")
-    many = io.BytesIO(good)
-    with zipfile.ZipFile(many, "a") as archive:
-        for number in range(4000):
-            archive.writestr(f"{'x' * 240}{number:05d}", b"")
-    rejected("npz", many.getvalue(), "bytes of zip directory")
 
 
 def test_a_directory_that_has_lost_an_array_is_noticed(rejected, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from source_files import pixels
 
 from mooring.data.cifar import Cifar100
-from mooring.data.restricted_pickle import count_rows, read_pickle
+from mooring.data.cifar_pickle import count_rows, read_pickle
 from mooring.errors import DataError
 
 ENCODE = b"c_codecs\nencode\nq\x00"
@@ -19,27 +19,24 @@ def long_text(length):
     return b"X" + struct.pack("<I", length) + b"a" * length
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"\x80\x02})" + b"\x85" * MILLION + b"K\x01s.", "tuple in a tuple"),  # its hash would end the interpreter
-        (b"\x80\x02}U\x01a)" + b"\x85" * MILLION + b"s.", "tuple in a tuple"),
-        (b"\x80\x02}U\x01a" + b"](" * 400 + b"e" * 400 + b"s.", "list in a list"),
-        (b"\x80\x02}q\x00U\x01ah\x00s.", "dict in a dictionary"),  # a dictionary in itself
-        (b"\x80\x02]q\x00h\x00a.", "list in a list"),
-        (b"\x80\x02}U\x01a(" + b"K\x01" * 99 + b"ts.", "a tuple of 99 values"),
-        (b"\x80\x02" + b"(" * MILLION + b".", "opcodes"),
-        (b"\x80\x02}U\x01aT\xff\xff\xff\x7fxs.", "2147483647 bytes"),
-        (b"\x80\x02}U\x01aT\xff\xff\xff\xffxs.", "-1 bytes"),
-        (b"\x80\x04}\x8c\x01a\x8e" + b"\xff" * 7 + b"\x0fxs.", "bytes where"),
-        (b"}Va\nI" + b"9" * MILLION + b"\ns.", "a line without an end"),
-        (b"\x80\x02}U\x01a\x8b\xff\xff\xff\x7f", "opcode"),  # a number of two gigabytes
-        (b"\x80\x02}U\x01aX\x07\x00\x00\x00abc\xf0\x9f\x98\x80s.", "beyond Latin-1"),  # four bytes a letter
-        (b"}Va\nVabc\\U0001f600\ns.", "beyond Latin-1"),
-        (b"\x80\x02}(NK\x01u.", "nonetype in the keys"),
-    ],
-    ids=range(15),
-)
+CRAFTED = [
+    (b"\x80\x02})" + b"\x85" * MILLION + b"K\x01s.", "more than 100 tuples"),  # its hash would end the interpreter
+    (b"\x80\x02}U\x01a)" + b"\x85" * MILLION + b"s.", "more than 100 tuples"),
+    (b"\x80\x02}U\x01a" + b"](" * 400 + b"e" * 400 + b"s.", "opcodes"),
+    (b"\x80\x02}q\x00U\x01ah\x00s.", "no 'data'"),  # a dictionary in itself
+    (b"\x80\x02]q\x00h\x00a.", "a list, not a dictionary"),
+    (b"\x80\x02}U\x01a(" + b"K\x01" * 99 + b"ts.", "no 'data'"),
+    (b"\x80\x02" + b"(" * MILLION + b".", "opcodes"),
+    (b"\x80\x02}U\x01aT\xff\xff\xff\x7fxs.", "2147483647 bytes"),
+    (b"\x80\x02}U\x01aT\xff\xff\xff\xffxs.", "byte count < 0"),
+    (b"\x80\x04}\x8c\x01a\x8e" + b"\xff" * 7 + b"\x0fxs.", "only 3 remain"),
+    (b"}Va\nI" + b"9" * MILLION + b"\ns.", "digits"),
+    (b"\x80\x02}U\x01a\x8b\xff\xff\xff\x7f", "not enough data"),  # a number of two gigabytes
+    (b"\x80\x02}(NK\x01u.", "a NoneType instead of text"),
+]
+
+
+@pytest.mark.parametrize(("content", "words"), CRAFTED, ids=range(len(CRAFTED)))
 def test_what_no_official_file_has_is_rejected_before_it_is_built(rejected, content, words):
     for target in ("cifar10", "cifar100, protocol 2"):
         rejected(target, content, words, "unpack the official archive again")
@@ -47,12 +44,21 @@ def test_what_no_official_file_has_is_rejected_before_it_is_built(rejected, cont
 
 def test_one_text_encoded_many_times_over_is_rejected(rejected):
     content = ENCODE + long_text(MILLION) + b"q\x01U\x06latin1\x86q\x02(" + b"h\x00h\x02R" * 2000 + b"l."
-    rejected("cifar10", b"\x80\x02" + content, "many times over", megabytes=20)
+    rejected("cifar10", b"\x80\x02" + content, "encoded many times", megabytes=20)
 
 
-def test_wild_memo_indices_take_no_room(worker):
+def test_wild_memo_indices_take_no_room(rejected):
     content = b"\x80\x02}" + b"".join(b"r" + struct.pack("<I", 2**32 - i) for i in range(1, 900)) + b"."
-    assert "no 'data'" in worker.read("cifar10", content, 20 << 20).text
+    rejected("cifar10", content, "memo index 4294967295", megabytes=20)
+
+
+def test_tuples_nest_neither_in_calls_nor_in_states(rejected):
+    """Each of these tuples is consumed by a call, and is the memo entry that the next one holds."""
+    encode = ENCODE + b"X\x00\x00\x00\x00q\x01X\x06\x00\x00\x00latin1q\x02\x86q\x03R"
+    nested = encode + b"h\x00h\x03h\x02\x86q\x03R" * 10_000
+    rejected("cifar10", b"\x80\x02(" + long_text(10 * MILLION) + nested + b"l.", "_codecs.encode with", megabytes=100)
+    dtype = b"cnumpy\ndtype\nq\x00X\x02\x00\x00\x00u1q\x01)\x86q\x02R"
+    rejected("cifar10", b"\x80\x02" + dtype + b".", "a tuple in a tuple")
 
 
 def test_a_file_larger_than_any_official_one_is_not_opened(tmp_path):

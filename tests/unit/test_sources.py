@@ -227,7 +227,7 @@ def test_svhn_calls_its_tenth_class_zero(tmp_path: Path) -> None:
         (pixels(32, 32, 3, 2), [[1.5], [2.0]], "1 to 10"),
         (pixels(32, 32, 3, 2), [[1]], "1 labels"),
         (pixels(32, 31, 3, 2), [[1], [2]], "(32, 31, 3, 2)"),
-        (pixels(32, 32, 3, 2) / 255, [[1], [2]], "float64"),
+        (pixels(32, 32, 3, 2) / 255, [[1], [2]], "X is double"),
         (np.array([{"a": 1}], dtype=object), [[1]], "X is"),
     ],
 )

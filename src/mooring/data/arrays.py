@@ -1,27 +1,36 @@
 """A user's own arrays in one .npz file, checked before anything trains on them."""
 
-from collections.abc import Mapping
+import math
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from mooring.data.images import ImageSet, Source
-from mooring.data.limits import MAX_BYTES, guard, out_of_memory
+from mooring.data.limits import MAX_BYTES, guard, out_of_memory, regular, reject_excess
 from mooring.data.locate import own_path
-from mooring.data.npz_file import AnyArray, holds, read_npz
 from mooring.data.pixels import to_images
 from mooring.errors import DataError
 from mooring.types import Count
 
+AnyArray = NDArray[Any]
 REQUIRED = ("train_images", "train_labels", "test_images", "test_labels")
 MOST_CLASSES = 2**16
 SITES = "train_sites"
 OPTIONAL = (SITES, "classes")
 WANTED = f"an .npz file with {', '.join(REQUIRED)} (and, if you like, {', '.join(OPTIONAL)})"
+HARMLESS, DENSEST = 2**24, 100  # a file that unpacks to more than 16 MiB may grow to 100 times its size
+END = 22 + 2**16  # bytes, at most, of the record that ends a zip
+KINDS = frozenset("biufSU")  # numbers and texts; numpy unpickles whatever has objects inside
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,8 @@ class Arrays(Source):
 
     def has_sites(self) -> bool:
         try:
-            return holds(own_path(self.root, WANTED), SITES)
+            with _archive(own_path(self.root, WANTED)) as archive:
+                return f"{SITES}.npy" in archive.namelist()
         except Exception:  # problems of the file are reported when it is read
             return False
 
@@ -79,9 +89,61 @@ def _parts(arrays: Mapping[str, AnyArray]) -> tuple[ImageSet, ImageSet]:
     )
 
 
+@contextmanager
+def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The opened file. A zip's directory has no checksum, so its length is compared with the count behind it."""
+    regular(path)
+    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            archive.open(info).close()  # compares the name in the directory with the one before the data
+        file.seek(-min(END, file.seek(0, os.SEEK_END)), os.SEEK_END)
+        end = file.read(END)
+        count = int.from_bytes(end[end.rfind(b"PK\x05\x06") + 10 :][:2], "little")
+        if count != len(archive.infolist()):
+            raise ValueError(f"its directory lists {len(archive.infolist())} files and counts {count}")
+        yield archive
+
+
+def _declared_bytes(archive: zipfile.ZipFile, name: str) -> int:
+    """Bytes of an array in memory, as its .npy header declares them; they must be those that the zip declares."""
+    info = archive.getinfo(f"{name}.npy")
+    if archive.namelist().count(info.filename) > 1:
+        raise ValueError(f"{name} is there twice")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name} is compressed by method {info.compress_type}, which np.savez does not use")
+    with archive.open(info) as file:
+        try:
+            shape, _, dtype = HEADERS[npy.read_magic(file)](file)
+        except Exception as error:  # numpy parses the header as Python, which fails in many ways
+            raise ValueError(f"{name} has no valid .npy header") from error
+        start = file.tell()
+    if dtype.kind not in KINDS or dtype.shape:
+        raise ValueError(f"{name} is {dtype}, neither numbers nor text")
+    declared = math.prod(shape) * dtype.itemsize
+    if declared != info.file_size - start:
+        raise ValueError(f"{name} is declared as {dtype} {shape} but has {info.file_size - start} bytes")
+    return declared
+
+
+def _read_npz(path: Path, max_bytes: int) -> dict[str, AnyArray]:
+    """The arrays that are there, if the declared sizes of all together stay within the limit."""
+    size = regular(path).st_size
+    with _archive(path) as archive:
+        names = [name for name in (*REQUIRED, *OPTIONAL) if f"{name}.npy" in archive.namelist()]
+        total = sum(_declared_bytes(archive, name) for name in names)
+    reject_excess(f"{path}: {len(names)} arrays", total, max_bytes)
+    if total > max(HARMLESS, DENSEST * size):
+        raise DataError(
+            f"{path} has {size} bytes and would unpack to {total}, more than {DENSEST} times as many",
+            "if that is intended, save it with np.savez, which does not compress",
+        )
+    with np.load(path, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in names}
+
+
 def _load(path: Path, max_bytes: int) -> Mapping[str, AnyArray]:
     try:
-        arrays = read_npz(path, (*REQUIRED, *OPTIONAL), max_bytes)
+        arrays = _read_npz(path, max_bytes)
     except DataError:
         raise
     except MemoryError as error:

@@ -1,4 +1,4 @@
-"""CIFAR-10 and CIFAR-100 in their official Python pickles, read without running them."""
+"""CIFAR-10 and CIFAR-100 in their official Python pickles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mooring.data.cifar_pickle import count_rows, read_pickle
 from mooring.data.images import ImageSet, Overview, Source
 from mooring.data.locate import find
-from mooring.data.restricted_pickle import count_rows, read_pickle
 from mooring.errors import DataError
 
 SHAPE = (3, 32, 32)

@@ -3,14 +3,14 @@
 import contextlib
 import os
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from source_files import pixels, python2_pickle
 
-from mooring.data import restricted_pickle
-from mooring.data.restricted_pickle import read_pickle
+from mooring.data.cifar_pickle import read_pickle
 from mooring.errors import DataError
 
 ENCODE = b"c_codecs\nencode\n"
@@ -64,7 +64,7 @@ def test_evil_pickle_runs_nothing(tmp_path: Path, protocol: int) -> None:
     ],
 )
 def test_every_way_to_name_a_callable_is_closed(tmp_path: Path, content: bytes) -> None:
-    assert "os.system" in rejection(tmp_path, content)
+    assert re.search(r"os.system|opcode (INST|OBJ|NEWOBJ)", rejection(tmp_path, content))
 
 
 def test_dotted_names_do_not_lead_through_admitted_modules(tmp_path: Path) -> None:
@@ -77,12 +77,14 @@ def test_encode_is_no_door_to_other_codecs(tmp_path: Path, codec: bytes) -> None
     assert codec.decode() in rejection(tmp_path, ENCODE + b"(Vabc\nV" + codec + b"\ntR.")
 
 
-@pytest.mark.parametrize("name", sorted(restricted_pickle.CALLS))
+@pytest.mark.parametrize(
+    "name", ["numpy.core.multiarray\n_reconstruct", "numpy\nndarray", "numpy\ndtype", "_codecs\nencode"]
+)
 def test_admitted_callables_cannot_be_altered(tmp_path: Path, name: str) -> None:
-    module, _, attribute = name.rpartition(".")
-    function = f"c{module}\n{attribute}\n".encode()
-    assert "a change of a function" in rejection(tmp_path, function + b"}Vx\nI1\nsb.")
-    assert "a dict in a tuple" in rejection(tmp_path, function + b"(N}V_call\nI1\nstb.")
+    before = python2_pickle(pixels(2, 8), "labels", [1, 2])
+    for change in (b"}Vx\nI1\nsb.", b"(N}V_left\nI1\nstb.", b"(N}V__setstate__\nI1\nstb."):
+        rejection(tmp_path, f"c{name}\n".encode() + change)
+    assert read_pickle(written(tmp_path, before), "")["labels"] == [1, 2]
 
 
 def test_arrays_of_objects_are_rejected(tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ def test_missing_file_is_a_data_error(tmp_path: Path) -> None:
 
 
 def test_wild_memo_index_allocates_nothing(tmp_path: Path) -> None:
-    assert read_pickle(written(tmp_path, b"\x80\x02}r\xff\xff\xff\x7f."), "") == {}
+    assert "memo index 2147483647" in rejection(tmp_path, b"\x80\x02}r\xff\xff\xff\x7f.")
 
 
 def test_truncation_and_flipped_bytes_never_escape_as_other_errors(tmp_path: Path) -> None:
