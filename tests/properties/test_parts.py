@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mooring.errors import UploadError
-from mooring.federation.withheld_counts import UNCOUNTED
+from mooring.federation.explain import UNKNOWN, sentence_of
 from mooring.fusion import FUSIONS
 from mooring.models.backbones import DigitsNet
 from mooring.models.feature_maps import Pixels, RandomEncoder, RandomFilters, WhitenedFilters
@@ -15,7 +15,18 @@ from mooring.models.heads import FixedSimplex, Linear, RawPrototypes, UnitProtot
 from mooring.models.network import PROTOTYPES, Blueprint
 from mooring.seeds import generator
 from mooring.trees import canonical_json, digest, to_tree
-from mooring.uploads import Encoder, LabelCounts, Prototypes, UploadFacts, expected_of, extract, wire_name
+from mooring.uploads import (
+    Encoder,
+    LabelCounts,
+    Prototypes,
+    UploadFacts,
+    expected_of,
+    extract,
+    reveals_count,
+    sentence_in,
+    sentences_of,
+    wire_name,
+)
 from mooring.uploads.fisher import FisherDiagonal
 from mooring.uploads.grams import Grams
 from mooring.uploads.mixtures import Mixtures
@@ -215,4 +226,34 @@ def test_a_part_may_be_sent_without_counts_if_twice_the_images_make_no_other(par
     """Every image twice: means and weights stay, sums and counts do not, and from these n could be told."""
     once, twice = (extract(frozenset({part}), network, shard) for shard in (shards[0], union([shards[0], shards[0]])))
     same = all(torch.allclose(once[name].double(), twice[name].double(), atol=1e-6) for name in once)
-    assert same == isinstance(part, UNCOUNTED)
+    assert same != part.counts_images
+
+
+@every_part
+def test_every_tensor_of_a_part_has_a_sentence_of_its_own_part(part, network):
+    sentences = sentences_of([part])
+    for name in part.expected(network.blueprint):
+        assert sentence_in(sentences, name) == sentence_of(name), name
+
+
+class OfAUser:
+    """A user's part need not inherit: what it does not say has a default."""
+
+
+class OfAnotherUser:
+    counts_images = False
+    sentences: ClassVar = {"own_accuracy": "the share of its images that the site's network gets right"}
+
+
+def test_a_part_that_says_nothing_is_taken_for_one_that_counts_images():
+    assert reveals_count(OfAUser())
+    assert sentence_of("own_accuracy", [OfAUser()]) == UNKNOWN
+    assert not reveals_count(OfAnotherUser())
+    assert sentence_of("own_accuracy", [OfAnotherUser()]).startswith("the share of its images")
+
+
+def test_a_part_of_a_user_cannot_change_the_sentence_of_another_part():
+    class Liar:
+        sentences: ClassVar = {"label_counts": "nothing"}
+
+    assert sentence_of("label_counts", [Liar()]) == sentence_of("label_counts") != "nothing"

@@ -42,6 +42,7 @@ def facts(rows: Sequence[tuple[str, str]]) -> None:
 def show_job(job: JobFile, why: str = "") -> None:
     """What a job asks for."""
     manifest, images = job.manifest, job.images
+    sentences = dict.fromkeys(sentence_of(plan.name, job.work.needs) for plan in manifest.uploads)
     keys = sum(site.key is not None for site in manifest.sites)
     facts(
         [
@@ -62,7 +63,7 @@ def show_job(job: JobFile, why: str = "") -> None:
             ("minimum", f"{manifest.minimum} images of a class that a site has any of"),
             ("expires", manifest.expires),
             ("upload", f"at most {size(manifest.most_bytes)}:"),
-            *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name) for plan in manifest.uploads)),
+            *(("", sentence) for sentence in sentences),
         ]
     )
 

@@ -1,37 +1,21 @@
-"""What leaves a site, in words: every tensor in a sentence, and what its numbers give away."""
+"""What leaves a site, in words: a sentence for every tensor, and what its numbers reveal."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
 
+from mooring.fusion import FUSIONS
+from mooring.uploads import Part, sentence_in, sentences_of
+from mooring.uploads.classes import IMAGES_BY_CLASS
+from mooring.uploads.moments import SECOND_MOMENTS
+from mooring.uploads.noised import NoisedMoments
+from mooring.uploads.part import without_hash
 from mooring.uploads.triangle import packed_size, unpack
 
-BY_CLASS = "how many images of each class the site has"
-SENTENCES = (
-    (r"noised-moments-\w+\.counts", "about how many images of each class the site has, under noise"),
-    (r"noised-moments-\w+\.sums", "for each class, the sum of reduced features of its images, under noise"),
-    (r"noised-moments-\w+\.second", "the sum of products of reduced features over all images, under noise"),
-    (r"noised-moments-\w+\.draws", "how many noises are in these sums: one"),
-    (r"moments-\w+\.counts", BY_CLASS),
-    (r"moments-\w+\.sums", "for each class, the sum of the features of its images: one vector per class, no image"),
-    (r"moments-\w+\.second", "the sum of products of features over all images: how features vary together"),
-    (r"mixtures-\w+\.counts", BY_CLASS),
-    (r"mixtures-\w+\.\w+", "a mixture of Gaussians fitted to the features of each class: shares, centres or spreads"),
-    (r"label_counts", BY_CLASS),
-    (r"class_means", "for each class, the mean of the trained network's features of its images"),
-    (r"feature_norm", "mean and spread of the length of the trained network's features of all images together"),
-    (r"embedding_(mean|deviation)", "mean and spread of the trained network's features of all images together"),
-    (r"gram\..*", "what a layer of the network was fed with, as a sum of products over all images"),
-    (r"fisher\..*", "how sharply the images determine a parameter of the network"),
-    (r"head\.prototypes", "one learned vector per class"),
-    (r"(encoder|head)\..*", "weights of the network that the site has trained"),
-)
 UNKNOWN = "numbers that this version has no words for"
-COUNTS = re.compile(r"moments-\w+\.counts|mixtures-\w+\.counts|label_counts")
-SECOND = re.compile(r"(moments-\w+)\.second")
 TESTABLE = "whoever has them can test whether a known image was used"
 RANK = 1e-6  # of the largest eigenvalue, below which a direction is rounding
 
@@ -48,7 +32,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class SecondMomentRank:
-    """How much second moments tell of single images: their rank against the number of images and of features."""
+    """How much second moments reveal about single images: their rank, the number of images and of features."""
 
     rank: int
     features: int
@@ -63,7 +47,7 @@ class SecondMomentRank:
 
 
 def explained(tensors: Mapping[str, Tensor]) -> list[Explained]:
-    """All tensors, those with one sentence together."""
+    """All tensors; those with the same sentence are one entry."""
     groups: dict[str, list[str]] = {}
     for name in tensors:
         groups.setdefault(sentence_of(name), []).append(name)
@@ -78,23 +62,31 @@ def explained(tensors: Mapping[str, Tensor]) -> list[Explained]:
     ]
 
 
-def sentence_of(name: str) -> str:
-    return next((said for pattern, said in SENTENCES if re.fullmatch(pattern, name)), UNKNOWN)
+def sentence_of(name: str, parts: Iterable[Part] = ()) -> str:
+    """What the tensor of this name tells about a site; `parts` are those of a job, which may be a user's own."""
+    return sentence_in({**sentences_of(parts), **known_sentences()}, name) or UNKNOWN
+
+
+@cache
+def known_sentences() -> Mapping[str, str]:
+    """The sentences of all parts in this package: those that a rule needs by default, and those under noise."""
+    needed = sentences_of(part for rule in FUSIONS.values() for part in rule().needs)
+    return {**NoisedMoments.sentences, **needed}
 
 
 def class_counts(tensors: Mapping[str, Tensor]) -> tuple[int, ...] | None:
     """How many images of each class there are, if that leaves the site."""
-    found = [tensor for name, tensor in tensors.items() if COUNTS.fullmatch(name) and tensor.dim() == 1]
+    found = [t for name, t in tensors.items() if sentence_of(name) == IMAGES_BY_CLASS and t.dim() == 1]
     return tuple(found[0].tolist()) if found else None
 
 
 def small_classes(counts: Iterable[int], classes: Iterable[str], minimum: int) -> dict[str, int]:
-    """Classes with some images, but fewer than the minimum: their sums are nearly the features of single images."""
+    """Classes with at least one image but fewer than the minimum: their sums are nearly features of single images."""
     return {label: count for label, count in zip(classes, counts, strict=False) if 0 < count < minimum}
 
 
 def second_moment_rank(tensors: Mapping[str, Tensor], samples: int) -> SecondMomentRank | None:
-    """The rank of second moments that are shared by all classes, if there are some."""
+    """The rank of the second moments that all classes share, if the site sends them."""
     for second, features in shared_seconds(tensors):
         if not torch.isfinite(second).all():
             continue
@@ -105,16 +97,16 @@ def second_moment_rank(tensors: Mapping[str, Tensor], samples: int) -> SecondMom
 
 
 def shared_seconds(tensors: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, int]]:
-    """Second moments that are shared by all classes, and of how many features they are."""
+    """Second moments that all classes share, and the number of their features."""
     for name, second in tensors.items():
-        match = SECOND.fullmatch(name)
-        sums = tensors.get(f"{match[1]}.sums") if match else None
+        of_moments = without_hash(name) == SECOND_MOMENTS
+        sums = tensors.get(f"{name.partition('.')[0]}.sums") if of_moments else None
         if sums is not None and sums.dim() == 2 and second.shape == (packed_size(sums.shape[1]),):
             yield second, sums.shape[1]
 
 
 def testable(tensors: Mapping[str, Tensor], samples: int) -> str | None:
-    """What second moments would tell of fewer images than features, before there are any."""
+    """A warning before training, if a site has fewer images than the second moments have features."""
     for _, features in shared_seconds(tensors):
         if 0 < samples <= features:
             return f"{samples:,} images are fewer than the {features:,} features of the sums: {TESTABLE}"

@@ -17,7 +17,7 @@ from mooring.errors import DataError, FederationError, TrainingError
 from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Event, silent
 from mooring.federation.budget import Budget, spent
 from mooring.federation.container import file_hash, write
-from mooring.federation.explain import BY_CLASS, sentence_of, small_classes, testable
+from mooring.federation.explain import sentence_of, small_classes, testable
 from mooring.federation.job_file import JobFile
 from mooring.federation.keys import Identity, fingerprint
 from mooring.federation.log import Entry, Log, Noise
@@ -27,6 +27,7 @@ from mooring.federation.upload_file import UploadManifest, encode_file, numbers_
 from mooring.federation.withheld_counts import without_counts
 from mooring.record import StateFolder, environment
 from mooring.types import Upload
+from mooring.uploads.classes import IMAGES_BY_CLASS
 
 MASKED = "masked, so that only the sum over all sites of the job can be read, of these:"
 WITHHELD = "not how many images there are, nor what training measured: the job withholds counts"
@@ -88,12 +89,12 @@ def preview(job: JobFile, site: SiteFolder, earlier: Sequence[Entry] = ()) -> Pr
 
 def revealed_by(job: JobFile) -> tuple[str, ...]:
     """What leaves a site, in sentences: its tensors, and what its manifest says beside them."""
-    tensors = tuple(dict.fromkeys(sentence_of(plan.name) for plan in job.manifest.uploads))
+    tensors = tuple(dict.fromkeys(sentence_of(plan.name, job.work.needs) for plan in job.manifest.uploads))
     if job.manifest.secure is not None:
         return (MASKED, *tensors)
     if job.withholds:
         return (*tensors, WITHHELD)
-    total = () if BY_CLASS in tensors or figures_of(job.work) else (IN_ALL,)
+    total = () if IMAGES_BY_CLASS in tensors or figures_of(job.work) else (IN_ALL,)
     return (*tensors, *total, *((MEASURED,) if job.work.recipe.terms else ()))
 
 

@@ -6,7 +6,19 @@ Fusions name the parts they need, and nothing else is uploaded.
 from mooring.uploads.classes import LabelCounts
 from mooring.uploads.codec import Limits, decode, decode_tensors, encode, encode_in_pieces, encode_tensors, limits_for
 from mooring.uploads.model import Encoder, Prototypes
-from mooring.uploads.part import AddsUp, Part, Parts, Tensors, UploadFacts, expected_of, extract, wire_name
+from mooring.uploads.part import (
+    AddsUp,
+    Part,
+    Parts,
+    Tensors,
+    UploadFacts,
+    expected_of,
+    extract,
+    reveals_count,
+    sentence_in,
+    sentences_of,
+    wire_name,
+)
 from mooring.uploads.pieces import Piece, Pieces, one_piece
 
 __all__ = [
@@ -30,5 +42,8 @@ __all__ = [
     "extract",
     "limits_for",
     "one_piece",
+    "reveals_count",
+    "sentence_in",
+    "sentences_of",
     "wire_name",
 ]

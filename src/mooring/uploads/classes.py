@@ -1,5 +1,6 @@
 """What a client tells of its classes: how many images it has of each, and where they lie."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,17 +10,21 @@ from torch import Tensor
 from mooring.data.images import ImageSet, batches
 from mooring.models.network import PROTOTYPES, Blueprint, Network
 from mooring.uploads.model import state_of
-from mooring.uploads.part import Tensors, UploadFacts, added
+from mooring.uploads.part import AddsUp, Part, Tensors, UploadFacts, added
 
 LABEL_COUNTS = "label_counts"
+IMAGES_BY_CLASS = "how many images of each class the site has"
 
 
 @dataclass(frozen=True)
-class LabelCounts:
+class LabelCounts(AddsUp):
     """n_kc, (C,)"""
 
     kind: ClassVar[str] = "label-counts"
     trained: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        LABEL_COUNTS: IMAGES_BY_CLASS,
+    }
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         return {LABEL_COUNTS: torch.tensor(shard.label_counts())}
@@ -47,11 +52,15 @@ BATCH = 512
 
 
 @dataclass(frozen=True)
-class ClassMeans:
+class ClassMeans(Part):
     """mu_kc = mean of f_k(x) over the client's images x of class c, (C, d); zero where it has none."""
 
     kind: ClassVar[str] = "class-means"
     trained: ClassVar[bool] = True
+    counts_images: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        CLASS_MEANS: "for each class, the mean of the trained network's features of its images",
+    }
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         with torch.no_grad():

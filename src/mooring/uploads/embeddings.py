@@ -1,5 +1,6 @@
 """Where a client's embeddings lie as a whole, whatever their class."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,14 +11,15 @@ from torch import Tensor
 from mooring.data.images import ImageSet
 from mooring.models.network import PROTOTYPES, Blueprint, Network
 from mooring.uploads.model import state_of
-from mooring.uploads.part import Tensors, UploadFacts
+from mooring.uploads.part import Part, Tensors, UploadFacts
 
 MEAN, DEVIATION = "embedding_mean", "embedding_deviation"
+SPREAD = "mean and spread of the trained network's features of all images together"
 BATCH = 512
 
 
 @dataclass(frozen=True)
-class EmbeddingMoments:
+class EmbeddingMoments(Part):
     """m_k and s_k, (d,) each: mean and standard deviation of z_k(x) over the client's own images, without augmentation.
 
     A dimension that never moves has s_k = 0, and so has every dimension of a client with one image.
@@ -25,6 +27,11 @@ class EmbeddingMoments:
 
     kind: ClassVar[str] = "embedding-moments"
     trained: ClassVar[bool] = True
+    counts_images: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        MEAN: SPREAD,
+        DEVIATION: SPREAD,
+    }
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         with torch.no_grad():

@@ -1,5 +1,6 @@
 """How long a client's features of its own images are."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -7,18 +8,22 @@ import torch
 
 from mooring.data.images import ImageSet, batches
 from mooring.models.network import Blueprint, Network
-from mooring.uploads.part import Tensors, UploadFacts
+from mooring.uploads.part import Part, Tensors, UploadFacts
 
 FEATURE_NORM = "feature_norm"
 BATCH = 512
 
 
 @dataclass(frozen=True)
-class FeatureNorm:
+class FeatureNorm(Part):
     """Mean and standard deviation of |f_k(x)| over the client's own images, without augmentation, (2,)."""
 
     kind: ClassVar[str] = "feature-norm"
     trained: ClassVar[bool] = True
+    counts_images: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        FEATURE_NORM: "mean and spread of the length of the trained network's features of all images together",
+    }
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         with torch.no_grad():

@@ -1,5 +1,6 @@
 """How sharply a client's images determine each parameter."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ from torch.func import functional_call, grad, vmap
 from mooring.data.images import ImageSet
 from mooring.models.network import Blueprint, Network
 from mooring.seeds import generator
-from mooring.uploads.part import Tensors, UploadFacts
+from mooring.uploads.part import Part, Tensors, UploadFacts
 
 FISHER = "fisher."
 VALUES = 2**24  # of gradients in memory at a time
@@ -19,7 +20,7 @@ BATCH = 64
 
 
 @dataclass(frozen=True)
-class FisherDiagonal:
+class FisherDiagonal(Part):
     """F_k = sum_x (d log p(y|x) / d theta)^2 with y ~ p(.|x) as the client's own network sees it, in eval mode.
 
     Two of them add up in expectation only: every client draws its own y.
@@ -27,6 +28,9 @@ class FisherDiagonal:
 
     kind: ClassVar[str] = "fisher-diagonal"
     trained: ClassVar[bool] = True
+    sentences: ClassVar[Mapping[str, str]] = {
+        FISHER: "how sharply the images determine a parameter of the network",
+    }
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         parameters = {name: parameter.detach() for name, parameter in network.named_parameters()}

@@ -1,6 +1,6 @@
 """What every layer of a client's network is fed with, as second moments."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from mooring.data.images import ImageSet, batches
 from mooring.models.heads import PrototypeHead
 from mooring.models.network import PROTOTYPES, Blueprint, Network
-from mooring.uploads.part import Tensors, UploadFacts, added
+from mooring.uploads.part import AddsUp, Tensors, UploadFacts, added
 from mooring.uploads.triangle import pack, packed_size, side, unpack
 
 GRAM = "gram."
@@ -23,7 +23,7 @@ GramLayer = nn.Conv2d | nn.Linear
 
 
 @dataclass(frozen=True)
-class Grams:
+class Grams(AddsUp):
     """G = sum_x x x^T, x all that a weight matrix is multiplied with: image patches, features, embeddings.
 
     One for every convolution, every linear layer and the prototypes, as upper triangles. Their bytes grow with the
@@ -32,6 +32,9 @@ class Grams:
 
     kind: ClassVar[str] = "grams"
     trained: ClassVar[bool] = True
+    sentences: ClassVar[Mapping[str, str]] = {
+        GRAM: "what a layer of the network was fed with, as a sum of products over all images",
+    }
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         sums = {name: torch.zeros(width, width, dtype=torch.float64) for name, width in widths(network).items()}

@@ -1,7 +1,7 @@
 """A mixture of Gaussians for the features of every class."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -15,8 +15,8 @@ from mooring.data.images import ImageSet, batches
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
 from mooring.types import Count, Positive, Upload
-from mooring.uploads.classes import miscounted
-from mooring.uploads.part import Tensors, UploadFacts, wire_name
+from mooring.uploads.classes import IMAGES_BY_CLASS, miscounted
+from mooring.uploads.part import Part, Tensors, UploadFacts, wire_name
 
 MixtureCovariance = Literal["diagonal", "spherical"]
 FloatArray = NDArray[np.float64]
@@ -37,7 +37,7 @@ class Gathered:
 
 
 @dataclass(frozen=True)
-class Mixtures(Checked):
+class Mixtures(Checked, Part):
     """p(x | c) = sum_j pi_j N(x; mu_j, diag(v_j)) for x = phi(image), fitted by expectation maximisation.
 
     Every client sends J components per class; those it has no use for (a small class, or none) have weight 0.
@@ -45,6 +45,10 @@ class Mixtures(Checked):
 
     kind: ClassVar[str] = "mixtures"
     trained: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        "mixtures.counts": IMAGES_BY_CLASS,
+        "mixtures.": "a mixture of Gaussians fitted to the features of each class: shares, centres or spreads",
+    }
     map: FeatureMap
     components: Count = 10
     covariance: MixtureCovariance = "diagonal"

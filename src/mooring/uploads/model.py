@@ -1,6 +1,6 @@
 """The trained network itself."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,17 +11,23 @@ from torch import Tensor
 from mooring.data.images import ImageSet
 from mooring.models.network import PROTOTYPES, Blueprint, Network
 from mooring.types import Upload
-from mooring.uploads.part import Tensors, UploadFacts
+from mooring.uploads.part import Part, Tensors, UploadFacts
 
+WEIGHTS = "weights of the network that the site has trained"
 VARIANCE = "running_var"  # what torch calls the variance that a batch norm remembers
 
 
 @dataclass(frozen=True)
-class Encoder:
+class Encoder(Part):
     """Everything between an image and its embedding, batch-norm statistics included."""
 
     kind: ClassVar[str] = "encoder"
     trained: ClassVar[bool] = True
+    counts_images: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        "encoder.": WEIGHTS,
+        "head.": WEIGHTS,
+    }
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         return {name: tensor for name, tensor in network.state_dict().items() if name != PROTOTYPES}
@@ -35,11 +41,15 @@ class Encoder:
 
 
 @dataclass(frozen=True)
-class Prototypes:
+class Prototypes(Part):
     """One learned vector per class, (C, d)."""
 
     kind: ClassVar[str] = "prototypes"
     trained: ClassVar[bool] = True
+    counts_images: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        PROTOTYPES: "one learned vector per class",
+    }
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         return {PROTOTYPES: network.prototypes}

@@ -1,6 +1,6 @@
 """Sufficient statistics of features that nobody trains: what clients send adds up to what one client would send."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar, Literal
@@ -14,13 +14,14 @@ from mooring.data.images import ImageSet, batches
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
 from mooring.types import Upload
-from mooring.uploads.classes import miscounted
-from mooring.uploads.part import Tensors, UploadFacts, added, wire_name
+from mooring.uploads.classes import IMAGES_BY_CLASS, miscounted
+from mooring.uploads.part import AddsUp, Tensors, UploadFacts, added, wire_name
 from mooring.uploads.triangle import diagonal, pack, packed_size, unpack
 
 Second = Literal["shared", "per-class", "diagonal"]
 Precision = Literal["float64", "float32"]
 DTYPES: dict[Precision, torch.dtype] = {"float64": torch.float64, "float32": torch.float32}
+SECOND_MOMENTS = "moments.second"
 BATCH = 256
 ROUNDING = 1e-6  # relative
 
@@ -35,7 +36,7 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Moments(Checked):
+class Moments(Checked, AddsUp):
     """n_c, sum_c x and second moments of x = phi(image), summed in float64 here and over clients.
 
     `precision` is that of the wire: with float32 an upload has half the bytes, and every number 7 digits.
@@ -44,6 +45,11 @@ class Moments(Checked):
 
     kind: ClassVar[str] = "moments"
     trained: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        "moments.counts": IMAGES_BY_CLASS,
+        "moments.sums": "for each class, the sum of the features of its images: one vector per class, no image",
+        SECOND_MOMENTS: "the sum of products of features over all images: how features vary together",
+    }
     map: FeatureMap
     second: Second
     precision: Precision = "float64"

@@ -1,6 +1,6 @@
 """Moments under noise: what leaves the site says nearly the same whether any single image was there or not."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import sha256
@@ -20,7 +20,7 @@ from mooring.models.feature_maps.reduction import reduced, reduction
 from mooring.models.network import Blueprint, Network
 from mooring.types import Upload
 from mooring.uploads.moments import Totals
-from mooring.uploads.part import Part, Parts, Tensors, UploadFacts, added, wire_name
+from mooring.uploads.part import AddsUp, Part, Parts, Tensors, UploadFacts, added, wire_name
 from mooring.uploads.privacy import Privacy
 from mooring.uploads.secret_stream import normals
 from mooring.uploads.triangle import indices, pack, packed_size, unpack
@@ -31,7 +31,7 @@ THERE = 2.0  # standard deviations of its count, below which a class may as well
 
 
 @dataclass(frozen=True)
-class NoisedMoments(Checked):
+class NoisedMoments(Checked, AddsUp):
     """n_c, sum_c u and sum u u' for u = reduced(phi(image)), each with Gaussian noise, and how many noises are in it.
 
     Entries of the triangle beside the diagonal stand for two of the matrix, and get noise of half the variance: so the
@@ -43,6 +43,12 @@ class NoisedMoments(Checked):
 
     kind: ClassVar[str] = "noised-moments"
     trained: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        "noised-moments.counts": "about how many images of each class the site has, under noise",
+        "noised-moments.sums": "for each class, the sum of reduced features of its images, under noise",
+        "noised-moments.second": "the sum of products of reduced features over all images, under noise",
+        "noised-moments.draws": "how many noises are in these sums: one",
+    }
     map: FeatureMap
     privacy: Privacy
     key: bytes | None = field(default=None, repr=False, compare=False)
