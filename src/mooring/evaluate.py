@@ -43,6 +43,7 @@ class Examiner:
             )
         if not len(self._test):
             raise DataError("the test part holds no images", "add some, or hold out a fraction")
+        self.available = len(self._test)  # images in the files, before any choice from them
         if source.test_limit is not None:
             if source.test_limit > self.images:
                 raise DataError(

@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.io import savemat
+from source_files import pixels
 
 QUICK = ("data.limit=400", "training.local_epochs=1", "engine.workers=1")
 RISING = ("method=v7", "weight.kind=ramp", "weight.initial=0", "weight.final=15000")  # too much for SGD at the end
@@ -20,6 +23,20 @@ def report(cli):
         return Path(out.strip()).read_text("utf-8")
 
     return report
+
+
+def test_a_partial_file_is_not_called_the_official_test_set(cli, tmp_path, report):
+    """The files have 50 of the 26,032 official test images, and 20 of them are used."""
+    for part, count in (("train", 60), ("test", 50)):
+        labels = (np.arange(count, dtype=np.uint8) % 10 + 1)[:, None]
+        savemat(tmp_path / f"{part}_32x32.mat", {"X": pixels(32, 32, 3, count), "y": labels})
+    data = ("data.source=svhn", f"data.root={tmp_path}", "data.test_limit=20")
+    code, out, err = cli("run", *data, "partition.clients=2", "training.local_epochs=1", "engine.workers=1", "out=run")
+    assert code == 0, err
+    assert "the files of svhn hold 50 test images; the official test set has 26,032" in " ".join(err.split())
+    sentence = "20 test images of svhn; its official test set has 26,032"
+    assert f"accuracy on {sentence}" in " ".join(out.split())
+    assert sentence in report("run")
 
 
 def test_the_last_of_two_rounds_is_round_1_everywhere(cli, report):

@@ -16,9 +16,10 @@ from source_files import write_cifar10, write_fashion
 
 from mooring.data.catalogue import SOURCES, survey
 from mooring.data.cifar import FILES_10, Cifar10
+from mooring.data.locate import Download
 from mooring.errors import DataError
 from mooring.events import Downloaded, Event
-from mooring.fetch import OFFICIAL, Archive, Files, Remote, fetch
+from mooring.fetch import OFFICIAL, fetch
 from mooring.fetch.download import appending
 
 CONTENT = bytes(range(256)) * 40
@@ -31,8 +32,8 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
         yield shelf
 
 
-def thing(shelf: Shelf, content: bytes = CONTENT) -> Files:
-    return Files.of(shelf.address, "things", {"thing.bin": md5(content).hexdigest()})
+def thing(shelf: Shelf, content: bytes = CONTENT) -> Download:
+    return Download.of_files(shelf.address, "things", {"thing.bin": md5(content).hexdigest()})
 
 
 def part(root: Path) -> Path:
@@ -113,7 +114,7 @@ def test_a_damaged_file_of_an_incomplete_set_is_replaced(shelf: Shelf, tmp_path:
     sums = {"thing.bin": md5(CONTENT).hexdigest(), "other.bin": md5(b"other").hexdigest()}
     (tmp_path / "things").mkdir()
     (tmp_path / "things/thing.bin").write_bytes(b"damaged")
-    fetch(Files.of(shelf.address, "things", sums), str(tmp_path))
+    fetch(Download.of_files(shelf.address, "things", sums), str(tmp_path))
     assert (tmp_path / "things/thing.bin").read_bytes() == CONTENT
 
 
@@ -176,10 +177,10 @@ def entry(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfile
     return info
 
 
-def cifar(shelf: Shelf, content: bytes) -> Archive:
+def cifar(shelf: Shelf, content: bytes) -> Download:
     shelf.files["cifar.tar.gz"] = content
-    remote = Remote(f"{shelf.address}/cifar.tar.gz", md5(content).hexdigest(), "cifar.tar.gz")
-    return Archive(remote, "cifar-10-batches-py", FILES_10)
+    address = f"{shelf.address}/cifar.tar.gz"
+    return Download.of_archive(address, md5(content).hexdigest(), "cifar-10-batches-py", FILES_10)
 
 
 def test_an_archive_is_unpacked_to_where_its_source_looks(shelf: Shelf, tmp_path: Path) -> None:
@@ -225,7 +226,7 @@ def test_every_official_set_goes_where_its_source_looks_for_it(tmp_path: Path) -
     missing = {info.name: info.note for info in survey(str(tmp_path)) if info.found is False}
     for name, chosen in OFFICIAL.items():
         assert name in SOURCES
-        assert not chosen.there(tmp_path)
+        assert all(file.startswith(f"{chosen.folder}/") for file in chosen.files)
         for remote in chosen.remotes:
             assert re.fullmatch("[0-9a-f]{32}", remote.md5)
             assert remote.url.rpartition("/")[2] == Path(remote.place).name
@@ -241,7 +242,7 @@ def fashion(shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for path in write_fashion(tmp_path / "made").iterdir():
         shelf.files[path.name] = path.read_bytes()
         sums[path.name] = md5(path.read_bytes()).hexdigest()
-    monkeypatch.setitem(OFFICIAL, "fashion_mnist", Files.of(shelf.address, "fashion-mnist", sums))
+    monkeypatch.setitem(OFFICIAL, "fashion_mnist", Download.of_files(shelf.address, "fashion-mnist", sums))
 
 
 @pytest.mark.usefixtures("fashion")

@@ -43,7 +43,7 @@ def test_progress_says_on_how_many_images_and_how_sure():
 
 def test_only_a_source_with_an_official_test_set_is_said_to_have_one():
     assert on_what("svhn", 26_032) == "accuracy on the official test set of svhn (26,032 images)"
-    assert on_what("svhn", 5_000) == "accuracy on 5,000 of the 26,032 images of the official test set of svhn"
+    assert on_what("svhn", 5_000) == "accuracy on 5,000 test images of svhn; its official test set has 26,032"
     assert "there is no official test set" in on_what("digits", 360)
     assert "official" not in on_what("image_folder", 40)
 

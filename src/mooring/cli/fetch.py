@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="cifar10, cifar100, fashion_mnist or svhn.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A public data set; `mooring data` lists them.")],
     root: Root = None,
 ) -> None:
     """Download a public data set, verified by its checksum; an interrupted download goes on where it was."""

@@ -41,6 +41,7 @@ class Arrays(Source):
     """
 
     source: ClassVar[str] = "arrays"
+    wanted: ClassVar[str | None] = WANTED
     max_bytes: Count = guard(MAX_BYTES)  # of all arrays together, unpacked
 
     def has_sites(self) -> bool:

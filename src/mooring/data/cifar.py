@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mooring.data.cifar_pickle import count_rows, read_pickle
 from mooring.data.images import ImageSet, Overview, Source
-from mooring.data.locate import find
+from mooring.data.locate import Download, find
 from mooring.errors import DataError
 
 SHAPE = (3, 32, 32)
@@ -30,6 +30,7 @@ NAMES_100 = """
 CLASSES_10, CLASSES_100 = tuple(NAMES_10.split()), tuple(NAMES_100.split())
 FILES_10 = (*(f"data_batch_{batch}" for batch in range(1, 6)), "test_batch")
 FILES_100 = ("train", "test")
+TORONTO = "https://www.cs.toronto.edu/~kriz"
 GET_10 = "run `mooring data fetch cifar10`, unpack the official cifar-10-python.tar.gz"
 GET_100 = "run `mooring data fetch cifar100`, unpack the official cifar-100-python.tar.gz"
 
@@ -42,6 +43,10 @@ class Cifar10(Source):
     std: ClassVar[tuple[float, ...]] = (0.2470, 0.2435, 0.2616)
 
     source: ClassVar[str] = "cifar10"
+    official_test: ClassVar[int | None] = 10_000
+    download: ClassVar[Download | None] = Download.of_archive(
+        f"{TORONTO}/cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a", "cifar-10-batches-py", FILES_10
+    )
 
     def image_shape(self) -> tuple[int, int, int]:
         return 3, 32, 32
@@ -67,6 +72,10 @@ class Cifar100(Source):
     std: ClassVar[tuple[float, ...]] = (0.2673, 0.2564, 0.2762)
 
     source: ClassVar[str] = "cifar100"
+    official_test: ClassVar[int | None] = 10_000
+    download: ClassVar[Download | None] = Download.of_archive(
+        f"{TORONTO}/cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85", "cifar-100-python", FILES_100
+    )
 
     def image_shape(self) -> tuple[int, int, int]:
         return 3, 32, 32

@@ -38,6 +38,7 @@ class Digits(Source):
     mirror: ClassVar[bool] = False
 
     source: ClassVar[str] = "digits"
+    test_part: ClassVar[str] = "a fixed fifth of the digits, which no client trains on; there is no official test set"
 
     def image_shape(self) -> tuple[int, int, int]:
         return 1, 8, 8

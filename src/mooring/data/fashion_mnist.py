@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from mooring.data.images import ImageSet, Overview, Source
-from mooring.data.locate import find
+from mooring.data.locate import Download, find
 from mooring.errors import DataError
 
 CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
@@ -35,6 +35,17 @@ class FashionMnist(Source):
     std: ClassVar[tuple[float, ...]] = (0.3530,)
 
     source: ClassVar[str] = "fashion_mnist"
+    official_test: ClassVar[int | None] = 10_000
+    download: ClassVar[Download | None] = Download.of_files(
+        "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+        "fashion-mnist",
+        {
+            "train-images-idx3-ubyte.gz": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
+            "train-labels-idx1-ubyte.gz": "25c81989df183df01b3e8a0aad5dffbe",
+            "t10k-images-idx3-ubyte.gz": "bef4ecab320f06d8554ea6380940ec79",
+            "t10k-labels-idx1-ubyte.gz": "bb300cfdad3c16e7a12a480ee83cd310",
+        },
+    )
 
     def image_shape(self) -> tuple[int, int, int]:
         return 1, SIDE, SIDE

@@ -52,6 +52,7 @@ class ImageFolder(Source):
     """
 
     source: ClassVar[str] = "image_folder"
+    wanted: ClassVar[str | None] = WANTED
     layout: Literal["auto", "split", "tree", "sites"] = "auto"
     held_out: Annotated[float, Gt(0), Lt(1)] = 0.2  # the test share of a `tree` and of each of the `sites`
     size: Count | None = None

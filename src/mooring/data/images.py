@@ -1,16 +1,17 @@
-"""Labelled images in memory, the source they come from, and what of a public source lies on disk."""
+"""Labelled images in memory, and the source they come from."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, ClassVar
 
 import torch
 from annotated_types import Ge
 from torch import Tensor
 
 from mooring.bounds import Checked
+from mooring.data.locate import Download
 from mooring.data.pixels import Reading
 from mooring.trees import LATER
 from mooring.types import FilePath, OpenFraction
@@ -65,11 +66,23 @@ def batches(images: Tensor, most: int) -> tuple[Tensor, ...]:
 
 
 @dataclass(frozen=True)
+class Overview:
+    """Counts and files of a data set that was found, without decoding its images where the format allows."""
+
+    train: int
+    test: int
+    classes: int
+    shape: tuple[int, int, int]
+    files: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
 class Source(Checked, ABC):
     """Where images come from. A source reads its training and its test part; it never mixes them.
 
-    `mean` and `std` are the one normalisation of training and testing; `mirror` says whether a flipped image is
-    still an image of its class.
+    `mean` and `std` are the one normalisation of training and testing. `mirror` says whether a flipped image is
+    still an image of its class. A public data set has an `overview`, and a `download` if it can be fetched. A source
+    of users' own data says what `data.root` must be (`wanted`).
 
     >>> from mooring.data.digits import Digits
     >>> digits = Digits()
@@ -81,6 +94,10 @@ class Source(Checked, ABC):
     mean: ClassVar[tuple[float, ...]] = (0.5,)
     std: ClassVar[tuple[float, ...]] = (0.5,)
     mirror: ClassVar[bool] = True
+    official_test: ClassVar[int | None] = None  # images of the official test set, if there is one
+    test_part: ClassVar[str] = "those set aside for testing in the data of the run"
+    download: ClassVar[Download | None] = None
+    wanted: ClassVar[str | None] = None
 
     root: FilePath | None = None
     limit: Annotated[int, Ge(1)] | None = None  # a seeded stratified subset of the training images
@@ -88,6 +105,10 @@ class Source(Checked, ABC):
     public_ratio: OpenFraction | None = None  # made public before partitioning; None: 0.1 for methods with a bank
     public: "Source | None" = None  # public images of another source instead
     test_limit: Annotated[int, Ge(1)] | None = field(default=None, metadata={LATER: True})  # a stratified choice
+
+    def overview(self) -> Overview | None:
+        """What is on this disk; None for users' own data. A `DataError` says what is missing."""
+        return None
 
     def has_sites(self) -> bool:
         """Does it say, without reading any image, which site each of them belongs to?"""
@@ -116,20 +137,3 @@ class Source(Checked, ABC):
     @abstractmethod
     def test(self) -> ImageSet:
         """The test images, the official ones where there are any; called by `evaluate.py` only."""
-
-
-@dataclass(frozen=True)
-class Overview:
-    """Counts and files of a data set that was found, without decoding its images where the format allows."""
-
-    train: int
-    test: int
-    classes: int
-    shape: tuple[int, int, int]
-    files: tuple[Path, ...] = ()
-
-
-class Surveyable(Protocol):
-    """A source that knows its official files, and so can say what is there; it raises `DataError` if they are not."""
-
-    def overview(self) -> Overview: ...

@@ -1,12 +1,52 @@
-"""Where data lies on disk: the one place that knows the data root and what to say when files are missing."""
+"""Where data lies on disk, and where public data comes from."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mooring.errors import DataError
 
 VARIABLE = "MOORING_DATA"
+
+
+@dataclass(frozen=True)
+class Remote:
+    """One file at its official address, its checksum as torchvision publishes it, and its place under the data root."""
+
+    url: str
+    md5: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Download:
+    """The official files of a public data set. An archive stays, so that a damaged folder is mended without a network.
+
+    `folder` is where the source looks for the files, under the data root. `members` are the files that an archive
+    holds in a folder of the same name; None: the files are used as they arrive.
+    """
+
+    folder: str
+    remotes: tuple[Remote, ...]
+    members: tuple[str, ...] | None = None
+
+    @classmethod
+    def of_files(cls, address: str, folder: str, md5s: Mapping[str, str]) -> "Download":
+        """Files side by side at one address, by their checksums."""
+        return cls(folder, tuple(Remote(f"{address}/{name}", md5, f"{folder}/{name}") for name, md5 in md5s.items()))
+
+    @classmethod
+    def of_archive(cls, url: str, md5: str, folder: str, members: tuple[str, ...]) -> "Download":
+        """Members of one tar file."""
+        return cls(folder, (Remote(url, md5, url.rpartition("/")[2]),), members)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files that the source reads, under the data root."""
+        if self.members is None:
+            return tuple(remote.place for remote in self.remotes)
+        return tuple(f"{self.folder}/{member}" for member in self.members)
 
 
 def data_root(root: str | None) -> Path:

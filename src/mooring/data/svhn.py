@@ -13,7 +13,7 @@ import torch
 
 from mooring.data.images import ImageSet, Overview, Source
 from mooring.data.limits import regular
-from mooring.data.locate import find
+from mooring.data.locate import Download, find
 from mooring.errors import DataError
 
 CLASSES = tuple("0123456789")
@@ -42,6 +42,15 @@ class Svhn(Source):
     mirror: ClassVar[bool] = False
 
     source: ClassVar[str] = "svhn"
+    official_test: ClassVar[int | None] = 26_032
+    download: ClassVar[Download | None] = Download.of_files(
+        "http://ufldl.stanford.edu/housenumbers",
+        "svhn",
+        {
+            "train_32x32.mat": "e26dedcc434d2e4c54c9b2d4a06d8373",
+            "test_32x32.mat": "eb5a983be6a315427106f1b164d9cef3",
+        },
+    )
 
     def image_shape(self) -> tuple[int, int, int]:
         return 3, 32, 32

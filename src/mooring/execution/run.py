@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.config import Experiment, as_yaml, code_of, load_recorded
+from mooring.data.images import Source
 from mooring.data.progress import reading_progress
 from mooring.engines.local import device_of_server
 from mooring.errors import MooringError, StoreError, TrustError
@@ -14,6 +15,7 @@ from mooring.events import (
     Emit,
     FeaturesChosen,
     PartitionDrawn,
+    Remark,
     silent,
 )
 from mooring.execution.clock import Clock
@@ -82,6 +84,9 @@ def run_to_its_end(
             running.note(PartitionDrawn(tuple(site.name for site in running.sites), federation.summary()))
             if resumed is not None:
                 running.note(resumed)
+            else:
+                for remark in incomplete_test_set(experiment.data, examiner.available):
+                    running.note(remark)
             for forecast in foresee(running.job, all_facts(running.job, federation)):
                 running.note(forecast)
             running.collect()
@@ -103,6 +108,14 @@ def run_to_its_end(
     return result
 
 
+def incomplete_test_set(source: Source, available: int) -> list[Remark]:
+    """A result on part of an official test set must not be taken for one on all of it."""
+    if source.official_test in (None, available):
+        return []
+    text = f"the files of {source.source} hold {available:,} test images; the official test set has"
+    return [Remark(f"{text} {source.official_test:,}")]
+
+
 def features_chosen(experiment: Experiment) -> FeaturesChosen:
     """What the method looks at where it had the choice, in the words of its configuration."""
     features = to_tree(experiment.written().method)["fusion"]["map"]
@@ -112,7 +125,7 @@ def features_chosen(experiment: Experiment) -> FeaturesChosen:
 
 def unchanged(result: Result, experiment: Experiment, folder: RunFolder) -> Result:
     """A finished result, unless the user's own files behind it have changed: a fingerprint knows only their names."""
-    if experiment.partition.kind == "file" or experiment.data.source in ("arrays", "image_folder"):
+    if experiment.partition.kind == "file" or experiment.data.wanted is not None:
         federation, _ = prepare(experiment)
         if (federation.summary().sha256, federation.digest()) != (result.partition.sha256, result.data_sha256):
             raise StoreError(

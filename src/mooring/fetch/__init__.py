@@ -1,25 +1,30 @@
-"""Public data sets from their official addresses: the only code that downloads anything."""
+"""Downloads public data sets from their official addresses; no other code opens a connection for data."""
 
 from pathlib import Path
 
-from mooring.data.locate import data_root
+from mooring.data.catalogue import SOURCES
+from mooring.data.locate import Download, data_root
 from mooring.errors import DataError
 from mooring.events import Emit
+from mooring.fetch.archive import unpack
 from mooring.fetch.download import PAUSES, Pauses, download
-from mooring.fetch.public_set import OFFICIAL, Archive, Files, PublicSet, Remote
+
+OFFICIAL: dict[str, Download] = {name: cls.download for name, cls in SOURCES.items() if cls.download is not None}
 
 
-def fetch(chosen: PublicSet, root: str | None = None, emit: Emit = lambda _: None, pauses: Pauses = PAUSES) -> Path:
-    """Bring a set to the folder where its source looks for it; what is there already is not fetched again."""
+def fetch(chosen: Download, root: str | None = None, emit: Emit = lambda _: None, pauses: Pauses = PAUSES) -> Path:
+    """Bring a data set to the folder where its source looks for it; files that are there are not fetched again."""
     base = data_root(root)
+    folder = base / chosen.folder
     try:
-        if not chosen.there(base):
+        if not all((base / file).is_file() for file in chosen.files):
             for remote in chosen.remotes:
                 download(remote, base / remote.place, emit, pauses)
-            chosen.settle(base)
+                if chosen.members is not None:
+                    unpack(base / remote.place, folder, chosen.members)
     except OSError as error:
         raise DataError(f"{base}: cannot be used ({error.strerror})", "choose another folder with --root") from error
-    return base / chosen.folder
+    return folder
 
 
-__all__ = ["OFFICIAL", "Archive", "Files", "PublicSet", "Remote", "fetch"]
+__all__ = ["OFFICIAL", "fetch"]

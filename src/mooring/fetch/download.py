@@ -17,9 +17,9 @@ from urllib.request import Request, urlopen
 
 from filelock import FileLock, Timeout
 
+from mooring.data.locate import Remote
 from mooring.errors import DataError
 from mooring.events import Downloaded, Emit
-from mooring.fetch.public_set import Remote
 
 Pauses = tuple[float, ...]
 PAUSES: Pauses = (1.0, 5.0)  # seconds before a broken connection is tried again

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from mooring.data.catalogue import SOURCES
+from mooring.data.images import Source
 from mooring.intervals import wilson
 from mooring.record import Metrics, PositiveClass, positive_class, positive_label
 from mooring.reports.report_data import Run, SeedGroup
 from mooring.sweep.summary import NO_SPREAD, interval
-
-OFFICIAL = {"cifar10": 10_000, "cifar100": 10_000, "fashion_mnist": 10_000, "svhn": 26_032}  # images of their test sets
-SPLIT = {"digits": "a fixed fifth of the digits, which no client trains on; there is no official test set"}
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,15 @@ def images(run: Run) -> str:
 
 
 def tested_on(source: str, many: int | None) -> str:
-    """The same for any source of images."""
-    if source in OFFICIAL:
-        official = f"official test set of {source}"
-        if many and many < OFFICIAL[source]:
-            return f"{many:,} of the {OFFICIAL[source]:,} images of the {official}"
-        return f"the {official}" + (f" ({many:,} images)" if many else "")
+    """The same for any source of images.
+
+    A record has the number of images that were used, and not the number in the files: fewer than the official test
+    set has may be a choice from it (`data.test_limit`) or all that a partial file holds.
+    """
+    facts = SOURCES.get(source, Source)
     counted = f"{many:,} test images" if many else "test images"
-    return f"{counted}: {SPLIT.get(source, 'those set aside for testing in the data of the run')}"
+    if facts.official_test is None:
+        return f"{counted}: {facts.test_part}"
+    if many == facts.official_test:
+        return f"the official test set of {source} ({many:,} images)"
+    return f"{counted} of {source}; its official test set has {facts.official_test:,}"
