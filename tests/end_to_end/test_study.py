@@ -8,7 +8,7 @@ import pytest
 from mooring.notes.plan import load_study, plan_file
 
 TINY = ("training.rounds=2", "training.local_epochs=1", "data.limit=120", "seeds=1", "--workers", "1")
-WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale"}
+WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale", "was not run"}
 
 
 def test_a_study_decides_every_claim_and_is_not_run_twice(cli, monkeypatch, tmp_path):

@@ -13,7 +13,7 @@ from mooring.notes.group_claims import Alike, Below, NoBetter, Order, Trend, Var
 from mooring.notes.measures import Client, Fused
 from mooring.record import Metrics
 
-CONFIRMED, REFUTED, UNSEEN = "confirmed", "not confirmed", "cannot be seen at this scale"
+CONFIRMED, REFUTED, UNSEEN, NOT_RUN = "confirmed", "not confirmed", "cannot be seen at this scale", "was not run"
 
 
 def group(method, *accuracies, **more):
@@ -42,7 +42,7 @@ def traced(seed=1, **fields):
         ((0.55, 0.9), (0.6, 0.5), UNSEEN),  # nor here, although the mean says the opposite
         ((0.605, 0.705), (0.6, 0.7), UNSEEN),  # the opposite, inside the noise
         ((0.595, 0.695), (0.6, 0.7), UNSEEN),  # inside the noise
-        ((0.5,), (), UNSEEN),  # nothing to compare with
+        ((0.5,), (), NOT_RUN),
     ],
 )
 def test_below(low, high, verdict):
@@ -78,7 +78,7 @@ def test_within(values, verdict):
 def test_a_quantity_that_nobody_recorded_cannot_be_seen():
     found = Within("s", Client("sigma_sq_local"), low=1.0)(Evidence({"s": (traced(x=[[1.0]]),)}))
     assert found.verdict == UNSEEN
-    assert "no finished run of s holds it" in found.reason
+    assert found.reason == "the finished runs of s do not record it"
 
 
 @pytest.mark.parametrize(
@@ -96,22 +96,78 @@ def test_alike(one, other, verdict):
         ((0.51, 0.61), (0.5, 0.6), CONFIRMED),  # inside the noise nothing was gained
         ((0.7, 0.8), (0.5, 0.6), REFUTED),
         ((0.7, 0.5), (0.5, 0.6), UNSEEN),
-        ((0.7,), (), UNSEEN),
+        ((0.7,), (), NOT_RUN),
     ],
 )
 def test_no_better(one, other, verdict):
     assert NoBetter("s method=a", "s method=b")(evidence(group("a", *one), group("b", *other))).verdict == verdict
 
 
-@pytest.mark.parametrize("check", [Alike("s method=a", "s method=b"), NoBetter("s method=a", "s method=b")])
-@pytest.mark.parametrize(("reached", "verdict"), [(0.51, UNSEEN), (0.6, CONFIRMED)])
-def test_accuracies_of_guessing_are_alike_and_say_nothing(check, reached, verdict):
-    """Two balanced classes: whoever guesses has 0.5."""
+def with_baseline(*groups):
+    """Runs on two balanced classes: the majority-class baseline is 0.5."""
     trained = SimpleNamespace(metrics=Metrics(0.5, confusion=((5, 5), (5, 5))))
-    runs = [replace(run, trained=trained) for name in "ab" for run in group(name, 0.5, reached)]
-    found = check(evidence(runs))
+    return evidence([replace(run, trained=trained) for runs in groups for run in runs])
+
+
+A, B = "s method=a", "s method=b"
+
+
+@pytest.mark.parametrize(
+    ("check", "a", "b", "verdict"),
+    [
+        (Alike(A, B), 0.50, 0.51, UNSEEN),
+        (Alike(A, B), 0.60, 0.61, CONFIRMED),
+        (NoBetter(A, B), 0.50, 0.51, UNSEEN),
+        (NoBetter(A, B), 0.60, 0.61, CONFIRMED),
+        (Below(A, B), 0.30, 0.45, UNSEEN),
+        (Below(A, B), 0.45, 0.30, UNSEEN),
+        (Below(A, B), 0.30, 0.70, CONFIRMED),  # a method that collapsed, against one that learned
+        (Order((B, A)), 0.30, 0.45, UNSEEN),
+        (Order((B, A)), 0.60, 0.70, CONFIRMED),
+        (Varies((A, B), 0.1), 0.30, 0.45, UNSEEN),
+        (Varies((A, B), 0.1), 0.50, 0.70, CONFIRMED),
+    ],
+)
+def test_accuracies_are_compared_only_above_the_majority_class_baseline(check, a, b, verdict):
+    found = check(with_baseline(group("a", a, a), group("b", b, b)))
     assert found.verdict == verdict
-    assert ("nobody is above guessing (0.5)" in found.reason) is (verdict == UNSEEN)
+    assert ("majority-class baseline (0.5)" in found.reason) is (verdict == UNSEEN)
+
+
+def test_a_trend_needs_a_method_above_the_baseline_at_every_value():
+    widening = [group("b", 0.8, 0.8, alpha=0.5), group("a", 0.7, 0.7, alpha=0.5)]
+    at_baseline = [group("b", 0.5, 0.5, alpha=0.1), group("a", 0.2, 0.2, alpha=0.1)]
+    found = Trend(A, B, "alpha", (0.5, 0.1))(with_baseline(*widening, *at_baseline))
+    assert found.verdict == UNSEEN
+    assert found.reason.startswith("at alpha=0.1 no compared method is above the majority-class baseline")
+
+
+def test_ratios_of_accuracies_have_no_baseline():
+    runs = with_baseline(group("a", 0.1, 0.1), group("b", 0.2, 0.2))
+    assert "baseline" not in Below(A, B, Fused("fall"))(runs).reason
+
+
+def test_a_sweep_that_the_scale_leaves_out_was_not_run():
+    found = Below("s method=a", "large")(Evidence({"s": tuple(group("a", 0.5)), "large": ()}, left_out=("large",)))
+    assert (found.verdict, found.reason) == (NOT_RUN, "this scale leaves the sweep 'large' out")
+
+
+def test_a_run_that_has_not_finished_was_not_run():
+    found = Below(A, B)(evidence(group("a", 0.5)))
+    assert (found.verdict, found.reason) == (NOT_RUN, "no run of s method=b finished")
+    other_seed = [replace(run, factors={**run.factors, "seed": 7}) for run in group("b", 0.6)]
+    found = Below(A, B)(evidence(group("a", 0.5), other_seed))
+    assert (found.verdict, found.reason) == (NOT_RUN, "no seed has finished runs of s method=a and s method=b")
+
+
+def test_a_finished_run_that_does_not_record_a_measure_cannot_decide():
+    found = Within("s", Client("lambda_raw"), low=1.0)(evidence(group("a", 0.5)))
+    assert (found.verdict, found.reason) == (UNSEEN, "the finished runs of s do not record it")
+
+
+def test_a_premise_that_was_not_run_leaves_its_claim_not_run():
+    runs = Evidence({"s": tuple(group("a", 0.5)), "t": ()})
+    assert Given(Within("t", Fused(), low=0.1), Within("s", Fused(), low=0.1))(runs).verdict == NOT_RUN
 
 
 @pytest.mark.parametrize(
@@ -120,7 +176,7 @@ def test_accuracies_of_guessing_are_alike_and_say_nothing(check, reached, verdic
         ((0.5, 0.6), (0.7, 0.6), (0.6, 0.9), CONFIRMED),
         ((0.5, 0.6), (0.51, 0.6), (0.52, 0.61), REFUTED),
         ((0.5, 0.6), (0.7, 0.6), (0.6, 0.6), UNSEEN),
-        ((0.5, 0.6), (0.7, 0.6), (), UNSEEN),
+        ((0.5, 0.6), (0.7, 0.6), (), NOT_RUN),
     ],
 )
 def test_varies(a, b, c, verdict):

@@ -61,7 +61,7 @@ def test_nothing_is_decided_without_data(number, tmp_path):
     study = study_of(number)
     nothing = Evidence({sweep.name: () for sweep in study.sweeps})
     told = findings(study, "quick", [], nothing)
-    assert {row.verdict for row in told.verdicts} == {"cannot be seen at this scale"}
+    assert {row.verdict for row in told.verdicts} == {"was not run"}
     assert {row.id for row in told.verdicts} == {claim.id for claim in study.claims}
     write_study(tmp_path, told)
     assert read_study(tmp_path) == told
@@ -130,7 +130,7 @@ def test_a_page_shows_every_scale_that_lies_beside_it(tmp_path):
     assert cpu.command in text
     assert "| claim | documented | quick | cpu | verdict | why |" in text
     rows = {row.split("`")[1]: row for row in text.splitlines() if row.startswith("| `")}
-    unseen = "cannot be seen at this scale"
+    unseen = "was not run"
     assert f"quick: **{unseen}**; cpu: **{unseen}**" in rows["runaway"]
     assert f"| - | - | **{unseen}** |" in rows["dominated"]
     assert [told.scale for told in records_beside(quick, tmp_path / "elsewhere" / "s")] == ["quick"]

@@ -79,9 +79,9 @@ def test_the_ending_says_what_was_run_what_happened_and_what_held(exploded, caps
     assert "collapses: confirmed 0.550 ± 0.071 in its best round, 0.250 ± 0.071 in the last (n = 2)" in text
     assert "stays bounded: confirmed 12.0 ± 2.8 in the first round, 4,000 ± 1,410 in the last (n = 2)" in text
     assert "above V12's: confirmed 0.700 ± 0.000 in its best round, 0.650 ± 0.071 in the last (n = 2)" in text
-    assert lines[-3].endswith("`mooring` ends above V12: confirmed")
-    assert lines[-2].startswith("  0.900 ± 0.000 where nobody trains")
-    assert text.endswith("cannot be seen at this scale.")
+    assert lines[-4].endswith("`mooring` ends above V12: confirmed")
+    assert lines[-3].startswith("  0.900 ± 0.000 where nobody trains")
+    assert text.endswith(" was not run.")
 
 
 def test_accuracies_say_on_how_many_images_and_what_guessing_gets(v12_run, capsys):

@@ -1,6 +1,5 @@
 """What a study found, in the terminal."""
 
-from collections import Counter
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -8,12 +7,14 @@ from rich.table import Table
 from rich.text import Text
 
 from mooring.cli.screen import Screen
-from mooring.notes.study_record import ANSWERS, CONFIRMED, REFUTED, UNSEEN
+from mooring.notes.page import verdict_counts
+from mooring.notes.study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN
 
 if TYPE_CHECKING:
-    from mooring.notes.study_record import StudyRecord
+    from mooring.notes.page import verdict_counts
+from mooring.notes.study_record import StudyRecord
 
-COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow"}
+COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow", NOT_RUN: "yellow"}
 WIDTH = 80
 
 
@@ -28,8 +29,8 @@ def summary(record: "StudyRecord") -> None:
     for row in record.highlights:
         console.print(Text.assemble(f"{row.says}: ", (row.verdict, COLOURS[row.verdict])))
         indented(console, row.measured)
-    counts = Counter(row.verdict for row in record.verdicts)
-    console.print(f"Of {len(record.verdicts)} claims: {', '.join(f'{counts[word]} {word}' for word in ANSWERS)}.")
+    for line in wrap(f"Of {len(record.verdicts)} claims: {verdict_counts(record)}.", WIDTH):
+        console.print(line)
 
 
 def indented(console: Screen, text: str) -> None:

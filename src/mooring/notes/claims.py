@@ -1,4 +1,4 @@
-"""Checks: the rule that decides a claim, written beside it; here those that ask about one group of runs."""
+"""Checks: rules that decide claims; here those about one group of runs."""
 
 from dataclasses import dataclass
 from math import inf
@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Protocol
 from mooring.notes.evidence import Evidence, StudyRun
 from mooring.notes.measures import Measure
 from mooring.notes.statistics import main_number, sample, sample_text, short_value, spearman
-from mooring.notes.study_record import CONFIRMED, REFUTED, UNSEEN, ClaimAnswer, MainNumber
+from mooring.notes.study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN, ClaimAnswer, MainNumber
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,25 @@ class Check(Protocol):
     def __call__(self, evidence: Evidence) -> Verdict: ...
 
     def groups(self) -> tuple[str, ...]:
-        """The runs it asks for."""
+        """The groups of runs that it needs."""
         ...
 
 
-def missing(*groups: str) -> Verdict:
-    """No run, or none that holds what is asked."""
-    return Verdict(UNSEEN, "-", f"no finished run of {' or '.join(groups)} holds it")
+def nothing_measured(evidence: Evidence, *groups: str) -> Verdict:
+    """The verdict without any number: the runs are missing, or they do not record what the claim is about."""
+    absent = [evidence.why_absent(group) for group in groups if not evidence.runs(group)]
+    if absent:
+        return Verdict(NOT_RUN, "-", "; ".join(dict.fromkeys(absent)))
+    if not set.intersection(*({run.seed for run in evidence.runs(group)} for group in groups)):
+        return Verdict(NOT_RUN, "-", f"no seed has finished runs of {' and '.join(groups)}")
+    return Verdict(UNSEEN, "-", f"the finished runs of {' and '.join(groups)} do not record it")
 
 
 @dataclass(frozen=True)
 class Within:
     """A measure lies between two bounds.
 
-    low <= measure <= high. Confirmed in every seed, not confirmed in none; otherwise it depends on the seed.
+    low <= measure <= high. Confirmed: in every seed. Not confirmed: in none. Otherwise it depends on the seed.
     """
 
     kind: ClassVar[str] = "within"
@@ -57,7 +62,7 @@ class Within:
     def __call__(self, evidence: Evidence) -> Verdict:
         numbers = list(sample(evidence, self.of, self.measure).values())
         if not numbers:
-            return missing(self.of)
+            return nothing_measured(evidence, self.of)
         low, high = -inf if self.low is None else self.low, inf if self.high is None else self.high
         inside = sum(low <= number <= high for number in numbers)
         measured = (
@@ -75,10 +80,10 @@ class Within:
 
 @dataclass(frozen=True)
 class Correlation:
-    """Two things go together, over clients or over rounds.
+    """Two measures are correlated, over clients or over rounds.
 
-    Spearman's rank correlation in each run, `sign` the claimed one. Confirmed: sign * mean rho >= strength, and the
-    sign right in every seed. Not confirmed: sign * mean rho <= 0. Otherwise it is too weak to be seen.
+    rho is Spearman's rank correlation in each run, `sign` the claimed sign. Confirmed: sign * mean rho >= strength, and
+    the sign is right in every seed. Not confirmed: sign * mean rho <= 0. Otherwise it is too weak to be seen.
     """
 
     kind: ClassVar[str] = "correlation"
@@ -96,7 +101,7 @@ class Correlation:
         found = [self.of_run(run) for run in evidence.runs(self.of)]
         rhos = [rho for rho in found if rho is not None]
         if not rhos:
-            return missing(self.of)
+            return nothing_measured(evidence, self.of)
         measured = f"rank correlation of {self.x} and {self.y} over {self.across}: {sample_text(rhos)}"
         right = sum(self.sign * rho > 0 for rho in rhos)
         reason = f"{'positive' if self.sign > 0 else 'negative'} in {right} of {len(rhos)} seeds"
@@ -118,7 +123,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Given:
-    """What follows from something that may not have happened: `then` decides if `premise` is confirmed."""
+    """A claim about the consequences of something that may not happen: `then` decides if `premise` is confirmed."""
 
     kind: ClassVar[str] = "given"
     premise: Check
@@ -131,4 +136,6 @@ class Given:
         premise, then = self.premise(evidence), self.then(evidence)
         if premise.verdict == CONFIRMED:
             return then
-        return Verdict(UNSEEN, then.measured, f"its premise is not there ({premise.measured}: {premise.reason})")
+        if NOT_RUN in (premise.verdict, then.verdict):
+            return premise if premise.verdict == NOT_RUN else then
+        return Verdict(UNSEEN, then.measured, f"the premise does not hold ({premise.measured}: {premise.reason})")

@@ -1,6 +1,6 @@
 """What claims can ask: finished runs, by sweep and factors, and what each of them recorded of a client in a round."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -63,9 +63,10 @@ class StudyRun:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All finished runs of a study. A group of them is named `sweep key=value ...`."""
+    """All finished runs of a study, by sweep. A group of runs is named `sweep key=value ...`."""
 
     sweeps: Mapping[str, tuple[StudyRun, ...]]
+    left_out: Collection[str] = ()  # sweeps that this scale does not run
 
     def runs(self, group: str) -> tuple[StudyRun, ...]:
         sweep, wanted = parse_group(group)
@@ -76,6 +77,11 @@ class Evidence:
             for run in self.sweeps[sweep]
             if all(str(run.factors.get(key)) == value for key, value in wanted.items())
         )
+
+    def why_absent(self, group: str) -> str:
+        """Why a group has no runs."""
+        sweep, _ = parse_group(group)
+        return f"this scale leaves the sweep {sweep!r} out" if sweep in self.left_out else f"no run of {group} finished"
 
 
 def parse_group(group: str) -> tuple[str, dict[str, str]]:

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import ClassVar, Literal, Protocol
 
 from mooring.notes.evidence import StudyRun
-from mooring.notes.over_rounds import AT, OVER, WORDS, At, Over
+from mooring.notes.over_rounds import AT, LEVELS, OVER, WORDS, At, Over
 
 
 class Measure(Protocol):
@@ -30,6 +30,11 @@ class Fused:
     kind: ClassVar[str] = "fused"
     at: At = "last"
     round: int | None = None
+
+    @property
+    def is_accuracy(self) -> bool:
+        """Or a ratio of accuracies, which has no baseline."""
+        return self.round is not None or self.at in LEVELS
 
     def value(self, run: StudyRun) -> float | None:
         series = self.series(run)

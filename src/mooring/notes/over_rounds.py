@@ -89,6 +89,7 @@ AT: dict[At, Callable[[Sequence[float]], float]] = {
     "wobble": wobble,
     "swing": swing,
 }
+LEVELS: tuple[At, ...] = ("first", "last", "peak", "lowest", "mean", "middle")  # in the unit of the values themselves
 WORDS: dict[At, str] = {
     "first": "first round",
     "last": "last round",

@@ -60,8 +60,9 @@ def page_lines(record: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[s
 
 
 def verdict_counts(record: StudyRecord) -> str:
+    """`14 confirmed, 3 was not run`"""
     counts = Counter(row.verdict for row in record.verdicts)
-    return ", ".join(f"{counts[answer]} {answer}" for answer in ANSWERS)
+    return ", ".join(f"{counts[answer]} {answer}" for answer in ANSWERS if counts[answer])
 
 
 def claims(record: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[tuple[str, ...]]:

@@ -45,7 +45,7 @@ def run_study(
             members = sweep(plan, out / name, workers, emit, command).members
         runs[name] = study_runs(members)
         missing += [f"{name}/{member.name}" for member in members if not member.finished]
-    record = replace(findings(study, scale, settings, Evidence(runs)), missing=tuple(missing))
+    record = replace(findings(study, scale, settings, Evidence(runs, chosen.left_out)), missing=tuple(missing))
     write_study(out, record)
     write_atomically(out / "study.md", page(record, records_beside(record, out)).encode())
     return record

@@ -10,10 +10,11 @@ from mooring.reports.table import Cell, Plot, Spread
 STUDY = "study.json"
 AGAIN = "run the study again"
 
-ClaimAnswer = Literal["confirmed", "not confirmed", "cannot be seen at this scale"]
+ClaimAnswer = Literal["confirmed", "not confirmed", "cannot be seen at this scale", "was not run"]
 CONFIRMED: ClaimAnswer = "confirmed"
 REFUTED: ClaimAnswer = "not confirmed"
-UNSEEN: ClaimAnswer = "cannot be seen at this scale"
+UNSEEN: ClaimAnswer = "cannot be seen at this scale"  # the runs are there, and they do not decide
+NOT_RUN: ClaimAnswer = "was not run"  # the scale leaves the sweep out, or its runs have not finished
 ANSWERS: tuple[ClaimAnswer, ...] = get_args(ClaimAnswer)
 
 

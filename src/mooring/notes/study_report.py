@@ -13,6 +13,7 @@ from mooring.notes.study_record import (
     AGAIN,
     ANSWERS,
     CONFIRMED,
+    NOT_RUN,
     REFUTED,
     STUDY,
     UNSEEN,
@@ -32,7 +33,7 @@ from mooring.reports.sections.drawing import client_lines, has_values, in_place
 from mooring.reports.sections.lambdas import logged
 from mooring.reports.table import Table
 
-TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNSEEN: "open"}
+TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNSEEN: "open", NOT_RUN: "open"}
 SENTENCES = 3  # at the top of the page
 LARGE_CHANGE = 1.0  # decades of lambda; from here on its course is the figure that the page opens with
 
