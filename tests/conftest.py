@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from report_folders import SHORT, relabelled
+from report_folders import SHORT, relabelled, write_members
 
 from mooring import load, run
 from mooring.cli import main
@@ -119,16 +119,16 @@ def sweep_folder(v12_run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweeps") / "pull"
     accuracies = {("v7", 1): 0.5, ("v7", 2): 0.7, ("v12", 1): 0.2, ("v12", 2): 0.6}
     for (method, seed), accuracy in accuracies.items():
-        relabelled(v12_run, folder / "runs" / f"{method}-{seed}", [f"method={method}", f"seed={seed}"], accuracy)
-    failed = folder / "runs" / "v12-3"
+        relabelled(v12_run, folder / "runs" / f"{method}-seed{seed}", [f"method={method}", f"seed={seed}"], accuracy)
+    failed = folder / "runs" / "v12-seed3"
     failed.mkdir()
     shutil.copy(v12_run / "experiment.yaml", failed)
     factors = {"method": ["v7", "v12"], "seed": [1, 2, 3]}
-    (folder / "sweep.yaml").write_text(json.dumps({"settings": [], "factors": factors, "baseline": "method=v7"}))
-    rows = [f"{method}-{seed},{method},{seed},{value},finished" for (method, seed), value in accuracies.items()]
-    (folder / "results.csv").write_text(
-        "\n".join(["run,method,seed,accuracy,status", *rows, "v12-3,v12,3,,failed"]) + "\n"
+    (folder / "sweep.yaml").write_text(
+        json.dumps({"settings": list(SHORT), "factors": factors, "baseline": "method=v7"})
     )
+    members = {f"{method}-seed{seed}": {"method": method, "seed": seed} for method, seed in [*accuracies, ("v12", 3)]}
+    write_members(folder, members, "method=v7", {"v12-seed3": "failed"})
     return folder
 
 

@@ -132,11 +132,6 @@ def in_csv(cell: object) -> object:
     return guarded(cell) if isinstance(cell, str) else cell
 
 
-def unguarded(text: str) -> str:
-    """What a guarded cell says."""
-    return text.removeprefix(GUARD) if text.startswith(GUARD) and FORMULA.match(text) else text
-
-
 def matching_digits(mean: str, std: float, alone: str) -> str:
     """A deviation with no finer digits than its mean's: beside `1.04`, 0.00077 is `0.00`.
 

@@ -12,15 +12,19 @@ from mooring.reports.figure import Curves, Line
 from mooring.reports.formats.excel import write_excel
 from mooring.reports.formats.latex import escaped
 from mooring.reports.formats.text import fenced, inline, write_csv, write_markdown
-from mooring.reports.reading import read_rows
 from mooring.reports.section import Report, Section
 from mooring.reports.table import Table, csv_text
 from mooring.sweep.tables import as_csv
-from mooring.wording import guarded, in_csv, printable, unguarded
+from mooring.wording import FORMULA, GUARD, guarded, in_csv, printable
 
 FORMULAS = ["=1+1", "=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "-", "'=1", "''+x"]
 NUMBERS = ["-1", "+0.5", "-1.5e-7", "-12.04", "+1,437", "-5%", "1"]
 NAMES = ["Ward 3", "'s-Hertogenbosch", "a=b", "x-1", "v7 + fusion=iffi", "", "Ä", "Klinik – Süd"]
+
+
+def unguarded(text):
+    """What a spreadsheet shows of a cell: a quote before what would be a formula is not part of the text."""
+    return text.removeprefix(GUARD) if text.startswith(GUARD) and FORMULA.match(text) else text
 
 
 @pytest.mark.parametrize("text", FORMULAS)
@@ -64,13 +68,10 @@ def test_a_csv_file_of_a_report_holds_no_formula():
     ]
 
 
-def test_the_tables_of_a_sweep_hold_none_and_are_read_back(tmp_path):
+def test_the_tables_of_a_sweep_hold_none(tmp_path):
     cells = {"run": "-a+b", "weight": "=x", "alpha": -0.5, "seed": 1, "status": "@ill\x00"}
     (tmp_path / "results.csv").write_bytes(as_csv([cells, cells | {"run": "c", "alpha": None}]))
     assert rows_of((tmp_path / "results.csv").read_text())[1] == ["'-a+b", "'=x", "-0.5", "1", r"'@ill\x00"]
-    rows = read_rows(tmp_path / "results.csv")
-    assert rows["-a+b"] == {"run": "-a+b", "weight": "=x", "alpha": "-0.5", "seed": "1", "status": r"@ill\x00"}
-    assert rows["c"]["alpha"] == ""
 
 
 @pytest.fixture

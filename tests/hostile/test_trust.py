@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from apart import installed
 from old_logs import log_of, v10_rounds
-from report_folders import SHORT, fusion_of, relabelled
+from report_folders import SHORT, fusion_of, relabelled, write_members
 
 from mooring import fuse, load, report
 from mooring.cli.arguments import resuming
@@ -150,16 +150,16 @@ def test_files_that_users_name_are_their_own(folder, module, cli):
     assert code_of(experiment.tree()) == Trust(frozenset({module}))
 
 
-@pytest.mark.parametrize("where", ["results.csv", "fused"])
+@pytest.mark.parametrize("where", ["sweep.json", "fused"])
 def test_no_record_of_a_sweep_brings_code_in(v12_run, tmp_path, module, cli, where):
     """Not a name in its table, and not the settings of a fusion."""
     sweep = tmp_path / "sweep"
     row = fusion_of(relabelled(v12_run, sweep / "runs" / "a", [], 0.5), "class-expert", 0.5)
-    named = {"results.csv": (f"{module}:MINE", row.settings), "fused": ("v7", {"kind": f"{module}:Rule"})}
+    named = {"sweep.json": (f"{module}:MINE", row.settings), "fused": ("v7", {"kind": f"{module}:Rule"})}
     method, settings = named[where]
     write_record(sweep / "fused" / "b.json", replace(row, settings=settings))
     (sweep / "sweep.yaml").write_text("factors: {method: [v7]}")
-    (sweep / "results.csv").write_text(f"run,method,status\na,v7,finished\nb,{method},finished\n")
+    write_members(sweep, {"a": {"method": "v7"}, "b": {"method": method}}, trained_by={"b": "a"})
     code, _, err = cli("report", sweep, "-f", "csv")
     assert code == 2
     assert REJECTED in err

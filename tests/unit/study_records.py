@@ -5,6 +5,7 @@ from functools import cache
 
 from mooring.events import ClientRecord
 from mooring.notes.plan import load_study, plan_file
+from mooring.record import ClientHistory, RunRecord
 
 KNOWN = {field.name for field in fields(ClientRecord)}
 
@@ -12,6 +13,21 @@ KNOWN = {field.name for field in fields(ClientRecord)}
 @cache
 def study_of(number):
     return load_study(plan_file(number))
+
+
+def run_of(name, factors, fused, rounds=(), epochs=(), result=None):
+    """A run whose clients recorded these rounds and epochs."""
+    numbers = sorted({row.client for row in (*rounds, *epochs)})
+    clients = tuple(
+        ClientHistory(
+            number,
+            f"client {number}",
+            rounds=tuple(row for row in rounds if row.client == number),
+            epochs=tuple(row for row in epochs if row.client == number),
+        )
+        for number in numbers
+    )
+    return RunRecord(name, clients, fused, result, factors=factors)
 
 
 def records(**values):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from report_folders import relabelled
+from report_folders import relabelled, write_members
 
 from mooring.cli.run import apart
 from mooring.config import as_yaml, load, parse
@@ -123,7 +123,7 @@ def test_a_report_says_what_was_changed_once(v12_run, tmp_path):
         words = ["method=v12", "weight.guard.kind=bound", f"clip={clip}"]
         relabelled(v12_run, tmp_path / "runs" / f"clip_{clip}", words, 0.5)
     (tmp_path / "sweep.yaml").write_text("settings: [weight.guard.kind=bound]\nfactors: {clip: [joint, per-group]}")
-    (tmp_path / "results.csv").write_text("run,clip\nclip_joint,joint\nclip_per-group,per-group\n")
+    write_members(tmp_path, {f"clip_{clip}": {"clip": clip} for clip in ("joint", "per-group")})
     labels = [group.label for group in collect_report_data(tmp_path).groups]
     assert labels == ["v12 + weight.guard=bound · clip=joint", "v12 + weight.guard=bound · clip=per-group"]
     assert (
@@ -136,7 +136,7 @@ def test_a_report_says_once_what_was_changed_of_all_methods(v12_run, tmp_path):
     for method in ("v10", "v12"):
         relabelled(v12_run, tmp_path / "runs" / method, [f"method={method}", "sigma.lr=0.005"], 0.5)
     (tmp_path / "sweep.yaml").write_text("settings: [sigma.lr=0.005]\nfactors: {method: [v10, v12]}")
-    (tmp_path / "results.csv").write_text("run,method\nv10,v10\nv12,v12\n")
+    write_members(tmp_path, {method: {"method": method} for method in ("v10", "v12")})
     data = collect_report_data(tmp_path)
     assert [group.label for group in data.groups] == ["v10", "v12"]
     [told] = [answer.text for answer in summary_answers(data) if answer.question == "What was run"]

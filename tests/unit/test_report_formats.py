@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from report_folders import relabelled
+from report_folders import relabelled, write_members
 
 from mooring import METHODS, report
 from mooring.errors import ConfigError, MooringError
@@ -257,15 +257,14 @@ def hostile_sweep(v12_run, tmp_path, monkeypatch):
     np.savez(tmp_path / "own.npz", **parts, classes=np.array(classes))
     own = ["data.source=arrays", f"data.root={tmp_path / 'own.npz'}", "model=digits_net", f"method={HOSTILE}"]
     folder = tmp_path / "<i>sweep"
-    rows = [["run", "training.lr", "seed", "accuracy", "status"]]
+    members = {}
     for lr, accuracy in (("0.1", 0.5), ("0.2", 0.6)):
         name = f"<script>alert('{lr}')\"&"
         settings = [*own, f"training.lr={lr}"]
         relabelled(v12_run, folder / "runs" / name, settings, accuracy, dataset=HOSTILE, classes=classes, sites=sites)
-        rows.append([name, f"{lr}{HOSTILE}", "1", accuracy, "finished"])
-    (folder / "sweep.yaml").write_text(json.dumps({"factors": {"training.lr": [row[1] for row in rows[1:]]}}))
-    with (folder / "results.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(rows)
+        members[name] = {"training.lr": f"{lr}{HOSTILE}"}
+    (folder / "sweep.yaml").write_text("factors: {}")
+    write_members(folder, members)
     return folder
 
 

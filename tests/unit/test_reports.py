@@ -1,6 +1,5 @@
 """What a report says: tables with numbers that were added up by hand, and folders that are told when damaged."""
 
-import csv
 import json
 import shutil
 from dataclasses import replace
@@ -8,17 +7,17 @@ from math import sqrt
 
 import pytest
 import torch
-from report_folders import fusion_of, relabelled
+from report_folders import fusion_of, relabelled, write_members
 
 from mooring import load, run
-from mooring.errors import MooringError
+from mooring.errors import ConfigError, MooringError
 from mooring.events import ClientRecord
 from mooring.methods import maps_of
 from mooring.models.feature_maps import EncoderFeatures
 from mooring.models.flops import feature_flops, forward_flops
 from mooring.models.network import Blueprint
 from mooring.notes.reporting import NOTES
-from mooring.record import RunFolder, write_record
+from mooring.record import RunFolder, read_sweep, write_record, write_sweep
 from mooring.record.files import sealed
 from mooring.reports.compose import compose
 from mooring.reports.figure import Curves
@@ -26,7 +25,7 @@ from mooring.reports.reading import collect_report_data
 from mooring.reports.sections.costs import client_flops, flops, inference_flops
 from mooring.reports.sections.prototypes import overall
 from mooring.reports.table import Quoted, Spread, Table, cell_text, spread
-from mooring.sweep.summary import Scored, summarised
+from mooring.sweep.summary import summarised
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +73,7 @@ def test_the_baseline_is_compared_seed_by_seed(sweep_report):
 
 
 def test_runs_that_did_not_finish_are_named_and_not_counted(sweep_report):
-    assert table(sweep_report, "unfinished") == [{"run": "v12-3", "why": "failed"}]
+    assert table(sweep_report, "unfinished") == [{"run": "v12-seed3", "why": "failed"}]
     assert len(table(sweep_report, "runs")) == 4
 
 
@@ -231,18 +230,19 @@ def test_experiments_of_one_name_and_different_settings_are_told_apart(v12_run, 
     for name, lr in (("a", 0.05), ("b", 0.1)):
         relabelled(v12_run, tmp_path / "runs" / name, ["method=v12", f"training.lr={lr}"], 0.5)
     (tmp_path / "sweep.yaml").write_text("factors: {}")
+    write_members(tmp_path, {"a": {}, "b": {}})
     assert len(collect_report_data(tmp_path).groups) == 2
 
 
 def test_a_sweep_over_two_factors_is_shown_as_papers_do(v12_run, tmp_path):
     accuracies = {("v7", "0.05"): 0.5, ("v7", "0.5"): 0.9, ("v12", "0.05"): 0.2, ("v12", "0.5"): 0.4}
-    rows = []
+    members = {}
     for (method, alpha), accuracy in accuracies.items():
         name = f"{method}-{alpha}"
         relabelled(v12_run, tmp_path / "runs" / name, [f"method={method}", f"partition.alpha={alpha}"], accuracy)
-        rows.append(f"{name},{method},{alpha}")
+        members[name] = {"method": method, "partition.alpha": float(alpha)}
     (tmp_path / "sweep.yaml").write_text("factors: {method: [v7, v12], partition.alpha: [0.05, 0.5]}")
-    (tmp_path / "results.csv").write_text("\n".join(["run,method,partition.alpha", *rows]))
+    write_members(tmp_path, members)
     report = compose(collect_report_data(tmp_path))
     assert table(report, "by-partition-alpha") == [
         {"experiment": "v7", "alpha=0.05": Spread(0.5), "alpha=0.5": Spread(0.9)},
@@ -255,7 +255,8 @@ def test_a_baseline_without_a_value_is_compared_with(v12_run, tmp_path):
     relabelled(v12_run, tmp_path / "runs/clip_None", ["training.clip=null"], 0.5)
     relabelled(v12_run, tmp_path / "runs/clip1", ["training.clip=1"], 0.75)
     (tmp_path / "sweep.yaml").write_text("factors: {training.clip: [null, 1]}\nbaseline: training.clip=None")
-    (tmp_path / "results.csv").write_text("run,training.clip\nclip_None,\nclip1,1\n")
+    members = {"clip_None": {"training.clip": None}, "clip1": {"training.clip": 1}}
+    write_members(tmp_path, members, "training.clip=None")
     [line] = table(compose(collect_report_data(tmp_path)), "baseline")
     assert (line["difference"], line["pairs"]) == (Spread(0.25), 1)
 
@@ -337,9 +338,9 @@ def damaged(folder, name, text):
         ("study.json", study_with(tables=[TABLE | {"rows": [[[1]]]}]), "tables[0].rows[0][0]=[1] is none of str, int"),
         ("study.json", study_with(tables=[TABLE | {"plots": [PLOT]}]), "draws the column 'y', which it has not"),
         ("study.json", study_with(sweeps="one"), "sweeps is no list"),
-        ("sweep.yaml", "factors: 3", "factors=3 is no mapping"),
-        ("sweep.yaml", "baseline: v4", "baseline='v4' names no factor"),
-        ("sweep.yaml", "factors: {}", "no run of this sweep has finished"),
+        ("sweep.yaml", "factors: 3", "factors: must map keys to lists of values"),
+        ("sweep.yaml", "factors: {seed: [1]}\nbaseline: v4", "baseline=v4: is no value of a factor"),
+        ("sweep.yaml", "factors: {seed: [1]}", "no run of this sweep has finished"),
         ("experiment.yaml", "seed: 1", "this run is not finished"),
         ("result.json", "{}", "has format unknown, this version reads 2"),
         ("result.json", '{"format": 3}', "has format 3, this version reads 2"),
@@ -351,20 +352,38 @@ def test_a_damaged_folder_is_told_in_one_line_with_a_remedy(tmp_path, name, text
     with pytest.raises(MooringError) as error:
         collect_report_data(damaged(tmp_path, name, text), extension=NOTES)
     assert told in str(error.value)
-    assert error.value.remedy
+    assert error.value.remedy or isinstance(error.value, ConfigError), "a mistake in a file says itself what is valid"
     assert "\n" not in str(error.value)
 
 
-def test_a_damaged_results_table_is_rejected(sweep_folder, tmp_path):
+def test_a_changed_record_of_a_sweep_is_rejected(sweep_folder, tmp_path):
     shutil.copytree(sweep_folder, tmp_path / "s")
-    (tmp_path / "s" / "results.csv").write_text("method,seed\nv4,1\n")
-    with pytest.raises(MooringError, match="line 2 names no run"):
-        collect_report_data(tmp_path / "s")
+    record = tmp_path / "s" / "sweep.json"
+    changed = record.read_text().replace("failed", "finished")
+    damages = {
+        changed: "changed since it was written",
+        "{": "is not valid JSON",
+        "{}": "sweep.json: members is missing",
+    }
+    for text, problem in damages.items():
+        record.write_text(text)
+        with pytest.raises(MooringError, match=problem):
+            collect_report_data(tmp_path / "s")
 
 
-def test_a_sweep_without_its_results_table_is_read_from_its_runs(sweep_folder, tmp_path):
+def test_a_sweep_of_an_earlier_version_is_read_from_its_plan(sweep_folder, tmp_path):
+    """It has no record: names and factors are those of its plan."""
     shutil.copytree(sweep_folder, tmp_path / "s")
-    (tmp_path / "s" / "results.csv").unlink()
+    (tmp_path / "s" / "sweep.json").unlink()
+    read, old = collect_report_data(sweep_folder), collect_report_data(tmp_path / "s")
+    assert [(run.name, run.factors) for run in old.members] == [(run.name, run.factors) for run in read.members]
+    assert old.baselines == read.baselines
+    assert dict(old.unfinished) == {"v7-seed3": "not finished", "v12-seed3": "not finished"}
+
+
+def test_the_tables_of_a_sweep_are_not_read_back(sweep_folder, tmp_path):
+    shutil.copytree(sweep_folder, tmp_path / "s")
+    (tmp_path / "s" / "results.csv").write_text("edited by hand")
     assert [len(group.runs) for group in collect_report_data(tmp_path / "s").groups] == [2, 2]
 
 
@@ -373,17 +392,20 @@ def fused_sweep(v12_run, tmp_path):
     """Two methods trained for one fusion and fused by another, over two seeds; accuracies to be added up by hand."""
     trained = {("v7", 1): 0.5, ("v7", 2): 0.7, ("v12", 1): 0.2, ("v12", 2): 0.6}
     fused = {("v7", 1): 0.4, ("v7", 2): 0.8, ("v12", 1): 0.5, ("v12", 2): 0.6}
-    rows = ["run,method,fusion,seed,accuracy,validation_accuracy,status"]
+    members, trained_by = {}, {}
     for (method, seed), accuracy in trained.items():
         name = f"{method}-feature-ensemble-seed{seed}"
         result = relabelled(v12_run, tmp_path / "runs" / name, [f"method={method}", f"seed={seed}"], accuracy)
-        rows.append(f"{name},{method},feature-ensemble,{seed},{accuracy},,finished")
+        members[name] = {"method": method, "fusion": "feature-ensemble", "seed": seed}
         other = f"{method}-class-expert-seed{seed}"
         write_record(tmp_path / "fused" / f"{other}.json", fusion_of(result, "class-expert", fused[method, seed]))
-        rows.append(f"{other},{method},class-expert,{seed},{fused[method, seed]},,finished")
-    (tmp_path / "results.csv").write_text("\n".join(rows) + "\n")
+        members[other] = {"method": method, "fusion": "class-expert", "seed": seed}
+        trained_by[other] = name
     factors = {"method": ["v7", "v12"], "fusion": ["feature-ensemble", "class-expert"], "seed": [1, 2]}
     (tmp_path / "sweep.yaml").write_text(json.dumps({"factors": factors, "baseline": "fusion=feature-ensemble"}))
+    in_order = sorted(members, key=lambda name: [values.index(members[name][key]) for key, values in factors.items()])
+    rows = {name: members[name] for name in in_order}
+    write_members(tmp_path, rows, "fusion=feature-ensemble", trained_by=trained_by)
     return tmp_path
 
 
@@ -401,7 +423,7 @@ def test_what_was_only_fused_has_a_line_of_results(fused_sweep):
     assert [(card.value, card.label) for card in report.cards[:2]] == [
         ("8", "runs"),
         ("4", "experiments"),
-    ]  # as results.csv
+    ]  # as results.csv counts them
     assert report.cards[0].detail == "4 trained, 4 fused from their uploads"
     assert table(report, "by-fusion")[0]["fusion=class-expert"].mean == pytest.approx(0.6)
     assert len(table(report, "runs")) == 4
@@ -411,8 +433,7 @@ def test_a_fusion_can_be_the_baseline_and_the_page_says_what_the_summary_says(fu
     found = {row["experiment"]: row for row in table(compose(collect_report_data(fused_sweep)), "baseline")}
     assert list(found) == ["v7 · fusion=class-expert", "v12 · fusion=class-expert"]
     factors = ["method", "fusion", "seed"]
-    with (fused_sweep / "results.csv").open(newline="") as file:
-        runs = [Scored({key: row[key] for key in factors}, float(row["accuracy"])) for row in csv.DictReader(file)]
+    runs = [member.record for member in collect_report_data(fused_sweep).members]
     for line in summarised(runs, factors, "fusion=feature-ensemble"):
         if line.factors["fusion"] == "class-expert":
             told, difference = found[f"{line.factors['method']} · fusion=class-expert"], line.difference
@@ -422,18 +443,12 @@ def test_a_fusion_can_be_the_baseline_and_the_page_says_what_the_summary_says(fu
     assert found["v12 · fusion=class-expert"]["pairs won"] == 1
 
 
-def test_a_fusion_that_the_table_does_not_name_is_told(fused_sweep):
-    lines = (fused_sweep / "results.csv").read_text().splitlines()
-    (fused_sweep / "results.csv").write_text("\n".join(lines[:-1]) + "\n")
-    assert collect_report_data(fused_sweep).unfinished == (
-        ("v12-class-expert-seed2", "fused, and not in results.csv yet"),
-    )
-
-
 def test_a_fusion_of_an_earlier_call_with_fewer_clients_is_unfinished(fused_sweep):
-    text = (fused_sweep / "results.csv").read_text()
-    changed = text.replace("class-expert,2,0.6,,finished", "class-expert,2,,,some clients failed")
-    (fused_sweep / "results.csv").write_text(changed)
+    record = read_sweep(fused_sweep)
+    rows = [
+        replace(m, status="some clients failed") if m.name == "v12-class-expert-seed2" else m for m in record.members
+    ]
+    write_sweep(fused_sweep, replace(record, members=tuple(rows)))
     assert collect_report_data(fused_sweep).unfinished == (("v12-class-expert-seed2", "some clients failed"),)
 
 
@@ -452,11 +467,11 @@ def test_a_damaged_fusion_is_told(fused_sweep):
 
 def test_trials_of_a_search_are_compared_trial_by_trial(v12_run, tmp_path):
     accuracies = {("0.0123456789", "v7"): 0.5, ("0.0123456789", "v12"): 0.6, ("0.07", "v7"): 0.1, ("0.07", "v12"): 0.4}
-    rows = ["run,training.lr,method"]
+    members = {}
     for (lr, method), accuracy in accuracies.items():
         relabelled(v12_run, tmp_path / "runs" / f"{lr}-{method}", [f"method={method}", f"training.lr={lr}"], accuracy)
-        rows.append(f"{lr}-{method},{lr},{method}")
-    (tmp_path / "results.csv").write_text("\n".join(rows))
+        members[f"{lr}-{method}"] = {"training.lr": float(lr), "method": method}
+    write_members(tmp_path, members, "method=v7")
     search = {"trials": 2, "space": {"training.lr": {"low": 0.01, "high": 0.1}}}
     plan = {"factors": {"method": ["v7", "v12"]}, "baseline": "method=v7", "search": search}
     (tmp_path / "sweep.yaml").write_text(json.dumps(plan))

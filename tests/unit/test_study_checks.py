@@ -4,11 +4,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from study_records import records
+from study_records import records, run_of
 
 from mooring.errors import ConfigError
 from mooring.notes.claims import Correlation, Given, Within
-from mooring.notes.evidence import Evidence, StudyRun
+from mooring.notes.evidence import Evidence
 from mooring.notes.group_claims import Alike, Below, NoBetter, Order, Trend, Varies
 from mooring.notes.measures import Client, Fused
 from mooring.record import Metrics
@@ -19,7 +19,7 @@ CONFIRMED, REFUTED, UNSEEN, NOT_RUN = "confirmed", "not confirmed", "cannot be s
 def group(method, *accuracies, **more):
     """One run per seed with these final accuracies."""
     return [
-        StudyRun(f"{method}-{seed}", {"method": method, "seed": seed, **more}, accuracy, {0: accuracy})
+        run_of(f"{method}-{seed}", {"method": method, "seed": seed, **more}, {0: accuracy})
         for seed, accuracy in enumerate(accuracies, 1)
     ]
 
@@ -30,7 +30,7 @@ def evidence(*groups):
 
 def traced(seed=1, **fields):
     """A run whose clients recorded these values: field=[[client 0, by round], [client 1, by round]]"""
-    return StudyRun("run", {"seed": seed}, 0.5, {0: 0.9, 1: 0.5}, records(**fields))
+    return run_of("run", {"seed": seed}, {0: 0.9, 1: 0.5}, records(**fields))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_no_better(one, other, verdict):
 def with_baseline(*groups):
     """Runs on two balanced classes: the majority-class baseline is 0.5."""
     trained = SimpleNamespace(metrics=Metrics(0.5, confusion=((5, 5), (5, 5))))
-    return evidence([replace(run, trained=trained) for runs in groups for run in runs])
+    return evidence([replace(run, result=trained) for runs in groups for run in runs])
 
 
 A, B = "s method=a", "s method=b"

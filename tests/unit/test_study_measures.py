@@ -4,25 +4,24 @@ from math import e
 from types import SimpleNamespace
 
 import pytest
-from study_records import records
+from study_records import records, run_of
 
 from mooring.errors import StoreError
 from mooring.events import EpochRecord
-from mooring.notes.evidence import Evidence, StudyRun, study_runs
+from mooring.notes.evidence import Evidence, study_runs
 from mooring.notes.measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
 from mooring.notes.over_rounds import AT
 from mooring.notes.statistics import spearman
 from mooring.notes.tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
-from mooring.record import Metrics, Result, RoundRecord, RunFolder, Seeds
+from mooring.record import Metrics, Result, RoundRecord, Seeds
 from mooring.reports.table import PlottedLine, Quoted, Spread
-from mooring.sweep.members import MemberResult
 from mooring.types import PartitionSummary
 
 
 def run(fused=None, trained=None, seed=1, epochs=(), **fields):
     fused = fused or {0: 0.5}
     rounds = records(**fields) if fields else ()
-    return StudyRun("r", {"seed": seed}, fused[max(fused)], fused, rounds, epochs, trained)
+    return run_of("r", {"seed": seed}, fused, rounds, epochs, trained)
 
 
 def trained_on(**summary):
@@ -132,7 +131,7 @@ def test_rank_correlation():
     assert spearman([1, 2, 3], [1, 1, 1]) is None
 
 
-FUSED = MemberResult(Metrics(0.7), {9: 0.7}, None, None, None, ())
+FUSED = Result("v12", 0.7, (RoundRecord(9, Metrics(0.7)),), PartitionSummary(None, 5), Seeds(2, 2))
 
 
 def test_a_fusion_made_afterwards_has_one_accuracy_and_the_records_of_its_training(v12_run):
@@ -143,7 +142,7 @@ def test_a_fusion_made_afterwards_has_one_accuracy_and_the_records_of_its_traini
     assert {record.round for record in made.rounds} == {0, 1}
     assert all(record.accuracy is not None for record in made.rounds)  # as the result has them, not the events
     assert {record.epoch for record in made.epochs} == {0}
-    assert made.trained == RunFolder(v12_run).result
+    assert made.result == FUSED
 
 
 def test_a_damaged_run_is_no_run_without_records(tmp_path):

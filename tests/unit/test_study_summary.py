@@ -4,11 +4,11 @@ from dataclasses import replace
 from statistics import fmean, stdev
 
 import pytest
-from study_records import records, study_of
+from study_records import records, run_of, study_of
 
 from mooring.cli.study_tables import WIDTH, summary
 from mooring.errors import ConfigError
-from mooring.notes.evidence import Evidence, StudyRun
+from mooring.notes.evidence import Evidence
 from mooring.notes.page import markdown_cell as cell
 from mooring.notes.page import page
 from mooring.notes.plan import load_study, plan_file
@@ -29,11 +29,11 @@ from mooring.reports.table import Spread
 NUMBERS = ("1", "2", "3", "4", "5")
 
 
-def run_of(method, seed, lambdas, accuracies):
+def exploding(method, seed, lambdas, accuracies):
     """Two rounds of one client, as a run of study 5 records them."""
     factors = {"method": method, "fusion": "feature-ensemble", "seed": seed}
     fused = dict(enumerate(accuracies))
-    return StudyRun(f"{method}-{seed}", factors, accuracies[-1], fused, records(lambda_raw=[lambdas]))
+    return run_of(f"{method}-{seed}", factors, fused, records(lambda_raw=[lambdas]))
 
 
 @pytest.fixture
@@ -41,17 +41,15 @@ def exploded():
     return Evidence(
         {
             "explosion": (
-                run_of("v12", 1, (10.0, 2e6), (0.6, 0.2)),
-                run_of("v12", 2, (14.0, 4e6), (0.5, 0.3)),
-                run_of("v12-gamma", 1, (10.0, 3000.0), (0.6, 0.7)),
-                run_of("v12-gamma", 2, (14.0, 5000.0), (0.7, 0.6)),
+                exploding("v12", 1, (10.0, 2e6), (0.6, 0.2)),
+                exploding("v12", 2, (14.0, 4e6), (0.5, 0.3)),
+                exploding("v12-gamma", 1, (10.0, 3000.0), (0.6, 0.7)),
+                exploding("v12-gamma", 2, (14.0, 5000.0), (0.7, 0.6)),
             ),
             "as-run": (),
             "features": (),
             "free": (),
-            "sums": tuple(
-                StudyRun(f"mooring-{seed}", {"method": "mooring", "seed": seed}, 0.9, {0: 0.9}, ()) for seed in (1, 2)
-            ),
+            "sums": tuple(run_of(f"mooring-{seed}", {"method": "mooring", "seed": seed}, {0: 0.9}) for seed in (1, 2)),
         }
     )
 

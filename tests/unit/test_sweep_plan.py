@@ -3,6 +3,7 @@
 import statistics
 
 import pytest
+from report_folders import scored
 from scipy import stats
 
 from mooring.cli.sweep import sweep_arguments
@@ -11,7 +12,7 @@ from mooring.config.plan import values_of
 from mooring.errors import ConfigError, StoreError
 from mooring.sweep.members import members, members_of
 from mooring.sweep.run import take_folder
-from mooring.sweep.summary import Difference, Scored, difference, summarised
+from mooring.sweep.summary import Difference, difference, summarised
 
 SPELLINGS = (".05", "0.050", "5e-2", "0.05")
 
@@ -128,7 +129,7 @@ def test_a_baseline_is_found_however_it_is_written(word, baseline, spelled):
     plan = load_plan(None, ["method=v6", word], baseline)
     assert plan.baseline == spelled
     [key] = plan.factors
-    runs = [Scored({key: value}, float(a)) for a, value in enumerate(plan.factors[key])]
+    runs = [scored({key: value}, float(a)) for a, value in enumerate(plan.factors[key])]
     assert [row.difference.pairs for row in summarised(runs, [key], plan.baseline)] == [1, 1]
 
 
@@ -205,13 +206,13 @@ def test_a_baseline_in_a_file_is_a_word(tmp_path):
         load_plan(tmp_path / "sweep.yaml")
 
 
-def scored(method, alpha, seed, accuracy):
-    return Scored({"method": method, "partition.alpha": alpha, "seed": seed}, accuracy)
+def at(method, alpha, seed, accuracy):
+    return scored({"method": method, "partition.alpha": alpha, "seed": seed}, accuracy)
 
 
 def test_means_and_paired_differences_by_hand():
     v4, v7 = [0.50, 0.61, 0.55], [0.58, 0.63, 0.64]
-    runs = [scored("v4", 0.5, s, a) for s, a in enumerate(v4)] + [scored("v7", 0.5, s, a) for s, a in enumerate(v7)]
+    runs = [at("v4", 0.5, s, a) for s, a in enumerate(v4)] + [at("v7", 0.5, s, a) for s, a in enumerate(v7)]
     base, other = summarised(runs, ["method", "partition.alpha", "seed"], "method=v4")
     assert (base.n, base.difference.mean) == (3, 0)
     assert other.factors == {"method": "v7", "partition.alpha": 0.5}
@@ -225,7 +226,7 @@ def test_means_and_paired_differences_by_hand():
 
 
 def test_a_factor_may_be_a_list():
-    runs = [Scored({"training.snapshots": kept, "seed": s}, 0.1 * s) for kept in ([0], [0, 1]) for s in (1, 2)]
+    runs = [scored({"training.snapshots": kept, "seed": s}, 0.1 * s) for kept in ([0], [0, 1]) for s in (1, 2)]
     one, other = summarised(runs, ["training.snapshots", "seed"], "training.snapshots=[0]")
     assert (one.factors, other.factors) == ({"training.snapshots": [0]}, {"training.snapshots": [0, 1]})
     assert (one.n, other.n, other.difference.pairs, other.difference.mean) == (2, 2, 2, 0)
@@ -233,7 +234,7 @@ def test_a_factor_may_be_a_list():
 
 def test_a_failed_run_is_missing_in_its_pair_and_nowhere_else():
     accuracies = {("v4", 1): 0.5, ("v4", 2): None, ("v7", 1): 0.6, ("v7", 2): 0.7}
-    runs = [scored(method, 0.5, seed, accuracy) for (method, seed), accuracy in accuracies.items()]
+    runs = [at(method, 0.5, seed, accuracy) for (method, seed), accuracy in accuracies.items()]
     base, other = summarised(runs, ["method", "partition.alpha", "seed"], "method=v4")
     assert (base.n, other.n, other.difference.pairs) == (1, 2, 1)
     assert other.difference.mean == pytest.approx(0.1)

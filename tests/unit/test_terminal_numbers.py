@@ -3,6 +3,7 @@
 from math import hypot
 
 import pytest
+from report_folders import scored
 
 from mooring.cli.progress import fused
 from mooring.cli.sweep_tables import caption, summary_table, verdict
@@ -12,9 +13,8 @@ from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
 from mooring.record import Metrics, Result, RoundRecord, Seeds, TimeSpent
 from mooring.sweep.best import best_combinations
-from mooring.sweep.members import MemberResult
-from mooring.sweep.summary import Scored, summarised
-from mooring.sweep.tables import ResultRow, SweepTables, write_tables
+from mooring.sweep.summary import summarised
+from mooring.sweep.tables import SweepTables, write_tables
 from mooring.types import PartitionSummary
 from mooring.wording import interval_of
 
@@ -22,7 +22,7 @@ from mooring.wording import interval_of
 def runs(**accuracies):
     """v4=(0.5, 0.6): one run for each seed."""
     return [
-        Scored({"method": method, "seed": seed}, value)
+        scored({"method": method, "seed": seed}, value)
         for method, values in accuracies.items()
         for seed, value in enumerate(values, 1)
     ]
@@ -92,12 +92,9 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
     """Areas of 0.8, 0.9 and 1.0: mean 0.9, deviation 0.1, and t(2) 0.1 / sqrt 3 = 0.248 to either side."""
     plan = load_plan(None, ["method=v4,v7", "seed=1..3"])
     rows = [
-        ResultRow(f"{method}-{seed}", {"method": method, "seed": seed}, medical_result(0.7 + 0.1 * seed), "finished")
-        for method in ("v4", "v7")
-        for seed in (1, 2, 3)
+        medical_run({"method": method, "seed": seed}, 0.7 + 0.1 * seed) for method in ("v4", "v7") for seed in (1, 2, 3)
     ]
-    scored = [Scored(row.factors, row.result.metrics.accuracy) for row in rows]
-    tables = SweepTables(tuple(rows), tuple(summarised(scored, plan.varied, None)))
+    tables = SweepTables(tuple(rows), tuple(summarised(rows, plan.varied, None)))
     summary_table(plan, tables, tmp_path)
     shown = capsys.readouterr().out
     assert "0.750 ± 0.000  0.833 ± 0.000  0.900 ± 0.100      0.652-1.000" in shown
@@ -113,9 +110,9 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
         summary_table(plan, tables, tmp_path, "il")
 
 
-def medical_result(auc):
+def medical_run(factors, auc):
     metrics = Metrics(0.8, confusion=((50, 10), (10, 30)), per_class_auc=(auc, auc))
-    return MemberResult(metrics, {0: 0.8}, None, 1, 1, ("well", "ill"), 100)
+    return scored(factors, 0.8, 100, metrics=metrics, classes=("well", "ill"))
 
 
 @pytest.mark.parametrize(
@@ -133,24 +130,22 @@ def test_a_winner_is_settled_only_where_the_paired_interval_excludes_zero(accura
 
 def test_a_lead_of_one_image_that_no_seed_changes_is_not_settled():
     """Newcombe's interval of 90 and 91 of 100, worked out by hand from Wilson's: (.8256, .9448) and (.8377, .9519)"""
-    scored = [
-        Scored({"method": m, "seed": s}, value, None, 100) for m, value in (("v4", 0.9), ("v7", 0.91)) for s in "123"
-    ]
-    [lead] = best_combinations(scored, ["method", "seed"])
+    runs_ = [scored({"method": m, "seed": s}, value, 100) for m, value in (("v4", 0.9), ("v7", 0.91)) for s in "123"]
+    [lead] = best_combinations(runs_, ["method", "seed"])
     [(_, gap)] = lead.against
     assert not lead.settled
     assert (gap.low, gap.high) == pytest.approx((0.01 - hypot(0.0723, 0.0448), 0.01 + hypot(0.0419, 0.0744)), abs=2e-4)
-    far = [Scored(run.factors, 0.6 if run.factors["method"] == "v4" else 0.9, None, 100) for run in scored]
+    far = [scored(run.factors, 0.6 if run.factors["method"] == "v4" else 0.9, 100) for run in runs_]
     assert best_combinations(far, ["method", "seed"])[0].settled
 
 
 def test_only_runs_on_the_same_data_and_partition_compete():
     values = {("v4", 0.1): 0.2, ("v7", 0.1): 0.3, ("v4", 0.5): 0.9, ("v7", 0.5): 0.8}
-    scored = [
-        Scored({"method": method, "partition.alpha": alpha, "seed": 1}, value)
+    runs_ = [
+        scored({"method": method, "partition.alpha": alpha, "seed": 1}, value)
         for (method, alpha), value in values.items()
     ]
-    found = best_combinations(scored, ["method", "partition.alpha", "seed"])
+    found = best_combinations(runs_, ["method", "partition.alpha", "seed"])
     assert [lead.best["method"] for lead in found] == ["v7", "v4"]
 
 

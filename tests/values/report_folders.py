@@ -9,8 +9,23 @@ from mooring.config import as_yaml
 from mooring.events import ClientRecord, ClientStarted, EpochRecord, PartitionDrawn
 from mooring.notes.plan import load_study, plan_file, seeded
 from mooring.notes.run_study import plans, run_study
-from mooring.record import FusionRecord, Metrics, RunFolder, Seeds, SiteRecord, events_text, write_result
+from mooring.record import (
+    FusionRecord,
+    Metrics,
+    Result,
+    RoundRecord,
+    RunFolder,
+    RunRecord,
+    Seeds,
+    SiteRecord,
+    SweepMember,
+    SweepRecord,
+    events_text,
+    write_result,
+    write_sweep,
+)
 from mooring.sweep.members import members_of
+from mooring.types import PartitionSummary
 
 SHORT = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "engine.workers=1")
 
@@ -71,6 +86,26 @@ def with_many_clients(run, copy, clients):
     ]
     (copy / "events.jsonl").write_text(events_text(said))
     write_result(copy, replace(told, partition=partition, sites=sites, rounds=rounds))
+
+
+def write_members(folder, factors, baseline=None, failed=(), trained_by=()):
+    """`sweep.json` of these members: {name: factors}, and {name: the run that trained it} for those only fused."""
+    failed, trained_by = dict(failed), dict(trained_by)
+    rows = (
+        SweepMember(name, own, failed.get(name, "finished"), trained_by.get(name, name))
+        for name, own in factors.items()
+    )
+    write_sweep(folder, SweepRecord(tuple(rows), baseline))
+
+
+def scored(factors, accuracy, images=None, **changes):
+    """A run of a sweep that has this accuracy; None: it did not finish."""
+    if accuracy is None:
+        return RunRecord("run", (), {}, factors=factors)
+    last = RoundRecord(0, changes.pop("metrics", Metrics(accuracy)))
+    partition, seeds = PartitionSummary(None, 1), Seeds(1, 1)
+    result = Result("v4", accuracy, (last,), partition, seeds, test_images=images, **changes)
+    return RunRecord("run", (), {0: accuracy}, result, factors=factors)
 
 
 def fusion_of(result, kind, accuracy):

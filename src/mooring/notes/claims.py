@@ -5,10 +5,11 @@ from math import inf
 from statistics import fmean
 from typing import ClassVar, Literal, Protocol
 
-from mooring.notes.evidence import Evidence, StudyRun
+from mooring.notes.evidence import Evidence
 from mooring.notes.measures import Measure
 from mooring.notes.statistics import main_number, sample, sample_text, short_value, spearman
 from mooring.notes.study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN, ClaimAnswer, MainNumber
+from mooring.record import RunRecord
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Correlation:
             return Verdict(CONFIRMED, measured, reason, number)
         return Verdict(UNSEEN, measured, f"{reason}, and weaker than {self.strength:g} or not in every seed", number)
 
-    def of_run(self, run: StudyRun) -> float | None:
+    def of_run(self, run: RunRecord) -> float | None:
         if self.across == "rounds":
             x, y = self.x.series(run), self.y.series(run)
         else:

@@ -1,74 +1,44 @@
 """What claims can ask: finished runs, by sweep and factors, and what each of them recorded of a client in a round."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Protocol
 
 from mooring.errors import ConfigError, nearest
-from mooring.events import ClientRecord, EpochRecord
-from mooring.record import Result, RunFolder
-from mooring.sweep.members import MemberResult
+from mooring.events import ClientRecord
+from mooring.record import Result, RunFolder, RunRecord, with_result
+from mooring.sweep import Member
 
 Trace = dict[int, dict[int, float]]  # client -> round -> value
 CONSTANTS = ("entropy", "normalised_entropy", "sizes", "classes_per_client")  # of a client, known before it trains
 
 
-class Finished(Protocol):
-    """A member of a sweep."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def factors(self) -> dict[str, Any]: ...
-    @property
-    def folder(self) -> Path: ...
-    @property
-    def result(self) -> MemberResult | None: ...
+def trace(run: RunRecord, name: str) -> Trace:
+    """A recorded value by client and round; `accuracy` is that of the client's own model on the test images."""
+    found: Trace = {}
+    for client, round_, value in recorded_values(run, name):
+        if value is not None:
+            found.setdefault(client, {})[round_] = float(value)
+    return found
 
 
-@dataclass(frozen=True)
-class StudyRun:
-    """One finished run: the accuracy of its fusion, and the records of the training behind it."""
-
-    name: str
-    factors: Mapping[str, Any]
-    accuracy: float
-    fused: Mapping[int, float] = field(default_factory=dict)  # by round; only the last for a fusion made afterwards
-    rounds: tuple[ClientRecord, ...] = ()  # of all clients
-    epochs: tuple[EpochRecord, ...] = ()
-    trained: Result | None = None  # of the training
-
-    @property
-    def seed(self) -> int:
-        return int(self.factors.get("seed", 1))
-
-    def trace(self, name: str) -> Trace:
-        """A recorded value by client and round; of `accuracy`, the client's own on the test set."""
-        found: Trace = {}
-        for client, round_, value in self._values(name):
-            if value is not None:
-                found.setdefault(client, {})[round_] = float(value)
-        return found
-
-    def _values(self, name: str) -> Iterator[tuple[int, int, float | None]]:
-        if name in CONSTANTS:
-            present = {record.client for record in self.rounds}
-            of_clients = enumerate(getattr(self.trained.partition, name) if self.trained else ())
-            yield from ((client, 0, value) for client, value in of_clients if client in present)
-        else:
-            yield from ((record.client, record.round, record_value(record, name)) for record in self.rounds)
+def recorded_values(run: RunRecord, name: str) -> Iterator[tuple[int, int, float | None]]:
+    if name in CONSTANTS:
+        present = {record.client for record in run.rounds}
+        of_clients = enumerate(getattr(run.result.partition, name) if run.result else ())
+        yield from ((client, 0, value) for client, value in of_clients if client in present)
+    else:
+        yield from ((record.client, record.round, record_value(record, name)) for record in run.rounds)
 
 
 @dataclass(frozen=True)
 class Evidence:
     """All finished runs of a study, by sweep. A group of runs is named `sweep key=value ...`."""
 
-    sweeps: Mapping[str, tuple[StudyRun, ...]]
+    sweeps: Mapping[str, tuple[RunRecord, ...]]
     left_out: Collection[str] = ()  # sweeps that this scale does not run
 
-    def runs(self, group: str) -> tuple[StudyRun, ...]:
+    def runs(self, group: str) -> tuple[RunRecord, ...]:
         sweep, wanted = parse_group(group)
         if sweep not in self.sweeps:
             raise ConfigError([f"{group!r}: no sweep {sweep!r} in this study; {nearest(sweep, self.sweeps)}"])
@@ -90,23 +60,15 @@ def parse_group(group: str) -> tuple[str, dict[str, str]]:
     return sweep, dict(factor.split("=", 1) for factor in factors)
 
 
-def study_runs(members: Iterable[Finished]) -> tuple[StudyRun, ...]:
+def study_runs(members: Iterable[Member]) -> tuple[RunRecord, ...]:
     """The finished ones among the members of a sweep."""
-    return tuple(study_run(member, member.result) for member in members if member.result is not None)
+    return tuple(study_run(member, result) for member in members if (result := member.result) is not None)
 
 
-def study_run(member: Finished, result: MemberResult) -> StudyRun:
-    folder = RunFolder(member.folder)
-    clients = folder.record.clients
-    return StudyRun(
-        member.name,
-        member.factors,
-        result.metrics.accuracy,
-        result.fused,
-        tuple(row for client in clients for row in client.rounds),
-        tuple(row for client in clients for row in client.epochs),
-        folder.result,
-    )
+def study_run(member: Member, result: Result) -> RunRecord:
+    """The result of the member's own fusion, and the history of the training behind it."""
+    record = with_result(RunFolder(member.folder).record, result)
+    return replace(record, name=member.name, factors=member.factors)
 
 
 def ratio(above: str, below: str) -> Callable[[ClientRecord], float | None]:

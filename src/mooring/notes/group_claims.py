@@ -47,7 +47,7 @@ def not_above_baseline(evidence: Evidence, measure: Measure, groups: Sequence[st
     if not isinstance(measure, Fused) or not measure.is_accuracy:
         return ""
     runs = [run for group in groups for run in evidence.runs(group)]
-    shares = [run.trained.metrics.guess for run in runs if run.trained is not None]
+    shares = [run.result.metrics.guess for run in runs if run.result is not None]
     baseline = max((share for share in shares if share is not None), default=None)
     if baseline is None:
         return ""

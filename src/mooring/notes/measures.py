@@ -5,8 +5,9 @@ from math import log, log10
 from statistics import fmean
 from typing import ClassVar, Literal, Protocol
 
-from mooring.notes.evidence import StudyRun
+from mooring.notes.evidence import trace
 from mooring.notes.over_rounds import AT, LEVELS, OVER, WORDS, At, Over
+from mooring.record import RunRecord
 
 
 class Measure(Protocol):
@@ -14,11 +15,11 @@ class Measure(Protocol):
 
     kind: ClassVar[str]
 
-    def value(self, run: StudyRun) -> float | None: ...
+    def value(self, run: RunRecord) -> float | None: ...
 
-    def series(self, run: StudyRun) -> dict[int, float]: ...
+    def series(self, run: RunRecord) -> dict[int, float]: ...
 
-    def by_client(self, run: StudyRun) -> dict[int, float]: ...
+    def by_client(self, run: RunRecord) -> dict[int, float]: ...
 
     def __str__(self) -> str: ...
 
@@ -36,16 +37,16 @@ class Fused:
         """Or a ratio of accuracies, which has no baseline."""
         return self.round is not None or self.at in LEVELS
 
-    def value(self, run: StudyRun) -> float | None:
+    def value(self, run: RunRecord) -> float | None:
         series = self.series(run)
         if self.round is not None:
             return series.get(self.round)
         return AT[self.at](list(series.values())) if series else None
 
-    def series(self, run: StudyRun) -> dict[int, float]:
+    def series(self, run: RunRecord) -> dict[int, float]:
         return dict(sorted(run.fused.items()))
 
-    def by_client(self, run: StudyRun) -> dict[int, float]:
+    def by_client(self, run: RunRecord) -> dict[int, float]:
         return {}
 
     def __str__(self) -> str:
@@ -66,23 +67,22 @@ class Client:
     over: Over = "mean"
     client: int | None = None
 
-    def value(self, run: StudyRun) -> float | None:
+    def value(self, run: RunRecord) -> float | None:
         numbers = list(self.by_client(run).values())
         return OVER[self.over](numbers) if numbers else None
 
-    def by_client(self, run: StudyRun) -> dict[int, float]:
+    def by_client(self, run: RunRecord) -> dict[int, float]:
         return {client: AT[self.at](list(rounds.values())) for client, rounds in self.trace(run).items()}
 
-    def series(self, run: StudyRun) -> dict[int, float]:
+    def series(self, run: RunRecord) -> dict[int, float]:
         by_round: dict[int, list[float]] = {}
         for rounds in self.trace(run).values():
             for round_, number in rounds.items():
                 by_round.setdefault(round_, []).append(number)
         return {round_: OVER[self.over](by_round[round_]) for round_ in sorted(by_round)}
 
-    def trace(self, run: StudyRun) -> dict[int, dict[int, float]]:
-        trace = run.trace(self.field)
-        return {k: dict(sorted(v.items())) for k, v in trace.items() if self.client in (None, k)}
+    def trace(self, run: RunRecord) -> dict[int, dict[int, float]]:
+        return {k: dict(sorted(v.items())) for k, v in trace(run, self.field).items() if self.client in (None, k)}
 
     def __str__(self) -> str:
         who = f"{self.over} over clients" if self.client is None else f"client {self.client}"
@@ -99,7 +99,7 @@ class Extreme:
     which: Literal["lowest", "highest"] = "lowest"
     at: At = "last"
 
-    def value(self, run: StudyRun) -> float | None:
+    def value(self, run: RunRecord) -> float | None:
         by, fields = Client(self.by, "first").by_client(run), self.by_client(run)
         common = by.keys() & fields.keys()
         if not common:
@@ -107,10 +107,10 @@ class Extreme:
         sign = 1 if self.which == "lowest" else -1
         return fields[min(common, key=lambda client: (sign * by[client], client))]
 
-    def by_client(self, run: StudyRun) -> dict[int, float]:
+    def by_client(self, run: RunRecord) -> dict[int, float]:
         return Client(self.field, self.at).by_client(run)
 
-    def series(self, run: StudyRun) -> dict[int, float]:
+    def series(self, run: RunRecord) -> dict[int, float]:
         return {}
 
     def __str__(self) -> str:
@@ -126,15 +126,15 @@ class Quotient:
     by: str
     at: At = "last"
 
-    def value(self, run: StudyRun) -> float | None:
+    def value(self, run: RunRecord) -> float | None:
         found = list(self.by_client(run).values())
         return fmean(found) if found else None
 
-    def by_client(self, run: StudyRun) -> dict[int, float]:
+    def by_client(self, run: RunRecord) -> dict[int, float]:
         above, below = (Client(name, self.at).by_client(run) for name in (self.field, self.by))
         return {client: above[client] / below[client] for client in above if below.get(client)}
 
-    def series(self, run: StudyRun) -> dict[int, float]:
+    def series(self, run: RunRecord) -> dict[int, float]:
         return {}
 
     def __str__(self) -> str:
@@ -153,15 +153,15 @@ class Share:
     whole: str
     since: Literal["growth", "settled"] = "growth"
 
-    def value(self, run: StudyRun) -> float | None:
+    def value(self, run: RunRecord) -> float | None:
         shares = list(self.by_client(run).values())
         return fmean(shares) if shares else None
 
-    def by_client(self, run: StudyRun) -> dict[int, float]:
+    def by_client(self, run: RunRecord) -> dict[int, float]:
         part, whole = (Client(name, self.since).by_client(run) for name in (self.part, self.whole))
         return {k: log(part[k]) / log(grown) for k, grown in whole.items() if grown > 2 and part.get(k, 0) > 0}
 
-    def series(self, run: StudyRun) -> dict[int, float]:
+    def series(self, run: RunRecord) -> dict[int, float]:
         return {}
 
     def __str__(self) -> str:
@@ -181,12 +181,12 @@ class Since:
     trigger: str = "lambda_raw"
     above: float = 1000.0
 
-    def value(self, run: StudyRun) -> float | None:
+    def value(self, run: RunRecord) -> float | None:
         changes = list(self.by_client(run).values())
         return fmean(changes) if changes else None
 
-    def by_client(self, run: StudyRun) -> dict[int, float]:
-        fields, triggers = run.trace(self.field), run.trace(self.trigger)
+    def by_client(self, run: RunRecord) -> dict[int, float]:
+        fields, triggers = trace(run, self.field), trace(run, self.trigger)
         changes = {}
         for client, rounds in fields.items():
             passed = [r for r, value in triggers.get(client, {}).items() if value > self.above]
@@ -195,7 +195,7 @@ class Since:
                 changes[client] = rounds[max(rounds)] - rounds[max(before)]
         return changes
 
-    def series(self, run: StudyRun) -> dict[int, float]:
+    def series(self, run: RunRecord) -> dict[int, float]:
         return {}
 
     def __str__(self) -> str:
@@ -209,7 +209,7 @@ class Switch:
     kind: ClassVar[str] = "switch"
     stage_epochs: int = 1
 
-    def value(self, run: StudyRun) -> float | None:
+    def value(self, run: RunRecord) -> float | None:
         losses = {
             (row.client, row.round, row.epoch): row.terms.get("bank-contrast", row.align_loss) for row in run.epochs
         }
@@ -221,10 +221,10 @@ class Switch:
         ]
         return fmean(changes) if changes else None
 
-    def series(self, run: StudyRun) -> dict[int, float]:
+    def series(self, run: RunRecord) -> dict[int, float]:
         return {}
 
-    def by_client(self, run: StudyRun) -> dict[int, float]:
+    def by_client(self, run: RunRecord) -> dict[int, float]:
         return {}
 
     def __str__(self) -> str:
@@ -238,14 +238,14 @@ class FromPeak:
     kind: ClassVar[str] = "from-peak"
     of: Measure
 
-    def value(self, run: StudyRun) -> float | None:
+    def value(self, run: RunRecord) -> float | None:
         return self.of.value(run)
 
-    def series(self, run: StudyRun) -> dict[int, float]:
+    def series(self, run: RunRecord) -> dict[int, float]:
         peak = max(run.fused, key=lambda round_: run.fused[round_], default=0)
         return {round_: number for round_, number in self.of.series(run).items() if round_ >= peak}
 
-    def by_client(self, run: StudyRun) -> dict[int, float]:
+    def by_client(self, run: RunRecord) -> dict[int, float]:
         return self.of.by_client(run)
 
     def __str__(self) -> str:
@@ -259,14 +259,14 @@ class Log10:
     kind: ClassVar[str] = "log10"
     of: Measure
 
-    def value(self, run: StudyRun) -> float | None:
+    def value(self, run: RunRecord) -> float | None:
         number = self.of.value(run)
         return log10(number) if number is not None and number > 0 else None
 
-    def series(self, run: StudyRun) -> dict[int, float]:
+    def series(self, run: RunRecord) -> dict[int, float]:
         return {round_: log10(number) for round_, number in self.of.series(run).items() if number > 0}
 
-    def by_client(self, run: StudyRun) -> dict[int, float]:
+    def by_client(self, run: RunRecord) -> dict[int, float]:
         return {client: log10(number) for client, number in self.of.by_client(run).items() if number > 0}
 
     def __str__(self) -> str:

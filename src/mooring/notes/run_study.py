@@ -10,12 +10,12 @@ from typing import get_args
 from mooring.config.plan import check_plan
 from mooring.errors import ConfigError
 from mooring.events import Emit
-from mooring.notes.evidence import Evidence, StudyRun, study_runs
+from mooring.notes.evidence import Evidence, study_runs
 from mooring.notes.page import page
 from mooring.notes.plan import Claim, Scale, ScaleName, Study
 from mooring.notes.study_record import STUDY, DecidedClaim, StudyRecord, StudyRunRecord, read_study, write_study
 from mooring.notes.study_summary import images_of, observed, ran
-from mooring.record import write_atomically
+from mooring.record import RunRecord, write_atomically
 from mooring.sweep import Plan, sweep
 
 Watch = Callable[[Plan, Path], AbstractContextManager[Emit]]  # who follows a sweep
@@ -39,7 +39,7 @@ def run_study(
         check_plan(plan)
     require_data(next(iter(planned.values())))
     missing: list[str] = []
-    runs: dict[str, tuple[StudyRun, ...]] = {part.name: () for part in study.sweeps}
+    runs: dict[str, tuple[RunRecord, ...]] = {part.name: () for part in study.sweeps}
     for name, plan in planned.items():
         with watch(plan, out / name) as emit:
             members = sweep(plan, out / name, workers, emit, command).members
@@ -110,12 +110,12 @@ def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: 
         tables=tuple(table(evidence) for table in study.tables),
         courses=tuple(table for course in study.courses for table in course.tables(evidence)),
         runs=tuple(
-            StudyRunRecord(name, run.name, run.trained.fingerprint if run.trained else None, run.accuracy)
+            StudyRunRecord(name, run.name, run.result.fingerprint if run.result else None, run.accuracy or 0.0)
             for name, runs in evidence.sweeps.items()
             for run in runs
         ),
         ran=ran(planned),
-        tested=images_of(run.trained for runs in evidence.sweeps.values() for run in runs),
+        tested=images_of(run.result for runs in evidence.sweeps.values() for run in runs),
         methods=tuple(dict.fromkeys(experiment.name for experiment in planned)),
         highlights=observed(study.highlights, verdicts, evidence),
         sentences=study.sentences,

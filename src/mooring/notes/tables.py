@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import ClassVar, Literal, Protocol
 
-from mooring.notes.evidence import Evidence, StudyRun
+from mooring.notes.evidence import Evidence, trace
 from mooring.notes.measures import Client, Measure
 from mooring.notes.statistics import differences, sample, spread
 from mooring.notes.study_record import PrintedTable
+from mooring.record import RunRecord
 from mooring.reports.table import Cell, Plot, PlottedLine, Quoted
 
 NoteCell = str | int | float
@@ -178,11 +179,11 @@ class EveryRound:
         for run in sorted(evidence.runs(self.of), key=lambda run: run.seed):
             yield self._table(run)
 
-    def _table(self, run: StudyRun) -> PrintedTable:
+    def _table(self, run: RunRecord) -> PrintedTable:
         columns = {column.title: column.measure.series(run) for column in self.measured}
         families: dict[str, tuple[str, ...]] = {name: (name,) for name in columns}
         for heading, field in self.clients.items():
-            traces = {f"{heading}, client {client}": rounds for client, rounds in sorted(run.trace(field).items())}
+            traces = {f"{heading}, client {client}": rounds for client, rounds in sorted(trace(run, field).items())}
             families[heading] = (*families.get(heading, ()), *traces)
             columns |= traces
         rounds = sorted({round_ for series in columns.values() for round_ in series})
@@ -214,9 +215,9 @@ def quoted(cell: NoteCell) -> Cell:
         return str(cell)
 
 
-def lowest_seed(evidence: Evidence, group: str) -> list[StudyRun]:
+def lowest_seed(evidence: Evidence, group: str) -> list[RunRecord]:
     return sorted(evidence.runs(group), key=lambda run: run.seed)[:1]
 
 
-def seeds_of_runs(runs: Sequence[StudyRun]) -> tuple[int, ...]:
+def seeds_of_runs(runs: Sequence[RunRecord]) -> tuple[int, ...]:
     return tuple(run.seed for run in runs)

@@ -49,19 +49,22 @@ from mooring.record.result import (
     TimeSpent,
     UploadRecord,
 )
-from mooring.record.run import ClientHistory, RunRecord
+from mooring.record.run import FINISHED, ClientHistory, RunRecord, fused_result, run_record, with_result
 from mooring.record.states import StateFacts, StateFolder, discard_states
+from mooring.record.sweep import SWEEP, SweepMember, SweepRecord, read_sweep, write_sweep
 from mooring.record.verify import Verified, verify
 from mooring.record.writer import ERROR, RunWriter, environment, open_run_folder, user_errors_kept
 
 __all__ = [
     "ENCODER",
     "ERROR",
+    "FINISHED",
     "FORMAT",
     "LOG",
     "METRICS",
     "MODEL",
     "SECONDARY",
+    "SWEEP",
     "Absence",
     "ClientHistory",
     "Environment",
@@ -83,6 +86,8 @@ __all__ = [
     "StateFacts",
     "StateFolder",
     "StoredUploads",
+    "SweepMember",
+    "SweepRecord",
     "TimeSpent",
     "TimedEvent",
     "UploadRecord",
@@ -94,6 +99,7 @@ __all__ = [
     "event_line",
     "events_in",
     "events_text",
+    "fused_result",
     "in_use",
     "locked",
     "open_run_folder",
@@ -101,16 +107,20 @@ __all__ = [
     "positive_label",
     "read_fusion",
     "read_json",
+    "read_sweep",
+    "run_record",
     "still_there",
     "strict_json",
     "unsealed",
     "user_errors_kept",
     "values_of",
     "verify",
+    "with_result",
     "write_atomically",
     "write_imported",
     "write_json",
     "write_record",
     "write_result",
+    "write_sweep",
     "write_upload",
 ]

@@ -1,7 +1,11 @@
-"""A run as it is recorded: every client's course, the fused accuracies, the result once there is one."""
+"""The one model of a run: every client's history, the fused accuracies, the result once there is one.
+
+The doctor, reports, sweeps, dashboards and lab notes read runs through it.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from mooring.events import (
     ClientFailed,
@@ -13,7 +17,9 @@ from mooring.events import (
     SnapshotFused,
 )
 from mooring.record._events import TimedEvent
-from mooring.record.result import Result
+from mooring.record.result import FusionRecord, Result
+
+FINISHED = "finished"
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,11 @@ class ClientHistory:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """All that is recorded of a run, finished or not, wherever the record comes from."""
+    """All that is recorded of a run, finished or not.
+
+    It comes from a run folder, from the result alone (then clients have the evaluated rounds and no epochs), or from a
+    log. A member of a sweep also has its factors and how it ended.
+    """
 
     name: str
     clients: tuple[ClientHistory, ...]
@@ -45,6 +55,36 @@ class RunRecord:
     result: Result | None = None  # None while it is running
     remarks: tuple[str, ...] = ()  # what a reader should know, such as what was inferred and not read
     events: tuple[TimedEvent, ...] = field(default=(), repr=False)
+    factors: Mapping[str, Any] = field(default_factory=dict)  # what sets it apart in its sweep
+    status: str = FINISHED  # of a sweep's member: or why it has no result, or not a complete one
+
+    @property
+    def accuracy(self) -> float | None:
+        """Fused, after the last round that was fused."""
+        if self.result is not None:
+            return self.result.accuracy
+        return self.fused[max(self.fused)] if self.fused else None
+
+    @property
+    def validation_accuracy(self) -> float | None:
+        return None if self.result is None else self.result.validation_accuracy
+
+    @property
+    def rounds(self) -> tuple[ClientRecord, ...]:
+        """Every round of every client."""
+        return tuple(row for client in self.clients for row in client.rounds)
+
+    @property
+    def epochs(self) -> tuple[EpochRecord, ...]:
+        return tuple(row for client in self.clients for row in client.epochs)
+
+    @property
+    def seed(self) -> int:
+        """As its sweep names it, or as its result does."""
+        if "seed" in self.factors:
+            return int(self.factors["seed"])
+        known = self.result.seeds.training if self.result else None
+        return 1 if known is None else known
 
     @property
     def test_images(self) -> int | None:
@@ -58,6 +98,32 @@ class RunRecord:
         """Of the clients alone, over those that have one in this round."""
         own = [r.accuracy for c in self.clients for r in c.rounds if r.round == round_ and r.accuracy is not None]
         return sum(own) / len(own) if own else None
+
+
+def fused_result(result: Result, row: FusionRecord) -> Result:
+    """The result of a training as another fusion of its uploads would have it; only the last round was fused."""
+    last = replace(
+        result.last,
+        round=row.round,
+        metrics=row.metrics,
+        validation_accuracy=row.validation_accuracy,
+        server_seconds=row.server_seconds,
+        passes=row.passes,
+    )
+    return replace(
+        result,
+        accuracy=row.accuracy,
+        rounds=(last,),
+        validation_accuracy=row.validation_accuracy,
+        upload_bytes=row.upload_bytes,
+        download_bytes=0,  # nothing is sent again
+        test_images=row.test_images or result.test_images,
+    )
+
+
+def with_result(record: RunRecord, result: Result) -> RunRecord:
+    """The same training under another result."""
+    return replace(record, result=result, fused={row.round: row.accuracy for row in result.rounds})
 
 
 def run_record(name: str, events: Iterable[TimedEvent], result: Result | None) -> RunRecord:

@@ -46,8 +46,11 @@ def with_factors(runs: list[Run]) -> list[Run]:
     return [
         replace(
             run,
-            factors={METHOD: run.result.method}
-            | {key: setting.get(key, "none") for key in apart if trains(run) or not key.startswith("training.")},
+            record=replace(
+                run.record,
+                factors={METHOD: run.result.method}
+                | {key: setting.get(key, "none") for key in apart if trains(run) or not key.startswith("training.")},
+            ),
         )
         for run, setting in zip(runs, settings, strict=True)
     ]

@@ -1,13 +1,11 @@
 """What experiments are called on a page: by what sets them apart, and by nothing that all of them share."""
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
 
 from mooring.record import Result
 from mooring.reports.report_data import Run, identity, run_digest, varying
-
-DRAWN = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?")
+from mooring.wording import setting
 
 
 def label_runs(runs: list[Run]) -> tuple[Run, ...]:
@@ -30,7 +28,7 @@ def _label(run: Run, factors: Collection[str], shared: Collection[str], many_swe
     name = method_of(run, {*factors, *shared})
     of_many = many_sweeps and not (run.experiment and run.experiment.name == run.sweep)  # v7 · v7 says it twice
     words = [run.sweep, name] if of_many else [name]
-    words += [f"{key.rpartition('.')[2]}={short_factor(run.factors[key])}" for key in run.factors if key in factors]
+    words += [f"{key.rpartition('.')[2]}={setting(run.record.factors[key])}" for key in run.factors if key in factors]
     return " · ".join(words)
 
 
@@ -50,11 +48,6 @@ def imported_label(result: Result) -> str:
     """The method of a log, with a mark where it was inferred."""
     known = result.origin.identified if result.origin else "unknown"
     return f"{result.method} (inferred)" if known == "inferred" else result.method
-
-
-def short_factor(value: str) -> str:
-    """A number that a search has drawn has more digits than a name needs."""
-    return f"{float(value):.4g}" if DRAWN.fullmatch(value) else value
 
 
 def _with_distinct_titles(runs: list[Run]) -> list[Run]:

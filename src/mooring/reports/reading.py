@@ -1,21 +1,18 @@
 """Folders on disk -> the data of a report: a run, a sweep of runs, and what an extension reads."""
 
-import csv
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded, parse
-from mooring.config.search import search_of
 from mooring.config.tree import read_file
 from mooring.doctor import case_of, examine
 from mooring.errors import StoreError
-from mooring.record import FusionRecord, RunFolder, read_fusion
+from mooring.record import FINISHED, SWEEP, FusionRecord, RunFolder, SweepMember, fused_result, read_fusion, with_result
 from mooring.reports.labels import label_runs
 from mooring.reports.report_data import NO_EXTENSION, Extension, ReportData, Run
-from mooring.wording import unguarded
+from mooring.sweep.members import recorded_sweep
 
 
 def run_book(folder: Path, trust: Trust) -> ReportData:
@@ -26,50 +23,45 @@ def run_book(folder: Path, trust: Trust) -> ReportData:
     return ReportData("run", title, runs, subtitle=f"seed {runs[0].seed_text}", folder=str(folder))
 
 
-def read_run(path: Path, factors: dict[str, str], sweep: str, trust: Trust) -> Run:
-    """Everything a report says of one run; an imported one may be of a method or of data that nobody here knows."""
+def read_run(path: Path, factors: Mapping[str, object], sweep: str, trust: Trust) -> Run:
+    """Everything a report says about one run; the method and data of an imported one may be unknown here."""
     folder = RunFolder(path)
     case = case_of(folder, trust)
     imported = folder.result.origin is not None
     return Run(
-        path.name,
+        replace(folder.record, factors=factors),
         None if imported else load_recorded(folder.experiment_file, trust),
-        folder.result,
         case,
         examine(case),
         folder.environment,
         folder.fusions,
-        factors,
         sweep,
         settings=read_file(folder.experiment_file) if imported else {},
     )
 
 
-def read_fused(path: Path, factors: dict[str, str], runs: Iterable[Run], trust: Trust) -> Run | None:
-    """The run that trained it, with the figures of this fusion; none if that run is not there."""
+def read_fused(path: Path, member: SweepMember, trainer: Run, trust: Trust) -> Run | None:
+    """The run that trained it, with the figures of this fusion; None if the fusion is not of this training."""
     row = read_fusion(path)
-    trainer = next((run for run in runs if run.result.fingerprint == row.fingerprint), None)
-    if trainer is None or trainer.experiment is None:
+    if trainer.experiment is None or row.fingerprint != trainer.result.fingerprint:
         return None
-    last = replace(trainer.last, metrics=row.metrics)
+    record = with_result(trainer.record, fused_result(trainer.result, row))
     return replace(
         trainer,
-        name=path.stem,
-        experiment=fused_experiment(trainer.experiment, row, factors, trust),
-        result=replace(trainer.result, accuracy=row.accuracy, rounds=(*trainer.result.rounds[:-1], last)),
-        factors=factors,
+        record=replace(record, name=member.name, factors=member.factors),
+        experiment=fused_experiment(trainer.experiment, row, member.factors, trust),
         fusions=(),
         trained=False,
     )
 
 
-def fused_experiment(trained: Experiment, row: FusionRecord, factors: dict[str, str], trust: Trust) -> Experiment:
+def fused_experiment(trained: Experiment, row: FusionRecord, factors: Mapping[str, object], trust: Trust) -> Experiment:
     """What was trained, under the name and with the rule of this member."""
     tree = trained.tree()
     method = tree["method"] | {"name": factors.get("method", trained.name)}
     experiments = parse(tree | {"method": method | {"fusion": row.settings or method["fusion"]}}, trust)
     if len(experiments) > 1:
-        raise StoreError(f"results.csv: method={method['name']} are several", "run the sweep again to write it anew")
+        raise StoreError(f"{SWEEP}: method={method['name']} are several", "run the sweep again")
     return experiments[0]
 
 
@@ -92,72 +84,35 @@ def sweep_book(folder: Path, trust: Trust) -> ReportData:
 
 
 def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
-    """Every finished member with its factors; `name` tells the sweeps of a study apart."""
-    path = folder / "sweep.yaml"
-    tree = read_file(path)
-    factors = tree.get("factors") or {}
-    if not isinstance(factors, dict):
-        raise StoreError(f"{path}: factors={factors!r} is no mapping", "write factors as key: [value, value]")
-    baseline = tree.get("baseline")
-    if baseline is not None and "=" not in str(baseline):
-        raise StoreError(f"{path}: baseline={baseline!r} names no factor", "write baseline: method=v4, or null")
-    search = search_of(tree.get("search"), str(path))
-    varied = [*(search.space if search else ()), *map(str, factors)]
-    rows = read_rows(folder / "results.csv")
-    runs, unfinished = [], []
-    for run in sorted(path.parent for path in (folder / "runs").glob("*/experiment.yaml")):
-        row = rows.pop(run.name, {})
-        if (run / "result.json").exists():
-            runs.append(read_run(run, factor_cells(row, varied), name, trust))
+    """Every finished member with its factors; `name` distinguishes the sweeps of a study."""
+    record = recorded_sweep(folder, trust)
+    trained: dict[str, Run] = {}
+    members: list[Run] = []
+    unfinished: list[tuple[str, str]] = []
+    for member in record.members:
+        found = read_member(folder, member, trained, name, trust)
+        if isinstance(found, Run):
+            members.append(found)
         else:
-            unfinished.append((run.name, row.get("status") or "unfinished"))
-    fused = []
-    for file in sorted((folder / "fused").glob("*.json")):
-        if file.stem not in rows:
-            unfinished.append((file.stem, "fused, and not in results.csv yet"))
-            continue
-        row = rows.pop(file.stem)
-        if row.get("status", "finished") != "finished":
-            unfinished.append((file.stem, row["status"]))
-        elif member := read_fused(file, factor_cells(row, varied), runs, trust):
-            fused.append(member)
-        else:
-            unfinished.append((file.stem, "the run that trained it is missing"))
-    unfinished += [(run, row.get("status") or "its folder is missing") for run, row in rows.items()]
-    return Sweep(ordered([*runs, *fused], factors), unfinished, None if baseline is None else str(baseline))
+            unfinished.append((member.name, found))
+    return Sweep(members, unfinished, record.baseline)
 
 
-def factor_cells(row: dict[str, str], varied: list[str]) -> dict[str, str]:
-    return {key: row[key] or "None" for key in varied if key in row}  # None is an empty cell
-
-
-def read_rows(path: Path) -> dict[str, dict[str, str]]:
-    """`results.csv` by run; nothing where there is none yet."""
-    if not path.exists():
-        return {}
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            head, *lines = [[unguarded(cell) for cell in line] for line in csv.reader(file)] or [[]]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise StoreError(f"{path}: cannot be read ({error})", "run the sweep again to write it anew") from None
-    rows = [dict(zip(head, line, strict=False)) for line in lines if line]
-    for number, row in enumerate(rows, 2):
-        if not row.get("run"):
-            raise StoreError(f"{path}: line {number} names no run", "run the sweep again to write it anew")
-    return {row["run"]: row for row in rows}
-
-
-def ordered(runs: list[Run], factors: dict[str, Any]) -> list[Run]:
-    """In the order in which the sweep names its values."""
-    places = {key: [str(value) for value in values] for key, values in factors.items() if isinstance(values, list)}
-
-    def place(run: Run) -> list[int]:
-        return [
-            values.index(run.factors[key]) if run.factors.get(key) in values else len(values)
-            for key, values in places.items()
-        ]
-
-    return sorted(runs, key=place)
+def read_member(folder: Path, member: SweepMember, trained: dict[str, Run], sweep: str, trust: Trust) -> Run | str:
+    """A member that has a result, or why it has none; `trained` collects the trainings that others are fused from."""
+    reason = "not finished" if member.status == FINISHED else member.status
+    if member.trains:
+        path = folder / "runs" / member.run
+        if not RunFolder(path).ended:
+            return reason if path.exists() or member.status != FINISHED else "its folder is missing"
+        trained[member.run] = read_run(path, member.factors, sweep, trust)
+        return trained[member.run]
+    file = folder / "fused" / f"{member.name}.json"
+    if member.status != FINISHED or not file.exists():
+        return reason
+    trainer = trained.get(member.run)
+    fused = None if trainer is None else read_fused(file, member, trainer, trust)
+    return fused or "the run that trained it is missing"
 
 
 READERS = {"sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}

@@ -8,7 +8,16 @@ from pathlib import Path
 
 from mooring.config import Experiment, Trust
 from mooring.doctor import Case, Diagnosis
-from mooring.record import ClientHistory, Environment, FusionRecord, Metric, Result, RoundRecord, positive_label
+from mooring.record import (
+    ClientHistory,
+    Environment,
+    FusionRecord,
+    Metric,
+    Result,
+    RoundRecord,
+    RunRecord,
+    positive_label,
+)
 from mooring.reports.figure import Figure
 from mooring.reports.section import Card, Section, SummaryAnswer, VerdictLine
 from mooring.trees import Tree
@@ -20,20 +29,32 @@ MOST_CLIENTS = 20  # clients that can be distinguished in one figure
 
 @dataclass(frozen=True)
 class Run:
-    """One finished run folder, read."""
+    """One finished run of a report: its record, what it was made of, and what the doctor says about it."""
 
-    name: str
+    record: RunRecord
     experiment: Experiment | None  # None: imported, and known by its settings alone
-    result: Result
     case: Case
     diagnosis: Diagnosis
     environment: Environment | None
     fusions: tuple[FusionRecord, ...]
-    factors: dict[str, str] = field(default_factory=dict)  # of the sweep it belongs to
     sweep: str = ""
     label: str = ""  # of its group
     trained: bool = True  # or fused from what another run of the sweep has trained
-    settings: Tree = field(default_factory=dict)  # of an imported run; null is what its log does not tell
+    settings: Tree = field(default_factory=dict)  # of an imported run; null: its log does not say
+
+    @property
+    def name(self) -> str:
+        return self.record.name
+
+    @property
+    def result(self) -> Result:
+        assert self.record.result is not None  # a run that is not finished is not reported on
+        return self.record.result
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """What sets it apart in its sweep, as text."""
+        return {key: str(value) for key, value in self.record.factors.items()}
 
     @property
     def seed(self) -> int:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Generic, TypeVar
 
-from mooring.record import strict_json
-from mooring.sweep.summary import SEED, Difference, Factors, Scored, difference
+from mooring.record import RunRecord, strict_json
+from mooring.sweep.summary import SEED, Difference, Factors, difference
 
 PROBLEM = ("data", "partition", "alpha")  # keys, and beginnings of keys, that make another problem
 T = TypeVar("T")
@@ -70,10 +70,10 @@ def best_of(met: Sequence[Entrant[T]]) -> Best[T]:
     return Best(best.who, tuple((other.who, best.minus(other)) for other in met if other is not best))
 
 
-def best_combinations(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[Best[Factors], ...]:
+def best_combinations(runs: Sequence[RunRecord], factors: Sequence[str]) -> tuple[Best[Factors], ...]:
     """Among the combinations of a sweep, on every set of data and partition."""
     kept = [factor for factor in factors if factor != SEED]
-    groups: dict[str, list[Scored]] = {}
+    groups: dict[str, list[RunRecord]] = {}
     for run in runs:
         if run.accuracy is not None:
             groups.setdefault(strict_json([run.factors[factor] for factor in kept]), []).append(run)
@@ -82,7 +82,7 @@ def best_combinations(runs: Sequence[Scored], factors: Sequence[str]) -> tuple[B
             {factor: group[0].factors[factor] for factor in kept},
             strict_json([group[0].factors[factor] for factor in kept if of_problem(factor)]),
             {run.factors.get(SEED): run.accuracy for run in group if run.accuracy is not None},
-            group[0].images,
+            group[0].test_images,
         )
         for group in groups.values()
     )

@@ -1,7 +1,7 @@
 """The runs of a sweep: what varies, where each lies, what came out."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -10,11 +10,25 @@ from typing import Any
 from mooring.config import HOUSE_CODE, Experiment, Trust, load_plan
 from mooring.config.plan import Plan, Point
 from mooring.errors import StoreError
-from mooring.record import FusionRecord, Metrics, Result, RunFolder, read_fusion, strict_json
+from mooring.record import (
+    FINISHED,
+    SWEEP,
+    Result,
+    RunFolder,
+    RunRecord,
+    SweepMember,
+    SweepRecord,
+    fused_result,
+    read_fusion,
+    read_sweep,
+    run_record,
+    strict_json,
+)
 from mooring.sweep.search import read_trials
 from mooring.wording import setting
 
 PLAN = "sweep.yaml"
+NOT_FINISHED, SOME_FAILED = "not finished", "some clients failed"
 PLAIN = ("method", "fusion")  # keys whose values speak for themselves
 
 
@@ -47,60 +61,34 @@ class Member:
         return folder.result if folder.result.fingerprint == self.experiment.fingerprint() else None
 
     @property
-    def result(self) -> "MemberResult | None":
+    def result(self) -> Result | None:
         """What came out, once it has: of the run itself, or of `mooring fuse` over all clients of its training."""
         trained = self.trained
         if trained is None:
             return None
-        return MemberResult.of_run(trained) if self.trainer is None else fused_from(trained, self.fused_file)
+        return trained if self.trainer is None else fused_from(trained, self.fused_file)
+
+    def record(self, failure: str = "") -> RunRecord:
+        """What came out of it, from results alone; `failure` says why it did not end well the last time."""
+        result = self.result
+        ended = NOT_FINISHED if result is None else FINISHED if result.complete else SOME_FAILED
+        return replace(run_record(self.name, (), result), factors=self.factors, status=failure or ended)
 
     @property
     def finished(self) -> bool:
         """With all its clients; a training in which some failed is gone on with by the next call."""
         result = self.result
-        return result is not None and result.complete
+        return result is not None and bool(result.complete)
 
 
-@dataclass(frozen=True)
-class MemberResult:
-    """What a sweep compares: of a run, or of another fusion of its uploads."""
-
-    metrics: Metrics
-    fused: Mapping[int, float]  # accuracy by round; only the last for a fusion made afterwards
-    validation_accuracy: float | None
-    upload_bytes: int | None
-    download_bytes: int | None
-    classes: tuple[str, ...]
-    test_images: int | None = None
-    complete: bool = True
-
-    @classmethod
-    def of_run(cls, result: Result) -> "MemberResult":
-        return cls(
-            result.metrics,
-            {row.round: row.accuracy for row in result.rounds},
-            result.validation_accuracy,
-            result.upload_bytes,
-            result.download_bytes,
-            result.classes,
-            result.test_images,
-            bool(result.complete),
-        )
-
-    @classmethod
-    def of_fusion(cls, row: FusionRecord, classes: tuple[str, ...]) -> "MemberResult":
-        fused, sent = {row.round: row.accuracy}, row.upload_bytes
-        return cls(row.metrics, fused, row.validation_accuracy, sent, 0, classes, row.test_images)
-
-
-def fused_from(trained: Result, file: Path) -> MemberResult | None:
+def fused_from(trained: Result, file: Path) -> Result | None:
     """The row in this file, if the training is complete and the row was made from every client that delivered."""
     if not trained.complete or not file.exists():
         return None
     row = read_fusion(file)
     delivered = tuple(sorted(trained.delivered(trained.last.round)))
     same = (row.clients, row.fingerprint) == (delivered, trained.fingerprint)
-    return MemberResult.of_fusion(row, trained.classes) if same else None
+    return fused_result(trained, row) if same else None
 
 
 def members(out: Path, trust: Trust = HOUSE_CODE) -> list[Member]:
@@ -109,6 +97,19 @@ def members(out: Path, trust: Trust = HOUSE_CODE) -> list[Member]:
         raise StoreError(f"{out}: holds no {PLAN}", "name the folder of a sweep")
     plan = load_plan(out / PLAN, trust=trust)
     return list(members_of(replace(plan, trials=read_trials(out, plan.search)), out))
+
+
+def sweep_record(every: Iterable[Member], runs: Iterable[RunRecord], baseline: str | None) -> SweepRecord:
+    rows = (SweepMember(m.name, m.factors, run.status, m.folder.name) for m, run in zip(every, runs, strict=True))
+    return SweepRecord(tuple(rows), baseline)
+
+
+def recorded_sweep(out: Path, trust: Trust = HOUSE_CODE) -> SweepRecord:
+    """What `sweep.json` says; in a folder without one, which an earlier version wrote, what its plan says."""
+    if (out / SWEEP).exists():
+        return read_sweep(out)
+    every = members(out, trust)
+    return sweep_record(every, [member.record() for member in every], load_plan(out / PLAN, trust=trust).baseline)
 
 
 def members_of(plan: Plan, out: Path) -> Iterator[Member]:

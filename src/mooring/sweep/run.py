@@ -12,8 +12,8 @@ from mooring.config.tree import read_file
 from mooring.errors import StoreError
 from mooring.events import Emit, RunEnded, SweepBegan, SweepWaits, silent
 from mooring.processes import Died, Message, Waiting, WorkerPool
-from mooring.record import locked, write_atomically
-from mooring.sweep.members import PLAN, Member, members_of
+from mooring.record import locked, write_atomically, write_sweep
+from mooring.sweep.members import PLAN, Member, members_of, sweep_record
 from mooring.sweep.on_ray import cluster, outcomes_on_ray
 from mooring.sweep.search import searched
 from mooring.sweep.summary import mean_validation
@@ -39,7 +39,7 @@ def sweep(
     command: str | None = None,
     engine: SweepEngine = "local",
 ) -> SweepOutcome:
-    """Run what is not finished yet, then write `results.csv` and `summary.csv`; the members and both tables.
+    """Run what is not finished yet, then write the record and both tables; the members and the tables.
 
     A member that fails is an event and a line of the table; the others go on. Interrupted, the same call goes on.
     """
@@ -47,6 +47,7 @@ def sweep(
 
     def run_plan(chosen: Plan) -> None:
         every = list(members_of(chosen, out))
+        write_sweep(out, sweep_record(every, [member.record() for member in every], chosen.baseline))
         tasks = unfinished(every)
         emit(SweepBegan(len(every), sum(member.finished for member in every)))
         for outcome in ENGINES[engine](tasks, workers, command):
@@ -66,7 +67,9 @@ def sweep(
         else:
             plan = searched(plan, out, run_plan, score)
         every = tuple(members_of(plan, out))
-        tables = tables_of(plan, every, failures)
+        runs = [member.record(failures.get(member.name, "")) for member in every]
+        tables = tables_of(plan, runs)
+        write_sweep(out, sweep_record(every, runs, plan.baseline))
         write_tables(tables, out)
     return SweepOutcome(every, tables)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from mooring.intervals import newcombe
-from mooring.record import strict_json
+from mooring.record import RunRecord, strict_json
 
 SEED = "seed"
 CONFIDENCE = 0.95
@@ -13,16 +13,6 @@ NO_SPREAD = 1e-6  # of accuracies: below, seeds change nothing
 SummaryCell = str | int | float | None
 Pair = tuple[float, float]  # accuracies of two runs that differ in one factor
 Factors = Mapping[str, SummaryCell]
-
-
-@dataclass(frozen=True)
-class Scored:
-    """One run of a sweep: where it stands, and how good it is; None if it did not finish."""
-
-    factors: Factors
-    accuracy: float | None
-    validation_accuracy: float | None = None
-    images: int | None = None  # that it was tested on
 
 
 @dataclass(frozen=True)
@@ -47,13 +37,13 @@ class SummaryRow:
     difference: Difference | None = None  # without a baseline there is none
 
 
-def summarised(runs: Sequence[Scored], factors: Sequence[str], baseline: str | None) -> list[SummaryRow]:
+def summarised(runs: Sequence[RunRecord], factors: Sequence[str], baseline: str | None) -> list[SummaryRow]:
     """One line per combination of the factors but the seed: n, mean, std; and the difference from the baseline.
 
     difference = mean of a - b over pairs that agree in every other factor and in the seed, +- t(n-1) std / sqrt(n)
     """
     kept = [factor for factor in factors if factor != SEED]
-    groups: dict[str, list[Scored]] = {}
+    groups: dict[str, list[RunRecord]] = {}
     for run in runs:
         groups.setdefault(strict_json([run.factors[factor] for factor in kept]), []).append(run)
     return [
@@ -62,7 +52,9 @@ def summarised(runs: Sequence[Scored], factors: Sequence[str], baseline: str | N
     ]
 
 
-def summary_of(factors: Factors, group: Sequence[Scored], runs: Sequence[Scored], baseline: str | None) -> SummaryRow:
+def summary_of(
+    factors: Factors, group: Sequence[RunRecord], runs: Sequence[RunRecord], baseline: str | None
+) -> SummaryRow:
     values = [run.accuracy for run in group if run.accuracy is not None]
     return SummaryRow(
         factors,
@@ -70,7 +62,7 @@ def summary_of(factors: Factors, group: Sequence[Scored], runs: Sequence[Scored]
         len(values),
         fmean(values) if values else None,
         stdev(values) if len(values) > 1 else None,
-        None if baseline is None else difference(paired(group, runs, baseline), group[0].images),
+        None if baseline is None else difference(paired(group, runs, baseline), group[0].test_images),
     )
 
 
@@ -80,11 +72,11 @@ def mean_validation(values: Sequence[float | None]) -> float | None:
     return fmean(known) if known and len(known) == len(values) else None
 
 
-def paired(group: Sequence[Scored], runs: Sequence[Scored], baseline: str) -> list[Pair]:
+def paired(group: Sequence[RunRecord], runs: Sequence[RunRecord], baseline: str) -> list[Pair]:
     """Accuracy of each of the group and of its partner, which has the baseline's value and all else the same."""
     key, _, text = baseline.partition("=")
 
-    def others(run: Scored) -> str:
+    def others(run: RunRecord) -> str:
         return strict_json({name: value for name, value in sorted(run.factors.items()) if name != key})
 
     base = {others(run): run.accuracy for run in runs if str(run.factors.get(key)) == text}

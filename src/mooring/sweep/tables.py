@@ -8,49 +8,30 @@ from pathlib import Path
 from statistics import fmean
 
 from mooring.config.plan import Plan
-from mooring.record import PositiveClass, positive_class, positive_label, values_of, write_atomically
+from mooring.record import (
+    FINISHED,
+    PositiveClass,
+    Result,
+    RunRecord,
+    positive_class,
+    positive_label,
+    values_of,
+    write_atomically,
+)
 from mooring.sweep.best import Best, best_combinations
-from mooring.sweep.members import Member, MemberResult
-from mooring.sweep.summary import Factors, Scored, SummaryCell, SummaryRow, summarised
-from mooring.sweep.worker import SOME_FAILED
+from mooring.sweep.summary import Factors, SummaryCell, SummaryRow, summarised
 from mooring.wording import guarded, in_csv
-
-FINISHED = "finished"
-
-
-@dataclass(frozen=True)
-class ResultRow:
-    """One run of a sweep: its factors and what came out; no times, which are never the same twice."""
-
-    run: str
-    factors: Factors
-    result: MemberResult | None
-    status: str
-
-    def cells(self, label: str | None = None) -> dict[str, SummaryCell]:
-        """`label`: the class that is looked for, if there is one."""
-        found = self.result
-        return {
-            "run": self.run,
-            **self.factors,
-            **values_of(None if found is None else found.metrics),
-            **class_cells([found] if found else [], label),
-            "validation_accuracy": None if found is None else found.validation_accuracy,
-            "upload_bytes": None if found is None else found.upload_bytes,
-            "download_bytes": None if found is None else found.download_bytes,
-            "status": self.status,
-        }
 
 
 @dataclass(frozen=True)
 class SweepTables:
     """What `results.csv` and `summary.csv` say."""
 
-    results: tuple[ResultRow, ...]
+    results: tuple[RunRecord, ...]
     summary: tuple[SummaryRow, ...]
     leads: tuple[Best[Factors], ...] = ()
 
-    def of(self, row: SummaryRow) -> list[MemberResult]:
+    def of(self, row: SummaryRow) -> list[Result]:
         """What came out of the runs behind a line of the summary, seed by seed."""
         same = (run.result for run in self.results if row.factors.items() <= run.factors.items())
         return [result for result in same if result is not None]
@@ -63,7 +44,7 @@ class SweepTables:
     def result_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
         """The lines of `results.csv`; the class that is looked for is the one that is named, or the second of two."""
         label = self.positive_label(positive)
-        return [row.cells(label) for row in self.results]
+        return [result_cells(run, label) for run in self.results]
 
     def summary_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
         """The lines of `summary.csv`: of the class that is looked for, means over seeds."""
@@ -72,20 +53,12 @@ class SweepTables:
 
     @property
     def failures(self) -> dict[str, str]:
-        return {row.run: row.status for row in self.results if row.status != FINISHED}
+        return {run.name: run.status for run in self.results if run.status != FINISHED}
 
 
-def tables_of(plan: Plan, every: Sequence[Member], failures: dict[str, str]) -> SweepTables:
-    rows = tuple(result_row(member, failures.get(member.name, "")) for member in every)
-    scored = [
-        Scored(row.factors, row.result.metrics.accuracy, row.result.validation_accuracy, row.result.test_images)
-        if row.result is not None
-        else Scored(row.factors, None)
-        for row in rows
-    ]
-    return SweepTables(
-        rows, tuple(summarised(scored, plan.varied, plan.baseline)), best_combinations(scored, plan.varied)
-    )
+def tables_of(plan: Plan, runs: Sequence[RunRecord]) -> SweepTables:
+    summary = tuple(summarised(runs, plan.varied, plan.baseline))
+    return SweepTables(tuple(runs), summary, best_combinations(runs, plan.varied))
 
 
 def write_tables(tables: SweepTables, out: Path) -> None:
@@ -93,10 +66,19 @@ def write_tables(tables: SweepTables, out: Path) -> None:
     write_atomically(out / "summary.csv", as_csv(tables.summary_cells()))
 
 
-def result_row(member: Member, failure: str) -> ResultRow:
-    result = member.result
-    ended = "not finished" if result is None else FINISHED if result.complete else SOME_FAILED
-    return ResultRow(member.name, member.factors, result, failure or ended)
+def result_cells(run: RunRecord, label: str | None = None) -> dict[str, SummaryCell]:
+    """A line of `results.csv`, without times, because they always differ. `label`: the positive class, if any."""
+    found = run.result
+    return {
+        "run": run.name,
+        **run.factors,
+        **values_of(None if found is None else found.metrics),
+        **class_cells([found] if found else [], label),
+        "validation_accuracy": run.validation_accuracy,
+        "upload_bytes": None if found is None else found.upload_bytes,
+        "download_bytes": None if found is None else found.download_bytes,
+        "status": run.status,
+    }
 
 
 def summary_cells(row: SummaryRow) -> dict[str, SummaryCell]:
@@ -107,7 +89,7 @@ def summary_cells(row: SummaryRow) -> dict[str, SummaryCell]:
     return cells
 
 
-def class_cells(results: Sequence[MemberResult], label: str | None) -> dict[str, SummaryCell]:
+def class_cells(results: Sequence[Result], label: str | None) -> dict[str, SummaryCell]:
     """One class against all others, as medicine counts: its name and means over these results; nothing without one."""
     if label is None:
         return {}
@@ -121,7 +103,7 @@ def class_cells(results: Sequence[MemberResult], label: str | None) -> dict[str,
     return {"positive_class": label} | {name: fmean(values) if values else None for name, values in known.items()}
 
 
-def of_class(results: Iterable[MemberResult], label: str) -> Iterator[PositiveClass]:
+def of_class(results: Iterable[Result], label: str) -> Iterator[PositiveClass]:
     """This class in every result that has it."""
     for result in results:
         if label in result.classes:

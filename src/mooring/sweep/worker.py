@@ -12,8 +12,8 @@ from mooring.errors import MooringError
 from mooring.execution import fuse, run
 from mooring.processes import Link, Stopped
 from mooring.record import still_there, write_record
+from mooring.sweep.members import SOME_FAILED
 
-SOME_FAILED = "some clients failed"
 Outcome = dict[str, str]  # by member: nothing to say, or why it failed
 
 

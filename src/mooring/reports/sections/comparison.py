@@ -6,7 +6,7 @@ from mooring.reports.figure import Bars, Figure
 from mooring.reports.report_data import SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports.sections.drawing import SeedValues, side_by_side
 from mooring.reports.table import Cell, Table, spread
-from mooring.sweep.summary import Pair, Scored, difference, paired
+from mooring.sweep.summary import Pair, difference, paired
 
 COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")
 
@@ -27,19 +27,14 @@ def against_baseline(data: ReportData) -> tuple[Table, ...]:
 
 def compared(data: ReportData, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]]:
     members = tuple(member for member in data.members if member.sweep == sweep)
-    factors = list(dict.fromkeys(key for member in members for key in member.factors))
     key, _, value = baseline.partition("=")
-    if key not in factors:
+    if not any(key in member.factors for member in members):
         return
-    everybody = [scored(member, factors) for member in members]
+    everybody = [member.record for member in members]
     for group in grouped(tuple(member for member in members if member.factors.get(key) != value)):
-        pairs = paired([scored(member, factors) for member in group.runs], everybody, baseline)
+        pairs = paired([member.record for member in group.runs], everybody, baseline)
         if pairs:
             yield comparison_row(group, pairs)
-
-
-def scored(member: Run, factors: list[str]) -> Scored:
-    return Scored({**dict.fromkeys(factors), **member.factors}, member.result.accuracy)
 
 
 def comparison_row(group: SeedGroup, pairs: list[Pair]) -> tuple[Cell, ...]:
