@@ -8,7 +8,7 @@ import torch
 
 from mooring import fuse, load, run
 from mooring.errors import MooringError
-from mooring.execution.sent_encoder import point_to_encoder
+from mooring.execution.prepare import point_to_encoder
 from mooring.fusion import decode_predictor, encode_predictor
 from mooring.fusion.base import Server
 from mooring.models.feature_maps import Pixels, PublicEncoder, RandomFilters

@@ -5,7 +5,7 @@ import pytest
 from onnx_files import averages, onnx, small_encoder, written
 
 from mooring.errors import ModelError
-from mooring.models.encoders import onnx_file
+from mooring.models import encoder_reference
 from mooring.models.feature_maps import OnnxFile
 
 node = onnx.helper.make_node
@@ -114,7 +114,7 @@ def test_a_file_that_is_no_encoder_is_rejected_in_one_line(name, blueprint, tmp_
 
 def test_a_file_that_is_too_large_is_not_read(blueprint, tmp_path, monkeypatch):
     path = small_encoder(tmp_path / "e.onnx")
-    monkeypatch.setattr(onnx_file, "MOST_BYTES", 100)
+    monkeypatch.setattr(encoder_reference, "MOST_BYTES", 100)
     with pytest.raises(ModelError, match=r"e.onnx: has \d+ bytes; at most 100"):
         OnnxFile(str(path)).size(blueprint)
 

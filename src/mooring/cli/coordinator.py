@@ -13,7 +13,7 @@ from mooring.errors import ConfigError
 if TYPE_CHECKING:
     from mooring.config import Experiment
     from mooring.federation.coordinator import Made
-    from mooring.federation.encoder_kept import EncoderKept
+    from mooring.federation.encoder import EncoderKept
 
 USUAL_MODEL = Path("model.mooring")
 

@@ -11,13 +11,13 @@ from mooring.cli.inspecting import Inspected
 from mooring.cli.screen import Screen
 from mooring.federation.budget import spent
 from mooring.federation.container import KINDS
-from mooring.federation.encoder_named import in_words, is_file
 from mooring.federation.explain import (
     sentence_of,
 )
 from mooring.federation.job_file import JobFile
 from mooring.federation.keys import fingerprint
 from mooring.federation.withheld_counts import WORDS
+from mooring.models.encoder_reference import encoder_sentence, is_reference
 from mooring.uploads.noised import NoisedMoments
 from mooring.wording import duration, size
 
@@ -52,7 +52,7 @@ def show_job(job: JobFile, why: str = "") -> None:
             ("classes", ", ".join(manifest.classes)),
             ("sites", f"{', '.join(job.site_names)} ({keys} with a key)"),
             ("images", f"{images.size} x {images.size} pixels, {'grey' if images.channels == 1 else 'colour'}"),
-            *([] if manifest.encoder is None else [("encoder", in_words(manifest.encoder))]),
+            *([] if manifest.encoder is None else [("encoder", encoder_sentence(manifest.encoder))]),
             *(("privacy", part.privacy.sentence) for part in job.work.needs if isinstance(part, NoisedMoments)),
             *(
                 [("secure sum", "the coordinator reads the sum of all sites, and nobody's own")]
@@ -158,6 +158,6 @@ def show_made(made: "Made") -> None:
     console.print(f"SHA-256 {made.sha256}", soft_wrap=True)
     console.print(f"{made.kept}: the uploads behind it, for sites that come late or", soft_wrap=True)
     console.print("leave; it stays here")
-    if made.encoder is not None and is_file(made.encoder):
+    if made.encoder is not None and is_reference(made.encoder):
         console.print("the encoder's file is not in the model: who uses it says --encoder FILE;")
         console.print("if its licence lets you pass it on, --include-encoder puts it in")

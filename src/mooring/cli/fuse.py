@@ -15,7 +15,7 @@ from mooring.errors import ConfigError, FusionError, Interruption
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mooring.federation.encoder_kept import EncoderKept
+    from mooring.federation.encoder import EncoderKept
     from mooring.fusion import Fusion
     from mooring.record import FusionRecord, Result
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from mooring.federation.budget import spent
 from mooring.federation.container import Container, decode_container, file_hash, load
-from mooring.federation.encoder_at_hand import PLAN_AGAIN
-from mooring.federation.encoder_named import NOT_INSIDE, in_words
+from mooring.federation.encoder import PLAN_AGAIN
 from mooring.federation.explain import (
     Explained,
     class_counts,
@@ -24,6 +23,7 @@ from mooring.federation.model_file import AGAIN, Provenance, SiteShare
 from mooring.federation.model_file import KIND as MODEL
 from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import SEALED, UploadFile, UploadManifest, read_upload
+from mooring.models.encoder_reference import NOT_INSIDE, encoder_sentence
 from mooring.uploads import Limits
 from mooring.uploads.codec import header_facts, header_of
 from mooring.wording import size
@@ -58,7 +58,7 @@ def of_job(held: Container, data: bytes, path: Path) -> Inspected:
         ("method", manifest.method),
         ("classes", ", ".join(manifest.classes)),
         ("sites", f"{', '.join(site.name for site in manifest.sites)} ({keys} with a key)"),
-        ("encoder", "" if manifest.encoder is None else in_words(manifest.encoder)),
+        ("encoder", encoder_sentence(manifest.encoder)),
         ("secure sum", "the coordinator reads the sum of all sites, and nobody's own" if manifest.secure else ""),
         ("counts", "withheld" if manifest.counts == "withheld" else ""),
         ("minimum", f"{manifest.minimum} images of a class that a site has any of"),
@@ -112,7 +112,10 @@ def of_model(held: Container, data: bytes, path: Path) -> Inspected:
         ("images", ", ".join(behind)),
         ("sites", f"{len(provenance.used)} of {len(provenance.asked)} in the model"),
         *(("", share_text(site)) for site in provenance.sites),
-        ("encoder", "" if provenance.encoder is None else in_words(provenance.encoder, NOT_INSIDE)),
+        (
+            "encoder",
+            encoder_sentence(provenance.encoder, NOT_INSIDE),
+        ),
         *(("protected by", words) for words in provenance.protections),
         ("job", provenance.job_sha256 or ""),
         ("fingerprint", provenance.fingerprint or ""),

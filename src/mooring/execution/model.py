@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mooring.config import Experiment
-from mooring.federation.encoder_kept import EncoderKept, kept_as
+from mooring.federation.encoder import EncoderKept, kept_as
 from mooring.federation.model_file import Provenance, SiteShare, model_in_pieces
 from mooring.fusion import Fusion, Predictor
 from mooring.methods import track_of

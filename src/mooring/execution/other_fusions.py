@@ -16,9 +16,8 @@ from mooring.errors import ConfigError, DataError, FusionError, PartitionError, 
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
 from mooring.execution.model import model_of
-from mooring.execution.prepare import equipped, prepare, server_of
-from mooring.execution.sent_encoder import point_to_encoder
-from mooring.federation.encoder_kept import EncoderKept
+from mooring.execution.prepare import equipped, point_to_encoder, prepare, server_of
+from mooring.federation.encoder import EncoderKept
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory, threads

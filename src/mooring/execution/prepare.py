@@ -1,10 +1,20 @@
-"""From an experiment to client jobs: who holds what, what everybody is asked to do, and what the server has."""
+"""From an experiment to client jobs: who holds what, what clients are asked to do, what the server has and sends."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from safetensors.torch import save
 
 from mooring.client import ClientJob
+from mooring.client.public_encoder import train_encoder
 from mooring.config import Experiment, job_of
 from mooring.data.clients import Federation, federate
+from mooring.data.images import ImageSet
 from mooring.errors import DataError, FusionError
-from mooring.fusion import Fusion, Server
+from mooring.events import Emit
+from mooring.fusion import Fusion, LinearHeadFusion, Server
+from mooring.models.feature_maps import PublicEncoder
+from mooring.record.files import write_atomically
 
 USUAL_PUBLIC_RATIO = 0.1  # note 1
 
@@ -51,3 +61,24 @@ def equipped(fusion: Fusion, federation: Federation) -> None:
 
 def server_of(experiment: Experiment, federation: Federation, job: ClientJob) -> Server:
     return Server(job.blueprint, experiment.seed, federation.public, federation.validation)
+
+
+def untrained_encoder(fusion: Fusion | None) -> PublicEncoder | None:
+    """The encoder of a rule that the server trains on public images and sends, if it has no weights yet."""
+    features = fusion.map if isinstance(fusion, LinearHeadFusion) else None
+    return features if isinstance(features, PublicEncoder) and features.path is None else None
+
+
+def train_once(features: PublicEncoder, public: ImageSet, job: ClientJob, file: Path, emit: Emit) -> None:
+    """Train the encoder and keep it in the run folder, unless an interrupted run has done so."""
+    if not file.exists():
+        write_atomically(file, save(train_encoder(features, public, job, emit)), file.parent)
+
+
+def point_to_encoder(fusion: Fusion, file: Path) -> Fusion:
+    """The rule with the trained encoder in this file, if it needs one and the file exists."""
+    features = untrained_encoder(fusion)
+    if features is None or not file.exists():
+        return fusion
+    assert isinstance(fusion, LinearHeadFusion)
+    return replace(fusion, map=replace(features, path=str(file.absolute())))

@@ -26,7 +26,7 @@ from mooring.events import (
     SnapshotFused,
 )
 from mooring.execution.clock import Clock
-from mooring.execution.sent_encoder import point_to_encoder, train_once, untrained
+from mooring.execution.prepare import point_to_encoder, train_once, untrained_encoder
 from mooring.fusion import FeatureEnsemble, Predictor, Server
 from mooring.processes import threads
 from mooring.record import (
@@ -76,7 +76,7 @@ class Running:
     def complete_job(self) -> None:
         """Build what travels with the job, a feature bank or an encoder; from then on its hash is known."""
         bank, public = self.experiment.method.bank, self.server.public
-        features = untrained(self.fusion)
+        features = untrained_encoder(self.fusion)
         if self.fusion is not None and features is not None and public is not None:
             train_once(features, public, self.job, self.encoder_file, self.note)
             self.fusion = point_to_encoder(self.fusion, self.encoder_file)

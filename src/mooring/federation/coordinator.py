@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mooring.errors import FederationError
 from mooring.federation.container import load, write
-from mooring.federation.encoder_kept import EncoderKept, kept_as
+from mooring.federation.encoder import EncoderKept, kept_as
 from mooring.federation.fuse import Decision, FusedUploads, Terms, first_answers, fuse_uploads, read_files
 from mooring.federation.job_file import LIMITS, JobFile, read_job
 from mooring.federation.kept_uploads import KeptUploads, encode_kept, path_beside, read_kept

@@ -15,8 +15,7 @@ from mooring.config import HOUSE_CODE, Experiment, job_of, parse
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import FederationError, MooringError, TrustError
 from mooring.federation.container import Container, FileLimits, encode, is_key, read_container
-from mooring.federation.encoder_at_hand import PLAN_AGAIN, with_encoder_path
-from mooring.federation.encoder_named import encoder_named
+from mooring.federation.encoder import PLAN_AGAIN, encoder_of_rule, with_encoder_path
 from mooring.federation.manifests import is_hex, manifest_as, without_control
 from mooring.federation.names import check_classes, check_sites
 from mooring.federation.withheld_counts import Counts, reject_counting
@@ -230,7 +229,7 @@ def rebuild_job(manifest: JobManifest, encoder: str | None) -> tuple[Experiment,
         reject_counting(work.needs, experiments[0].name)
     otherwise = {
         "calls its method otherwise than what it builds": not same_label(manifest.method, experiments[0]),
-        "names another encoder than the one it would use here": encoder_named(experiments[0].method.fusion)
+        "names another encoder than the one it would use here": encoder_of_rule(experiments[0].method.fusion)
         != manifest.encoder,
         "would upload something else than it says": plans_of(wire_of(work, manifest.secure)) != manifest.uploads,
     }

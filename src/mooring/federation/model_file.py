@@ -19,13 +19,12 @@ from mooring.data.pixels import Reading
 from mooring.errors import FederationError
 from mooring.federation import container
 from mooring.federation.container import Container, FileLimits
-from mooring.federation.encoder_at_hand import encoder_of_run
-from mooring.federation.encoder_kept import encoder_needed, tensors_of_files
-from mooring.federation.encoder_named import is_file
+from mooring.federation.encoder import encoder_needed, encoder_of_run, tensors_of_files
 from mooring.federation.manifests import are_versions, is_hex, manifest_as, without_control
 from mooring.federation.own_code import own_classes
 from mooring.fusion.predictor import Confidence, Predictor
 from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
+from mooring.models.encoder_reference import is_reference
 from mooring.models.network import Blueprint
 from mooring.record import as_tree
 from mooring.uploads import Limits, Pieces
@@ -159,7 +158,7 @@ def load_model(
     """
     file = container.read_container(Path(path), KIND, limits)
     needed = manifest_as(Provenance, file.manifest, str(path), AGAIN).encoder
-    if encoder is None and needed is not None and is_file(needed):
+    if encoder is None and needed is not None and is_reference(needed):
         encoder = encoder_of_run(Path(path), needed)
     return model_in(file, str(path), own_classes(file, str(path), trusted, trust), limits, encoder)
 

@@ -9,7 +9,7 @@ from mooring.config.paths import with_paths
 from mooring.data.image_folder import ImageFolder
 from mooring.errors import FederationError
 from mooring.federation.container import decode_container, is_key
-from mooring.federation.encoder_named import encoder_named
+from mooring.federation.encoder import encoder_of_rule
 from mooring.federation.job_file import (
     KIND,
     LIMITS,
@@ -102,7 +102,7 @@ def plan(  # noqa: PLR0913
         nonce=token_hex(NONCE),
         secure=secure,
         counts=counts,
-        encoder=encoder_named(experiment.method.fusion),
+        encoder=encoder_of_rule(experiment.method.fusion),
     )
     data = encode_job(manifest, identity.key)
     held = decode_container(data, KIND, LIMITS, "job")

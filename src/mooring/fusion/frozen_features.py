@@ -1,8 +1,6 @@
 """Predictors on features that nobody trained."""
 
-import re
 from dataclasses import replace
-from hashlib import sha256
 from typing import ClassVar, Self
 
 import torch
@@ -10,14 +8,13 @@ from torch import Tensor, nn
 
 from mooring.errors import FusionError, ModelError
 from mooring.fusion.predictor import Confidence, Predictor, Saved, Scorer
+from mooring.models.encoder_reference import EncoderReference
 from mooring.models.feature_maps import OWN_FILES, FeatureMap, settled_map
-from mooring.models.feature_maps.content import SHA256, content_of, digest_in
 from mooring.models.feature_maps.reduction import reduced
 from mooring.models.network import Blueprint
 from mooring.models.plans import build_part, checked
 from mooring.trees import Tree, by_file_hash, to_tree
 
-DIGEST = re.compile("[0-9a-f]{64}")
 MARGIN = 100.0  # how far below all others a class scores that nobody has seen
 
 
@@ -76,16 +73,17 @@ class FrozenFeatures(Predictor):
 def from_file(features: FeatureMap, encoder: str | None, blueprint: Blueprint) -> nn.Module:
     """phi from the file that a saved predictor names by its SHA-256, if it is the very one."""
     assert isinstance(features, OWN_FILES), "asked of maps in files alone"
-    digest = digest_in(features.path)
-    if not DIGEST.fullmatch(digest):
-        raise ModelError(f"its encoder is named by {digest[:60]!a}, which is no SHA-256", "save it again")
+    reference = EncoderReference.parse(features.path)
+    if not reference.valid:
+        raise ModelError(f"its encoder is named by {reference.digest[:60]!a}, not by a SHA-256", "save it again")
     if encoder is None:
         raise ModelError(
-            f"its encoder is a file, {SHA256}{digest[:16]}..., and not in the model", "name it: --encoder FILE"
+            f"its encoder is a file, sha256:{reference.digest[:16]}..., and not in the model", "name it: --encoder FILE"
         )
-    if sha256(content_of(encoder)).hexdigest() != digest:
+    if not reference.is_content_of(encoder):
         raise ModelError(
-            f"{encoder}: is not the encoder of this model", f"name the file with the SHA-256 {digest}: --encoder FILE"
+            f"{encoder}: is not the encoder of this model",
+            f"name the file with the SHA-256 {reference.digest}: --encoder FILE",
         )
     return replace(features, path=encoder).build(blueprint)
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mooring.federation.assessment import Assessment
-from mooring.federation.encoder_named import NOT_INSIDE, in_words
 from mooring.federation.leave_one_out import WithoutSite, change
 from mooring.federation.model_file import ModelFile, SiteShare
 from mooring.fusion.predictor import Predictor
 from mooring.intervals import Rate
+from mooring.models.encoder_reference import NOT_INSIDE, encoder_sentence
 from mooring.record import PositiveClass
 from mooring.reports.formats.text import markdown
 from mooring.reports.page import write_html
@@ -187,7 +187,7 @@ def use(model: ModelFile) -> Section:
         ("takes", f"images of any size, brought to {height} x {width} pixels, {colours} (fit: {reading.fit})"),
         ("answers with", ANSWERS[model.confidence]),
         ("consists of", CONSISTS.get(innermost(model.predictor).kind, ENSEMBLE)),
-        *([] if needed is None else [("needs", f"its encoder: {in_words(needed, NOT_INSIDE)}")]),
+        *([] if needed is None else [("needs", f"its encoder: {encoder_sentence(needed, NOT_INSIDE)}")]),
         *(("protected by", words) for words in model.provenance.protections),
         ("size", f"{size(sum(tensor.nbytes for tensor in model.predictor.state_dict().values()))} of tensors"),
         ("not for", "decisions about people without someone who looks at the image too"),

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,7 +11,6 @@ from mooring.errors import ModelError, needed
 from mooring.models.encoders.layers import EncoderLayers, Layer, check_layers, check_size, outputs
 from mooring.models.encoders.session import SessionPlan, run_graph, session_of
 
-MOST_BYTES = 2**28  # of a file
 STANDARD = ("", "ai.onnx")  # domains of operators that are no code of somebody's own
 WITHIN = frozenset({"Loop", "Scan", "If"})  # operators that can run for ever
 FLOAT = 1  # in ONNX
@@ -27,19 +25,6 @@ class Anatomy:
     channels: int  # of an image: 1 or 3
     side: int | None  # of an image, where the file fixes it
     outputs: tuple[str, ...]
-
-
-def read_bounded(path: str, where: str) -> bytes:
-    """The bytes of a file that is not too large to be an encoder."""
-    try:
-        size = Path(path).stat().st_size
-        if size > MOST_BYTES:
-            raise ModelError(f"{where}={path}: has {size} bytes; at most {MOST_BYTES}", "name a smaller encoder")
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise ModelError(
-            f"{where}={path}: cannot be read ({error.strerror or error})", "name an existing file"
-        ) from None
 
 
 @lru_cache(maxsize=4)

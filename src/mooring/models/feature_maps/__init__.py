@@ -4,10 +4,9 @@ from mooring.models.feature_maps.base import FeatureMap
 from mooring.models.feature_maps.by_images import DATA_FREE, ByImages, missing_package, settled_map, suits_encoder
 from mooring.models.feature_maps.encoder import EncoderFeatures
 from mooring.models.feature_maps.encoder_file import EncoderFile
-from mooring.models.feature_maps.onnx_file import OnnxFile
+from mooring.models.feature_maps.file_maps import OnnxFile, ResNetFile
 from mooring.models.feature_maps.public_encoder import PublicEncoder
 from mooring.models.feature_maps.random_filters import RandomFilters
-from mooring.models.feature_maps.resnet_file import ResNetFile
 from mooring.models.feature_maps.untrained import Pixels, RandomEncoder
 from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 

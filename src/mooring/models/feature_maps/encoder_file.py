@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
-from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
@@ -13,26 +11,11 @@ from torch import Tensor, nn
 
 from mooring.bounds import Checked
 from mooring.errors import ModelError
+from mooring.models.encoder_reference import hash_only
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
 from mooring.trees import CONTENT
 from mooring.types import FilePath
-
-SHA256 = "sha256:"  # before the name of a file's content
-
-
-def content_name(path: str) -> str:
-    """The content of a file, wherever it lies: statistics over another encoder get another name."""
-    if path.startswith(SHA256):
-        return path  # of a saved predictor: the weights are beside it, the file is not needed
-    try:
-        return SHA256 + sha256(Path(path).read_bytes()).hexdigest()
-    except OSError as error:
-        raise unreadable(path, error) from None
-
-
-def unreadable(path: str, error: OSError) -> ModelError:
-    return ModelError(f"map.path={path}: cannot be read ({error.strerror or error})", "name an existing file")
 
 
 @dataclass(frozen=True)
@@ -44,7 +27,7 @@ class EncoderFile(Checked):
     """
 
     kind: ClassVar[str] = "encoder-file"
-    path: FilePath = field(metadata={CONTENT: content_name})
+    path: FilePath = field(metadata={CONTENT: hash_only})
 
     def size(self, blueprint: Blueprint) -> int:
         encoder, size = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
@@ -70,7 +53,9 @@ class EncoderFile(Checked):
             with safe_open(self.path, framework="pt") as file:
                 yield file
         except OSError as error:
-            raise unreadable(self.path, error) from None
+            raise ModelError(
+                f"map.path={self.path}: cannot be read ({error.strerror or error})", "name an existing file"
+            ) from None
         except SafetensorError as error:
             raise ModelError(
                 f"map.path={self.path}: is not a safetensors file ({error})", "save the encoder with safetensors"

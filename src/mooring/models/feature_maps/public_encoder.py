@@ -9,10 +9,11 @@ from torch import Tensor, nn
 from mooring.bounds import Checked
 from mooring.errors import ConfigError, ModelError
 from mooring.models.backbones import Block
+from mooring.models.encoder_reference import hash_only
 from mooring.models.encoders.preparation import VIEWS, EncoderViews
 from mooring.models.feature_maps.base import FeatureMap, Normalise, frozen
-from mooring.models.feature_maps.encoder_file import EncoderFile, content_name
-from mooring.models.feature_maps.file_map import FileMap
+from mooring.models.feature_maps.encoder_file import EncoderFile
+from mooring.models.feature_maps.file_maps import FileMap
 from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 from mooring.models.network import Blueprint
 from mooring.trees import CONTENT
@@ -36,7 +37,7 @@ class PublicEncoder(Checked):
     beside: FeatureMap | None = field(default_factory=lambda: WhitenedFilters(channels=352, filters=512))
     views: EncoderViews | None = None
     path: FilePath | None = field(
-        default=None, metadata={CONTENT: lambda path: None if path is None else content_name(path)}
+        default=None, metadata={CONTENT: lambda path: None if path is None else hash_only(path)}
     )
 
     def __post_init__(self) -> None:
