@@ -47,10 +47,10 @@ def methods(word: WordArgument = "", json: AsJson = False) -> None:
 
     Filter by a word: mooring methods lambda, mooring methods 2024
     """
-    from mooring.methods import GROUPS, METHOD_SOURCES, METHODS
+    from mooring.methods import GROUPS, METHODS
 
     rows = [
-        Listed(group, name, method.about, METHOD_SOURCES[name], uploads_of(method.fusion), cost_of_method(name))
+        Listed(group, name, method.about, method.reference, uploads_of(method.fusion), cost_of_method(name))
         for group, members in GROUPS.items()
         for name, method in members.items()
     ]
@@ -74,7 +74,7 @@ def fusions(word: WordArgument = "", json: AsJson = False) -> None:
     from mooring.fusion import FUSIONS
 
     rows = [
-        Listed(rule.group, kind, rule.about, rule.source, uploads_of(rule()), cost_of_fusion(rule()))
+        Listed(rule.group, kind, rule.about, rule.reference, uploads_of(rule()), cost_of_fusion(rule()))
         for kind, rule in FUSIONS.items()
     ]
     found = matching_rows(rows, word, "fusion")

@@ -28,7 +28,7 @@ class Analytic(Fusion):
     kind: ClassVar[str] = "analytic"
     group: ClassVar[FusionGroup] = "one head over statistics: clients train nothing"
     about: ClassVar[str] = "ridge regression on the sums of all clients' features and their products"
-    source: ClassVar[str] = "AFL: He et al., CVPR 2025"
+    reference: ClassVar[str] = "AFL: He et al., CVPR 2025"
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Affine)
     streams: ClassVar[bool] = True

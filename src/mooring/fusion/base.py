@@ -59,7 +59,7 @@ class Fusion(Checked, Protocol):
     kind: ClassVar[str]
     group: ClassVar[FusionGroup] = "other"
     about: ClassVar[str] = ""  # what it computes, in one line
-    source: ClassVar[str] = ""  # paper and year
+    reference: ClassVar[str] = ""  # paper and year
     cost: ClassVar[ServerCost] = "under a second"
     makes: ClassVar[Made] = ()  # classes of the predictors it returns and of the modules inside them
     streams: ClassVar[bool] = False  # reads the uploads once, one after the other, so that they can stay on disk

@@ -64,7 +64,7 @@ class Calibrated(Fusion):
     about: ClassVar[str] = (
         "another rule (fusion.rule) whose scores are divided by one temperature fitted on validation images"
     )
-    source: ClassVar[str] = "Guo et al., ICML 2017"
+    reference: ClassVar[str] = "Guo et al., ICML 2017"
     makes: ClassVar[Made] = (CalibratedPredictor,)
     rule: Fusion = ClassExpert()
 

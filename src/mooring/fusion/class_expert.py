@@ -39,7 +39,7 @@ class ClassExpert(Fusion):
     kind: ClassVar[str] = "class-expert"
     group: ClassVar[FusionGroup] = "ensembles: every prediction runs all clients' encoders"
     about: ClassVar[str] = "each class scored only by the clients that have images of it, weighed by how many"
-    source: ClassVar[str] = "Mooring, 2026"
+    reference: ClassVar[str] = "Mooring, 2026"
     makes: ClassVar[Made] = (ClassExpertPredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
 

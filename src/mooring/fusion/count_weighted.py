@@ -43,7 +43,7 @@ class CountWeighted(Fusion):
     about: ClassVar[str] = (
         "average of unit features; each prototype averaged over those clients that have images of its class"
     )
-    source: ClassVar[str] = "Mooring, 2026"
+    reference: ClassVar[str] = "Mooring, 2026"
     makes: ClassVar[Made] = (CountWeightedPredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts()})
 

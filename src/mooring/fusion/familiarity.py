@@ -47,7 +47,7 @@ class Familiarity(Fusion):
     about: ClassVar[str] = (
         "average of unit features, weighted by data share and by how familiar the image is to the client"
     )
-    source: ClassVar[str] = "Mooring, 2026"
+    reference: ClassVar[str] = "Mooring, 2026"
     makes: ClassVar[Made] = (FamiliarityPredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FeatureNorm()})
     exponent: NonNegative = 3.0

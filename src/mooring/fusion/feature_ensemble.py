@@ -40,7 +40,7 @@ class FeatureEnsemble(Fusion):
     about: ClassVar[str] = (
         "average of the clients' features, weighed by their shares of the data; nearest averaged prototype"
     )
-    source: ClassVar[str] = "FAFI: Zeng et al., ICML 2025"
+    reference: ClassVar[str] = "FAFI: Zeng et al., ICML 2025"
     makes: ClassVar[Made] = (FeatureEnsemblePredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     streams: ClassVar[bool] = True

@@ -28,7 +28,7 @@ class Fisher(Fusion):
     about: ClassVar[str] = (
         "average of all weights, each by how much the client's images determine it (Fisher information)"
     )
-    source: ClassVar[str] = "FedFisher: Jhunjhunwala et al., AISTATS 2024"
+    reference: ClassVar[str] = "FedFisher: Jhunjhunwala et al., AISTATS 2024"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FisherDiagonal()})
     damping: Positive = 1.0  # in units of the mean information

@@ -41,7 +41,7 @@ class GaussianHead(Fusion):
     kind: ClassVar[str] = "gaussian-head"
     group: ClassVar[FusionGroup] = "one head over statistics: clients train nothing"
     about: ClassVar[str] = "each class a Gaussian with the mean and covariance that the clients' sums give"
-    source: ClassVar[str] = "FedCGS: Guan et al., AAAI 2025"
+    reference: ClassVar[str] = "FedCGS: Guan et al., AAAI 2025"
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Posterior, Affine, Gaussians, DiagonalGaussians)
     streams: ClassVar[bool] = True

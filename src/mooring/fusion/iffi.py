@@ -52,7 +52,7 @@ class Iffi(Fusion):
     about: ClassVar[str] = (
         "average of the clients' features, each weighed by how far it is from the client's feature of noise"
     )
-    source: ClassVar[str] = "FAFI: Zeng et al., ICML 2025"
+    reference: ClassVar[str] = "FAFI: Zeng et al., ICML 2025"
     makes: ClassVar[Made] = (IffiPredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     streams: ClassVar[bool] = True

@@ -51,7 +51,7 @@ class LinearHeadFusion(Fusion):
     about: ClassVar[str] = (
         "ridge regression on the sums of all clients' features and their products, with probabilities"
     )
-    source: ClassVar[str] = "Mooring, 2026; the sums are those of AFL"
+    reference: ClassVar[str] = "Mooring, 2026; the sums are those of AFL"
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Affine, Posterior, Reduced)
     streams: ClassVar[bool] = True

@@ -33,7 +33,7 @@ class Mixture(Fusion):
     kind: ClassVar[str] = "mixture"
     group: ClassVar[FusionGroup] = "one head over statistics: clients train nothing"
     about: ClassVar[str] = "a linear head trained on features drawn from the clients' Gaussian mixtures"
-    source: ClassVar[str] = "FedPFT: Beitollahi et al. 2024"
+    reference: ClassVar[str] = "FedPFT: Beitollahi et al. 2024"
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Affine)
     map: FeatureMap = field(default_factory=RandomFilters)

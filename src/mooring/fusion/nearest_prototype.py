@@ -49,7 +49,7 @@ class NearestPrototype(Fusion):
     kind: ClassVar[str] = "nearest-prototype"
     group: ClassVar[FusionGroup] = "ensembles: every prediction runs all clients' encoders"
     about: ClassVar[str] = "nearest mean feature of a class, averaged over clients"
-    source: ClassVar[str] = "FedProto: Tan et al., AAAI 2022"
+    reference: ClassVar[str] = "FedProto: Tan et al., AAAI 2022"
     makes: ClassVar[Made] = (NearestPrototypePredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), ClassMeans(), LabelCounts()})
 

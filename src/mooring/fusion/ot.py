@@ -30,7 +30,7 @@ class OptimalTransport(Fusion):
     kind: ClassVar[str] = "ot"
     group: ClassVar[FusionGroup] = "one network by merging parameters"
     about: ClassVar[str] = "channels of all clients matched by optimal transport, then averaged"
-    source: ClassVar[str] = "OTFusion: Singh, Jaggi, NeurIPS 2020"
+    reference: ClassVar[str] = "OTFusion: Singh, Jaggi, NeurIPS 2020"
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})

@@ -29,7 +29,7 @@ class OutputEnsemble(Fusion):
     kind: ClassVar[str] = "output-ensemble"
     group: ClassVar[FusionGroup] = "ensembles: every prediction runs all clients' encoders"
     about: ClassVar[str] = "average of the clients' soft-max outputs, weighed by their shares of the data"
-    source: ClassVar[str] = "Guha et al. 2019"
+    reference: ClassVar[str] = "Guha et al. 2019"
     makes: ClassVar[Made] = (OutputEnsemblePredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     streams: ClassVar[bool] = True

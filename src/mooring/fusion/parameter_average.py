@@ -21,7 +21,7 @@ class ParameterAverage(Fusion):
     kind: ClassVar[str] = "parameter-average"
     group: ClassVar[FusionGroup] = "one network by merging parameters"
     about: ClassVar[str] = "average of all weights and buffers, by shares of the data"
-    source: ClassVar[str] = "FedAvg: McMahan et al., AISTATS 2017"
+    reference: ClassVar[str] = "FedAvg: McMahan et al., AISTATS 2017"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     streams: ClassVar[bool] = True

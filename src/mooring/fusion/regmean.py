@@ -28,7 +28,7 @@ class RegMean(Fusion):
     kind: ClassVar[str] = "regmean"
     group: ClassVar[FusionGroup] = "one network by merging parameters"
     about: ClassVar[str] = "each layer the least-squares fit to what the clients' layers answer to their own inputs"
-    source: ClassVar[str] = "RegMean: Jin et al., ICLR 2023"
+    reference: ClassVar[str] = "RegMean: Jin et al., ICLR 2023"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), Grams()})
     shrink: Fraction = 0.9  # 1: plain least squares

@@ -68,7 +68,7 @@ class StandardisedSum(Fusion):
     kind: ClassVar[str] = "standardised-sum"
     group: ClassVar[FusionGroup] = "ensembles: every prediction runs all clients' encoders"
     about: ClassVar[str] = "sum of the clients' features, each brought to mean 0 and deviation 1; nearest anchor"
-    source: ClassVar[str] = "FedSRA: UpcNlp 2026"
+    reference: ClassVar[str] = "FedSRA: UpcNlp 2026"
     makes: ClassVar[Made] = (StandardisedSumPredictor, StandardisedByBatch)
     moments: ScalePopulation = "own-images"
 

@@ -5,7 +5,6 @@ from mooring.methods.alignment import ALIGNMENT
 from mooring.methods.baselines import BASELINES, MOORING, STATISTICS
 from mooring.methods.method import Method, maps_of, track_of
 from mooring.methods.notes import PLAIN, PUBLIC_BANK
-from mooring.methods.sources import METHOD_SOURCES
 
 GROUPS: dict[str, dict[str, Method]] = {
     "the default": MOORING,
@@ -17,4 +16,4 @@ GROUPS: dict[str, dict[str, Method]] = {
 }
 METHODS: dict[str, Method] = {name: method for group in GROUPS.values() for name, method in group.items()}
 
-__all__ = ["FAFI", "GROUPS", "METHODS", "METHOD_SOURCES", "Method", "maps_of", "track_of"]
+__all__ = ["FAFI", "GROUPS", "METHODS", "Method", "maps_of", "track_of"]

@@ -15,6 +15,8 @@ from mooring.uploads.moments import Moments
 from mooring.uploads.noised import NoisedMoments
 from mooring.weighting import Weighting
 
+OURS = "Mooring, 2026"  # as the reference of a method
+
 Track = Literal["trained from scratch", "frozen encoder", "public", "statistics only"]
 
 
@@ -22,8 +24,8 @@ Track = Literal["trained from scratch", "frozen encoder", "public", "statistics 
 class Method(Checked):
     """A client recipe and a fusion.
 
-    Without a fusion nothing is fused, and the result is the mean over the clients (the control `local-only`);
-    `pooled` shards put everybody's data in one place (the control `centralised`).
+    Without a fusion, the result is the mean over the clients (the control `local-only`). With `pooled` shards, one
+    client has all data (the control `centralised`).
 
     >>> from mooring import METHODS
     >>> METHODS["v7"].fusion.kind, METHODS["v7"].track
@@ -34,7 +36,8 @@ class Method(Checked):
     fusion: Fusion | None
     shards: Literal["private", "pooled"] = "private"
     bank: Bank | None = None  # public features that clients receive before they train
-    about: str = field(default="", compare=False)  # one line for people; no part of what the method is
+    about: str = field(default="", compare=False)  # one line for people, not part of the method's identity
+    reference: str = field(default="", compare=False)  # paper and year, lab note, or public code
 
     @property
     def track(self) -> Track:
@@ -45,10 +48,10 @@ class Method(Checked):
         maps = [] if self.fusion is None else maps_of(self.fusion)
         return next((features.side(LARGE) for features in maps if isinstance(features, SIZED)), None)
 
-    def aligned(self, weight: Weighting, about: str, term: LossTerm | None = None) -> "Method":
-        """This method with its prototypes moored to a simplex by `weight`."""
+    def aligned(self, weight: Weighting, about: str, term: LossTerm | None = None, reference: str = "") -> "Method":
+        """This method with its prototypes pulled to a simplex, weighted by `weight`."""
         align = Alignment(weight=weight, term=term or MeanSquared())
-        return replace(self, client=replace(self.client, align=align), about=about)
+        return replace(self, client=replace(self.client, align=align), about=about, reference=reference)
 
     def clipped(self, style: Clipping) -> "Method":
         return replace(self, client=replace(self.client, clip=style))
@@ -59,7 +62,7 @@ class Method(Checked):
 
 
 def track_of(fusion: Fusion) -> Track:
-    """What may be compared with what: the results of another track were given more, or ask for less."""
+    """Results are comparable within a track only: other tracks use other resources."""
     if any(part.trained for part in fusion.needs):
         return "trained from scratch"
     maps = maps_of(fusion)

@@ -20,6 +20,7 @@ METHOD = OfRecord(
         "shards": "`pooled` puts everybody's data in one place: a control, not federated learning",
         "bank": "public features that clients receive before they train, see below",
         "about": "one line for people",
+        "reference": "where the method comes from: a paper and its year, or a lab note",
     },
     (ExtraKey("name", "a name", "custom", "which method the tree starts from; written out in full, it needs none"),),
 )

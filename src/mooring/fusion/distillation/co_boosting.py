@@ -38,7 +38,7 @@ class CoBoosting(Fusion):
     kind: ClassVar[str] = "co-boosting"
     group: ClassVar[FusionGroup] = "one network by training at the server"
     about: ClassVar[str] = "as dense, on images made harder, and with the clients' weights in the average learned too"
-    source: ClassVar[str] = "Co-Boosting: Dai et al., ICLR 2024"
+    reference: ClassVar[str] = "Co-Boosting: Dai et al., ICLR 2024"
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})

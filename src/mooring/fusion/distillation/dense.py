@@ -33,7 +33,7 @@ class Dense(Fusion):
     kind: ClassVar[str] = "dense"
     group: ClassVar[FusionGroup] = "one network by training at the server"
     about: ClassVar[str] = "a network trained to answer as the clients' average does, on images that a generator makes"
-    source: ClassVar[str] = "DENSE: Zhang et al., NeurIPS 2022"
+    reference: ClassVar[str] = "DENSE: Zhang et al., NeurIPS 2022"
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})

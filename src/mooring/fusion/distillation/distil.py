@@ -35,7 +35,7 @@ class Distil(Fusion):
     about: ClassVar[str] = (
         "a network trained to answer as another rule (fusion.teacher) does, on drawn or public images"
     )
-    source: ClassVar[str] = "Hinton et al. 2015"
+    reference: ClassVar[str] = "Hinton et al. 2015"
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
     teacher: Fusion = ClassExpert()
