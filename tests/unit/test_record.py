@@ -51,6 +51,7 @@ RESULT = Result(
     rounds=(RoundRecord(0, METRICS, (ROW,), 0.6, 0.1, 2),),
     partition=PartitionSummary(20, 2, (12, 8), ((12, 0), (0, 8)), (1, 1), (0.0, 0.0), (0.0, 0.0), 0.2, 1.0, 1.0, "ab"),
     seeds=Seeds(1, 2),
+    complete=True,
     dataset="digits",
     data_sha256="cd",
     test_images=360,

@@ -4,6 +4,7 @@ from math import e
 from types import SimpleNamespace
 
 import pytest
+from small_results import small_result
 from study_records import records, run_of
 
 from mooring.errors import StoreError
@@ -13,7 +14,7 @@ from mooring.notes.measures import Client, Extreme, FromPeak, Fused, Log10, Quot
 from mooring.notes.over_rounds import AT
 from mooring.notes.statistics import spearman
 from mooring.notes.tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
-from mooring.record import Metrics, Result, RoundRecord, Seeds
+from mooring.record import Metrics, RoundRecord, RunResult, Seeds
 from mooring.reports.table import PlottedLine, Quoted, Spread
 from mooring.types import PartitionSummary
 
@@ -27,7 +28,7 @@ def run(fused=None, trained=None, seed=1, epochs=(), **fields):
 def trained_on(**summary):
     """The result of a training whose partition is known."""
     partition = PartitionSummary(None, 3, **summary)
-    return Result("v7", 0.5, (RoundRecord(0, Metrics(0.5)),), partition, Seeds(1, 1))
+    return small_result("v7", Metrics(0.5), partition)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_rank_correlation():
     assert spearman([1, 2, 3], [1, 1, 1]) is None
 
 
-FUSED = Result("v12", 0.7, (RoundRecord(9, Metrics(0.7)),), PartitionSummary(None, 5), Seeds(2, 2))
+FUSED = RunResult("v12", 0.7, (RoundRecord(9, Metrics(0.7)),), PartitionSummary(None, 5), Seeds(2, 2))
 
 
 def test_a_fusion_made_afterwards_has_one_accuracy_and_the_records_of_its_training(v12_run):

@@ -4,6 +4,7 @@ from math import hypot
 
 import pytest
 from report_folders import scored
+from small_results import small_result
 
 from mooring.cli.progress import fused
 from mooring.cli.sweep_tables import caption, summary_table, verdict
@@ -11,11 +12,10 @@ from mooring.cli.tables import chance, on_what, results_table, short_names
 from mooring.config import load_plan
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
-from mooring.record import Metrics, Result, RoundRecord, Seeds, TimeSpent
+from mooring.record import Metrics, TimeSpent
 from mooring.sweep.best import best_combinations
 from mooring.sweep.summary import summarised
 from mooring.sweep.tables import SweepTables, write_tables
-from mooring.types import PartitionSummary
 from mooring.wording import interval_of
 
 
@@ -56,8 +56,7 @@ def test_chance_is_always_saying_the_most_frequent_class():
 
 def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
     metrics = Metrics(0.8, confusion=((50, 10), (10, 30)), per_class_auc=(0.9, 0.9))
-    rounds = (RoundRecord(0, metrics),)
-    result = Result("v7", 0.8, rounds, PartitionSummary(3, 10), Seeds(1, 1), test_images=100, classes=("well", "ill"))
+    result = small_result(metrics=metrics, test_images=100, classes=("well", "ill"))
     results_table([("runs/v7", result)])
     shown = capsys.readouterr().out
     assert "sensitivity  95 % interval  specificity  95 % interval    AUC" in shown
@@ -74,16 +73,14 @@ def test_what_was_changed_of_a_method_does_not_burst_its_column():
         "v7 + weight.base.value=3, training.rounds=2",
         "v7 + weight.base.value=4, seed=2",
     )
-    rounds, partition = (RoundRecord(0, Metrics(0.8)),), PartitionSummary(3, 10)
-    results = [Result(label, 0.8, rounds, partition, Seeds(1, 1)) for label in labels]
+    results = [small_result(label) for label in labels]
     assert short_names(results) == ["v7", "v7 + fusion=iffi", "v7 + 2 changes (1)", "v7 + 2 changes (2)"]
 
 
 @pytest.mark.parametrize(("evaluate", "images", "told"), [(3.0, 10_000, True), (1.0, 10_000, False), (3.0, 500, False)])
 def test_who_spends_much_time_on_evaluation_is_told_how_to_spend_less(capsys, evaluate, images, told):
-    rounds, partition = (RoundRecord(0, Metrics(0.8)),), PartitionSummary(3, 10)
     spent = TimeSpent(prepare=0.5, train=6.0, fuse=0.3, evaluate=evaluate, write=0.2)
-    results_table([("runs/v7", Result("v7", 0.8, rounds, partition, Seeds(1, 1), test_images=images, spent=spent))])
+    results_table([("runs/v7", small_result(test_images=images, spent=spent))])
     line = "evaluation took 30 % of the time; data.test_limit=2000 tests on fewer images"
     assert (line in capsys.readouterr().out) is told
 

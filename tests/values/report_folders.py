@@ -12,10 +12,10 @@ from mooring.notes.run_study import plans, run_study
 from mooring.record import (
     FusionRecord,
     Metrics,
-    Result,
     RoundRecord,
     RunFolder,
     RunRecord,
+    RunResult,
     Seeds,
     SiteRecord,
     SweepMember,
@@ -104,7 +104,7 @@ def scored(factors, accuracy, images=None, **changes):
         return RunRecord("run", (), {}, factors=factors)
     last = RoundRecord(0, changes.pop("metrics", Metrics(accuracy)))
     partition, seeds = PartitionSummary(None, 1), Seeds(1, 1)
-    result = Result("v4", accuracy, (last,), partition, seeds, test_images=images, **changes)
+    result = RunResult("v4", accuracy, (last,), partition, seeds, test_images=images, **changes)
     return RunRecord("run", (), {0: accuracy}, result, factors=factors)
 
 

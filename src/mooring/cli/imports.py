@@ -10,7 +10,7 @@ from mooring.cli.arguments import AsJson, as_object, print_json, say
 from mooring.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
-    from mooring.record import Result
+    from mooring.record import ImportedResult
 
 OUT, METHOD = "out=", "method="
 YAML = (".yaml", ".yml")
@@ -49,7 +49,7 @@ def import_(
 def import_logs(logs: list[Path], out: str | None, json: bool) -> None:
     from mooring.notes.imports import import_log
 
-    imported: list[tuple[Path, Path, Result]] = []
+    imported: list[tuple[Path, Path, ImportedResult]] = []
     for log in logs:
         place = Path(out, *([log.stem] if len(logs) > 1 else [])) if out else None
         imported += [(folder, log, result) for folder, result in import_log(log, place)]
@@ -59,13 +59,13 @@ def import_logs(logs: list[Path], out: str | None, json: bool) -> None:
     for folder, log, result in imported:
         accuracy = "no fused accuracy" if isnan(result.accuracy) else f"accuracy {result.accuracy:.4f}"
         origin = result.origin
-        mark = " (inferred)" if origin is not None and origin.identified == "inferred" else ""
+        mark = " (inferred)" if origin.identified == "inferred" else ""
         say(f"{log}: {result.method}{mark} on {result.dataset or 'unknown data'}, {accuracy}, {folder}")
-        if origin is not None and origin.identified != "read":
+        if origin.identified != "read":
             say(f"  because {'; '.join(origin.evidence)}")
 
 
-def as_row(folder: Path, log: Path, result: "Result") -> dict[str, object]:
+def as_row(folder: Path, log: Path, result: "ImportedResult") -> dict[str, object]:
     """What `--json` says of one experiment."""
     origin = as_object(result.origin)
     shown = {key: getattr(result, key) for key in SHOWN}

@@ -12,7 +12,7 @@ from mooring.errors import StoreError
 from mooring.events import ClientRecord
 from mooring.fusion import FeatureEnsemble, Iffi
 from mooring.losses import MeanSquared, SupCon
-from mooring.record import Result, RunFolder, RunRecord
+from mooring.record import RunFolder, RunRecord, RunResult
 from mooring.weighting import Weighting
 
 SMALLEST, LARGEST = 1e-100, 1e100
@@ -104,7 +104,7 @@ def setting_of(experiment: Experiment, classes: int, dimension: int | None) -> T
     )
 
 
-def setting_of_log(settings: Mapping[str, object], result: Result) -> TrainingSetup:
+def setting_of_log(settings: Mapping[str, object], result: RunResult) -> TrainingSetup:
     training, model = (part if isinstance(part, dict) else {} for part in map(settings.get, ("training", "model")))
     batch = training.get("batch_size")
     return TrainingSetup(

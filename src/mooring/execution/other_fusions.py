@@ -82,11 +82,7 @@ class FinishedRun:
         """Refused if there are no uploads, or if the test images are others than they were."""
         keep_freed_memory()
         folder = RunFolder(path)
-        result = folder.result
-        if result.origin is not None:
-            raise StoreError(
-                f"{path}: was imported from {result.origin.log}, which holds no uploads", "fuse a run made here"
-            )
+        result = folder.own_result
         folder.experiment_file  # noqa: B018  # raises an error if the clients trained by another
         experiment = reload(path, overrides, trust)
         with reading_progress(emit):
@@ -101,7 +97,7 @@ class FinishedRun:
 
     @property
     def result(self) -> Result:
-        return self.folder.result
+        return self.folder.own_result
 
     def federation(self, reason: str) -> Federation:
         """Everybody's images, with the reason shown; raises an error if the clients trained on others."""

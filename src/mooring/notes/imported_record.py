@@ -9,7 +9,7 @@ from mooring.notes.identify import version_of
 from mooring.notes.logged import LogEntry, Logged
 from mooring.notes.translation import json_value
 from mooring.notes.variants import Identified
-from mooring.record import Metrics, Origin, Result, RoundRecord, Seeds, SiteRecord
+from mooring.record import ImportedResult, Metrics, Origin, RoundRecord, Seeds, SiteRecord
 from mooring.types import PartitionSummary
 
 UNKNOWN = float("nan")
@@ -58,12 +58,12 @@ def inferred(logged: Logged, identified: Identified) -> dict[str, str]:
     return {"lambda_felt": FELT_RAW}
 
 
-def result_of(logged: Logged, identified: Identified, tree: Tree, origin: Origin) -> Result:
+def result_of(logged: Logged, identified: Identified, tree: Tree, origin: Origin) -> ImportedResult:
     """What `result.json` says: as a run, and where it was imported from."""
     _, fused = logged.server
     rounds = tuple(round_of(logged, identified, round_) for round_ in sorted(fused) or logged.rounds)
     planned = tree["training"]["rounds"]
-    return Result(
+    return ImportedResult(
         method=identified.method,
         accuracy=rounds[-1].accuracy,
         rounds=rounds,

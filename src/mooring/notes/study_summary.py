@@ -9,7 +9,7 @@ from mooring.notes.evidence import Evidence
 from mooring.notes.measures import Measure
 from mooring.notes.statistics import Sample, sample
 from mooring.notes.study_record import DecidedClaim, Observation
-from mooring.record import Result
+from mooring.record import RunResult
 from mooring.wording import matching_digits
 
 
@@ -83,7 +83,7 @@ def ran(experiments: Iterable[Experiment]) -> str:
     return ", ".join(count_phrase(phrase, values) for phrase, values in choices.items() if values)
 
 
-def images_of(results: Iterable[Result | None]) -> str:
+def images_of(results: Iterable[RunResult | None]) -> str:
     """`360 test images, of which guessing gets 0.103`"""
     known = [result for result in results if result is not None and result.test_images]
     images = alternatives(f"{result.test_images:,}" for result in known)

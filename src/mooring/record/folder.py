@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import TypeVar, overload
 
 from mooring.errors import StoreError
 from mooring.record import _uploads
@@ -20,7 +20,7 @@ from mooring.record.files import (
     unsealed,
     write_json,
 )
-from mooring.record.result import FORMAT, Environment, FusionRecord, Result, UploadRecord
+from mooring.record.result import FORMAT, Environment, FusionRecord, ImportedResult, Result, RunResult, UploadRecord
 from mooring.record.run import RunRecord, run_record
 from mooring.types import Upload
 
@@ -77,8 +77,8 @@ class RunFolder:
             return None
 
     @cached_property
-    def result(self) -> Result:
-        """The result; raises an error if it is missing or malformed."""
+    def result(self) -> RunResult:
+        """The result, an `ImportedResult` if it was read from a log; raises an error if it is missing or malformed."""
         path = self.path / RESULT
         if not self.ended and (self.path / "state").is_dir():
             way_on = f"if nobody runs it, go on with: mooring resume {self.path}"
@@ -88,7 +88,16 @@ class RunFolder:
         if not isinstance(tree, dict) or tree.get("format") != FORMAT:
             written = tree.get("format", "unknown") if isinstance(tree, dict) else "unknown"
             raise StoreError(f"{path}: has format {written}, this version reads {FORMAT}", AGAIN)
-        return unsealed(Result, tree, path, AGAIN)
+        return unsealed(result_type(tree), tree, path, AGAIN)
+
+    @property
+    def own_result(self) -> Result:
+        """The result of a run that was made here; an imported one is an error."""
+        result = self.result
+        if isinstance(result, Result):
+            return result
+        log = result.origin.log if result.origin else "a log"
+        raise StoreError(f"{self.path}: was imported from {log}, not run here", "name a run that was made here")
 
     @cached_property
     def events(self) -> tuple[TimedEvent, ...]:
@@ -121,17 +130,17 @@ class RunFolder:
                 f"out={self.path}: cannot be read ({error.strerror})", "choose another folder with out=..."
             ) from None
         self.reject_imported()
-        result = self.result
+        result = self.own_result
         if result.fingerprint != fingerprint:
             raise StoreError(
                 f"out={self.path}: holds the result of another experiment ({result.method}, "
-                f"fingerprint {str(result.fingerprint)[:8]})",
+                f"fingerprint {result.fingerprint[:8]})",
                 "choose another folder with out=..., or repeat with --again to replace it",
             )
         return result if result.complete else None
 
     def reject_imported(self) -> None:
-        """What was read from a log cannot be gone on with: it says too little of its experiment."""
+        """An imported run cannot be continued: its log does not tell the whole experiment."""
         if self.ended and self.result.origin is not None:
             raise StoreError(
                 f"out={self.path}: was imported from {self.result.origin.log}, not run here",
@@ -183,12 +192,19 @@ class StoredUploads(Sequence[Upload]):
         return sum(record.bytes for record in self.records) <= SMALL
 
 
-def write_result(folder: Path, result: Result) -> Result:
-    """The answer, sealed, with the hashes of the files beside it; as a reader finds it."""
+def result_type(tree: dict[str, object]) -> type[RunResult]:
+    return Result if tree.get("origin") is None else ImportedResult
+
+
+ResultT = TypeVar("ResultT", bound=RunResult)
+
+
+def write_result(folder: Path, result: ResultT) -> ResultT:
+    """Write the result with its hash and the hashes of the files beside it; return it as a reader finds it."""
     there = [name for name in KNOWN if (folder / name).exists()]
     files = {name: file_sha256(folder / name) for name in there}
     tree = sealed(replace(result, files=files))
-    written: Result = from_tree(Result, tree)
+    written: ResultT = from_tree(type(result), tree)
     write_json(folder / RESULT, tree, folder)
     return written
 

@@ -1,4 +1,4 @@
-"""Run folders that were not run here: made of a log, which stays beside what was read from it."""
+"""Run folders of imported runs: the log, and what was read from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from mooring.events import Event
 from mooring.record._events import EVENTS, TimedEvent, event_line, header
 from mooring.record.files import LOCK, locked, write_atomically
 from mooring.record.folder import EXPERIMENT, LOG, RunFolder, write_result
-from mooring.record.result import Origin, Result, Settings
+from mooring.record.result import ImportedResult, Origin, Settings
 from mooring.record.run import RunRecord, run_record
 
 
@@ -21,20 +21,21 @@ class Imported:
     experiment_yaml: str
     settings: Settings  # the same as a tree
     events: Sequence[Event]
-    result: Result
-    origin: Origin
+    result: ImportedResult
 
     @property
     def record(self) -> RunRecord:
         """As if it were read from its folder."""
-        return run_record(self.origin.log, [TimedEvent(None, event) for event in self.events], self.result)
+        return run_record(self.result.origin.log, [TimedEvent(None, event) for event in self.events], self.result)
 
 
-def write_imported(folder: Path, imported: Imported) -> Result:
-    """All of it, the result last, and as it was written; the same log may be imported again, anything else in the
-    folder is left alone."""
+def write_imported(folder: Path, imported: Imported) -> ImportedResult:
+    """Write everything, the result last, and return the result as it was written.
+
+    The same log may be imported again; a folder with anything else in it is an error.
+    """
     with locked(folder):
-        reject_foreign(folder, imported.origin)
+        reject_foreign(folder, imported.result.origin)
         write_atomically(folder / LOG, imported.log.encode())
         write_atomically(folder / EXPERIMENT, imported.experiment_yaml.encode())
         lines = [header(), *(event_line(event, None) for event in imported.events)]

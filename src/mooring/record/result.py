@@ -1,7 +1,7 @@
 """What came out of a run: the types behind `result.json` and `fusions/*.json`. Nothing here is computed by readers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from statistics import fmean
 from typing import Literal
 
@@ -146,22 +146,16 @@ class TimeSpent:
 
 
 @dataclass(frozen=True)
-class Result:
-    """What `result.json` says.
-
-    >>> from pathlib import Path
-    >>> from mooring import RunFolder
-    >>> result = RunFolder(Path("runs/v12")).result
-    >>> result.method, result.accuracy == result.last.metrics.accuracy
-    ('v12', True)
-    """
+class RunResult:
+    """What `result.json` says about any run; None where the log of an imported run does not tell it."""
 
     method: str
     accuracy: float  # fused, after the last round
     rounds: tuple[RoundRecord, ...]
     partition: PartitionSummary
     seeds: Seeds
-    complete: bool | None = True  # False: a client failed; None: a log does not tell
+    _: KW_ONLY
+    complete: bool | None = None  # False: a client failed
     dataset: str | None = None
     data_sha256: str | None = None
     test_images: int | None = None
@@ -180,7 +174,7 @@ class Result:
     command: str | None = None  # that made it
     date: str | None = None  # when it ended
     environment: Environment | None = None
-    origin: Origin | None = None  # of a result that was not made here
+    origin: Origin | None = None  # of an imported run
     files: Mapping[str, str] = field(default_factory=dict)  # SHA-256 of the files beside it: experiment, events, model
     format: int = FORMAT
 
@@ -210,6 +204,33 @@ class Result:
     def delivered(self, round_: int) -> dict[int, UploadRecord]:
         """The uploads of a round by client."""
         return {upload.client: upload for upload in self.uploads if upload.round == round_}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(RunResult):
+    """The result of a run that was made here.
+
+    >>> from pathlib import Path
+    >>> from mooring import RunFolder
+    >>> result = RunFolder(Path("runs/v12")).own_result
+    >>> result.method, result.accuracy == result.last.metrics.accuracy
+    ('v12', True)
+    """
+
+    complete: bool
+    dataset: str
+    test_images: int
+    fingerprint: str
+    job_sha256: str
+    download_bytes: int
+    origin: None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportedResult(RunResult):
+    """The result that a log tells of a run which was not made here."""
+
+    origin: Origin
 
 
 @dataclass(frozen=True)

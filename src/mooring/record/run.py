@@ -17,7 +17,7 @@ from mooring.events import (
     SnapshotFused,
 )
 from mooring.record._events import TimedEvent
-from mooring.record.result import FusionRecord, Result
+from mooring.record.result import FusionRecord, Result, RunResult
 
 FINISHED = "finished"
 
@@ -52,7 +52,7 @@ class RunRecord:
     name: str
     clients: tuple[ClientHistory, ...]
     fused: Mapping[int, float]  # round -> fused accuracy
-    result: Result | None = None  # None while it is running
+    result: RunResult | None = None  # None while it is running
     remarks: tuple[str, ...] = ()  # what a reader should know, such as what was inferred and not read
     events: tuple[TimedEvent, ...] = field(default=(), repr=False)
     factors: Mapping[str, Any] = field(default_factory=dict)  # what sets it apart in its sweep
@@ -121,12 +121,12 @@ def fused_result(result: Result, row: FusionRecord) -> Result:
     )
 
 
-def with_result(record: RunRecord, result: Result) -> RunRecord:
+def with_result(record: RunRecord, result: RunResult) -> RunRecord:
     """The same training under another result."""
     return replace(record, result=result, fused={row.round: row.accuracy for row in result.rounds})
 
 
-def run_record(name: str, events: Iterable[TimedEvent], result: Result | None) -> RunRecord:
+def run_record(name: str, events: Iterable[TimedEvent], result: RunResult | None) -> RunRecord:
     """Events and result, put together by client."""
     kept = tuple(events)
     rows = {(own.round, own.client): own for row in result.rounds for own in row.clients} if result else {}
@@ -171,7 +171,7 @@ class _Courses:
             case Remark(text=text):
                 self.remarks.append(text)
 
-    def histories(self, result: Result | None) -> Iterator[ClientHistory]:
+    def histories(self, result: RunResult | None) -> Iterator[ClientHistory]:
         summary = result.partition if result else self.drawn.summary if self.drawn else None
         names = {site.number: site.name for site in result.sites} if result else {}
         if self.drawn and not names:

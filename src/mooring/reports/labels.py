@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from mooring.record import Result
+from mooring.record import RunResult
 from mooring.reports.report_data import Run, identity, run_digest, varying
 from mooring.wording import setting
 
@@ -44,7 +44,7 @@ def method_of(run: Run, keys: Collection[str]) -> str:
     return run.experiment.label_beside(keys) if run.experiment else imported_label(run.result)
 
 
-def imported_label(result: Result) -> str:
+def imported_label(result: RunResult) -> str:
     """The method of a log, with a mark where it was inferred."""
     known = result.origin.identified if result.origin else "unknown"
     return f"{result.method} (inferred)" if known == "inferred" else result.method

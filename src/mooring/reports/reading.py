@@ -9,7 +9,17 @@ from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded, parse
 from mooring.config.tree import read_file
 from mooring.doctor import case_of, examine
 from mooring.errors import StoreError
-from mooring.record import FINISHED, SWEEP, FusionRecord, RunFolder, SweepMember, fused_result, read_fusion, with_result
+from mooring.record import (
+    FINISHED,
+    SWEEP,
+    FusionRecord,
+    Result,
+    RunFolder,
+    SweepMember,
+    fused_result,
+    read_fusion,
+    with_result,
+)
 from mooring.reports.labels import label_runs
 from mooring.reports.report_data import NO_EXTENSION, Extension, ReportData, Run
 from mooring.sweep.members import recorded_sweep
@@ -42,10 +52,10 @@ def read_run(path: Path, factors: Mapping[str, object], sweep: str, trust: Trust
 
 def read_fused(path: Path, member: SweepMember, trainer: Run, trust: Trust) -> Run | None:
     """The run that trained it, with the figures of this fusion; None if the fusion is not of this training."""
-    row = read_fusion(path)
-    if trainer.experiment is None or row.fingerprint != trainer.result.fingerprint:
+    row, trained = read_fusion(path), trainer.result
+    if trainer.experiment is None or not isinstance(trained, Result) or row.fingerprint != trained.fingerprint:
         return None
-    record = with_result(trainer.record, fused_result(trainer.result, row))
+    record = with_result(trainer.record, fused_result(trained, row))
     return replace(
         trainer,
         record=replace(record, name=member.name, factors=member.factors),

@@ -13,9 +13,9 @@ from mooring.record import (
     Environment,
     FusionRecord,
     Metric,
-    Result,
     RoundRecord,
     RunRecord,
+    RunResult,
     positive_label,
 )
 from mooring.reports.figure import Figure
@@ -47,7 +47,7 @@ class Run:
         return self.record.name
 
     @property
-    def result(self) -> Result:
+    def result(self) -> RunResult:
         assert self.record.result is not None  # a run that is not finished is not reported on
         return self.record.result
 

@@ -58,7 +58,7 @@ class Member:
         folder = RunFolder(self.folder)
         if not folder.ended:
             return None
-        return folder.result if folder.result.fingerprint == self.experiment.fingerprint() else None
+        return folder.own_result if folder.own_result.fingerprint == self.experiment.fingerprint() else None
 
     @property
     def result(self) -> Result | None:

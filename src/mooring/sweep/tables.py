@@ -11,8 +11,8 @@ from mooring.config.plan import Plan
 from mooring.record import (
     FINISHED,
     PositiveClass,
-    Result,
     RunRecord,
+    RunResult,
     positive_class,
     positive_label,
     values_of,
@@ -31,7 +31,7 @@ class SweepTables:
     summary: tuple[SummaryRow, ...]
     leads: tuple[Best[Factors], ...] = ()
 
-    def of(self, row: SummaryRow) -> list[Result]:
+    def of(self, row: SummaryRow) -> list[RunResult]:
         """What came out of the runs behind a line of the summary, seed by seed."""
         same = (run.result for run in self.results if row.factors.items() <= run.factors.items())
         return [result for result in same if result is not None]
@@ -89,7 +89,7 @@ def summary_cells(row: SummaryRow) -> dict[str, SummaryCell]:
     return cells
 
 
-def class_cells(results: Sequence[Result], label: str | None) -> dict[str, SummaryCell]:
+def class_cells(results: Sequence[RunResult], label: str | None) -> dict[str, SummaryCell]:
     """One class against all others, as medicine counts: its name and means over these results; nothing without one."""
     if label is None:
         return {}
@@ -103,7 +103,7 @@ def class_cells(results: Sequence[Result], label: str | None) -> dict[str, Summa
     return {"positive_class": label} | {name: fmean(values) if values else None for name, values in known.items()}
 
 
-def of_class(results: Iterable[Result], label: str) -> Iterator[PositiveClass]:
+def of_class(results: Iterable[RunResult], label: str) -> Iterator[PositiveClass]:
     """This class in every result that has it."""
     for result in results:
         if label in result.classes:

@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 from mooring.config.tree import read_file
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, SnapshotFused
-from mooring.record import Result, RunFolder, TimedEvent, values_of
+from mooring.record import RunFolder, RunResult, TimedEvent, values_of
 
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "train_accuracy")
 PlainValue = str | int | float | bool
@@ -79,7 +79,7 @@ def from_events(events: tuple[TimedEvent, ...]) -> Iterator[MetricPoint]:
                 yield from numbers(f"/client-{row.client}", row.round, own, timed.time)
 
 
-def alone(events: tuple[TimedEvent, ...], result: Result | None) -> Iterator[MetricPoint]:
+def alone(events: tuple[TimedEvent, ...], result: RunResult | None) -> Iterator[MetricPoint]:
     """What clients reach by themselves is known with the result."""
     times = {timed.event.round: timed.time for timed in events if isinstance(timed.event, SnapshotFused)}
     for row in () if result is None else result.rounds:
@@ -95,12 +95,12 @@ def numbers(suffix: str, round_: int, values: Mapping[str, float | None], time: 
             yield MetricPoint(f"{name}{suffix}", round_, float(value), time or 0.0)
 
 
-def final_of(result: Result) -> dict[str, float]:
+def final_of(result: RunResult) -> dict[str, float]:
     figures = values_of(result.metrics) | {"seconds": result.seconds, "upload_bytes": result.upload_bytes}
     return {name: float(value) for name, value in figures.items() if value is not None}
 
 
-def run_facts(folder: RunFolder, result: Result | None) -> dict[str, str]:
+def run_facts(folder: RunFolder, result: RunResult | None) -> dict[str, str]:
     facts: dict[str, str | None] = {"folder": str(folder.path.absolute())}
     if result is not None:
         facts |= {"fingerprint": result.fingerprint, "dataset": result.dataset, "method": result.method}
