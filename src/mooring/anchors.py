@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from mooring.bounds import Checked
-from mooring.models.simplex import simplex_etf
+from mooring.models.heads import simplex_etf
 from mooring.schedules import ScheduleName, at
 from mooring.types import Progress
 

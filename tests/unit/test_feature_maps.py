@@ -8,8 +8,8 @@ from safetensors.torch import save_file
 
 from mooring.errors import ModelError
 from mooring.models.feature_maps import FEATURE_MAPS, EncoderFile, RandomEncoder, RandomFilters, WhitenedFilters
-from mooring.models.feature_maps.dead_leaves import dead_leaves
-from mooring.models.feature_maps.random_filters import CONTRAST, PatchFilters
+from mooring.models.feature_maps.synthetic import dead_leaves
+from mooring.models.feature_maps.untrained import CONTRAST, PatchFilters
 from mooring.models.feature_maps.whitened_filters import Responses, principal
 from mooring.processes import threads
 from mooring.uploads import Encoder

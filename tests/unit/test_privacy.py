@@ -15,8 +15,7 @@ from mooring.fusion.base import Server
 from mooring.fusion.saved import decode_predictor, encode_predictor
 from mooring.models.backbones import DigitsNet
 from mooring.models.feature_maps import Pixels, RandomFilters
-from mooring.models.feature_maps.reduction import reduced, reduction
-from mooring.models.feature_maps.synthetic import dead_leaves
+from mooring.models.feature_maps.synthetic import dead_leaf_discs, reduced, reduction
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Blueprint
 from mooring.trees import canonical_json, to_tree
@@ -173,7 +172,7 @@ def test_epsilon_and_delta_are_within_reason():
 
 
 def test_dead_leaves_have_edges_and_flat_parts():
-    images = dead_leaves((3, 32, 32), 16).float()
+    images = dead_leaf_discs((3, 32, 32), 16).float()
     steps = (images[..., 1:] - images[..., :-1]).abs()
     assert (steps == 0).float().mean() > 0.5
     assert (steps > 50).float().mean() > 0.02

@@ -10,10 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mooring.data.augment import LUMA
-from mooring.data.groups import take_groups
 from mooring.data.images import ImageSet, Source
 from mooring.data.partition import Partitioner, Population, divide
-from mooring.data.partition.base import indices_by_client
+from mooring.data.partition.base import indices_by_client, take_groups
 from mooring.data.partition.statistics import Partition
 from mooring.data.sites import SimulatedSite, site_names
 from mooring.errors import DataError

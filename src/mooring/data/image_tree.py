@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from mooring.data.groups import take_groups
+from mooring.data.partition.base import take_groups
 from mooring.data.pixels import SUFFIXES
 from mooring.errors import DataError
 

@@ -13,7 +13,7 @@ from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.layers import outputs
 from mooring.models.encoders.preparation import NORMALISATIONS, VIEWS, EncoderViews, Preparation
 from mooring.models.encoders.session import OnnxFeatures, SessionPlan
-from mooring.models.feature_maps.random_filters import CONTRAST, GRID, PatchFilters
+from mooring.models.feature_maps.untrained import CONTRAST, GRID, PatchFilters
 from mooring.models.feature_maps.whitened_filters import Responses, patches_of, regions
 
 

@@ -1,15 +1,18 @@
-"""One file from its address to its final name: continued where it stopped, and verified before it gets that name."""
+"""Downloads one file: continued where it stopped, verified before it gets its name; and unpacks archives."""
 
 import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tarfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPMessage
 from io import BytesIO, FileIO
 from pathlib import Path
+from shutil import copyfileobj
 from time import sleep
 from typing import IO
 from urllib.error import HTTPError, URLError
@@ -191,3 +194,37 @@ def frame(status: int, headers: HTTPMessage, start: int) -> tuple[int, int | Non
         return int(found[1]), None if found[2] == "*" else int(found[2])
     size = headers.get("Content-Length", "")
     return 0, int(size) if size.isdigit() else None
+
+
+def unpack(archive: Path, folder: Path, members: Sequence[str]) -> None:
+    """Write `<folder name>/<member>` of the archive to the folder, each whole or not at all; nothing is unpickled.
+
+    Members are asked for by name, so nothing else in the archive can reach the disk.
+    """
+    missing = {f"{folder.name}/{member}": folder / member for member in members}
+    try:
+        with tarfile.open(archive, "r|*") as opened:  # from front to back, once
+            for entry in opened:
+                content = opened.extractfile(entry) if entry.isreg() and entry.name in missing else None
+                if content is not None:
+                    write(content, missing.pop(entry.name))
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise DataError(f"{archive}: cannot be unpacked ({error})", "remove it and fetch it again") from error
+    if missing:
+        raise DataError(f"{archive}: holds no {', '.join(missing)}", "remove it and fetch it again")
+
+
+def write(content: IO[bytes], path: Path) -> None:
+    draft = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("wb") as file:
+            copyfileobj(content, file)
+        draft.replace(path)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be written ({error.strerror or error})", "free some space or choose another --root"
+        ) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()

@@ -10,7 +10,7 @@ from mooring.errors import FusionError, ModelError
 from mooring.fusion.predictor import Confidence, Predictor, Saved, Scorer
 from mooring.models.encoder_reference import EncoderReference
 from mooring.models.feature_maps import OWN_FILES, FeatureMap, settled_map
-from mooring.models.feature_maps.reduction import reduced
+from mooring.models.feature_maps.synthetic import reduced
 from mooring.models.network import Blueprint
 from mooring.models.plans import build_part, checked
 from mooring.trees import Tree, by_file_hash, to_tree

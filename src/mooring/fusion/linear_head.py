@@ -17,7 +17,7 @@ from mooring.fusion.predictor import Confidence, Scorer
 from mooring.fusion.solvers import Fit, Ridge, Solver
 from mooring.fusion.standardised import Standardised, standardised
 from mooring.models.feature_maps import FeatureMap, PublicEncoder, RandomFilters, settled_map
-from mooring.models.feature_maps.reduction import reduction
+from mooring.models.feature_maps.synthetic import reduction
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
 from mooring.trees import LATER

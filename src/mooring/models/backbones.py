@@ -4,6 +4,7 @@ All are one function with different stages; `width` scales every channel count. 
 generator, so that a seed means the same network in every process.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Protocol
 
@@ -13,7 +14,6 @@ from annotated_types import Gt, Le
 from torch import Generator, Tensor, nn
 
 from mooring.bounds import Checked
-from mooring.models.shapes import shapes_only
 
 Width = Annotated[float, Gt(0), Le(64)]  # scales every channel count
 BlockStage = tuple[int, int, int]  # channels, blocks, stride of the first block
@@ -133,3 +133,13 @@ BACKBONES: dict[str, type[Backbone]] = {
     "resnet18": ResNet18,
     "resnet34": ResNet34,
 }
+
+
+def shapes_only() -> bool:
+    """Are tensors without numbers asked for? Nothing is computed then: torch would load its compiler to say so."""
+    return torch.empty(0).is_meta
+
+
+def drawn(rows: int, columns: int, draw: Callable[[], Tensor]) -> Tensor:
+    """What `draw` returns, (rows, columns), if numbers are asked for."""
+    return torch.empty(rows, columns) if shapes_only() else draw()

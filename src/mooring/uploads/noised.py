@@ -16,7 +16,7 @@ from mooring.bounds import Checked
 from mooring.data.images import ImageSet, batches
 from mooring.errors import FusionError
 from mooring.models.feature_maps import FeatureMap
-from mooring.models.feature_maps.reduction import reduced, reduction
+from mooring.models.feature_maps.synthetic import reduced, reduction
 from mooring.models.network import Blueprint, Network
 from mooring.types import Upload
 from mooring.uploads.moments import Totals

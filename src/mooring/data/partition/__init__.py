@@ -1,13 +1,9 @@
-"""How training images are divided among clients: one small file per rule, and what can be said of the result."""
+"""How training images are divided among clients, and statistics of the result."""
 
 from mooring.data.partition.base import Partitioner, PartitionWarning, Population
-from mooring.data.partition.dirichlet import Dirichlet
-from mooring.data.partition.dirichlet_equal import DirichletEqual
-from mooring.data.partition.fafi_overlap import FafiOverlap
+from mooring.data.partition.basic import Iid, Pathological, Sites
+from mooring.data.partition.dirichlet import Dirichlet, DirichletEqual, FafiOverlap
 from mooring.data.partition.file import FromFile, export
-from mooring.data.partition.iid import Iid
-from mooring.data.partition.pathological import Pathological
-from mooring.data.partition.sites import Sites
 from mooring.data.partition.statistics import Partition
 from mooring.seeds import numpy_generator
 

@@ -1,14 +1,16 @@
-"""What a partitioner sees, what it promises, and how proportions become label counts, and those become clients."""
+"""What all partitions share: the population that is divided, and groups of images that stay together."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mooring.errors import PartitionError
 
+Stratum = TypeVar("Stratum", bound=Hashable)  # what a share is taken of: a class, or a class at a site
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -118,3 +120,41 @@ def apportion(proportions: Floats, totals: Ints) -> Ints:
     left = totals - whole.sum(axis=1)
     rank = np.argsort(np.argsort(whole - quotas, axis=1, kind="stable"), axis=1)
     return np.asarray(whole + (rank < left[:, None]), dtype=np.int64)
+
+
+def take_groups(groups: Sequence[Mapping[Stratum, int]], wanted: Mapping[Stratum, int]) -> list[int]:
+    """Choose groups of images, such as those of one patient, and return their positions. No group is split.
+
+    Two images of one patient are alike for reasons that have nothing to do with the disease. A model that was trained
+    on one of them recognises the other, so a test on it overestimates the accuracy on new patients.
+
+    `groups` has the number of images of each stratum in each group. Groups are taken one after the other if they
+    reduce sum_s |taken_s - wanted_s|. A stratum that still has none of its images then gets its smallest group.
+    Some images of every stratum are left. Groups of one image are taken exactly as wanted: the first of each stratum.
+    """
+    total: Counter[Stratum] = Counter()
+    for group in groups:
+        total.update(group)
+    taken: Counter[Stratum] = Counter()
+    chosen: set[int] = set()
+
+    def leaves(group: Mapping[Stratum, int]) -> bool:
+        return all(taken[stratum] + count < total[stratum] for stratum, count in group.items())
+
+    def change(group: Mapping[Stratum, int]) -> int:
+        distances = ((taken[stratum] - wanted[stratum], count) for stratum, count in group.items())
+        return sum(abs(distance + count) - abs(distance) for distance, count in distances)
+
+    def take(position: int) -> None:
+        chosen.add(position)
+        taken.update(groups[position])
+
+    for position, group in enumerate(groups):
+        if change(group) < 0 and leaves(group):
+            take(position)
+    for stratum in (stratum for stratum, count in wanted.items() if count):
+        if not taken[stratum]:
+            left = [p for p, group in enumerate(groups) if p not in chosen and stratum in group and leaves(group)]
+            if left:
+                take(min(left, key=lambda position: sum(groups[position].values())))
+    return sorted(chosen)

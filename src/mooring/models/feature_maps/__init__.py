@@ -1,13 +1,18 @@
 """Maps from images to features that all clients share and nobody trains: one small file per map."""
 
 from mooring.models.feature_maps.base import FeatureMap
-from mooring.models.feature_maps.by_images import DATA_FREE, ByImages, missing_package, settled_map, suits_encoder
-from mooring.models.feature_maps.encoder import EncoderFeatures
+from mooring.models.feature_maps.encoder import (
+    DATA_FREE,
+    ByImages,
+    EncoderFeatures,
+    missing_package,
+    settled_map,
+    suits_encoder,
+)
 from mooring.models.feature_maps.encoder_file import EncoderFile
 from mooring.models.feature_maps.file_maps import OnnxFile, ResNetFile
 from mooring.models.feature_maps.public_encoder import PublicEncoder
-from mooring.models.feature_maps.random_filters import RandomFilters
-from mooring.models.feature_maps.untrained import Pixels, RandomEncoder
+from mooring.models.feature_maps.untrained import Pixels, RandomEncoder, RandomFilters
 from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 
 FEATURE_MAPS: dict[str, type[FeatureMap]] = {

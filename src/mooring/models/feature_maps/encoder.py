@@ -1,6 +1,6 @@
-"""Encoders of the house: trained on ImageNet, inside a wheel."""
+"""Packaged encoders that were trained on ImageNet, and the choice of a map by the images."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, ClassVar, Literal
@@ -12,11 +12,14 @@ from mooring.bounds import Checked
 from mooring.errors import ExtraError
 from mooring.models.encoders.efficientnet import LITES, channels_of, lite_graph
 from mooring.models.encoders.layers import EncoderLayers, check_layers, check_size, outputs, parse_layers
-from mooring.models.encoders.preparation import EncoderViews, Preparation, usual_pixels
+from mooring.models.encoders.preparation import SMALL, EncoderViews, Preparation, usual_pixels
 from mooring.models.encoders.session import OnnxFeatures, SessionPlan
-from mooring.models.feature_maps.base import frozen
+from mooring.models.feature_maps.base import FeatureMap, frozen
+from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 from mooring.models.network import Blueprint
 
+Shape = tuple[int, int, int]
+DATA_FREE: FeatureMap = WhitenedFilters()  # the best map that uses no training data
 EncoderWeights = Literal["efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"]
 Side = Annotated[int, Ge(8), Le(2**12)]
 EXTRA = "encoder"
@@ -74,3 +77,40 @@ class EncoderFeatures(Checked):
         layers = parse_layers(self.layers, "encoder")
         check_layers(layers, channels_of(self.weights), "encoder")
         return layers
+
+
+@dataclass(frozen=True)
+class ByImages(Checked):
+    """`encoder` for images in colour or above 40 pixels a side, `otherwise` for small grey ones."""
+
+    kind: ClassVar[str] = "by-images"
+    encoder: FeatureMap = field(default_factory=EncoderFeatures)
+    otherwise: FeatureMap = DATA_FREE
+
+    def chosen(self, shape: Shape) -> FeatureMap:
+        return self.encoder if suits_encoder(shape) else self.otherwise
+
+    def size(self, blueprint: Blueprint) -> int:
+        return self.chosen(blueprint.shape).size(blueprint)
+
+    def build(self, blueprint: Blueprint) -> nn.Module:
+        return self.chosen(blueprint.shape).build(blueprint)
+
+    def empty(self, blueprint: Blueprint) -> nn.Module:
+        return self.chosen(blueprint.shape).empty(blueprint)
+
+
+def missing_package(features: FeatureMap) -> str | None:
+    """A package that an encoder of the house needs and that is not installed."""
+    return features.missing() if isinstance(features, EncoderFeatures) else None
+
+
+def settled_map(features: FeatureMap, shape: Shape) -> FeatureMap:
+    """The map itself, once the images are known."""
+    return features.chosen(shape) if isinstance(features, ByImages) else features
+
+
+def suits_encoder(shape: Shape) -> bool:
+    """Are these images of the kind that encoders of photographs were trained on?"""
+    channels, height, width = shape
+    return channels >= 3 or max(height, width) > SMALL

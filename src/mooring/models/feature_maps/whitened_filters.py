@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from mooring.bounds import Checked
 from mooring.models.encoders.preparation import VIEWS, EncoderViews
 from mooring.models.feature_maps.base import Normalise, frozen
-from mooring.models.feature_maps.dead_leaves import dead_leaves
+from mooring.models.feature_maps.synthetic import dead_leaves
 from mooring.models.network import Blueprint
 from mooring.seeds import generator
 from mooring.types import Count, NonNegative, Positive, Seed

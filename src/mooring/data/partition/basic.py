@@ -1,4 +1,4 @@
-"""A few whole classes per client."""
+"""Partitions without a Dirichlet draw: no skew, the natural sites, and a few classes per client."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mooring.bounds import Checked
-from mooring.data.partition.base import Ints, Population, deal, require_images, whole_groups
+from mooring.data.partition.base import Ints, Population, deal, indices_by_client, require_images, whole_groups
 from mooring.errors import PartitionError
 from mooring.types import Count, Seed
 
@@ -70,3 +70,36 @@ class Pathological(Checked):
         order = np.lexsort((rng.random(sizes.shape).ravel(), -sizes.ravel()))
         extra = np.unravel_index(order[: wanted - present], sizes.shape)[0]
         return np.bincount(extra, minlength=len(counts)) + np.sign(counts)
+
+
+@dataclass(frozen=True)
+class Iid(Checked):
+    """Shuffle, then cut into K parts whose sizes differ by at most 1 (McMahan et al. 2017)."""
+
+    kind: ClassVar[str] = "iid"
+    clients: Count = 5
+    seed: Seed | None = None
+
+    def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
+        def cut(units: Population) -> list[Ints]:
+            require_images(self.clients, units)
+            return [np.sort(part) for part in np.array_split(rng.permutation(len(units)), self.clients)]
+
+        return whole_groups(population, cut)
+
+
+@dataclass(frozen=True)
+class Sites(Checked):
+    """One client per site, in the alphabetical order of the sites' names; nothing is random, `seed` changes nothing."""
+
+    kind: ClassVar[str] = "sites"
+    seed: Seed | None = None
+
+    def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
+        if not population.sites:
+            raise PartitionError(
+                "this source does not say which site an image belongs to",
+                "use the image_folder source with one folder per site above the class folders, or another partitioner",
+            )
+        names, owners = np.unique(np.array(population.sites), return_inverse=True)
+        return indices_by_client(owners.astype(np.int64), len(names))
