@@ -15,16 +15,19 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from report_folders import relabelled, write_members
+from rich.console import Console
 
 from mooring import METHODS, report
 from mooring.errors import ConfigError, MooringError
 from mooring.notes.reporting import NOTES
 from mooring.record import RunFolder
+from mooring.reports import report_on
 from mooring.reports.alt_text import in_words
 from mooring.reports.compose import compose
 from mooring.reports.formats import FORMATS
 from mooring.reports.formats.excel import content
 from mooring.reports.formats.latex import latex_table
+from mooring.reports.formats.terminal import show_table
 from mooring.reports.page.build import asset
 from mooring.reports.page.charts import chart
 from mooring.reports.reading import collect_report_data
@@ -347,3 +350,26 @@ def test_a_missing_extra_is_named(v12_run, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MooringError, match=r"openpyxl: is not installed; pip install 'mooring\[report\]'"):
         report(v12_run, "excel")
+
+
+def test_the_terminal_prints_every_section_and_table_within_its_width(v12_run, cli):
+    code, out, err = cli("report", v12_run, "--format", "terminal")
+    assert code == 0, err
+    found = report_on(v12_run)
+    assert all(section.title in out for section in found.sections)
+    assert all(table.title in out for table in found.tables)
+    assert "━" not in out
+    assert not list(v12_run.glob("report.*")), "nothing is written"
+
+
+def test_a_wide_table_continues_below_and_one_that_is_far_too_wide_is_named(capsys):
+    wide = Table("wide", "Confusion", ("class", *map(str, range(60))), (("cat", *range(1000, 1060)),))
+    show_table(wide, Console(width=80))
+    assert capsys.readouterr().out == "Confusion: 61 columns are too wide for this terminal\n"
+    show_table(wide, Console(width=160))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line]
+    assert [line[0] for line in lines] == ["class", "cat"] * (len(lines) // 2)
+    assert [cell for line in lines[::2] for cell in line[1:]] == [str(column) for column in range(60)]
+    shown = Table("small", "Small", ("class", "found"), (("cat", 12), ("a long name", None)), "a note")
+    show_table(shown, Console(width=80))
+    assert capsys.readouterr().out.split() == ["class", "found", "cat", "12", "a", "long", "name", "–", "a", "note"]

@@ -7,12 +7,13 @@ from report_folders import scored
 from small_results import small_result
 
 from mooring.cli.progress import fused
-from mooring.cli.sweep_tables import caption, summary_table, verdict
-from mooring.cli.tables import chance, on_what, results_table, short_names
+from mooring.cli.run import show_outcomes
+from mooring.cli.sweep import show_outcome
 from mooring.config import load_plan
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
 from mooring.record import Metrics, TimeSpent
+from mooring.reports.outcomes import chance, on_what, short_names, sweep_notes, verdict
 from mooring.sweep.best import best_combinations
 from mooring.sweep.summary import summarised
 from mooring.sweep.tables import SweepTables, write_tables
@@ -57,13 +58,13 @@ def test_chance_is_always_saying_the_most_frequent_class():
 def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
     metrics = Metrics(0.8, confusion=((50, 10), (10, 30)), per_class_auc=(0.9, 0.9))
     result = small_result(metrics=metrics, test_images=100, classes=("well", "ill"))
-    results_table([("runs/v7", result)])
+    show_outcomes([("runs/v7", result)])
     shown = capsys.readouterr().out
     assert "sensitivity  95 % interval  specificity  95 % interval    AUC" in shown
     assert "0.750    0.598-0.858        0.833    0.720-0.907  0.900" in shown
     assert "of 'ill': 40 images of it and 60 of others" in shown
     with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
-        results_table([("runs/v7", result)], "il")
+        show_outcomes([("runs/v7", result)], "il")
 
 
 def test_what_was_changed_of_a_method_does_not_burst_its_column():
@@ -80,7 +81,7 @@ def test_what_was_changed_of_a_method_does_not_burst_its_column():
 @pytest.mark.parametrize(("evaluate", "images", "told"), [(3.0, 10_000, True), (1.0, 10_000, False), (3.0, 500, False)])
 def test_who_spends_much_time_on_evaluation_is_told_how_to_spend_less(capsys, evaluate, images, told):
     spent = TimeSpent(prepare=0.5, train=6.0, fuse=0.3, evaluate=evaluate, write=0.2)
-    results_table([("runs/v7", small_result(test_images=images, spent=spent))])
+    show_outcomes([("runs/v7", small_result(test_images=images, spent=spent))])
     line = "evaluation took 30 % of the time; data.test_limit=2000 tests on fewer images"
     assert (line in capsys.readouterr().out) is told
 
@@ -92,7 +93,7 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
         medical_run({"method": method, "seed": seed}, 0.7 + 0.1 * seed) for method in ("v4", "v7") for seed in (1, 2, 3)
     ]
     tables = SweepTables(tuple(rows), tuple(summarised(rows, plan.varied, None)))
-    summary_table(plan, tables, tmp_path)
+    show_outcome(plan, tables, tmp_path)
     shown = capsys.readouterr().out
     assert "0.750 ± 0.000  0.833 ± 0.000  0.900 ± 0.100      0.652-1.000" in shown
     assert "of 'ill': 40 images of it and 60 of others; AUC by chance 0.5" in shown
@@ -104,7 +105,7 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
     write_tables(tables, tmp_path)
     assert ",positive_class,sensitivity,specificity,auc," in (tmp_path / "results.csv").read_text().splitlines()[0]
     with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
-        summary_table(plan, tables, tmp_path, "il")
+        show_outcome(plan, tables, tmp_path, "il")
 
 
 def medical_run(factors, auc):
@@ -148,5 +149,5 @@ def test_only_runs_on_the_same_data_and_partition_compete():
 
 def test_a_sweep_counts_its_runs_as_the_page_does():
     plan = load_plan(None, ["method=v4,v7", "seed=1..2"])
-    [line] = caption(plan, SweepTables((), ()))
+    [line] = sweep_notes(plan, SweepTables((), ()))
     assert line.endswith("0 of 0 runs finished")

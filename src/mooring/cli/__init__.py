@@ -18,12 +18,9 @@ from click import Abort, UsageError
 from click.exceptions import NoArgsIsHelpError
 
 from mooring.cli import (
-    compare,
-    config,
     coordinator,
     data,
     doctor,
-    fetch,
     folders,
     fuse,
     imports,
@@ -94,17 +91,17 @@ app.command("import")(imports.import_)
 app.command("methods")(methods.methods)
 app.command("fusions")(methods.fusions)
 app.command("show")(methods.show)
-app.command("config")(config.config)
+app.command("config")(settings.config)
 app.command("settings")(settings.settings)
 app.command("doctor", cls=TakesSettings)(doctor.doctor)
 app.command("report")(folders.report)
-app.command("compare")(compare.compare)
+app.command("compare")(folders.compare)
 app.command("track")(folders.track)
 app.command("partition", cls=TakesSettings)(data.partition)
 
 sources = typer.Typer(invoke_without_command=True, help=data.data.__doc__)
 sources.callback()(data.data)
-sources.command("fetch")(fetch.fetch)
+sources.command("fetch")(data.fetch)
 app.add_typer(sources, name="data")
 
 network = typer.Typer(no_args_is_help=True, help=coordinator.flower.__doc__)

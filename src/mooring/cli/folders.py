@@ -1,4 +1,4 @@
-"""`mooring report`, `track`, `verify` and `clean`: what else is done with the folders of runs."""
+"""`mooring report`, `compare`, `track`, `verify` and `clean`: what is done with the folders of finished runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,25 +8,73 @@ import typer
 from mooring.cli.arguments import AsJson, PositiveOption, TrustCode, as_object, print_json, say, trusted
 from mooring.errors import ConfigError, nearest
 
+TERMINAL = "terminal"  # is printed, unless a file is named
+FORMAT_NAMES = "html, csv, markdown, latex, excel, figures, pdf or terminal"
+QUESTIONS = ("What was run", "Which is best", "How good it is")  # of the page, whose answers are printed too
+
 
 def report(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A run, a sweep or a study.")],
     format_: Annotated[
         str,
-        typer.Option("--format", "-f", help="html, csv, markdown, latex, excel or figures; or an ending such as xlsx."),
+        typer.Option("--format", "-f", help=f"{FORMAT_NAMES}; or an ending such as xlsx."),
     ] = "html",
     out: Annotated[Path | None, typer.Option(help="Where to write; by default into the folder.")] = None,
     positive: PositiveOption = None,
     trust_code: TrustCode = False,
 ) -> None:
-    """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet."""
+    """Write one self-contained page with every chart and table, or the same content for a paper or a spreadsheet.
+
+    `--format terminal` prints its text and tables here.
+    """
     from mooring.cli.live import working
 
     with working(f"reading {folder} and writing the report"):
-        from mooring.notes.reporting import report as write
+        from mooring.notes.reporting import NOTES
+        from mooring.reports import report_on
+        from mooring.reports.formats import named_format
 
-        written = write(Path(folder), format_, out, trusted(trust_code), positive)
-    say(str(written))
+        chosen = named_format(format_)
+        found = report_on(Path(folder), trusted(trust_code), positive, NOTES)
+        path = Path(folder) / chosen.name if out is None else out
+        if format_ != TERMINAL or out is not None:
+            chosen.write(found, path)
+            say(str(path))
+            return
+    from mooring.cli.screen import Screen
+    from mooring.reports.formats.terminal import show_report
+
+    show_report(found, Screen())
+
+
+def compare(
+    folders: Annotated[list[str], typer.Argument(metavar="RUN RUN...", help="Folders of runs or sweeps, two or more.")],
+    format_: Annotated[str, typer.Option("--format", "-f", help=f"{FORMAT_NAMES}.")] = "html",
+    out: Annotated[Path | None, typer.Option(help="Where to write; by default comparison.html here.")] = None,
+    positive: PositiveOption = None,
+    trust_code: TrustCode = False,
+) -> None:
+    """Set runs that were made separately side by side: what differs, which is best, and whether that is settled.
+
+    Runs that differ by their seed alone become one line; lines on the same data are compared pair by pair of seeds.
+    """
+    from mooring.cli.live import working
+
+    with working("reading the runs and writing the comparison"):
+        from mooring.notes.reporting import NOTES
+        from mooring.reports import comparison, write_comparison
+        from mooring.reports.formats import named_format
+
+        chosen = named_format(format_)
+        report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive, NOTES)
+        path = write_comparison(report, chosen, out)
+    from mooring.cli.screen import Screen
+
+    screen = Screen()
+    for answer in report.answers:
+        if answer.question in QUESTIONS:
+            screen.print(answer.text)
+    say(f"{'open in a browser' if path.suffix == '.html' else 'written'}: {path}")
 
 
 def track(

@@ -141,9 +141,13 @@ def show_fusions(
     if asked.json:
         print_json(rows[0] if len(rows) == 1 else rows)
     else:
-        from mooring.cli.tables import fusions_table
+        from mooring.cli.screen import Screen
+        from mooring.reports.formats.terminal import show_tables
+        from mooring.reports.outcomes import fusion_tables
 
-        fusions_table(asked.run, rows, len(delivered), trained)
+        show_tables(fusion_tables(rows, len(delivered), trained), Screen())
+        if rows:
+            say(f"kept in: {asked.run}/fusions")
         if asked.out is not None and rows:
             say(f"model: {asked.out}")
         for reason in skipped:

@@ -51,8 +51,6 @@ def predict(
     if json:
         print_json(as_json(model, found))
     else:
-        from mooring.cli.model_tables import predictions_table
-
         predictions_table(found)
     if csv_file is not None and not json:
         say(f"{len(found.rows)} rows in {csv_file}", err=True)
@@ -85,9 +83,7 @@ def evaluate(
 
         print_json({"model": str(model), "data": str(data), **assessment_tree(found)})
     else:
-        from mooring.cli.model_tables import assessment_tables
-
-        assessment_tables(found)
+        show_assessment(found)
     if tell_unreadable(found.unreadable, found.right.n + len(found.unreadable), json):
         raise typer.Exit(FAILED)
 
@@ -186,6 +182,50 @@ def as_json(model: Path, found: "Predictions") -> dict[str, object]:
     ]
     problems = [{"file": str(row.file), "problem": row.problem} for row in found.unreadable]
     return {"model": str(model), "confidence": found.confidence, "predictions": rows, "unreadable": problems}
+
+
+def predictions_table(found: "Predictions") -> None:
+    """A line per file that could be read."""
+    from rich.table import Table
+
+    from mooring.cli.screen import Screen
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("file", overflow="fold", min_width=20)
+    table.add_column("class", style="bold", overflow="fold")
+    table.add_column(found.confidence, justify="right", no_wrap=True)
+    table.add_column("second", style="dim", overflow="fold")
+    table.add_column("", justify="right", style="dim", no_wrap=True)
+    for row in found.read:
+        second = row.second
+        more = ("", "") if second is None else (second.label, share(second.confidence))
+        table.add_row(str(row.file), row.first.label, share(row.first.confidence), *more)
+    if found.read:
+        Screen().print(table)
+
+
+def share(value: float) -> str:
+    """Three decimals; nothing is rounded to certainty."""
+    if value < 0.0005:
+        return "<0.001"
+    return ">0.999" if value >= 0.9995 else f"{value:.3f}"
+
+
+def show_assessment(found: "Assessment") -> None:
+    """The sentence first, then the tables of the model page: classes, sites, the positive class, the confusion."""
+    from mooring.cli.screen import Screen
+    from mooring.reports.formats.terminal import show_table
+    from mooring.reports.models import results
+
+    console = Screen()
+    console.print(found.words, style="bold", soft_wrap=True)
+    console.print(found.for_new_images, style="yellow" if found.trained else "dim", soft_wrap=True)
+    console.print(found.against_chance, style="dim", soft_wrap=True)
+    if found.calibration_error is not None:
+        console.print(f"probabilities are off by {found.calibration_error:.3f} on average (ECE)", soft_wrap=True)
+    for table in results(found).tables:
+        console.print(f"\n{table.title}", style="bold", soft_wrap=True)
+        show_table(table, console)
 
 
 def tell_unreadable(unreadable: "Sequence[Unreadable]", files: int, quiet: bool) -> bool:

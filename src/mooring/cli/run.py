@@ -24,9 +24,11 @@ from mooring.errors import Interruption
 
 EARLIER = "finished earlier, nothing was run; --again repeats it"
 ENDED = "had finished, nothing was left to do"
+MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be enough for a first look
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
+    from mooring.record import Result
 
 
 def run(
@@ -94,7 +96,7 @@ def run_all(
     from mooring.cli.progress import run_progress
     from mooring.execution import run as run_experiment
     from mooring.execution import run_folder_of
-    from mooring.record import Result, RunFolder
+    from mooring.record import RunFolder
 
     outcomes: list[tuple[str, Result]] = []
     for experiment in chosen:
@@ -116,11 +118,27 @@ def run_all(
         results = [{"folder": folder, **as_object(result)} for folder, result in outcomes]
         print_json(results[0] if len(results) == 1 else results)
     else:
-        from mooring.cli.tables import results_table
-
-        results_table(outcomes, positive)
+        show_outcomes(outcomes, positive)
     if not all(result.complete for _, result in outcomes):
         raise typer.Exit(FAILED)
+
+
+def show_outcomes(outcomes: "list[tuple[str, Result]]", positive: str | None = None) -> None:
+    """The tables of results, then where each run lies and where its time went."""
+    from mooring.cli.screen import Screen
+    from mooring.reports.formats.terminal import show_tables
+    from mooring.reports.outcomes import run_tables
+
+    console = Screen()
+    show_tables(run_tables([result for _, result in outcomes], positive), console)
+    for folder, result in outcomes:
+        spent = result.spent or f"{result.seconds or 0:.1f} s"
+        console.print(f"{result.method}: {spent}", style="dim", soft_wrap=True)
+        if result.spent and result.spent.evaluated > MUCH and (result.test_images or 0) > FEWER:
+            share = f"evaluation took {100 * result.spent.evaluated:.0f} % of the time"
+            console.print(f"{share}; data.test_limit={FEWER} tests on fewer images", style="dim", soft_wrap=True)
+        absent = "".join(f"  {result.site(row.client)}: {row.reason}" for row in result.absent)
+        console.print(f"run folder: {folder}{absent}", soft_wrap=True)
 
 
 def apart(chosen: "list[Experiment]") -> "list[Experiment]":

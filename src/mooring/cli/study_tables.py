@@ -11,8 +11,7 @@ from mooring.notes.page import verdict_counts
 from mooring.notes.study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN
 
 if TYPE_CHECKING:
-    from mooring.notes.page import verdict_counts
-from mooring.notes.study_record import StudyRecord
+    from mooring.notes.study_record import StudyRecord
 
 COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow", NOT_RUN: "yellow"}
 WIDTH = 80

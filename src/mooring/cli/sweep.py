@@ -10,6 +10,7 @@ from mooring.errors import Interruption
 
 if TYPE_CHECKING:
     from mooring.config import Plan
+    from mooring.sweep.tables import SweepTables
 
 SWEEPS = Path("sweeps")
 
@@ -44,7 +45,6 @@ def sweep(
     with getting_ready():
         plan, out = sweep_arguments(words, baseline)
     from mooring.cli.sweep_progress import sweep_progress
-    from mooring.cli.sweep_tables import summary_table
     from mooring.sweep import sweep as run_sweep
 
     try:
@@ -56,9 +56,22 @@ def sweep(
         results, summary = tables.result_cells(positive), tables.summary_cells(positive)
         print_json({"folder": str(out), "results": results, "summary": summary})
     else:
-        summary_table(plan, tables, out, positive)
+        show_outcome(plan, tables, out, positive)
     if tables.failures:
         raise typer.Exit(FAILED)
+
+
+def show_outcome(plan: "Plan", tables: "SweepTables", out: Path, positive: str | None = None) -> None:
+    """The tables of results, then runs that failed, and the folder."""
+    from mooring.cli.screen import Screen
+    from mooring.reports.formats.terminal import show_tables
+    from mooring.reports.outcomes import sweep_tables
+
+    console = Screen()
+    show_tables(sweep_tables(plan, tables, positive), console)
+    for name, status in tables.failures.items():
+        console.print(f"{name}: {status}", style="yellow", soft_wrap=True)
+    console.print(f"sweep folder: {out} (results.csv, summary.csv)", soft_wrap=True)
 
 
 def sweep_arguments(words: list[str], baseline: str | None) -> "tuple[Plan, Path]":

@@ -127,6 +127,7 @@ class FusionProgress:
         self.display, self.rules = display, rules
         self.row = display.add(Row("fusing", rules, text="opening the run", time="so far"))
         self.begun, self.rule, self.since = 0, "", monotonic()
+        self.remarks: list[str] = []
 
     def begin(self, rule: str, trains: bool) -> None:
         self.begun += 1
@@ -139,6 +140,9 @@ class FusionProgress:
     def end(self, row: "FusionRecord") -> None:
         accuracy = accuracy_text(row.accuracy, row.test_images)
         self._say(f"{row.fusion}: {accuracy} in {monotonic() - self.since:.1f} s")
+        for remark in self.remarks:
+            self.display.say(remark, "dim")
+        self.remarks = []
 
     def skip(self, reason: str) -> None:
         self._say(f"{self.rule}: left out, {reason.removeprefix(f'fusion={self.rule}: ')}")
@@ -159,6 +163,7 @@ class FusionProgress:
             case ImagesRead():
                 self._show(reading(event))
             case Remark(text=text):
+                self.remarks.append(text)  # shown once the rule is fused; if it fails, the error says why
                 self._show(text)
 
 

@@ -198,7 +198,7 @@ def test_images_line(record: "RunRecord") -> list[str]:
     result = record.result
     if result is None or result.origin is not None:
         return []
-    from mooring.cli.tables import chance, on_what
+    from mooring.reports.outcomes import chance, on_what
 
     where = on_what(result.dataset, result.test_images)
     return [f"{where}; interval by Wilson, n = 1; {chance(result.metrics, result.classes)}"]

@@ -27,16 +27,27 @@ def report(
     the class whose sensitivity, specificity and AUC are reported; of two classes it is the second. `extension`: more
     kinds of folders and more sections.
     """
-    from mooring.reports.compose import compose
     from mooring.reports.formats import named_format
+
+    chosen = named_format(format)  # a mistake is reported before anything is read
+    path = Path(folder) / chosen.name if out is None else Path(out)
+    chosen.write(report_on(Path(folder), trust, positive, extension), path)
+    return path
+
+
+def report_on(
+    folder: Path,
+    trust: Trust = HOUSE_CODE,
+    positive: str | None = None,
+    extension: "Extension | None" = None,
+) -> "Report":
+    """What a report on this folder says, not written yet."""
+    from mooring.reports.compose import compose
     from mooring.reports.reading import collect_report_data
     from mooring.reports.report_data import NO_EXTENSION, looking_for
 
     more = extension or NO_EXTENSION
-    chosen = named_format(format)
-    path = Path(folder) / chosen.name if out is None else Path(out)
-    chosen.write(compose(looking_for(collect_report_data(Path(folder), trust, more), positive), more), path)
-    return path
+    return compose(looking_for(collect_report_data(folder, trust, more), positive), more)
 
 
 def compare(

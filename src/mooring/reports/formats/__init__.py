@@ -8,6 +8,7 @@ from mooring.errors import ConfigError, nearest
 from mooring.reports.formats.excel import write_excel
 from mooring.reports.formats.latex import write_latex
 from mooring.reports.formats.pictures import write_figures, write_pdfs
+from mooring.reports.formats.terminal import write_terminal
 from mooring.reports.formats.text import write_csv, write_markdown
 from mooring.reports.page import write_html
 from mooring.reports.section import Report
@@ -25,6 +26,7 @@ FORMATS: dict[str, Format] = {
     "html": Format("report.html", write_html),
     "csv": Format("report-csv", write_csv),
     "markdown": Format("report.md", write_markdown),
+    "terminal": Format("report.txt", write_terminal),
     "latex": Format("report.tex", write_latex),
     "excel": Format("report.xlsx", write_excel),
     "figures": Format("report-figures", write_figures),
