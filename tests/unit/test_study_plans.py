@@ -155,7 +155,7 @@ def test_settings_that_a_study_varies_itself_are_rejected():
     with pytest.raises(ConfigError) as error:
         reject_varied_keys(study, ["partition.alpha=0.3", "seed=9", "training.rounds=2"])
     assert len(error.value.problems) == 2
-    assert "partition.alpha=0.3: study 1 says this by its sweep 'bank'" in error.value.problems[0]
+    assert "partition.alpha=0.3: study 1 sets this by its sweep 'bank'" in error.value.problems[0]
     assert "write seeds=1,2" in error.value.problems[1]
 
 

@@ -1,1 +1,1 @@
-"""The lab notes: their studies run again and their claims decided; logs and configurations of the published code."""
+"""The lab notes: run their studies again and decide their claims; import logs and files of the published code."""

@@ -1,4 +1,4 @@
-"""A YAML file of the published code as one of ours: what every line becomes, or why it is dropped."""
+"""Translate a YAML file of the published code into Mooring's keys, line by line."""
 
 import json
 import re
@@ -61,7 +61,7 @@ class TranslatedLine:
 
 @dataclass(frozen=True)
 class Translation:
-    """An experiment that loads, and how it came about."""
+    """An experiment that loads, and the lines it was translated from."""
 
     file: Path
     tree: Tree
@@ -78,7 +78,7 @@ class Translation:
 
 
 def translate(file: Path, method: str | None = None) -> Translation:
-    """Setting by setting: whatever would not load is dropped, with the reason."""
+    """Translate setting by setting; a setting that would not load is dropped, with the reason."""
     config = read_file(file)
     places = dict(line_numbers(file.read_text("utf-8")))
     named = config.get(ALGORITHM) if method is None else method
@@ -86,16 +86,16 @@ def translate(file: Path, method: str | None = None) -> Translation:
     head = KeyMapping(ALGORITHM if method is None and named is not None else "method", named, "method", name, why)
     tree: Tree = {"method": name}
     done = {head.path: head}
-    settings = [fate for fate in [*key_mappings(config), *method_mappings(config)] if fate.path not in done]
-    for fate in sorted(settings, key=lambda fate: fate.key not in FIRST):
-        tree, done[fate.path] = laid(tree, fate, choices(fate, name))
-    found = sorted(done.values(), key=lambda fate: places.get(fate.path, 0))
+    settings = [mapping for mapping in [*key_mappings(config), *method_mappings(config)] if mapping.path not in done]
+    for mapping in sorted(settings, key=lambda mapping: mapping.key not in FIRST):
+        tree, done[mapping.path] = laid(tree, mapping, choices(mapping, name))
+    found = sorted(done.values(), key=lambda mapping: places.get(mapping.path, 0))
     rows = (TranslatedLine(places.get(f.path), f.path, f.value, f.key, f.setting, f.why) for f in found)
     return Translation(file, tree, tuple(rows))
 
 
 def method_named(named: object) -> tuple[str, str]:
-    """Our name of a method, whoever named it."""
+    """The method's name in Mooring."""
     if named is None:
         return DEFAULT_METHOD, "the published code takes its method from the command line; choose with method=..."
     if str(named) in METHODS:
@@ -108,27 +108,27 @@ def method_named(named: object) -> tuple[str, str]:
 
 
 def method_mappings(config: Tree) -> Iterator[KeyMapping]:
-    """Settings of the method; which key they are depends on the method."""
+    """Settings of the method, whose keys depend on the method."""
     return (KeyMapping(path, value, setting=value) for path, value in leaves(config) if method_word(path))
 
 
-def choices(fate: KeyMapping, method: str) -> list[dict[str, object]]:
-    """The settings here that one there may be, the likeliest first."""
-    word = method_word(fate.path)
+def choices(mapping: KeyMapping, method: str) -> list[dict[str, object]]:
+    """The settings that an old one may stand for, the most likely first."""
+    word = method_word(mapping.path)
     if word is None:
-        return [{fate.key: fate.setting}] if fate.key else []
-    found = [dict.fromkeys(keys, fate.setting) for keys in method_keys(word, METHODS[method])]
+        return [{mapping.key: mapping.setting}] if mapping.key else []
+    found = [dict.fromkeys(keys, mapping.setting) for keys in method_keys(word, METHODS[method])]
     if word in ENTROPY_START and method in STARTING:
-        found.append({"sigma.start": {"kind": "entropy", ENTROPY_START[word]: fate.setting}})
+        found.append({"sigma.start": {"kind": "entropy", ENTROPY_START[word]: mapping.setting}})
     return found
 
 
 ENTROPY_START = {"lambda_min": "minimum", "lambda_max": "maximum"}
 
 
-def laid(tree: Tree, fate: KeyMapping, settings: list[dict[str, object]]) -> tuple[Tree, KeyMapping]:
-    """The tree with the first of these settings that loads; without any where none does."""
-    problem = f"method {method_of(tree)} has no such setting" if method_word(fate.path) else fate.why
+def laid(tree: Tree, mapping: KeyMapping, settings: list[dict[str, object]]) -> tuple[Tree, KeyMapping]:
+    """The tree with the first of these settings that loads; unchanged if none does."""
+    problem = f"method {method_of(tree)} has no such setting" if method_word(mapping.path) else mapping.why
     for setting in settings:
         larger = tree
         try:
@@ -138,8 +138,8 @@ def laid(tree: Tree, fate: KeyMapping, settings: list[dict[str, object]]) -> tup
         except ConfigError as error:
             problem = next(iter(error.problems))
         else:
-            return larger, replace(fate, key=", ".join(setting), setting=next(iter(setting.values())))
-    return tree, replace(fate, key=None, why=problem)
+            return larger, replace(mapping, key=", ".join(setting), setting=next(iter(setting.values())))
+    return tree, replace(mapping, key=None, why=problem)
 
 
 def method_of(tree: Tree) -> object:

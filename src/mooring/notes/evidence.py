@@ -1,4 +1,4 @@
-"""What claims can ask: finished runs, by sweep and factors, and what each of them recorded of a client in a round."""
+"""The data behind claims: finished runs by sweep and factors, and the values that each recorded."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

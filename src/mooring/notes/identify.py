@@ -1,7 +1,7 @@
-"""Which method a log is of: by its header, its configuration and its lines, in this order; unknown where they disagree.
+"""Identify the method of a log by its header, its configuration and its lines, in this order.
 
-A header may be missing or wrong, and accuracy lines were copied from version to version: a version is believed if the
-lines do not rule it out and no two other witnesses agree on another one.
+The method is unknown if they disagree. A header may be missing or wrong, and accuracy lines were copied from version to
+version. A version is accepted if the lines do not rule it out and no two other witnesses agree on another version.
 """
 
 import re
@@ -58,7 +58,7 @@ BY_LABEL = {"V4", "V5", "V6", "V8", *BASELINES}  # nobody else was seen to print
 
 @dataclass(frozen=True)
 class Witnesses:
-    """Who says which version it is, beside the header."""
+    """Evidence for the version, apart from the header."""
 
     configuration: str | None
     preheating: str | None
@@ -101,7 +101,7 @@ def identify(logged: Logged) -> Identified:
 
 
 def overruled(version: str, evidence: list[str], logged: Logged, others: Witnesses) -> Identified:
-    """The lines rule the header out: two others who agree, and whom the lines do not rule out, are believed."""
+    """The lines rule the header out: accept a version on which two other witnesses agree and that the lines allow."""
     named = list(others.named().values())
     agreed = named[0] if len(named) > 1 and len(set(named)) == 1 else None
     if agreed is None or agreed == version or [*contradictions(agreed, logged)]:

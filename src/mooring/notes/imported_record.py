@@ -1,4 +1,4 @@
-"""A log as the events and the result of a run; what it does not tell is null, and what was inferred is said to be."""
+"""Events and result of a run from its log. What the log does not tell is None; what was inferred is listed as such."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -21,7 +21,7 @@ NO_LOSS = "a log holds no alignment loss: where L_a is named, it is inferred fro
 
 
 def events_of(logged: Logged, identified: Identified) -> list[Event]:
-    """Clients and fused accuracies, in the order of rounds; then what a reader should know."""
+    """Clients and fused accuracies, in the order of rounds; then remarks for the reader."""
     _, fused = logged.server
     events: list[Event] = []
     for round_ in sorted({*logged.rounds, *fused}):
@@ -50,7 +50,7 @@ def origin_of(logged: Logged, identified: Identified, log: str) -> Origin:
 
 
 def inferred(logged: Logged, identified: Identified) -> dict[str, str]:
-    """Which fields of the clients' records no line says, and how they came about."""
+    """Fields of the clients' records that no line prints, and how they were computed."""
     if not any(said.lambda_raw is not None for said in logged.said.values()):
         return {}
     if logged.marks.factors:
@@ -59,7 +59,7 @@ def inferred(logged: Logged, identified: Identified) -> dict[str, str]:
 
 
 def result_of(logged: Logged, identified: Identified, tree: Tree, origin: Origin) -> ImportedResult:
-    """What `result.json` says: as a run, and where it was imported from."""
+    """The content of `result.json`."""
     _, fused = logged.server
     rounds = tuple(round_of(logged, identified, round_) for round_ in sorted(fused) or logged.rounds)
     planned = tree["training"]["rounds"]
@@ -79,7 +79,7 @@ def result_of(logged: Logged, identified: Identified, tree: Tree, origin: Origin
 
 
 def partition_of(logged: Logged) -> PartitionSummary:
-    """Entropies only where every client's is printed: they stand in the order of clients."""
+    """Entropies only if the log prints them for every client, because they are listed in the order of clients."""
     clients = [logged.client_facts.get(client) for client in logged.clients]
     entropy = [client.entropy for client in clients if client and client.entropy is not None]
     share = [client.normalised_entropy for client in clients if client and client.normalised_entropy is not None]
@@ -97,7 +97,7 @@ def configured_clients(logged: Logged) -> int:
 
 
 def classes_of(data: Mapping[str, object]) -> tuple[str, ...]:
-    """By number: a log does not name them."""
+    """Numbers, because a log does not name its classes."""
     count = data.get("num_classes")
     return tuple(map(str, range(count))) if type(count) is int and 0 < count <= MOST_CLASSES else ()
 
@@ -108,7 +108,7 @@ def round_of(logged: Logged, identified: Identified, round_: int) -> RoundRecord
 
 
 def rows_of(logged: Logged, identified: Identified, round_: int) -> list[ClientRecord]:
-    """A log holds neither loss by itself: its one number is the sum of all terms over all batches."""
+    """The records of a round. They hold no losses: a log prints only the sum of all terms over all batches."""
     factors = logged.marks.factors
     sets, anneals = identified.method in SET, identified.version == "V11"
     found = []
@@ -119,7 +119,7 @@ def rows_of(logged: Logged, identified: Identified, round_: int) -> list[ClientR
 
 
 def felt(said: LogEntry, factors: bool, anneals: bool) -> float | None:
-    """Of a lambda that was learned; how far one that was set has faded is not printed."""
+    """The effective lambda, if it was learned; a log does not print how far a fixed lambda was annealed."""
     if said.lambda_raw is None or not factors:
         return said.lambda_raw
     return said.schedule_factor * said.lambda_raw if anneals and said.schedule_factor is not None else None

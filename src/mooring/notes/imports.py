@@ -1,15 +1,19 @@
-"""Logs of the published code as run folders, and its configurations in our keys, so that old work goes on here."""
+"""Import logs of the published code as run folders, with the settings that they print."""
 
 from pathlib import Path
+from typing import Any
 
 from mooring.config import as_yaml
 from mooring.config.label import folder_name
+from mooring.config.tree import Tree, merge, nested
+from mooring.methods import METHODS
 from mooring.notes.config_file import Translation, translate
 from mooring.notes.identify import identify
 from mooring.notes.imported_record import events_of, origin_of, result_of
+from mooring.notes.log_reader import read_logs
 from mooring.notes.logged import Logged
-from mooring.notes.logged_settings import settings_of
-from mooring.notes.read_log import read_logs
+from mooring.notes.translation import key_mappings, method_keys, plain_value
+from mooring.notes.variants import Identified
 from mooring.record import Imported, ImportedResult, write_imported
 
 RUNS, UNKNOWN = Path("runs"), "unknown"
@@ -17,19 +21,19 @@ HEAD = "# Imported from {log}: what it tells. What it does not tell is null, and
 
 
 def import_log(path: Path, out: Path | None = None) -> list[tuple[Path, ImportedResult]]:
-    """The folder and the result of every experiment in the log; several experiments share `out`, one folder each."""
+    """Write a run folder for every experiment in the log; several experiments get one folder each inside `out`."""
     imported = read_imports(path)
     folders = [import_folder(one, len(imported), out) for one in imported]
     return [(folder, write_imported(folder, one)) for folder, one in zip(folders, imported, strict=True)]
 
 
 def read_imports(path: Path) -> list[Imported]:
-    """Every experiment of the log as a run that is not on disk yet."""
+    """Every experiment of the log, not written yet."""
     return [imported_from(logged, path.name) for logged in read_logs(path)]
 
 
 def imported_from(logged: Logged, log: str) -> Imported:
-    """Everything that goes into the folder."""
+    """The content of the run folder."""
     identified = identify(logged)
     tree, origin = settings_of(logged, identified), origin_of(logged, identified, log)
     result = result_of(logged, identified, tree, origin)
@@ -42,6 +46,83 @@ def import_folder(imported: Imported, experiments: int, out: Path | None) -> Pat
     if out is None:
         return RUNS / name
     return out if experiments == 1 else out / name
+
+
+NOT_LOGGED: Tree = {
+    "data": {"source": None},
+    "partition": {"kind": None, "clients": None},
+    "model": {"kind": None},
+    "training": dict.fromkeys(("rounds", "local_epochs", "batch_size", "lr", "momentum")),
+    "seed": None,
+}
+OF_KIND = {"dirichlet": "alpha", "pathological": "classes_per_client", "iid": None}  # partition -> its own setting
+FIXED = ("v9-fixed", "v6-drcl", "v8")
+LEARNED = {f"V{version}" for version in range(10, 20)} | {"aurorafedavg"}
+STARTS_BY_ENTROPY = {f"V{version}" for version in range(11, 16)} | {"aurorafedavg"}
+HINGED = ("v13", "v14")
+
+
+def settings_of(logged: Logged, identified: Identified) -> Tree:
+    """The configuration as far as the log prints it, null elsewhere. Unknown data sets and methods keep their names."""
+    tree = NOT_LOGGED
+    for mapping in key_mappings(logged.config):
+        if mapping.key is not None and plain_value(mapping.setting) is not None:
+            tree = merge(tree, nested(mapping.key.split("."), plain_value(mapping.setting)))
+    tree = {**tree, "partition": own_keys(tree["partition"]), "method": identified.method}
+    return {**tree, **{key: value for key, value in method_part(logged, identified).items() if value}}
+
+
+def own_keys(partition: Tree) -> Tree:
+    """The settings of this kind of partition; the published files give those of every kind."""
+    if partition["kind"] not in OF_KIND:
+        return partition
+    return {key: partition[key] for key in partition if key in ("kind", "clients", OF_KIND[partition["kind"]])}
+
+
+def method_part(logged: Logged, identified: Identified) -> Tree:
+    """What was set for the weight of the alignment; what a line prints counts before what the configuration says."""
+    name, marks = identified.method, logged.marks
+    own, learning = logged.section("v9_config"), logged.section("v10_config")
+    words = {
+        "lambda_align_initial": fixed(logged),
+        "lambda_min": plain_value(own.get("lambda_min")),
+        "lambda_max": plain_value(own.get("lambda_max")),
+        "sigma_lr": only(marks.sigma_rates, plain_value(learning.get("sigma_lr"))),
+        "gamma_reg": only(marks.gammas, plain_value(logged.config.get("gamma_reg"))),
+        "lambda_max_threshold": only(marks.ceilings, None) if name in HINGED else None,
+    }
+    tree: Tree = {}
+    for word, value in words.items():
+        for key in keys_of(word, identified) if value is not None else ():
+            tree = merge(tree, nested(key.split("."), value))
+    if identified.version in STARTS_BY_ENTROPY or name == "v10-preheated":
+        limits = without_none(minimum=words["lambda_min"], maximum=words["lambda_max"])
+        tree = merge(tree, {"sigma": {"start": {"kind": "entropy", **limits}}})
+    return tree
+
+
+def keys_of(word: str, identified: Identified) -> tuple[str, ...]:
+    """Where the method has this setting; where its version would have it, if the method is none of ours."""
+    if identified.method in METHODS:
+        return next(iter(method_keys(word, METHODS[identified.method])), ())
+    learned = identified.version in LEARNED
+    key = {"lambda_align_initial": "weight.base.value", "sigma_lr": "sigma.lr", "gamma_reg": "weight.guard.gamma"}
+    mine = {"lambda_align_initial": identified.method in FIXED, "sigma_lr": learned, "gamma_reg": learned}
+    return (key[word],) if mine.get(word) else ()
+
+
+def fixed(logged: Logged) -> Any:
+    printed = dict.fromkeys(said.lambda_set for said in logged.said.values() if said.lambda_set is not None)
+    return only(tuple(printed), plain_value(logged.config.get("lambda_align_initial")))
+
+
+def only(printed: tuple[float, ...], configured: Any) -> Any:
+    """The one number that was printed; else what was configured."""
+    return printed[0] if len(printed) == 1 else configured
+
+
+def without_none(**settings: Any) -> Tree:
+    return {key: value for key, value in settings.items() if value is not None}
 
 
 __all__ = ["Translation", "import_log", "imported_from", "read_imports", "translate"]

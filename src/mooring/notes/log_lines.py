@@ -1,4 +1,4 @@
-"""Single lines of the published code: how each is recognised, whatever stands before it and however it is spelled."""
+"""Patterns for the lines of the published code, independent of time stamps, log levels and spelling."""
 
 import ast
 import json
@@ -62,14 +62,14 @@ FAILURE = re.compile(r"^\s*(?:Traceback \(most recent|[\w.]*(?:Error|Exception|I
 
 
 def message(line: str) -> str:
-    """What a line says, without colours, progress bars, time and level."""
+    """The message of a line, without colours, progress bars, time and level."""
     line = COLOURS.sub("", line)[:LONGEST_LINE]
     found = LEVEL.match(line) or STAMPED.match(line)
     return (line[found.end() :] if found else line).strip()
 
 
 def literal(text: str) -> dict[str, Any] | None:
-    """A dict as Python or JSON prints it, never evaluated; None if it is none, or cut off."""
+    """A dictionary as Python or JSON prints it, never evaluated; None if the text is not one or is cut off."""
     for read in (ast.literal_eval, json.loads):
         try:
             value = read(text.strip())

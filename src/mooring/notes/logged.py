@@ -1,4 +1,4 @@
-"""One experiment as its log tells it."""
+"""One experiment as its log prints it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from mooring.record import LoggedClient, NotFinite
 
 @dataclass(frozen=True)
 class LogEntry:
-    """What a log says of one client in one round; None where it says nothing."""
+    """What a log prints about one client in one round; None if it prints nothing."""
 
     train_accuracy: float | None = None  # of the last epoch
     accuracy: float | None = None  # of the client alone, on the test set
@@ -37,7 +37,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Markers:
-    """Everything in a log that tells methods apart."""
+    """Everything in a log that distinguishes methods."""
 
     headers: tuple[Header, ...] = ()
     bracketed: tuple[int, ...] = ()  # versions in `[OneshotOursV14] Loading ...`
@@ -60,7 +60,7 @@ class Markers:
 
 @dataclass(frozen=True)
 class Logged:
-    """One experiment: its configuration and what was said, by (round, client)."""
+    """One experiment: its configuration, and its entries by (round, client)."""
 
     text: str = field(repr=False)  # the lines themselves
     config: Mapping[str, Any]
@@ -78,7 +78,7 @@ class Logged:
 
     @cached_property
     def by_round(self) -> dict[int, dict[int, LogEntry]]:
-        """round -> client -> what was said, both in their order"""
+        """round -> client -> entry, both sorted"""
         found: dict[int, dict[int, LogEntry]] = {}
         for (round_, client), said in sorted(self.said.items()):
             found.setdefault(round_, {})[client] = said
@@ -98,12 +98,12 @@ class Logged:
         return next(iter(self.fused.items()), ("", {}))
 
     def section(self, name: str) -> Mapping[str, Any]:
-        """A part of the configuration, empty where it is missing or no mapping."""
+        """A section of the configuration; empty if it is missing or not a mapping."""
         part = self.config.get(name)
         return part if isinstance(part, dict) else {}
 
     def course(self, client: int) -> list[float]:
-        """The learned lambda of a client, round by round, where it is a number."""
+        """The learned lambda of a client in every round that prints a finite number."""
         return [
             said.lambda_raw
             for (_, who), said in sorted(self.said.items())

@@ -59,7 +59,7 @@ class Fused:
 
 @dataclass(frozen=True)
 class Client:
-    """What clients record in every round: over_k at_r field[k, r]; of one client if `client` names it."""
+    """A value that clients record in every round: over_k at_r field[k, r]; for one client if `client` is given."""
 
     kind: ClassVar[str] = "client"
     field: str
@@ -170,7 +170,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Since:
-    """What became of clients after something happened to them.
+    """The change of clients after an event.
 
     field[last] - field[r], r the last round in which `trigger` was not yet above `above`; mean over the clients that
     were below it at first and rose above it later
@@ -233,7 +233,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class FromPeak:
-    """The rounds of another measure from the one with the highest fused accuracy on."""
+    """Another measure, from the round with the highest fused accuracy on."""
 
     kind: ClassVar[str] = "from-peak"
     of: Measure
@@ -254,7 +254,7 @@ class FromPeak:
 
 @dataclass(frozen=True)
 class Log10:
-    """Another measure in decades, where that is above zero; a difference of .3 is a factor of two."""
+    """log10 of another measure where it is positive; a difference of 0.3 is a factor of two."""
 
     kind: ClassVar[str] = "log10"
     of: Measure

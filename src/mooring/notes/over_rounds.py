@@ -30,12 +30,12 @@ def growth(values: Sequence[float]) -> float:
 
 
 def settled_ratio(values: Sequence[float]) -> float:
-    """Last / after a tenth of the rounds, and never the first of them: what was learned there was still on its way."""
+    """Last / after a tenth of the rounds; never the first round, in which the value has not settled yet."""
     return values[-1] / values[min(max(1, len(values) // 10), len(values) - 1)]
 
 
 def midway(values: Sequence[float]) -> float:
-    """Half of the way / first."""
+    """Middle round / first."""
     return values[len(values) // 2] / values[0]
 
 
@@ -50,7 +50,7 @@ def peak_ratio(values: Sequence[float]) -> float:
 
 
 def fall(values: Sequence[float]) -> float:
-    """Which share of the peak is lost at worst afterwards."""
+    """The largest share of the peak that is lost afterwards."""
     peak = max(values)
     return 1 - min(values[values.index(peak) :]) / peak
 
@@ -61,8 +61,8 @@ def wobble(values: Sequence[float]) -> float:
 
 
 def swing(values: Sequence[float]) -> float:
-    """(sum |x_r+1 - x_r| - |x_last - x_first|) / (rounds * mean x), over the second half: what is taken back. A steady
-    course has none, however steep."""
+    """(sum |x_r+1 - x_r| - |x_last - x_first|) / (rounds * mean x), over the second half: the part of the
+    changes that is undone. A monotonic course has none."""
     half = late(values)
     changes = [after - before for before, after in pairwise(half)]
     return (sum(map(abs, changes)) - abs(sum(changes))) / (max(len(changes), 1) * fmean(half))

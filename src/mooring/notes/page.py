@@ -1,4 +1,4 @@
-"""A study as a page: documented beside measured at every scale that ran, every verdict with its reason."""
+"""The Markdown page of a study: documented beside measured at every scale, and every verdict with its reason."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ EXCEL = "the Excel report of this folder (`mooring report FOLDER --format excel`
 
 
 def page(record: StudyRecord, scales: Sequence[StudyRecord] = ()) -> str:
-    """Markdown of what `study.json` says, beside that of the other `scales` if they are given; all of them in order."""
+    """The page of one record, or of several `scales` of the study side by side."""
     return "\n".join(page_lines(record, scales or (record,))) + "\n"
 
 
@@ -66,7 +66,7 @@ def verdict_counts(record: StudyRecord) -> str:
 
 
 def claims(record: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[tuple[str, ...]]:
-    """One row per claim: what the note offers, what each scale measured, and what each says of it."""
+    """One row per claim: the note's evidence, and the measurement and verdict of each scale."""
     found = [{row.id: row for row in each.verdicts} for each in scales]
     for row in record.verdicts:
         rows = [of_scale.get(row.id) for of_scale in found]
@@ -82,7 +82,7 @@ def claims(record: StudyRecord, scales: Sequence[StudyRecord]) -> Iterator[tuple
 
 
 def each_scale(named: Sequence[tuple[str, DecidedClaim]], say: Callable[[DecidedClaim], str]) -> str:
-    """`quick: ...; cpu: ...`; without the name where there is one scale."""
+    """`quick: ...; cpu: ...`; without names if there is only one scale."""
     if len(named) == 1:
         return say(named[0][1])
     return "; ".join(f"{scale}: {say(row)}" for scale, row in named)
@@ -94,7 +94,7 @@ def sentence_row(sentence: ListedSentence) -> tuple[str, str, str]:
 
 
 def heading(part: PrintedTable) -> str:
-    """A table of one run says which; one over several says so in every cell."""
+    """The title, with the seed if the table shows a single run."""
     return f"{part.title}, seed {part.seeds[0]}" if len(part.seeds) == 1 else part.title
 
 

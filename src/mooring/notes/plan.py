@@ -1,4 +1,4 @@
-"""A study as its file says it: scales, sweeps, tables, and claims with the rules that decide them."""
+"""A study as its YAML file defines it: scales, sweeps, tables, and claims with the rules that decide them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -47,8 +47,8 @@ TABLES: dict[str, type[NoteTable]] = {"by-client": ByClient, "by-group": ByGroup
 
 @dataclass(frozen=True)
 class Scale:
-    """On what a study runs: `key=value` settings of every run, more of them by sweep, the seeds, and the sweeps that
-    would take too long here."""
+    """A size of the study: `key=value` settings of every run and of single sweeps, the seeds, and the sweeps
+    that are left out because they would take too long."""
 
     about: str
     settings: tuple[str, ...]
@@ -77,7 +77,7 @@ class PlannedSweep:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the note that asserts something, what the note offers for it, and the rule that decides it."""
+    """A claim of the note, the evidence that the note gives for it, and the rule that decides it."""
 
     id: str
     claim: str
@@ -121,7 +121,7 @@ def seeded(study: Study, scale: ScaleName, seeds: tuple[int, ...]) -> Study:
 
 
 def problems(study: Study) -> Iterator[str]:
-    """Claims, tables and highlights that ask for what is not there; names that are given twice."""
+    """Claims, tables and highlights that refer to missing runs or claims; duplicate names."""
     sweeps = {sweep.name: sweep for sweep in study.sweeps}
     asking = {f"claim {claim.id}": claim.check.groups() for claim in study.claims}
     asking |= {f"table {table.title!r}": table.groups() for table in study.tables}

@@ -1,4 +1,4 @@
-"""From a study to its folder: run the sweeps, decide the claims, write both down."""
+"""Run a study: run its sweeps, decide its claims, write both into its folder."""
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -30,8 +30,10 @@ def run_study(
     workers: int | None = None,
     command: str | None = None,
 ) -> StudyRecord:
-    """Run what is not finished, then write `study.json` and `study.md`, which also shows the other scales that lie
-    beside it; what `study.json` says."""
+    """Run what is not finished, write `study.json` and `study.md`, and return the content of `study.json`.
+
+    `study.md` also shows the other scales of the study whose folders are beside this one.
+    """
     chosen: Scale = getattr(study.scales, scale)
     reject_varied_keys(study, settings)
     planned = dict(plans(study, chosen, settings))
@@ -52,14 +54,14 @@ def run_study(
 
 
 def records_beside(record: StudyRecord, out: Path) -> tuple[StudyRecord, ...]:
-    """All scales of this study whose folders lie beside this one under their usual names, small to large."""
+    """All scales of this study whose folders are beside this one under their usual names, small to large."""
     folders = {scale: out.parent / f"{record.study}-{scale}" for scale in get_args(ScaleName)}
     found = {scale: read_study(folder) for scale, folder in folders.items() if (folder / STUDY).exists()}
     return tuple({**found, record.scale: record}[scale] for scale in folders if scale in {*found, record.scale})
 
 
 def reject_varied_keys(study: Study, settings: Sequence[str]) -> None:
-    """A key that one of the sweeps sets for itself would change what its claims compare."""
+    """Reject settings that a sweep of the study sets itself, because they would change what its claims compare."""
     own = {"seed": "its seeds"}
     for part in study.sweeps:
         for key in (*part.factors, *(word.partition("=")[0] for word in part.settings)):
@@ -68,7 +70,7 @@ def reject_varied_keys(study: Study, settings: Sequence[str]) -> None:
     if found:
         raise ConfigError(
             [
-                f"{word}: study {study.number} says this by {who}; "
+                f"{word}: study {study.number} sets this by {who}; "
                 + ("write seeds=1,2" if word.startswith("seed=") else "leave it out, or use `mooring sweep`")
                 for word, who in found
             ]
@@ -76,12 +78,12 @@ def reject_varied_keys(study: Study, settings: Sequence[str]) -> None:
 
 
 def require_data(plan: Plan) -> None:
-    """Missing data is reported once, before anything runs."""
+    """Report missing data once, before anything runs."""
     plan.experiment_at(plan.points()[0]).data.train()
 
 
 def plans(study: Study, scale: Scale, settings: Sequence[str]) -> Iterator[tuple[str, Plan]]:
-    """The sweeps at this scale by name; the user's settings come last."""
+    """The sweeps at this scale, by name; the user's settings override the others."""
     for part in study.sweeps:
         if part.name in scale.left_out:
             continue
@@ -90,7 +92,7 @@ def plans(study: Study, scale: Scale, settings: Sequence[str]) -> Iterator[tuple
 
 
 def findings(study: Study, scale: ScaleName, settings: Sequence[str], evidence: Evidence) -> StudyRecord:
-    """What was run, every claim with its verdict, every table, every run."""
+    """The record of a study: every claim with its verdict, every table, every run."""
     chosen: Scale = getattr(study.scales, scale)
     seeds = ",".join(map(str, chosen.seeds))
     verdicts = tuple(decide_claim(claim, evidence) for claim in study.claims)

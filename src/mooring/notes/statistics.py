@@ -1,4 +1,4 @@
-"""Numbers by seed: how they are paired, how they correlate, and how they are written: mean, spread, n."""
+"""Numbers by seed: pairs, rank correlation, mean and standard deviation, and their text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import StatisticsError, correlation, fmean, stdev
@@ -19,7 +19,7 @@ def sample(evidence: Evidence, group: str, measure: Measure) -> Sample:
 
 
 def differences(one: Mapping[int, float], other: Mapping[int, float]) -> list[float]:
-    """one - other, seed by seed: the same partition under both."""
+    """one - other, seed by seed; the same seed gives both the same partition."""
     return [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
 
 
@@ -38,7 +38,7 @@ def sample_text(numbers: Iterable[float]) -> str:
 
 
 def mean_and_std(mean: float, std: float | None) -> str:
-    """`0.412 ± 0.031`; of a single seed there is no deviation."""
+    """`0.412 ± 0.031`; without a deviation for a single seed."""
     return short_value(mean) + (
         "" if std is None else f" ± {matching_digits(short_value(mean), std, short_value(std))}"
     )
@@ -51,7 +51,7 @@ def main_number(values: Iterable[float], name: str = "") -> MainNumber | None:
 
 
 def short_value(value: float) -> str:
-    """Three decimals, or three digits where that says nothing."""
+    """Three decimals, or three digits for very small and large values."""
     if value == 0:
         return "0"
     return f"{value:.3f}" if 0.01 <= abs(value) < 100 else f"{value:#.3g}".removesuffix(".")
@@ -63,7 +63,7 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """None for fewer than three points, or where one of the two stands still."""
+    """Spearman's rank correlation; None for fewer than three points, or if one of the two is constant."""
     if len(x) < 3:
         return None
     try:

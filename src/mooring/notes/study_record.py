@@ -1,4 +1,4 @@
-"""What a study found: the types behind `study.json`."""
+"""The types behind `study.json`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +48,7 @@ class DecidedClaim:
 
 @dataclass(frozen=True)
 class Observation:
-    """One of the main claims in plain words, its verdict, and the numbers beside it."""
+    """A main claim in plain words, with its verdict and numbers."""
 
     says: str
     verdict: str
@@ -57,7 +57,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A table of the note beside what was measured; the seeds are those of the runs it shows."""
+    """A table of the note beside the measured numbers; `seeds` are those of the runs it shows."""
 
     title: str
     columns: tuple[str, ...]
@@ -69,7 +69,7 @@ class PrintedTable:
 
 @dataclass(frozen=True)
 class ListedSentence:
-    """A sentence of the note that asserts something, and the claims that test it or why none does."""
+    """A sentence of the note that asserts something, and the claims that test it, or why no claim does."""
 
     words: str  # the note's own
     where: str
@@ -89,7 +89,7 @@ class StudyRunRecord:
 
 @dataclass(frozen=True)
 class StudyRecord:
-    """What `study.json` says: what was run, every claim with its verdict, every table, every run."""
+    """The content of `study.json`: settings, claims with their verdicts, tables and runs."""
 
     study: int
     title: str

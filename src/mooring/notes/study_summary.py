@@ -1,4 +1,4 @@
-"""What a study found, for whoever reads nothing else: what was run, its main claims, and the numbers behind them."""
+"""The summary of a study: what was run, its main claims, and the numbers behind them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Highlight:
-    """One of the study's claims (`claim` is its id) in plain words, and the numbers to be seen beside its verdict."""
+    """One of the study's claims (`claim` is its id) in plain words, and the numbers shown beside its verdict."""
 
     says: str
     claim: str
@@ -40,7 +40,7 @@ def observed(
 
 
 def measured_text(numbers: Iterable[Number], evidence: Evidence) -> str:
-    """`11.9 ± 0.2 in the first round, 0.4 in the last (n = 3)`; n stands with each number where they differ in it."""
+    """`11.9 ± 0.2 in the first round, 0.4 in the last (n = 3)`; n is given with each number if it differs."""
     found = [(number.words, sample(evidence, number.of, number.measure)) for number in numbers]
     there = [(words, values) for words, values in found if values]
     counts = sorted({len(values) for _, values in there})
@@ -59,7 +59,7 @@ def mean_and_std_text(values: Sample) -> str:
 
 
 def rounded(value: float) -> str:
-    """As people write it: three decimals below one, three digits above, thousands apart."""
+    """Three decimals below one, three digits above, with commas for thousands."""
     size = abs(value)
     if size >= 1e9 or 0 < size < 0.001:
         return f"{value:.2e}"
@@ -69,7 +69,7 @@ def rounded(value: float) -> str:
 
 
 def ran(experiments: Iterable[Experiment]) -> str:
-    """What these runs share, and all values of what they vary, in one line: `digits, 5 clients, ...`"""
+    """The common settings of these runs, and all values of those that vary, in one line: `digits, 5 clients, ...`"""
     runs = list(experiments)
     partitions = [run.tree()["partition"] for run in runs]
     facts = {

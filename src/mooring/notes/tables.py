@@ -1,4 +1,4 @@
-"""Tables: what a note prints, beside what is measured."""
+"""Tables: the numbers of a note beside the measured ones."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A group by the name it has in the table, and what the note says of it; `minus` another, seed by seed."""
+    """A group of runs under its name in the table, with the note's numbers; `minus` another group, seed by seed."""
 
     name: str
     of: str
@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class ChartColumns:
-    """Columns of a table in one chart: those of this title, of the note and measured."""
+    """Columns of a table that are drawn in one chart, those of the note and the measured ones."""
 
     title: str
     columns: tuple[str, ...]
@@ -64,7 +64,7 @@ class ChartColumns:
 
 @dataclass(frozen=True)
 class ByGroup:
-    """One row per group of runs: what the note prints (`note` heads it), then mean, spread and n over seeds."""
+    """One row per group of runs: the note's numbers under the headings `note`, then mean, spread and n over seeds."""
 
     kind: ClassVar[str] = "by-group"
     title: str
@@ -89,7 +89,7 @@ class ByGroup:
 
 @dataclass(frozen=True)
 class ByClient:
-    """One row per client: the note's beside ours, which hold other images; of the run with the lowest seed."""
+    """One row per client, the note's beside ours (with other images), in the run with the lowest seed."""
 
     kind: ClassVar[str] = "by-client"
     title: str
@@ -163,7 +163,7 @@ class ByRound:
 
 @dataclass(frozen=True)
 class EveryRound:
-    """Every round of every client, a table for each run of a group: what the note's table was drawn from.
+    """Every round of every client, one table for each run of a group.
 
     A round's columns are the `measured` ones, then each field of `clients` for client 0, 1, ...
     """

@@ -1,4 +1,6 @@
-"""One version of the published code is several formulas: which of them a log is of, or that it cannot be determined.
+"""Identify the formula behind a version of the published code, or say that it cannot be determined.
+
+One version number was used for several formulas.
 
 Names that go beyond the versions:
 
@@ -30,7 +32,7 @@ EXPLODED = 1_000.0  # a lambda that no hinge lets through
 
 @dataclass(frozen=True)
 class Identified:
-    """A method, as far as it is known."""
+    """The method of a log, and how it is known."""
 
     method: str
     version: str | None  # of the published code
@@ -93,7 +95,7 @@ def v10(logged: Logged) -> Identification:
 
 
 def v11(logged: Logged) -> Identification:
-    """By the strategy that it prints, else by the factors; then: did lambda grow against the annealing?"""
+    """By the printed strategy, or else by the annealing factors; then by whether lambda grew as they fell."""
     strategies = logged.marks.strategies
     if len(strategies) > 1:
         return None, "unknown", f"it names several annealing strategies: {', '.join(strategies)}"
@@ -144,7 +146,7 @@ def shape(logged: Logged) -> str | None:
 
 
 def equal_steps(factors: dict[int, float]) -> bool:
-    """A straight line, wherever it ends."""
+    """Do the factors fall linearly?"""
     points = list(factors.items())
     steps = [(b - a) / (s - r) for (r, a), (s, b) in pairwise(points)]
     return len(steps) > 1 and max(steps) < 0 and max(steps) - min(steps) < CLOSE
@@ -157,7 +159,7 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 
 def against_annealing(logged: Logged) -> list[float]:
-    """How lambda of each client answers a factor that fell below a third: 1, as 1 / a (joint), or 0 (detached)."""
+    """log growth of lambda / log fall of its factor: 1 (joint) or 0 (detached). If the factor fell below a third."""
     growth = []
     for client in logged.clients:
         rows = [
@@ -198,7 +200,7 @@ def v13(logged: Logged) -> Identification:
 
 
 def gamma(logged: Logged) -> float:
-    """The smallest that is printed, which lets the largest lambda through; the published one where none is."""
+    """The smallest printed gamma, which allows the largest lambda; the published value if none is printed."""
     return max(min(logged.marks.gammas, default=1e-5), 1e-12)
 
 
@@ -208,7 +210,7 @@ def squared_cap(logged: Logged) -> float:
 
 
 def v14(logged: Logged) -> Identification:
-    """The date and the lambda decide; where they do not agree, nobody does."""
+    """By the date and the largest lambda; unknown if they do not agree."""
     month, most = logged.month, largest(logged)
     why = f"{dated(logged)}, {reached(most)}"
     if month is None or most is None:
