@@ -22,14 +22,13 @@ from mooring.errors import ConfigError, MooringError
 from mooring.notes.reporting import NOTES
 from mooring.record import RunFolder
 from mooring.reports import report_on
-from mooring.reports.alt_text import in_words
 from mooring.reports.compose import compose
+from mooring.reports.figure import in_words
 from mooring.reports.formats import FORMATS
 from mooring.reports.formats.excel import content
+from mooring.reports.formats.html import asset, chart
 from mooring.reports.formats.latex import latex_table
 from mooring.reports.formats.terminal import show_table
-from mooring.reports.page.build import asset
-from mooring.reports.page.charts import chart
 from mooring.reports.reading import collect_report_data
 from mooring.reports.table import Table
 

@@ -17,13 +17,12 @@ from mooring.notes.study_report import opening_figures, study_report, verdict_li
 from mooring.record import RunFolder, write_result
 from mooring.reports import compare
 from mooring.reports.accuracies import Sureness, sure_of
-from mooring.reports.compare import gather_several
 from mooring.reports.compose import compose
 from mooring.reports.figure import INK, PALETTE, Series
 from mooring.reports.formats import FORMATS
+from mooring.reports.formats.html import DARK, page
 from mooring.reports.formats.pictures import COLUMN
-from mooring.reports.page.build import DARK, page
-from mooring.reports.reading import collect_report_data
+from mooring.reports.reading import collect_report_data, gather_several
 from mooring.reports.report_data import looking_for
 from mooring.reports.summary import notes
 from mooring.reports.table import Spread

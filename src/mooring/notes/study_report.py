@@ -30,7 +30,7 @@ from mooring.reports.report_data import Additions, ReportData, Run
 from mooring.reports.section import Card, Section, SummaryAnswer, Tone, VerdictLine
 from mooring.reports.sections.accuracy import at_the_end, of_clients
 from mooring.reports.sections.drawing import client_lines, has_values, in_place
-from mooring.reports.sections.lambdas import logged
+from mooring.reports.sections.training import logged
 from mooring.reports.table import Table
 
 TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNSEEN: "open", NOT_RUN: "open"}

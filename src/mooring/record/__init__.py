@@ -5,12 +5,12 @@ environment.json   versions and machine          uploads/        one file per cl
 result.json        the answer, strict JSON       fusions/        other fusions of the same uploads
 model.mooring      the predictor, to be used     state/          what an interrupted run goes on from
 encoder.safetensors  what the server sent        imported.log    the log that an imported run was made of
-                                                 error.txt       the traceback of a mistake in the user's own code
+sweep.json         of a sweep: its runs          error.txt       the traceback of a mistake in the user's own code
 """
 
 from mooring.record._events import TimedEvent, event_line, events_in, events_text
 from mooring.record._json import as_tree, strict_json
-from mooring.record._uploads import write_upload
+from mooring.record.client_files import StateFacts, StateFolder, discard_states, write_upload
 from mooring.record.files import (
     as_record,
     in_use,
@@ -22,8 +22,17 @@ from mooring.record.files import (
     write_json,
     write_record,
 )
-from mooring.record.folder import ENCODER, LOG, MODEL, RunFolder, StoredUploads, read_fusion, write_result
-from mooring.record.imported import Imported, write_imported
+from mooring.record.folder import (
+    ENCODER,
+    LOG,
+    MODEL,
+    RunFolder,
+    StoredUploads,
+    Verified,
+    read_fusion,
+    verify,
+    write_result,
+)
 from mooring.record.metrics import (
     METRICS,
     SECONDARY,
@@ -51,11 +60,28 @@ from mooring.record.result import (
     TimeSpent,
     UploadRecord,
 )
-from mooring.record.run import FINISHED, ClientHistory, RunRecord, fused_result, run_record, with_result
-from mooring.record.states import StateFacts, StateFolder, discard_states
-from mooring.record.sweep import SWEEP, SweepMember, SweepRecord, read_sweep, write_sweep
-from mooring.record.verify import Verified, verify
-from mooring.record.writer import ERROR, RunWriter, environment, open_run_folder, user_errors_kept
+from mooring.record.run import (
+    FINISHED,
+    SWEEP,
+    ClientHistory,
+    RunRecord,
+    SweepMember,
+    SweepRecord,
+    fused_result,
+    read_sweep,
+    run_record,
+    with_result,
+    write_sweep,
+)
+from mooring.record.writer import (
+    ERROR,
+    Imported,
+    RunWriter,
+    environment,
+    open_run_folder,
+    user_errors_kept,
+    write_imported,
+)
 
 __all__ = [
     "ENCODER",

@@ -1,15 +1,15 @@
-"""A run folder, as everybody reads it."""
+"""A run folder: how its files and uploads are read, and whether they are still as they were written."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import Literal, TypeVar, overload
 
 from mooring.errors import StoreError
-from mooring.record import _uploads
 from mooring.record._events import EVENTS, TimedEvent, read_events
 from mooring.record._json import from_tree
+from mooring.record.client_files import found_uploads, read_upload, upload_path
 from mooring.record.files import (
     CHANGED,
     as_record,
@@ -148,13 +148,13 @@ class RunFolder:
             )
 
     def upload(self, record: UploadRecord) -> Upload:
-        return _uploads.read_upload(self.path, record)
+        return read_upload(self.path, record)
 
     def upload_file(self, record: UploadRecord) -> Path:
-        return _uploads.upload_path(self.path, record.client, record.round)
+        return upload_path(self.path, record.client, record.round)
 
     def uploads_on_disk(self) -> Iterator[UploadRecord]:
-        return _uploads.found_uploads(self.path)
+        return found_uploads(self.path)
 
 
 @dataclass(frozen=True)
@@ -213,3 +213,54 @@ def read_fusion(path: Path) -> FusionRecord:
     """One file of `fusions/` or of a sweep's `fused/`."""
     remedy = "remove the file and fuse again"
     return unsealed(FusionRecord, read_json(path, remedy), path, remedy)
+
+
+FileState = Literal["as written", "changed", "missing"]
+
+
+@dataclass(frozen=True)
+class Verified:
+    """One file, and whether its content is still what was written."""
+
+    file: str
+    state: FileState
+
+
+def verify(folder: RunFolder) -> tuple[Verified, ...]:
+    """Every file that belongs to the run. Raises an error if there is no result to compare them with."""
+    return tuple(_checks(folder))
+
+
+def _checks(folder: RunFolder) -> Iterator[Verified]:
+    try:
+        result = folder.result
+    except StoreError as error:
+        if not folder.ended:
+            raise
+        yield Verified(f"{RESULT} ({error.problem})", "changed")
+        return
+    yield Verified(RESULT, "as written")
+    for name, known in result.files.items():
+        yield Verified(name, _compared(folder.path / name, known))
+    for upload in result.uploads:
+        path = folder.upload_file(upload)
+        yield Verified(str(path.relative_to(folder.path)), _compared(path, upload.sha256))
+    for path in sorted((folder.path / "fusions").glob("*.json")):
+        yield Verified(str(path.relative_to(folder.path)), _sealed(path))
+
+
+def _compared(path: Path, known: str) -> FileState:
+    try:
+        return "as written" if file_sha256(path) == known else "changed"
+    except OSError:
+        return "missing"
+    except StoreError:  # a link, a pipe or a device
+        return "changed"
+
+
+def _sealed(path: Path) -> FileState:
+    try:
+        read_fusion(path)
+    except StoreError:
+        return "changed"
+    return "as written"

@@ -1,10 +1,11 @@
 """The one model of a run: every client's history, the fused accuracies, the result once there is one.
 
-The doctor, reports, sweeps, dashboards and lab notes read runs through it.
+The doctor, reports, sweeps, dashboards and lab notes read runs through it. `SweepRecord` says which runs a sweep has.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from mooring.events import (
@@ -17,7 +18,8 @@ from mooring.events import (
     SnapshotFused,
 )
 from mooring.record._events import TimedEvent
-from mooring.record.result import FusionRecord, Result, RunResult
+from mooring.record.files import read_json, unsealed, write_record
+from mooring.record.result import FORMAT, FusionRecord, Result, RunResult
 
 FINISHED = "finished"
 
@@ -189,3 +191,41 @@ class _Courses:
                 tuple(epochs[at] for at in sorted(epochs)),
                 self.failures.get(client),
             )
+
+
+SWEEP = "sweep.json"
+AGAIN = "run the sweep again: it keeps what is finished and writes this file anew"
+
+
+@dataclass(frozen=True)
+class SweepMember:
+    """One run of a sweep: its factors, how it ended, and the folder in `runs/` that trained it.
+
+    Members that differ only in their fusion share one training.
+    """
+
+    name: str
+    factors: Mapping[str, object]
+    status: str  # `finished`, or why not
+    run: str
+
+    @property
+    def trains(self) -> bool:
+        return self.run == self.name
+
+
+@dataclass(frozen=True)
+class SweepRecord:
+    """What `sweep.json` says, in the order of the plan."""
+
+    members: tuple[SweepMember, ...]
+    baseline: str | None = None  # factor=value that the others are compared with
+    format: int = FORMAT
+
+
+def write_sweep(folder: Path, record: SweepRecord) -> None:
+    write_record(folder / SWEEP, record)
+
+
+def read_sweep(folder: Path) -> SweepRecord:
+    return unsealed(SweepRecord, read_json(folder / SWEEP, AGAIN), folder / SWEEP, AGAIN)

@@ -71,8 +71,8 @@ def comparison(
     extension: "Extension | None" = None,
 ) -> "Report":
     """The report on these folders, not written yet."""
-    from mooring.reports.compare import gather_several
     from mooring.reports.compose import compose
+    from mooring.reports.reading import gather_several
     from mooring.reports.report_data import NO_EXTENSION, looking_for
 
     if len(folders) < 2:

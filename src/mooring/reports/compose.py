@@ -7,9 +7,9 @@ from mooring.reports.figure import Figure
 from mooring.reports.report_data import NO_EXTENSION, Extension, ReportData, SeedGroup
 from mooring.reports.section import Card, Report, Section, VerdictLine
 from mooring.reports.sections import SECTIONS
+from mooring.reports.sections.comparison import contests
 from mooring.reports.sections.setup import setup
 from mooring.reports.summary import healthy_count, ill_words, runs_text, summary_answers
-from mooring.reports.winners import contests
 from mooring.wording import percent, percent_range, size
 
 

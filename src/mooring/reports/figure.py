@@ -1,7 +1,14 @@
-"""Figures as plain values: the page draws them as SVG, papers with matplotlib, spreadsheets natively."""
+"""Figures as plain values, the columns of a table as a figure, and a figure in words (its alternative text).
 
+The page draws them as SVG, papers with matplotlib, spreadsheets natively.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from mooring.reports.table import Cell, Plot, PlottedLine, Table
+from mooring.wording import join_some, number, printable
 
 PALETTE = (  # after Okabe and Ito, all at least 3:1 on white; then colours that can still be distinguished from those
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#4B3FA7", "#2D8FC4"),
@@ -123,3 +130,92 @@ def fitting(lines: tuple[Line, ...]) -> AxisScale:
 def positive(values: PlotValues) -> PlotValues:
     """What a logarithmic axis can show."""
     return tuple(value if value is not None and value > 0 else None for value in values)
+
+
+def in_words(figure: Figure) -> str:
+    """Title, what is drawn over what, and where every line or bar stands."""
+    of = f" of {figure.of}" if figure.of else ""
+    return printable(f"{figure.title}{of}. {WORDS[type(figure)](figure)}")
+
+
+def describe_curves(figure: Curves) -> str:
+    courses = [
+        line
+        for line in figure.lines
+        if line.style in ("solid", "dashed") and (not line.family or line.family == line.name)
+    ]
+    texts = [describe_line(line) for line in courses]
+    scale = ", logarithmic" if figure.scale == "log" else ""
+    return f"{figure.y_title} over {figure.x_title}{scale}: {join_some([text for text in texts if text])}."
+
+
+def describe_line(line: Line) -> str:
+    known = [(x, y) for x, y in zip(line.x, line.y, strict=True) if y is not None]
+    if not known:
+        return ""
+    (first, begin), (last, end) = known[0], known[-1]
+    if first == last:
+        return f"{line.name} {number(begin)}"
+    return f"{line.name} from {number(begin)} at {first:g} to {number(end)} at {last:g}"
+
+
+def describe_bars(figure: Bars) -> str:
+    texts = []
+    for i, name in enumerate(figure.names):
+        values = [(series.name, series.values[i]) for series in figure.series if i < len(series.values)]
+        known = [f"{who} {number(value)}" for who, value in values if value is not None]
+        texts.append(f"{name}: {', '.join(known) or 'nothing'}")
+    return f"{figure.y_title} by bars: {join_some(texts, '; ')}."
+
+
+def describe_heat(figure: Heat) -> str:
+    cells = [
+        (value, row, column)
+        for row, line in zip(figure.y, figure.values, strict=False)
+        for column, value in zip(figure.x, line, strict=False)
+        if value is not None
+    ]
+    size = f"a matrix of {len(figure.y)} rows and {len(figure.x)} columns"
+    if not cells:
+        return f"{size}, empty."
+    most, row, column = max(cells)
+    where = f"{figure.y_title} {row}".strip(), f"{figure.x_title} {column}".strip()
+    return f"{size}; the largest value is {number(float(most))} at {where[0]} and {where[1]}."
+
+
+WORDS: dict[type, Callable[[Any], str]] = {Curves: describe_curves, Bars: describe_bars, Heat: describe_heat}
+
+
+STYLES: dict[str, Style] = {"note": "dashed", "measured": "solid"}
+CAPTIONS = {"note": "Dashed: as the note prints it; solid: measured.", "measured": ""}
+
+
+def plotted(table: Table) -> tuple[Curves, ...]:
+    return tuple(column_figure(table, plot) for plot in table.plots)
+
+
+def column_figure(table: Table, plot: Plot) -> Curves:
+    flat = table.flat()
+    lines = tuple(plotted_line(flat, plot, line) for line in plot.lines)
+    caption = " ".join(filter(None, dict.fromkeys([CAPTIONS[line.source] for line in plot.lines] + [table.note])))
+    slug = f"{table.slug}-{plot.title.lower().replace(' ', '-')}"
+    return Curves(slug, plot.title, caption, "round", plot.y_title, lines, plot.scale, table.of)
+
+
+def plotted_line(table: Table, plot: Plot, line: PlottedLine) -> Line:
+    """A column over another; the note and the measured beside it share a colour."""
+    x, y = (column(table, name) for name in (line.x, line.y))
+    known = [(at, value) for at, value in zip(x, y, strict=True) if at is not None and value is not None]
+    values: PlotValues = tuple(value for _, value in known)
+    same = [other for other in plot.lines if other.source == line.source]
+    shown = positive(values) if plot.scale == "log" else values
+    return Line(line.y, tuple(at for at, _ in known), shown, same.index(line), STYLES[line.source])
+
+
+def column(table: Table, name: str) -> list[float | None]:
+    place = table.columns.index(name)
+    return [numeric(row[place]) for row in table.rows]
+
+
+def numeric(cell: Cell) -> float | None:
+    return float(cell) if isinstance(cell, int | float) else None

@@ -11,8 +11,8 @@ from mooring.fusion.predictor import Predictor
 from mooring.intervals import Rate
 from mooring.models.encoder_reference import NOT_INSIDE, encoder_sentence
 from mooring.record import PositiveClass
+from mooring.reports.formats.html import write_html
 from mooring.reports.formats.text import markdown
-from mooring.reports.page import write_html
 from mooring.reports.section import Card, Report, Section, VerdictLine
 from mooring.reports.table import Cell, Table
 from mooring.wording import percent, percent_range, size

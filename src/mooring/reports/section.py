@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from mooring.reports.figure import Figure
-from mooring.reports.plots import plotted
+from mooring.reports.figure import Figure, plotted
 from mooring.reports.table import Table
 
 Tone = Literal["good", "bad", "open"]

@@ -8,7 +8,7 @@ from mooring.reports.accuracies import guess, images, looked_at, mean_accuracy, 
 from mooring.reports.labels import method_labels, throughout
 from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import SummaryAnswer, Tone, VerdictLine
-from mooring.reports.winners import contests
+from mooring.reports.sections.comparison import contests
 from mooring.sweep.best import Best
 from mooring.wording import duration, join_some, percent, percent_range, plural
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from mooring.errors import ConfigError, nearest
 from mooring.reports.formats.excel import write_excel
+from mooring.reports.formats.html import write_html
 from mooring.reports.formats.latex import write_latex
 from mooring.reports.formats.pictures import write_figures, write_pdfs
 from mooring.reports.formats.terminal import write_terminal
 from mooring.reports.formats.text import write_csv, write_markdown
-from mooring.reports.page import write_html
 from mooring.reports.section import Report
 
 

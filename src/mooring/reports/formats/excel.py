@@ -8,8 +8,7 @@ from typing import Any
 
 from mooring.errors import needed
 from mooring.record import write_atomically
-from mooring.reports.figure import Curves, Line, colour
-from mooring.reports.plots import figure as drawn_columns
+from mooring.reports.figure import Curves, Line, colour, column_figure
 from mooring.reports.section import Report
 from mooring.reports.table import Cell, Table, cell_text
 from mooring.wording import printable
@@ -44,7 +43,7 @@ def table_sheet(book: Any, table: Table) -> tuple[str, Table]:
     fill(place, flat)
     for i, plot in enumerate(table.plots):
         columns = [[flat.columns.index(name) + 1 for name in (line.x, line.y)] for line in plot.lines]
-        charted = chart(place, drawn_columns(table, plot), columns)
+        charted = chart(place, column_figure(table, plot), columns)
         beside = f"{letter(len(flat.columns) + 2)}{HEADER + i * CHART_ROWS}"
         below = f"A{HEADER + len(flat.rows) + 3 + i * CHART_ROWS}"
         place.add_chart(charted, beside if len(flat.rows) > CHART_ROWS else below)

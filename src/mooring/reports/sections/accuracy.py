@@ -5,10 +5,9 @@ from mooring.reports.accuracies import guess, images, looked_at, sureness
 from mooring.reports.figure import INK, Bars, Curves, Figure, Line, PlotValues, style
 from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
-from mooring.reports.sections.comparison import against_baseline, pivots
+from mooring.reports.sections.comparison import RULE, against_baseline, contests, pivots, settled_labels
 from mooring.reports.sections.drawing import QUANTILES, client_lines, crowded, in_place, over_seeds, quantile, series
 from mooring.reports.table import Spread, Table, average, spread
-from mooring.reports.winners import RULE, contests, settled_labels
 
 LOWER = ", ".join(metric.title for metric in METRICS.values() if metric.better == "lower")
 BETTER = f"Higher is better, except for {LOWER}." if LOWER else "Higher is better."

@@ -1,11 +1,15 @@
-"""Accuracies compared: with the baseline of a sweep, pair by pair; and by factor, methods down, values across."""
+"""Accuracies compared: which experiment is best and whether that is settled, differences to the baseline of a sweep,
+and accuracy by factor, with methods down and values across.
+"""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 
 from mooring.reports.figure import Bars, Figure
 from mooring.reports.report_data import SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports.sections.drawing import SeedValues, side_by_side
 from mooring.reports.table import Cell, Table, spread
+from mooring.sweep.best import Best, Entrant, best_of_each
 from mooring.sweep.summary import Pair, difference, paired
 
 COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")
@@ -85,3 +89,37 @@ def rest(run: Run, keys: list[str]) -> str:
     """What sets a row apart from the others."""
     others = {key: value for key, value in run.factors.items() if key in keys and key not in SEEDS}
     return " · ".join(v if key == "method" else f"{key.rpartition('.')[2]}={v}" for key, v in others.items())
+
+
+RULE = (
+    "Bold only where it is settled: the 95 % interval of the difference to every other experiment on the same data, "
+    "paired by seed, excludes 0 (Student's t; where seeds change nothing, Newcombe's over the test images)"
+)
+
+
+def contests(data: ReportData) -> tuple[Best[SeedGroup], ...]:
+    """One for every problem that several experiments have met."""
+    return best_of_each(
+        Entrant(
+            group,
+            problem(group.first),
+            {seed_pair(run): run.result.accuracy for run in group.runs},
+            group.first.result.test_images,
+        )
+        for group in data.lines
+    )
+
+
+def seed_pair(run: Run) -> tuple[int | None, int | None]:
+    return run.result.seeds.training, run.result.seeds.split
+
+
+def problem(run: Run) -> str:
+    """What experiments must share to be compared: the sweep of a study, the data, how they are divided."""
+    partition = {key: value for key, value in (run.tree.get("partition") or {}).items() if key != "seed"}
+    return json.dumps([run.sweep, run.dataset, run.tree.get("data"), partition], sort_keys=True, default=str)
+
+
+def settled_labels(found: Iterable[Best[SeedGroup]]) -> set[str]:
+    """The labels of those that have won."""
+    return {one.best.label for one in found if one.settled}

@@ -1,18 +1,23 @@
-"""Put the page together: the template escapes everything, style and scripts are inlined."""
+"""The report as one HTML file that needs nothing else: no network, no other files, no server.
+
+The template escapes everything. Style and scripts are inlined, and figures are JSON that the page's script draws.
+"""
 
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from importlib.resources import files
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from mooring.errors import needed
 from mooring.record import write_atomically
-from mooring.reports.alt_text import in_words
-from mooring.reports.figure import PALETTE, Bars, Curves, Figure
-from mooring.reports.page.charts import chart
+from mooring.reports.figure import PALETTE, Bars, Curves, Figure, Heat, Line, PlotValues, in_words, lying
 from mooring.reports.section import Report
 from mooring.reports.table import Table, cell_text, csv_text
 from mooring.version import VERSION
+from mooring.wording import printable
 
 FEW_ROWS = 10  # a longer table is folded
 FEW_TEXTS = 3  # files that stand beside each other; more are folded into one
@@ -63,7 +68,7 @@ def page(report: Report) -> str:
 
 
 def asset(name: str) -> str:
-    return files("mooring.reports.page").joinpath(name).read_text("utf-8")
+    return files("mooring.reports").joinpath("page", name).read_text("utf-8")
 
 
 def palette() -> str:
@@ -116,3 +121,86 @@ def column_kind(cells: list[object]) -> str:
     if not texts:
         return "number"
     return "long" if max(map(len, texts)) > LONG_TEXT else "text"
+
+
+Json = dict[str, Any]
+
+
+def chart(figure: Figure) -> Json:
+    return CHARTS[type(figure)](figure)
+
+
+def curves_json(figure: Curves) -> Json:
+    """`xs` holds every row of rounds once: the lines of one figure mostly share theirs."""
+    xs = list(dict.fromkeys(line.x for line in figure.lines))
+    return {
+        "kind": "curves",
+        "x": printable(figure.x_title),
+        "y": printable(figure.y_title),
+        "log": figure.scale == "log",
+        "xs": [chart_values(x) for x in xs],
+        "lines": [line_json(line, xs.index(line.x)) for line in figure.lines],
+    }
+
+
+def line_json(line: Line, at: int) -> Json:
+    drawn: Json = {
+        "name": printable(line.name),
+        "entry": printable(line.family or line.name),
+        "colour": line.colour,
+        "style": line.style,
+        "at": at,
+        "y": chart_values(line.y),
+    }
+    if line.band is not None:
+        drawn["band"] = [chart_values(side) for side in line.band]
+    return drawn
+
+
+def heat_json(figure: Heat) -> Json:
+    return {
+        "kind": "heat",
+        "x": printable(figure.x_title),
+        "y": printable(figure.y_title),
+        "columns": list(map(printable, figure.x)),
+        "rows": list(map(printable, figure.y)),
+        "values": [chart_values(row) for row in figure.values],
+        "whole": all(isinstance(value, int) for row in figure.values for value in row if value is not None),
+    }
+
+
+def bars_json(figure: Bars) -> Json:
+    series = [
+        {
+            "name": printable(one.name),
+            "colour": one.colour,
+            "values": chart_values(one.values),
+            "whiskers": [whisker and chart_values(whisker) for whisker in one.whiskers],
+            "dots": [chart_values(dots) for dots in one.dots],
+        }
+        for one in figure.series
+    ]
+    drawn: Json = {
+        "kind": "bars",
+        "value": printable(figure.y_title),
+        "names": list(map(printable, figure.names)),
+        "flat": lying(figure.names),
+        "series": series,
+        "colours": list(figure.colours),
+    }
+    if figure.level is not None:
+        drawn["level"] = [printable(figure.level[0]), figure.level[1]]
+    return drawn
+
+
+CHARTS: dict[type, Callable[[Any], Json]] = {Curves: curves_json, Heat: heat_json, Bars: bars_json}
+
+
+def chart_values(values: PlotValues | tuple[float, ...]) -> list[float | int | None]:
+    """Five digits: more cannot be seen, and the file is mailed; what is no number is not drawn."""
+    return [None if value is None or not isfinite(value) else trimmed(float(f"{value:.5g}")) for value in values]
+
+
+def trimmed(value: float) -> float | int:
+    """12.0 as 12"""
+    return int(value) if value == int(value) and abs(value) < 1e15 else value

@@ -1,5 +1,6 @@
-"""Clients' states on disk: what a run goes on from when it was interrupted at any moment.
+"""Files that clients leave in a run folder: their uploads, and the states from which an interrupted run goes on.
 
+uploads/round-001/client-0003.safetensors   one upload, identified by its SHA-256
 state/client-0003.state     the newest
 state/client-0003.before    the one before it: if the newest is damaged, there is still a good one
 
@@ -8,7 +9,7 @@ that a loss of power may have taken.
 """
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -19,9 +20,10 @@ from mooring.errors import StoreError, UploadError
 from mooring.events import ClientRecord
 from mooring.record._events import EVENTS
 from mooring.record._json import MalformedRecordError, as_tree, from_tree
-from mooring.record.files import Unsynced, read_bytes, reject_links, still_there, write_atomically
+from mooring.record.files import CHANGED, Unsynced, read_bytes, reject_links, still_there, write_atomically
 from mooring.record.result import UploadRecord
-from mooring.uploads.codec import decode_tensors, encode_tensors
+from mooring.types import Upload
+from mooring.uploads.codec import decode, decode_tensors, encode, encode_tensors
 
 FORMAT = 2
 DIGEST = 64  # hexadecimal digits
@@ -131,3 +133,45 @@ def discard_states(folder: Path) -> int:
     nbytes = sum(path.stat().st_size for path in states)
     shutil.rmtree(folder / "state", ignore_errors=True)
     return nbytes
+
+
+def write_upload(folder: Path, upload: Upload, unsynced: Unsynced) -> UploadRecord:
+    data = encode(upload)
+    write_atomically(upload_path(folder, upload.client, upload.round), data, folder, unsynced)
+    return record_of(upload, data)
+
+
+def read_upload(folder: Path, record: UploadRecord) -> Upload:
+    """Read an upload again; raises an error if it is not what was written."""
+    path = upload_path(folder, record.client, record.round)
+    try:
+        data = read_bytes(path)
+        if sha256(data).hexdigest() != record.sha256:
+            raise StoreError(f"{path}: the upload has changed since it was written", "repeat the run with --again")
+        upload = decode(data)
+        if record_of(upload, data) != record:
+            raise StoreError(f"{path}: its record was {CHANGED}", "repeat the run with --again")
+        return upload
+    except (OSError, UploadError) as error:
+        raise StoreError(f"{path}: cannot be read ({error})", "repeat the run with --again") from None
+
+
+def found_uploads(folder: Path) -> Iterator[UploadRecord]:
+    """Every upload that is there and can be read."""
+    for path in sorted((folder / "uploads").glob("round-*/client-*.safetensors")):
+        try:
+            data = read_bytes(path)
+            record = record_of(decode(data), data)
+        except (OSError, UploadError, StoreError):
+            continue
+        if upload_path(folder, record.client, record.round) == path:  # else it lies where another belongs
+            yield record
+
+
+def record_of(upload: Upload, data: bytes) -> UploadRecord:
+    digest = sha256(data).hexdigest()
+    return UploadRecord(upload.client, upload.round, upload.samples, len(data), digest, upload.site, upload.job)
+
+
+def upload_path(folder: Path, client: int, round_: int) -> Path:
+    return folder / "uploads" / f"round-{round_:03d}" / f"client-{client:04d}.safetensors"
