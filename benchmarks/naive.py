@@ -24,9 +24,8 @@ from mooring.evaluate import BATCH as EVALUATED
 from mooring.events import ClientStarted, Event
 from mooring.losses.fafi import FAFI
 from mooring.models.backbones import ResNet8
-from mooring.models.heads import RawPrototypes
+from mooring.models.heads import RawPrototypes, simplex_etf
 from mooring.models.network import Blueprint
-from mooring.models.simplex import simplex_etf
 from mooring.processes import keep_freed_memory
 from mooring.types import Progress, Step, View
 
