@@ -1,8 +1,8 @@
 """Write what the pages can take from the code: `python docs/make_reference.py`.
 
-docs/commands.md gets every verb with its arguments and options, docs/privacy.md what a client uploads for every method
-and fusion, in the words of `mooring inspect`. Both between marks (`BEGIN`, `END`); the rest of a page is written by
-hand. A test compares; nothing is trained.
+docs/commands.md gets every command with its arguments and options, docs/privacy.md what a client uploads for every
+method and fusion, in the words of `mooring inspect`, and docs/fusions.md the table of all fusions. They stand between
+marks (`BEGIN`, `END`); the rest of a page is written by hand. A test compares; nothing is trained.
 """
 
 import re
@@ -16,10 +16,12 @@ from click import Command, Context, Group, Parameter
 
 from mooring import METHODS, load
 from mooring.cli import app
+from mooring.cli.methods import uploads_of
 from mooring.cli.help import LEFT, RIGHT
 from mooring.federation.explain import explained
 from mooring.federation.withheld_counts import counting
-from mooring.fusion import FUSIONS
+from mooring.fusion import FUSIONS, Fusion
+from mooring.fusion.base import ENSEMBLES
 from mooring.models.network import Blueprint
 from mooring.uploads import Parts, expected_of
 
@@ -127,7 +129,20 @@ def withholding(methods: Sequence[str]) -> str:
     )
 
 
-PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "privacy.md": uploads}
+def fusions() -> str:
+    """What a client uploads for each rule, what the server must hold, what a prediction costs, and the paper."""
+    headings = ("fusion", "a client uploads", "bytes per client", "the server holds", "passes", "source")
+    return table(headings, [fusion_row(kind, rule()) for kind, rule in FUSIONS.items()])
+
+
+def fusion_row(kind: str, rule: Fusion) -> tuple[str, ...]:
+    _, nbytes = sent(["method=v7"], rule.needs)
+    passes = "K" if rule.group == ENSEMBLES else "1"
+    holds = ", ".join(sorted(rule.asks)) or "-"
+    return f"[`{kind}`](#{kind})", uploads_of(rule), nbytes, holds, passes, rule.reference
+
+
+PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "privacy.md": uploads, "fusions.md": fusions}
 
 
 def renewed(page: str, made: str) -> str:

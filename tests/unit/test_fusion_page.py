@@ -45,9 +45,3 @@ def test_every_rule_says_what_it_computes_and_whose_it_is(kind):
     assert rule.group != "other"
     assert re.search(r"\d{4}", rule.reference)
     assert rule.makes
-
-
-@every_fusion
-def test_the_table_names_the_source_that_the_terminal_names(kind):
-    first = re.split("[:, ]", FUSIONS[kind].reference)[0]
-    assert row(kind)[-1].split()[0] == {"Mooring": "ours"}.get(first, first)

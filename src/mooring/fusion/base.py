@@ -41,6 +41,7 @@ FusionGroup = Literal[
     "other",
 ]
 ServerCost = Literal["under a second", "seconds", "minutes, it trains"]  # for a few clients on a laptop
+ENSEMBLES: FusionGroup = "ensembles: every prediction runs all clients' encoders"
 TRAINS_AT_SERVER: ServerCost = "minutes, it trains"
 Made = tuple[type[Saveable], ...]
 
