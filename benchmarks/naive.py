@@ -22,7 +22,7 @@ from benchmarks.table import Goal, Say, Table
 from mooring import load, run
 from mooring.evaluate import BATCH as EVALUATED
 from mooring.events import ClientStarted, Event
-from mooring.losses.fafi import FAFI
+from mooring.losses import FAFI
 from mooring.models.backbones import ResNet8
 from mooring.models.heads import RawPrototypes, simplex_etf
 from mooring.models.network import Blueprint

@@ -16,8 +16,8 @@ from click import Command, Context, Group, Parameter
 
 from mooring import METHODS, load
 from mooring.cli import app
-from mooring.cli.methods import uploads_of
 from mooring.cli.help import LEFT, RIGHT
+from mooring.cli.methods import uploads_of
 from mooring.federation.explain import explained
 from mooring.federation.withheld_counts import counting
 from mooring.fusion import FUSIONS, Fusion

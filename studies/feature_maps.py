@@ -21,8 +21,7 @@ from torch import Tensor
 from mooring import load
 from mooring.data.images import ImageSet, batches
 from mooring.fusion.linear_head import gaussian_scores
-from mooring.fusion.solvers import Ridge
-from mooring.fusion.standardised import standardised
+from mooring.fusion.solvers import Ridge, standardised
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint
 from mooring.seeds import generator

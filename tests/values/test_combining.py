@@ -27,8 +27,7 @@ from mooring.models.network import PROTOTYPES
 from mooring.seeds import generator
 from mooring.uploads import UploadFacts
 from mooring.uploads.classes import CLASS_MEANS, LABEL_COUNTS
-from mooring.uploads.embeddings import DEVIATION, MEAN, EmbeddingMoments
-from mooring.uploads.feature_norm import FEATURE_NORM, FeatureNorm
+from mooring.uploads.embeddings import DEVIATION, FEATURE_NORM, MEAN, EmbeddingMoments, FeatureNorm
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,15 @@ from mooring.data.partition import Dirichlet
 from mooring.errors import FusionError
 from mooring.fusion import ClassExpert, CoBoosting, Dense, Distil
 from mooring.fusion.base import Server
-from mooring.fusion.distillation.losses import boundary_divergence, hard_cross_entropy, statistics_gap
 from mooring.fusion.distillation.student import StudentTraining, contrasted, steps_in
 from mooring.fusion.distillation.supplies import GaussianPixels, PublicImages
-from mooring.fusion.distillation.synthesis import ImageGenerator, Synthesis
+from mooring.fusion.distillation.synthesis import (
+    ImageGenerator,
+    Synthesis,
+    boundary_divergence,
+    hard_cross_entropy,
+    statistics_gap,
+)
 from mooring.seeds import generator
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 

@@ -12,8 +12,7 @@ from mooring.data.sites import InMemorySite
 from mooring.evaluate import measure
 from mooring.fusion import LinearHeadFusion, fuse
 from mooring.fusion.base import Server
-from mooring.fusion.solvers import STRENGTHS, Discriminant, Ridge, freedom, gcv
-from mooring.fusion.standardised import standardised
+from mooring.fusion.solvers import STRENGTHS, Discriminant, Ridge, freedom, gcv, standardised
 from mooring.models.feature_maps import Pixels, RandomFilters
 from mooring.uploads.moments import Moments, Totals
 

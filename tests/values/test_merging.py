@@ -15,9 +15,8 @@ from untrained import COMBINING, MERGING, PLAN, changed, network_of, upload_of
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, Fisher, OptimalTransport, ParameterAverage, RegMean, fuse
 from mooring.fusion.base import Server
-from mooring.fusion.channels import channels_of, parts
 from mooring.fusion.merged import averaged
-from mooring.fusion.ot import assignment
+from mooring.fusion.ot import assignment, channels_of, parts
 from mooring.fusion.regmean import regression_mean
 from mooring.models.backbones import DigitsNet, ResNet8
 from mooring.models.heads import HEADS, FixedSimplex, Linear, RawPrototypes, UnitPrototypes

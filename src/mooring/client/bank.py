@@ -14,8 +14,7 @@ from mooring.data.augment import Augment
 from mooring.data.images import ImageSet
 from mooring.errors import DataError
 from mooring.events import Emit, Remark
-from mooring.losses import CrossEntropy
-from mooring.losses.fafi import FAFI
+from mooring.losses import FAFI, CrossEntropy
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Network
 from mooring.seeds import generator

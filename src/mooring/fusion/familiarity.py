@@ -12,7 +12,7 @@ from mooring.fusion.base import Fusion, FusionGroup, Made, Server, prototypes_of
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.types import NonNegative, Upload
 from mooring.uploads import Encoder, Parts, Prototypes
-from mooring.uploads.feature_norm import FEATURE_NORM, FeatureNorm
+from mooring.uploads.embeddings import FEATURE_NORM, FeatureNorm
 
 SHORTEST = 1e-6  # a network whose features all vanish finds nothing familiar
 

@@ -14,8 +14,7 @@ from mooring.fusion.frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion.gaussian_head import Prior
 from mooring.fusion.gaussians import Posterior
 from mooring.fusion.predictor import Confidence, Scorer
-from mooring.fusion.solvers import Fit, Ridge, Solver
-from mooring.fusion.standardised import Standardised, standardised
+from mooring.fusion.solvers import Fit, Ridge, Solver, Standardised, standardised
 from mooring.models.feature_maps import FeatureMap, PublicEncoder, RandomFilters, settled_map
 from mooring.models.feature_maps.synthetic import reduction
 from mooring.models.network import Blueprint

@@ -26,7 +26,10 @@ LOSSES: dict[str, type[LossTerm]] = {
     "cosine-distance": CosineDistance,
 }
 
+FAFI = (CrossEntropy(), SupCon(0.07), FeatureToPrototype(1.0), PrototypeSpread(1.0))  # base loss of all note methods
+
 __all__ = [
+    "FAFI",
     "LOSSES",
     "BalancedCrossEntropy",
     "BankAttraction",

@@ -1,6 +1,6 @@
 """Names -> compositions. One name is one formula, for ever; version names of the lab notes live only here."""
 
-from mooring.losses.fafi import FAFI
+from mooring.losses import FAFI
 from mooring.methods.alignment import ALIGNMENT
 from mooring.methods.baselines import BASELINES, MOORING, STATISTICS
 from mooring.methods.method import Method, maps_of, track_of

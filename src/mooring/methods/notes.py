@@ -9,6 +9,7 @@ from mooring.client import Alignment, Before, ClientRecipe, FirstEpochs, Stage
 from mooring.client.bank import Bank
 from mooring.fusion import FeatureEnsemble
 from mooring.losses import (
+    FAFI,
     BankAttraction,
     BankContrast,
     CrossEntropy,
@@ -17,7 +18,6 @@ from mooring.losses import (
     MemoryContrast,
     PrototypeSpread,
 )
-from mooring.losses.fafi import FAFI
 from mooring.methods.method import OURS, Method
 from mooring.weighting import ByConfidence, Fixed, GradientNormalised, Ramp, Uncertainty, Weighting
 

@@ -1,4 +1,4 @@
-"""Where a client's embeddings lie as a whole, whatever their class."""
+"""Statistics of the trained network's embeddings of a client's own images, whatever their class."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,14 +8,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.data.images import ImageSet
+from mooring.data.images import ImageSet, batches
 from mooring.models.network import PROTOTYPES, Blueprint, Network
 from mooring.uploads.model import state_of
 from mooring.uploads.part import Part, Tensors, UploadFacts
 
 MEAN, DEVIATION = "embedding_mean", "embedding_deviation"
+FEATURE_NORM = "feature_norm"
 SPREAD = "mean and spread of the trained network's features of all images together"
 BATCH = 512
+ROUNDING = 1e-5
 
 
 @dataclass(frozen=True)
@@ -53,4 +55,28 @@ class EmbeddingMoments(Part):
         return problems
 
 
-ROUNDING = 1e-5
+@dataclass(frozen=True)
+class FeatureNorm(Part):
+    """Mean and standard deviation of |f_k(x)| over the client's own images, without augmentation, (2,)."""
+
+    kind: ClassVar[str] = "feature-norm"
+    trained: ClassVar[bool] = True
+    counts_images: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        FEATURE_NORM: "mean and spread of the length of the trained network's features of all images together",
+    }
+
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
+        with torch.no_grad():
+            norms = torch.cat([network.embed(batch).norm(dim=1) for batch in batches(shard.images, BATCH)]).double()
+        deviation, mean = torch.std_mean(norms, correction=0)
+        return {FEATURE_NORM: torch.stack([mean, deviation]).float()}
+
+    def expected(self, blueprint: Blueprint) -> Tensors:
+        return {FEATURE_NORM: torch.empty(2, device="meta")}
+
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        mean, deviation = tensors[FEATURE_NORM].tolist()
+        if mean >= 0 and deviation >= 0:
+            return []
+        return [f"tensor {FEATURE_NORM!r} holds a negative length or deviation"]

@@ -8,10 +8,16 @@ import torch
 from torch import Tensor
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
-from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
-from mooring.fusion.distillation.losses import hard_cross_entropy
-from mooring.fusion.distillation.student import Student, StudentTraining, contrasted, first_student, one_thread, teach
-from mooring.fusion.distillation.synthesis import Synthesis
+from mooring.fusion.distillation.student import (
+    LogitEnsemble,
+    Student,
+    StudentTraining,
+    contrasted,
+    first_student,
+    one_thread,
+    teach,
+)
+from mooring.fusion.distillation.synthesis import Synthesis, hard_cross_entropy
 from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
 from mooring.models.network import Network

@@ -1,8 +1,9 @@
-"""How a student learns, and the lessons it is given."""
+"""A teacher (the ensemble of the clients' networks), a student, and the lessons it is given."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -11,12 +12,40 @@ from torch import Generator, Tensor
 from mooring.bounds import Checked
 from mooring.events import ServerProgress
 from mooring.fusion.base import Server
-from mooring.fusion.distillation.logit_ensemble import LogitEnsemble
+from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.merged import averaged, samples_of, states_of
 from mooring.models.network import Network
 from mooring.schedules import cosine
 from mooring.seeds import generator
 from mooring.types import Count, Positive, Upload, View
+
+
+class LogitEnsemble(Ensemble):
+    """t(x) = sum_k w_k logits_k(x)"""
+
+    kind: ClassVar[str] = "logit-ensemble"
+    holds: ClassVar[tuple[str, ...]] = ("weights",)
+    sides: ClassVar[tuple[int, ...]] = (1,)
+    weights: Tensor  # (K,), sums to 1
+
+    @classmethod
+    def even(cls, members: Members) -> "LogitEnsemble":
+        """w_k = 1/K"""
+        return cls(members, weights=torch.full((len(members.clients),), 1 / len(members.clients)))
+
+    def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
+        return self.weighed(network.view(f).logits for network, f in zip(self.networks(), embeddings, strict=True))
+
+    def apart(self, images: Tensor) -> Tensor:
+        """Every client's own logits, (K, B, C): what stays when weights change."""
+        return torch.stack([network(images).logits for network in self.networks()])
+
+    def weighed(self, logits: Iterable[Tensor]) -> Tensor:
+        """sum_k w_k logits_k, (B, C)"""
+        scores = torch.zeros(())
+        for weight, own in zip(self.weights, logits, strict=True):
+            scores = scores + weight * own
+        return scores
 
 
 @dataclass(frozen=True)
