@@ -37,7 +37,7 @@ HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 class Arrays(Source):
     """Images that are already arrays: (N, H, W), (N, H, W, C) or (N, C, H, W), uint8 or floats from 0 to 1.
 
-    Both parts are checked whenever one is read, so that a mistake in the test part shows before hours of training.
+    Both parts are checked whenever one is read, so a mistake in the test part is found before training.
     """
 
     source: ClassVar[str] = "arrays"

@@ -1,4 +1,4 @@
-"""Who holds what: the training images, cut, held back and divided among clients."""
+"""Divides the training images among clients, after a subset, validation images and public images were taken."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -36,7 +36,7 @@ class Federation:
         return len(self.partition.indices)
 
     def pooled(self) -> "Federation":
-        """The same images at one single client: the control that federation is measured against."""
+        """The same images at a single client: the baseline of centralised training."""
         everything = np.unique(np.concatenate(self.partition.indices))
         return replace(self, partition=Partition.of([everything], population_of(self.train)))
 
@@ -56,7 +56,7 @@ class Federation:
         return replace(summary, sha256=digest, public=len(self.public))
 
     def sites(self) -> tuple[SimulatedSite, ...]:
-        """Every client's place, each with its own images alone."""
+        """One site per client, with its own images only."""
         names = site_names(self.train.sites, self.partition.indices)
         return tuple(
             SimulatedSite(name, number, self.train, indices)
@@ -67,7 +67,7 @@ class Federation:
 def federate(source: Source, partitioner: Partitioner, seed: int, public_ratio: float = 0.0) -> Federation:
     """Read the training part, take `limit` images, hold back `validation`, publish some, divide the rest.
 
-    `seed` is the split seed: it decides which image goes where, never how anybody trains.
+    `seed` is the split seed: it decides which client gets which image, and does not affect training.
     """
     images = source.train()
     chosen = np.arange(len(images))

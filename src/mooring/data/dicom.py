@@ -1,4 +1,4 @@
-"""The first frame of a DICOM file, as bytes. Nothing else of the file is looked at: no name, no date, no number."""
+"""Reads the first frame of a DICOM file as bytes. No other field, such as a name or a date, is used."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Scikit-learn's handwritten digits: real data that is always at hand, so demos and tests need no download."""
+"""Scikit-learn's handwritten digits: real data that needs no download."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +14,8 @@ from mooring.errors import DataError
 
 CLASSES = tuple("0123456789")
 TRAIN, TEST = 1437, 360
-FILE = "datasets/data/digits.csv.gz"  # of scikit-learn; importing it to read a file takes longer than all the rest
-# which images are for testing, a bit each: there is no official split, and every experiment must share one; it is
+FILE = "datasets/data/digits.csv.gz"  # in scikit-learn; importing scikit-learn is slow, so the file is read directly
+# one bit per image, 1 for testing: there is no official split, and all experiments must share one; it is
 # scikit-learn's train_test_split(test_size=360, stratify=labels, random_state=0)
 FOR_TESTING = """
 000004883524104000064100934205001a00080100240028062c12001000940a009019120420f8a0028110a000080a882044
@@ -30,7 +30,7 @@ a6980a0000000b08400804a0184802024041c1008004404684376a810216004480004042a0a4180a
 class Digits(Source):
     """1,797 grey 8x8 digits in a fixed stratified split, 1,437 for training and 360 for testing.
 
-    A mirrored digit is another sign, hence no mirroring. `mean` and `std` are those of the training part.
+    A mirrored digit is a different sign, so images are not mirrored. `mean` and `std` are those of the training part.
     """
 
     mean: ClassVar[tuple[float, ...]] = (0.3054,)

@@ -85,7 +85,7 @@ def _read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
         size = math.prod(shape)
         if size > LARGEST:
             raise DataError(f"{path} says it holds {shape}, {size} bytes; at most {LARGEST} are read", GET)
-        values = bytearray(size)  # torch wants to be able to write
+        values = bytearray(size)  # torch needs a writable buffer
         found = cast(io.BufferedIOBase, file).readinto(values)
         more = file.read(1)  # at the end of a zipped file its checksum is compared
     if found != size or more:
@@ -94,7 +94,7 @@ def _read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
 
 
 def _count(path: Path) -> int:
-    """The number of images as the file's header has it."""
+    """The number of images in the header of the file."""
     with _opened(path) as file:
         return _shape(file, path, dimensions=3)[0]
 
@@ -109,7 +109,7 @@ def _shape(file: BinaryIO, path: Path, dimensions: int) -> tuple[int, ...]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
-    """The file unzipped, judged by its content: browsers unzip a download and keep its name."""
+    """The file, decompressed if its content is gzip: browsers may unzip a download and keep its name."""
     try:
         with path.open("rb") as raw:
             zipped = raw.read(2) == b"\x1f\x8b"

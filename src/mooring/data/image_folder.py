@@ -45,10 +45,10 @@ later = {LATER: True}
 
 @dataclass(frozen=True)
 class ImageFolder(Source):
-    """Images as they lie in folders, made square; classes are the sorted folder names, the same for both parts.
+    """Images in folders, made square. Classes are the sorted folder names, the same for both parts.
 
-    `size` None: what the method's encoder takes, else 32. `group`, the images that must stay together: `parent-folder`,
-    or an expression that finds the group's name in a path below `root`.
+    `size` None: the size that the method's encoder takes, otherwise 32. `group` keeps images together that belong
+    together: `parent-folder`, or a regular expression that finds the name of the group in a path below `root`.
     """
 
     source: ClassVar[str] = "image_folder"
@@ -58,7 +58,7 @@ class ImageFolder(Source):
     size: Count | None = None
     channels: Literal[1, 3] = 3
     corrupt: Literal["skip", "error"] = "skip"
-    max_pixels: Count = guard(MAX_PIXELS)  # of one image, as it lies on disk
+    max_pixels: Count = guard(MAX_PIXELS)  # of one image on disk
     max_bytes: Count = guard(MAX_BYTES)  # of one part, decoded and resized
     fit: PixelFit = field(default="crop", metadata=later)
     levels: Levels | None = field(default=None, metadata=later)  # black and white of images deeper than 8 bits
@@ -94,7 +94,7 @@ class ImageFolder(Source):
         return Reading(self.fit, self.levels)
 
     def training_files(self) -> list[Path]:
-        """Those that `train` would read."""
+        """The files that `train` reads."""
         train, _ = self._listed(self._divided, Counter())
         return [file.path for file in train]
 
@@ -122,7 +122,7 @@ class ImageFolder(Source):
             raise DataError(f"{root} cannot be listed: {error}", f"set data.root to {WANTED}") from error
 
     def _tested(self, root: Path, ignored: Counter[str]) -> TrainAndTest:
-        """A server needs no training images: test/ may stand alone, and names the classes then."""
+        """A server needs no training images: if only test/ exists, its folders are the classes."""
         if self.layout in ("auto", "split") and (root / "test").is_dir() and not (root / "train").exists():
             alone = self._grouped(list_classes(root / "test", ignored), root)
             return alone, alone
@@ -160,7 +160,7 @@ class ImageFolder(Source):
         return self.read(files, classes, {label: number for number, label in enumerate(classes)})
 
     def read(self, files: Sequence[ImageFile], classes: tuple[str, ...], numbers: Mapping[str, int]) -> ImageSet:
-        """These files, decoded; `numbers` tells the class of each folder."""
+        """The decoded files; `numbers` maps folders to classes."""
         require_decoders(file.path for file in files)
         size = self.size or USUAL_SIZE
         pixels = self._room(len(files), size)
@@ -206,7 +206,7 @@ class ImageFolder(Source):
         warnings.warn(one_line(f"{named}; they are left out"), DataWarning, stacklevel=5)
 
     def _report_faint(self, pixels: NDArray[np.uint8]) -> None:
-        """12 bits kept in 16 are almost black, and a window around nothing is one grey; nobody looks at a tensor."""
+        """Warn about images with little contrast: 12 bits stored in 16 are almost black."""
         low, high = int(pixels.min()), int(pixels.max())
         if high - low < FAINT and len(pixels) > 1:
             message = f"all pixels of {len(pixels)} images lie between {low} and {high} of 255"

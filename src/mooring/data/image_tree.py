@@ -1,4 +1,4 @@
-"""How image files lie in folders: which file is of which class, at which site, for training or for testing."""
+"""Layouts of image folders: the class and the site of each file, and whether it is for training or for testing."""
 
 import os
 import re
@@ -25,7 +25,7 @@ SHOWN = 3  # files or groups named in a message
 
 @dataclass(frozen=True)
 class ImageFile:
-    """An image file and what its folders say of it."""
+    """An image file, with its class, site and group."""
 
     path: Path
     folder: Path  # of its class
@@ -62,7 +62,7 @@ def recognise(root: Path, group: str | None = None) -> Layout:
 
 
 def reject_other_words(root: Path, names: Sequence[str]) -> None:
-    """`Training/` and `val/`, say: taken for sites, what they hold would be mixed."""
+    """Reject names such as `Training/` and `val/`: as sites, their images would be mixed."""
     if {"train", "test"} <= set(names):
         return
     training = [name for name in names if name.lower() in TRAINING_WORDS]
@@ -100,7 +100,7 @@ def unexpected(root: Path) -> DataError:
 def list_classes(root: Path, ignored: Counter[str], site: str | None = None) -> list[ImageFile]:
     """All images under root/<class>, at any depth; a class without images is a mistake, not a class.
 
-    What is no image is counted in `ignored` by its ending.
+    Other files are counted in `ignored`, by their endings.
     """
     folders = subfolders(root)
     if not folders:
@@ -116,7 +116,7 @@ def list_classes(root: Path, ignored: Counter[str], site: str | None = None) -> 
 
 
 def count_loose(folder: Path, ignored: Counter[str]) -> None:
-    """Files beside class folders are nobody's, images too."""
+    """Count the files beside class folders; they belong to no class."""
     for path in _entries(folder):
         if path.is_file():
             ignored[f"{_ending(path)} outside class folders" if _is_image(path) else _ending(path)] += 1
@@ -141,7 +141,7 @@ def divide(files: list[ImageFile], root: Path, held_out: float) -> TrainAndTest:
 
 
 def grouped(files: Sequence[ImageFile], root: Path, group: str) -> list[ImageFile]:
-    """Every file with its group: the folder that it lies in, at its site; or what the expression finds in its path."""
+    """Every file with its group: its folder at its site, or the match of the expression in its path."""
     name = _parent_folder if group == PARENT_FOLDER else _matched(re.compile(group))
     named = [replace(file, group=name(file, root)) for file in files]
     without = [str(file.path) for file in named if not file.group]
@@ -164,14 +164,14 @@ def reject_shared_groups(train: Sequence[ImageFile], test: Sequence[ImageFile], 
 
 
 def _parent_folder(file: ImageFile, root: Path) -> str | None:
-    """The names of folders mean something at their site alone; a patient may have images of several classes."""
+    """A folder name is unique within a site; one patient may have images of several classes."""
     if file.path.parent == file.folder:
         return None
     return file.path.parent.name if file.site is None else f"{file.site}/{file.path.parent.name}"
 
 
 def _matched(pattern: re.Pattern[str]) -> Callable[[ImageFile, Path], str | None]:
-    """What the brackets of the expression hold, or all that it matches if it has none."""
+    """The first group of the expression, or the whole match if it has no group."""
 
     def name(file: ImageFile, root: Path) -> str | None:
         match = pattern.search(file.path.relative_to(root).as_posix())
@@ -186,7 +186,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def subfolders(root: Path) -> list[Path]:
-    """Visible folders by name; a link back to a folder above itself is a loop, and not followed."""
+    """Visible folders by name. A link to a folder above itself is a loop and is not followed."""
     above = {root.resolve(), *root.resolve().parents}
     return [path for path in _entries(root) if path.is_dir() and path.resolve() not in above]
 

@@ -20,13 +20,15 @@ VALUES = 2**23  # of images that pass through a network at once
 
 
 class DataWarning(UserWarning):
-    """Some of the data was left out, and the work goes on without it."""
+    """Some data was left out."""
 
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Images as uint8 (N, C, H, W) and their labels; `sites` names the natural owner of each image, if there is one,
-    `groups` what it must not be parted from, such as the other images of a patient.
+    """Images as uint8 (N, C, H, W) and their labels.
+
+    `sites` names the site of each image, if there are sites. Images of one group, such as those of one patient, are
+    never divided between training and testing.
 
     >>> import torch
     >>> from mooring import ImageSet
@@ -60,8 +62,7 @@ class ImageSet:
 
 
 def batches(images: Tensor, most: int) -> tuple[Tensor, ...]:
-    """The images in their order, `most` at once, or as many as hold 2^23 values: what a network makes of large images
-    must not fill the memory."""
+    """The images in order, at most `most` at once and at most 2^23 values, to limit the memory of a forward pass."""
     return images.split(max(1, min(most, VALUES // images[0:1].numel()))) if len(images) else (images,)
 
 
@@ -80,7 +81,7 @@ class Overview:
 class Source(Checked, ABC):
     """Where images come from. A source reads its training and its test part; it never mixes them.
 
-    `mean` and `std` are the one normalisation of training and testing. `mirror` says whether a flipped image is
+    `mean` and `std` normalise images for training and testing. `mirror` says whether a flipped image is
     still an image of its class. A public data set has an `overview`, and a `download` if it can be fetched. A source
     of users' own data says what `data.root` must be (`wanted`).
 
@@ -111,23 +112,23 @@ class Source(Checked, ABC):
         return None
 
     def has_sites(self) -> bool:
-        """Does it say, without reading any image, which site each of them belongs to?"""
+        """Is the site of each image known without reading it?"""
         return False
 
     def image_shape(self) -> tuple[int, int, int] | None:
-        """Channels, height and width of one image, where that is known before anything is read."""
+        """Channels, height and width of one image, if they are known before anything is read."""
         return None
 
     def for_size(self, wanted: Callable[[], int | None]) -> "Source":
-        """This source with the size of its images decided: `wanted`, asked where it is open, is what the method takes.
+        """This source with a fixed image size. `wanted` returns the size that the method takes.
 
         A source whose images have a size of their own keeps it. Called when an experiment is made, so that its
-        fingerprint and its record hold the size that is used.
+        fingerprint and its record contain the size.
         """
         return self if self.public is None else replace(self, public=self.public.for_size(wanted))
 
     def reading(self) -> Reading:
-        """How its files become images; those that a predictor is asked about later are read in the same way."""
+        """How its files become images; a predictor reads new images in the same way."""
         return Reading()
 
     @abstractmethod
@@ -136,4 +137,4 @@ class Source(Checked, ABC):
 
     @abstractmethod
     def test(self) -> ImageSet:
-        """The test images, the official ones where there are any; called by `evaluate.py` only."""
+        """The test images, the official ones if there are any; called by `evaluate.py` only."""

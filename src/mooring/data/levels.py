@@ -1,4 +1,4 @@
-"""Which values of a deep picture are black and white."""
+"""The values that are black and white in images of more than 8 bits."""
 
 from pathlib import Path
 from typing import Any

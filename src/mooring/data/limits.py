@@ -1,4 +1,4 @@
-"""How much of a machine data may take: checked before anything is read or decoded."""
+"""Limits on memory and file size, checked before anything is read or decoded."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ def guard(most: int) -> Any:
 
 
 def regular(path: Path) -> os.stat_result:
-    """A pipe or a device would wait, or never end."""
+    """The status of a file. Pipes and devices are rejected, because reading them may never end."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
         raise OSError(f"{path} is no regular file")

@@ -1,4 +1,4 @@
-"""Where data lies on disk, and where public data comes from."""
+"""Where data is stored on disk, and where public data comes from."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -71,9 +71,9 @@ def own_path(root: str | None, wanted: str) -> Path:
 def find(
     root: str | None, names: Sequence[str], folders: Sequence[str], get: str, suffixes: Sequence[str] = ("",)
 ) -> tuple[Path, ...]:
-    """The paths of `names` in the first of `folders` that holds them all; a set scattered over folders is no set.
+    """The paths of `names` in the first of `folders` that holds all of them.
 
-    Folders are relative to the data root unless absolute. `get` says how to come by the files; each name may end in
+    Folders are relative to the data root unless absolute. `get` says how to get the files. Each name may end in
     any of `suffixes`.
     """
     base = data_root(root)

@@ -58,7 +58,7 @@ def decode_image(
     """
     mode = "L" if channels == 1 else "RGB"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # decoders remark on metadata that nobody reads here
+        warnings.simplefilter("ignore")  # decoders warn about metadata that is not used here
         whole = _scanned(path, max_pixels, levels) if is_dicom(path) else _pictured(path, max_pixels, levels)
         plain = whole if whole.mode in ("L", mode) else whole.convert(mode)
         square = FITS[fit](plain, size).convert(mode)

@@ -1,4 +1,4 @@
-"""How far the reading of many files is, for whoever wants to know."""
+"""Progress of reading many files."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,13 +9,13 @@ from typing import TypeVar
 from mooring.events import Emit, ImagesRead, silent
 
 T = TypeVar("T")
-PATIENCE, EVERY = 2.0, 5.0  # seconds before the first word, and between two
+PATIENCE, EVERY = 2.0, 5.0  # seconds before the first event, and between two events
 _LISTENER: ContextVar[Emit] = ContextVar("listener", default=silent)
 
 
 @contextmanager
 def reading_progress(emit: Emit) -> Iterator[None]:
-    """Within the block, `emit` hears of reading that takes longer than people wait without a word."""
+    """Within the block, `emit` gets an event if reading takes more than two seconds, and then every five seconds."""
     token = _LISTENER.set(emit)
     try:
         yield
@@ -24,7 +24,7 @@ def reading_progress(emit: Emit) -> Iterator[None]:
 
 
 def with_progress(files: Sequence[T]) -> Iterator[T]:
-    """The files, one after the other."""
+    """Iterate over the files and report progress."""
     emit, next_word = _LISTENER.get(), monotonic() + PATIENCE
     for done, file in enumerate(files):
         if monotonic() >= next_word:

@@ -1,4 +1,4 @@
-"""The images of one site in folders of classes that somebody else has named."""
+"""The images of one site, in folders that are mapped to the classes of a job."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class ClassFolder:
 
 @dataclass(frozen=True)
 class SiteFolder:
-    """A site whose images lie in root/<class>/*, or in root/train/<class>/* beside a test part that is not opened.
+    """A site with images in root/<class>/*, or in root/train/<class>/* beside a test part that is not opened.
 
     A folder is of the class of its name, in whatever letters, or of the one that `mapping` gives it.
     """

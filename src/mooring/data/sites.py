@@ -11,7 +11,7 @@ from mooring.data.images import ImageSet
 
 
 class Site(Protocol):
-    """One client's place. What anybody else knows of it is what it sends."""
+    """One client and its data. Others know only what it sends."""
 
     @property
     def name(self) -> str: ...
@@ -29,7 +29,7 @@ class Site(Protocol):
 
 @dataclass(frozen=True)
 class SimulatedSite:
-    """A site of a simulation: some images of a set that lies in this machine's memory."""
+    """A site of a simulation: some images of a set in the memory of this machine."""
 
     name: str
     number: int
@@ -46,7 +46,7 @@ class SimulatedSite:
 
 @dataclass(frozen=True)
 class InMemorySite:
-    """A site whose images lie in this process."""
+    """A site whose images are in this process."""
 
     number: int
     images: ImageSet = field(repr=False)

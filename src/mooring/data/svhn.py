@@ -35,7 +35,7 @@ GET = "run `mooring data fetch svhn` for the official train_32x32.mat and test_3
 
 @dataclass(frozen=True)
 class Svhn(Source):
-    """32x32 colour digits cut from house numbers (Netzer et al., 2011); a mirrored digit is another sign."""
+    """32x32 colour digits cut from house numbers (Netzer et al., 2011); a mirrored digit is a different sign."""
 
     mean: ClassVar[tuple[float, ...]] = (0.4377, 0.4438, 0.4728)
     std: ClassVar[tuple[float, ...]] = (0.1980, 0.2010, 0.1970)

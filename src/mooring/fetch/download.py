@@ -73,7 +73,7 @@ def download(remote: Remote, path: Path, emit: Emit, pauses: Pauses = PAUSES) ->
 
 
 def receive(remote: Remote, file: FileIO, emit: Emit, pauses: Pauses) -> None:
-    """All that is still missing, in as many connections as it takes and patience allows."""
+    """Download the missing bytes, with several connections if one breaks."""
     for pause in (*pauses, None):
         try:
             transfer(remote, file, emit)
@@ -184,8 +184,7 @@ def asked(url: str, start: int) -> Iterator[Response]:
 def frame(status: int, headers: HTTPMessage, start: int) -> tuple[int, int | None]:
     """Where in the file the answer begins, and how long the file is.
 
-    An answer from the middle that does not say from where is taken at its word that it is what was asked for; the
-    checksum has the last word.
+    If the server does not say where its answer begins, it is assumed to be the requested byte; the checksum decides.
     """
     if status == PARTIAL:
         found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", headers.get("Content-Range", "").strip())

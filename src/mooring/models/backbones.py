@@ -53,7 +53,7 @@ def residual(
     def scaled(size: int) -> int:
         return max(1, round(width * size))
 
-    with torch.random.fork_rng(devices=[]):  # what construction draws is drawn again below, and nobody notices
+    with torch.random.fork_rng(devices=[]):  # construction draws weights that are drawn again below
         inputs = scaled(stem)
         layers: list[nn.Module] = [nn.Conv2d(channels, inputs, 3, 1, 1, bias=False), nn.BatchNorm2d(inputs), nn.ReLU()]
         for size, blocks, stride in stages:
@@ -136,10 +136,10 @@ BACKBONES: dict[str, type[Backbone]] = {
 
 
 def shapes_only() -> bool:
-    """Are tensors without numbers asked for? Nothing is computed then: torch would load its compiler to say so."""
+    """Are meta tensors requested? Nothing is computed then, because torch would load its compiler."""
     return torch.empty(0).is_meta
 
 
 def drawn(rows: int, columns: int, draw: Callable[[], Tensor]) -> Tensor:
-    """What `draw` returns, (rows, columns), if numbers are asked for."""
+    """What `draw` returns, (rows, columns), unless meta tensors are requested."""
     return torch.empty(rows, columns) if shapes_only() else draw()

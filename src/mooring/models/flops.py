@@ -1,7 +1,7 @@
-"""How many floating-point operations one image costs: counted on the network and not guessed.
+"""Counts the floating-point operations of one image.
 
-The networks and feature maps of the house multiply in four functions only, and each is 2 x outputs x terms of a sum.
-torch's own counter says the same of them, but loads the compiler for it: two seconds. It counts what users bring.
+Mooring's networks and feature maps multiply in four functions only, and each costs 2 x outputs x terms of a sum.
+PyTorch's own counter gives the same numbers but takes two seconds to import; it counts users' own modules.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,14 +43,14 @@ class Multiplications(TorchFunctionMode):
 
 @lru_cache(maxsize=64)
 def forward_flops(blueprint: Blueprint) -> int:
-    """One image through one network: products only, as the field counts."""
+    """One image through one network; only products are counted, as usual."""
     network = blueprint.build(torch.Generator()).eval()
     known = type(blueprint.backbone) in BACKBONES.values() and type(blueprint.head) in HEADS.values()
     return (count_flops if known else counted_by_torch)(network, blueprint.shape)
 
 
 def feature_flops(features: FeatureMap, blueprint: Blueprint) -> int | None:
-    """One image through features that nobody trains; None where onnxruntime computes them, which counts nothing."""
+    """One image through a feature map; None if onnxruntime computes it, which does not count operations."""
     features = settled_map(features, blueprint.shape)
     if isinstance(features, SIZED):
         return None

@@ -14,7 +14,7 @@ PROTOTYPES = "head.prototypes"  # their name in a network's state
 
 
 class Network(nn.Module):
-    """Images in, a `View` out; uint8 and [0, 1] images are the same to it, in training and in testing."""
+    """Images -> `View`; accepts uint8 and [0, 1] images, in training and in testing."""
 
     mean: Tensor
     std: Tensor
@@ -42,14 +42,14 @@ class Network(nn.Module):
         return self.view(self.embed(images))
 
     def view(self, embedding: Tensor) -> View:
-        """What the head makes of f, (B, d)."""
+        """The output of the head for f, (B, d)."""
         unit = F.normalize(embedding)
         return View(self.head.logits(embedding, unit), unit)
 
 
 @dataclass(frozen=True)
 class Blueprint:
-    """All that is needed to build the same network anywhere: at a client, at the server, next year."""
+    """All that is needed to build the same network at every client and at the server."""
 
     backbone: Backbone
     head: Head

@@ -19,7 +19,7 @@ PARTITIONERS: dict[str, type[Partitioner]] = {
 
 
 def divide(partitioner: Partitioner, population: Population, seed: int) -> Partition:
-    """The clients of this population under this seed, whatever else was drawn before."""
+    """The partition of this population under this seed; it does not depend on other random draws."""
     return Partition.of(partitioner.split(population, numpy_generator(seed, "partition")), population)
 
 

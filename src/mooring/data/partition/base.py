@@ -16,12 +16,12 @@ Floats = NDArray[np.float64]
 
 
 class PartitionWarning(UserWarning):
-    """A partition that is allowed, and that should not be mistaken for a sound one."""
+    """A partition that is allowed, but not recommended."""
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """All that a partitioner may know of the training images: their labels and, if there are any, their owners."""
+    """All that a partitioner knows about the training images: their labels, sites and groups."""
 
     labels: Ints = field(repr=False)  # (N,)
     classes: int
@@ -61,9 +61,9 @@ def require_images(clients: int, population: Population) -> None:
 
 
 def whole_groups(population: Population, split: Callable[[Population], list[Ints]]) -> list[Ints]:
-    """Groups divided in place of images, each with the label that most of its images have; images follow their group.
+    """Divide groups instead of images. A group has the label of most of its images, and its images stay together.
 
-    Without groups, images.
+    Without groups, images are divided.
     """
     if population.groups is None:
         return split(population)

@@ -1,1 +1,1 @@
-"""Encoders that somebody has trained before, as ONNX graphs: written here from known weights, or read from a file."""
+"""Trained encoders as ONNX graphs, written from known weights or read from a file."""

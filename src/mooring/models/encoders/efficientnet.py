@@ -60,7 +60,7 @@ LITES: dict[str, Lite] = {
 
 
 def channels_of(name: str) -> dict[str, int]:
-    """Channels of the maps that can be looked at: `stage1` to `stage7`, and `head`."""
+    """Channels of the maps that can be used: `stage1` to `stage7`, and `head`."""
     stages = {f"stage{i}": channels for i, channels in enumerate(LITES[name].channels, 1)}
     return stages | {HEAD: 1280}
 

@@ -16,7 +16,7 @@ SAME = "SAME_UPPER"  # what TensorFlow calls SAME: an odd pixel of padding goes 
 
 
 class Graph:
-    """Convolutions with their batch norms folded in, and what lies between them; every method returns a name."""
+    """Convolutions with folded batch norms, and the operators between them; each method returns a node name."""
 
     def __init__(self) -> None:
         self.onnx: Any = needed("onnx", "encoder")

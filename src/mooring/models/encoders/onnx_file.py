@@ -1,4 +1,4 @@
-"""Reading somebody's ONNX file: what it takes, what it gives, and what keeps it from being an encoder."""
+"""Checks an ONNX file: its input, its outputs, and whether it can be used as an encoder."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from mooring.errors import ModelError, needed
 from mooring.models.encoders.layers import EncoderLayers, Layer, check_layers, check_size, outputs
 from mooring.models.encoders.session import SessionPlan, run_graph, session_of
 
-STANDARD = ("", "ai.onnx")  # domains of operators that are no code of somebody's own
+STANDARD = ("", "ai.onnx")  # domains of standard operators
 WITHIN = frozenset({"Loop", "Scan", "If"})  # operators that can run for ever
 FLOAT = 1  # in ONNX
 EXTERNAL = 1
@@ -50,7 +50,7 @@ def anatomy_of(graph: bytes, where: str) -> Anatomy:
 
 
 def reject_foreign(model: Any, where: str) -> None:
-    """Operators that are somebody's own code, weights in other files, and loops."""
+    """Reject custom operators, weights in other files, and loops."""
     if model.functions:
         raise ModelError(f"{where}: defines functions of its own", "export it with standard operators only")
     for node in nodes_of(model.graph):
@@ -88,7 +88,7 @@ def sides(value: Any) -> list[int | None]:
 
 @lru_cache(maxsize=8)
 def feature_count(plan: SessionPlan, where: str) -> int:
-    """d: one grey image is sent through the graph, and what comes out is looked at."""
+    """d, measured by sending one grey image through the graph."""
     check_layers(plan.layers, dict.fromkeys(anatomy_of(plan.graph, where).outputs, 0), where)
     images = plan.prepare(torch.full((1, plan.prepare.channels, 8, 8), 0.5)).numpy()
     found = run_graph(session_of(plan.graph, where), images, outputs(plan.layers), where)

@@ -1,4 +1,4 @@
-"""What an encoder wants done to images before it sees them: its own size and its own normalisation."""
+"""Resizes and normalises images for an encoder."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ SMALL, ENLARGED = 40, 96  # images up to 40 pixels a side are enlarged to 96, al
 
 
 def usual_pixels(shape: tuple[int, int, int], native: int, enlarged: int = ENLARGED) -> int:
-    """A side of the images that the encoder gets, unless it is said."""
+    """The side in pixels to which images are resized by default."""
     return enlarged if max(shape[1:]) <= SMALL else native
 
 

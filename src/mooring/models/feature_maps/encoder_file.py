@@ -1,4 +1,4 @@
-"""An encoder that somebody has trained before."""
+"""A trained encoder of the model's own architecture, in a safetensors file."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -22,8 +22,8 @@ from mooring.types import FilePath
 class EncoderFile(Checked):
     """The pooled features of the model's backbone with the weights in the safetensors file `path`.
 
-    Tensors are named as in the backbone's state, or with `encoder.` before it as in a client's upload. Others are not
-    looked at; nothing is ever unpickled.
+    Tensors are named as in the backbone's state, or with `encoder.` before it as in a client's upload. Other tensors
+    are ignored; nothing is unpickled.
     """
 
     kind: ClassVar[str] = "encoder-file"

@@ -1,4 +1,4 @@
-"""An encoder that the server trains on public images and sends with the client job, before anybody uploads anything."""
+"""An encoder that the server trains on public images and sends with the client job."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -28,7 +28,7 @@ class PublicEncoder(Checked):
     """phi(x): averages over four regions of the maps after the stem and every block of the model's backbone, which the
     server has trained for `epochs` epochs on public images; beside them the features of `beside`.
 
-    `path` is where its weights lie, once there are some: a run writes them into its folder, and its job names them by
+    `path` is the file of its weights, once they exist: a run writes them into its folder, and its job names them by
     their content. `views` as for filters.
     """
 
@@ -54,7 +54,7 @@ class PublicEncoder(Checked):
 
     def build(self, blueprint: Blueprint) -> nn.Module:
         if self.path is None:
-            raise ModelError(f"map={self.kind}: nobody has trained it", "run method=public-encoder, which does")
+            raise ModelError(f"map={self.kind}: it has not been trained", "run method=public-encoder, which does")
         normalise, encoder = EncoderFile(self.path).build(blueprint).children()
         beside = None if self.beside is None else self.beside.build(blueprint)
         return self._module(normalise, encoder, beside)

@@ -1,4 +1,4 @@
-"""Synthetic images, and a reduction of features that is computed on them and not on anybody's data."""
+"""Synthetic images, and a reduction of features that is computed on them, without training data."""
 
 from functools import lru_cache
 from math import ceil, pi
@@ -91,8 +91,8 @@ def reduction(feature_map: FeatureMap, blueprint: Blueprint, size: int) -> tuple
     """Centre m (d,) and projection P (d, size): (x - m) P are uncorrelated, of variance 1, over dead leaves.
 
     Its directions are those of T G, T the correlations of features and G random: mostly those in which images vary
-    much. Every step is continuous, so that two machines that round differently find the same P but for the last digits,
-    which eigenvectors would not grant. No image of anybody is behind it.
+    much. Every step is continuous, so machines that round differently agree on P up to the last digits; with
+    eigenvectors they would not. No training data is used.
     """
     return _computed(feature_map, blueprint, size)  # type: ignore[arg-type]  # maps are frozen
 

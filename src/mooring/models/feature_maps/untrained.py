@@ -23,7 +23,7 @@ CONTRAST = 0.01  # variance below which a patch counts as flat; that of the data
 
 @dataclass(frozen=True)
 class Pixels:
-    """phi(x) = (x - mean) / std, flattened: the floor under every other map."""
+    """phi(x) = (x - mean) / std, flattened: a lower bound for other maps."""
 
     kind: ClassVar[str] = "pixels"
 
@@ -62,7 +62,7 @@ class RandomFilters(Checked):
     """phi(x) = averages over four regions of relu(u - t) and relu(-u - t), u_f = w_f . p for every patch p of x.
 
     Patches have mean 0 and, unless they are flat, variance 1; filters are N(0, 1), centred, of unit norm: u is about
-    N(0, 1) on noise. The pipeline of Coates, Ng and Lee (2011) without whitening, and with no data behind the filters.
+    N(0, 1) on noise. The pipeline of Coates, Ng and Lee (2011) without whitening, and without training data.
     `side` is at most half of the image's smaller side. d = 2 x filters x 4.
     """
 

@@ -1,4 +1,4 @@
-"""Patches of procedural images, whitened, compared with every patch of an image: nobody's data is behind them."""
+"""A feature map that uses no training data: whitened patches of procedural images as convolution filters."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -61,7 +61,7 @@ class WhitenedFilters(Checked):
         return self._module(Weights(*(torch.zeros(size) for size in sizes)), blueprint)
 
     def count(self, blueprint: Blueprint) -> int:
-        """Filters, as many as a patch of this size is worth."""
+        """The number of filters, limited by the size of a patch."""
         return min(self.filters, SIGNS * PER_VALUE * self._values(blueprint))
 
     def patch_side(self, blueprint: Blueprint) -> int:
@@ -140,7 +140,7 @@ class Projected(nn.Module):
 
 @lru_cache(maxsize=2)
 def weights_of(features: WhitenedFilters, blueprint: Blueprint) -> Weights:
-    """The same for everybody. In float64, so that machines which round differently agree on the axes."""
+    """The same for all clients. In float64, so that machines that round differently agree on the axes."""
     rng = generator(features.seed, "feature-map")
     channels, *sides = blueprint.shape
     leaves = Normalise(blueprint)(dead_leaves(PROCEDURAL, channels, min(LARGEST, *sides), rng)).double()
@@ -178,7 +178,7 @@ def regions(length: int, grid: int) -> Tensor:
 def principal(x: Tensor, count: int) -> Tensor:
     """(n, f) -> (f, count): the axes of largest variance, of unit norm, each with its largest entry above 0.
 
-    Axes that so few images do not have are those of the origin: they carry nothing.
+    If there are fewer images than axes, the missing axes are zero.
     """
     tall = len(x) >= x.shape[1]
     _, vectors = torch.linalg.eigh(x.T @ x if tall else x @ x.T)
