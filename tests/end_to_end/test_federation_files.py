@@ -118,7 +118,7 @@ def test_a_site_sees_what_it_does_before_and_after(office, tmp_path):
     assert "not approved" in office(*train)[2]
     assert office("approve", "job.mooring")[0] == 0
     assert office(*train)[0] == 0
-    assert "is there already" in office(*train)[2]
+    assert "exists already" in office(*train)[2]
     assert office(*train, "--again")[0] == 0
     code, out, _ = office("inspect", "north.mooring")
     assert code == 0

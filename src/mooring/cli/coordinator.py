@@ -28,36 +28,38 @@ def plan(  # noqa: PLR0913, PLR0917
         str | None, typer.Option(help="A method, mooring by default; mooring methods lists them.")
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="none, a name of the house, FILE.onnx or FILE.safetensors; else by the images.")
+        str | None,
+        typer.Option(help="none, a built-in name, FILE.onnx or FILE.safetensors; by default it depends on the images."),
     ] = None,
-    size: Annotated[int | None, typer.Option(help="Pixels a side; else what the encoder takes.")] = None,
+    size: Annotated[int | None, typer.Option(help="Pixels per side; by default what the encoder takes.")] = None,
     channels: Annotated[int | None, typer.Option(help="1 for grey images, 3 for colour.")] = None,
     key: Annotated[
         list[str] | None,
         typer.Option(help="SITE=KEY: its public key, or the file of mooring keys --out."),
     ] = None,
     secure_sum: Annotated[
-        bool, typer.Option("--secure-sum", help="Nobody sees a site's numbers, only the sum; every site needs a key.")
+        bool, typer.Option("--secure-sum", help="The coordinator sees only the sum over sites; every site needs a key.")
     ] = False,
-    images: Annotated[int, typer.Option(help="Of all sites together, at most; a secure sum has room for so many.")] = (
+    images: Annotated[int, typer.Option(help="An upper bound for all sites together, which a secure sum needs.")] = (
         10**6
     ),
     withhold_counts: Annotated[
         bool,
-        typer.Option("--withhold-counts", help="Sites do not tell how many images they have; all weigh the same."),
+        typer.Option("--withhold-counts", help="Sites do not send how many images they have; all get the same weight."),
     ] = False,
     epsilon: Annotated[
-        float | None, typer.Option(help="Noise at every site that hides any single image: the smaller, the better.")
+        float | None,
+        typer.Option(help="Add noise at every site that hides any single image; a smaller value hides more."),
     ] = None,
     delta: Annotated[float, typer.Option(help="The probability with which --epsilon may fail.")] = 1e-5,
-    minimum: Annotated[int, typer.Option(help="Images that a site has at least of a class it has any of.")] = 5,
-    expires: Annotated[str | None, typer.Option(help="The first day on which it counts no more; else in 90 days.")] = (
+    minimum: Annotated[int, typer.Option(help="Fewest images that a site may have of a class it has.")] = 5,
+    expires: Annotated[str | None, typer.Option(help="The day on which the job expires; by default in 90 days.")] = (
         None
     ),
     out: Annotated[Path, typer.Option(help="Where to write the job file.")] = Path("job.mooring"),
     json: AsJson = False,
 ) -> None:
-    """Write the one job file that every site gets: what to learn, how, and what to send back. No data is looked at."""
+    """Write the one job file that every site gets: what to learn, how, and what to send back. Reads no data."""
     words = ["training.snapshots=last", "data.source=image_folder"]
     if method is None and not any(word.partition("=")[0] == "method" for word in settings or ()):
         method = "mooring"
@@ -194,7 +196,7 @@ def federate(asked: OfFiles) -> None:
     from mooring.federation.log import Log
 
     if asked.held_out is not None and asked.page is None:
-        raise ConfigError(["--data: is for the page; say --report too"])
+        raise ConfigError(["--data: is for the page; add --report"])
     coordinator = Coordinator(own_identity(), Log(home()), asked.encoder, asked.in_model)
     terms = Terms(asked.need, asked.strict, asked.without)
     if asked.into is not None:

@@ -1,4 +1,4 @@
-"""`mooring doctor`: what is wrong with a run, an old log, or a plan."""
+"""`mooring doctor`: diagnose a run, an old log, or a plan."""
 
 from pathlib import Path
 from shlex import join
@@ -34,7 +34,7 @@ def doctor(
 ) -> None:
     """Examine a run folder, a log (--log FILE), or, before it runs, a configuration (the settings of `run`).
 
-    Exit code 1 when something is ill, 0 otherwise. Every remedy is a command that can be pasted.
+    Exit code 1 if a problem is found, 0 otherwise. Every remedy is a command that you can paste.
     """
     if log is None and not (settings and Path(settings[0]).is_dir()):
         before(settings, json)

@@ -75,7 +75,7 @@ def show_preview(job: JobFile, site: str, found: "Preview") -> None:
         table.add_column(heading, overflow="fold")
     table.add_column("images", justify="right")
     for folder in found.folders:
-        label = Text("none: left out, or say --map", "yellow") if folder.label is None else folder.label
+        label = Text("none: left out, or use --map", "yellow") if folder.label is None else folder.label
         table.add_row(folder.name, label, str(len(folder.files)))
     for label in found.missing:
         table.add_row(Text("-", "dim"), label, "0")
@@ -90,12 +90,12 @@ def show_preview(job: JobFile, site: str, found: "Preview") -> None:
     for ending, count in found.ignored.items():
         console.print(f"not read: {count} {ending}", style="dim")
     for label, count in found.small.items():
-        message = f"{label}: {count} images are fewer than {job.manifest.minimum}; their sums give single images away"
+        message = f"{label}: {count} images are fewer than {job.manifest.minimum}; their sums can reveal single images"
         console.print(f"warning: {message}", style="yellow")
     if found.testable is not None:
         console.print(f"warning: {found.testable}", style="yellow")
     if not found.images:
-        message = f"{site} has no image of a class of this job, and would send nothing; say --map FOLDER=CLASS"
+        message = f"{site} has no image of a class of this job, and would send nothing; use --map FOLDER=CLASS"
         console.print(f"\nwarning: {message}", style="yellow")
     console.print("nothing was written, and nothing was sent", style="dim")
 
@@ -159,5 +159,5 @@ def show_made(made: "Made") -> None:
     console.print(f"{made.kept}: the uploads behind it, for sites that come late or", soft_wrap=True)
     console.print("leave; it stays here")
     if made.encoder is not None and is_reference(made.encoder):
-        console.print("the encoder's file is not in the model: who uses it says --encoder FILE;")
-        console.print("if its licence lets you pass it on, --include-encoder puts it in")
+        console.print("the encoder's file is not in the model: use it with --encoder FILE;")
+        console.print("if its licence allows it, add the file with --include-encoder")

@@ -115,7 +115,7 @@ def verify(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
     json: AsJson = False,
 ) -> None:
-    """Is everything in a run folder what was written: configuration, events, uploads, result, other fusions?
+    """Check that a run folder is unchanged: configuration, events, uploads, result and other fusions.
 
     Exit code 1 when something has changed or is missing, 0 otherwise.
     """

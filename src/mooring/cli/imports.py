@@ -27,8 +27,8 @@ def import_(
 ) -> None:
     """Turn logs of the published code into run folders, so that old experiments appear in the same reports.
 
-    What a log does not tell is null; `mooring doctor` examines an imported run, `mooring fuse` has nothing to fuse.
-    A YAML file of the published code is written anew in Mooring's keys, and the mapping of each of its lines is shown.
+    Facts that a log does not contain are null. `mooring doctor` examines imported runs; `mooring fuse` needs uploads.
+    A YAML file of the published code is rewritten in Mooring's keys, and the mapping of each line is shown.
     """
     outs = [word.removeprefix(OUT) for word in arguments if word.startswith(OUT)]
     methods = [word.removeprefix(METHOD) for word in arguments if word.startswith(METHOD)]

@@ -33,7 +33,7 @@ def predict(
     trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
-    """Say what images show: any size, grey or in colour; every image below a folder.
+    """Predict the classes of images of any size, grey or in colour; of a folder, all images below it.
 
     Exit code 3 when some files cannot be read: they are named, and the others predicted.
     """
@@ -70,7 +70,7 @@ def evaluate(
 ) -> None:
     """Count how often a model is right on images of yours: by class, by site, with intervals.
 
-    Name images that nobody trained on: of others the count says nothing about new ones.
+    Use images that no site trained on: accuracy on training images says nothing about new ones.
     """
     from mooring.cli.progress import print_reading
     from mooring.data.progress import reading_progress

@@ -70,7 +70,7 @@ def resume(
     json: AsJson = False,
     events: Events = False,
 ) -> None:
-    """Go on with a run that was interrupted: it ends as if nothing had happened, to the byte."""
+    """Continue an interrupted run; its result is the same, to the byte, as without the interruption."""
     begin_workers("mooring.engines._worker")
     from dataclasses import replace
     from pathlib import Path

@@ -15,7 +15,7 @@ from mooring.wording import printable
 
 
 class Screen(Console):
-    """A console that obeys nobody but the house."""
+    """A console on which text from files changes neither colours nor the cursor."""
 
     def __init__(self, stderr: bool = False, highlight: bool = False, soft_wrap: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=highlight, soft_wrap=soft_wrap, markup=False, emoji=False)

@@ -32,7 +32,7 @@ def settings(
 
     found, said, kinds = matching(part), note_words(part), choices(part)
     if not (found or said or kinds):
-        raise ConfigError([f"{part}: is part of no key and no sentence; mooring settings lists all of them"])
+        raise ConfigError([f"no setting matches {part!r}; mooring settings lists all of them"])
     if json:
         print_json([setting_tree(setting) for setting in found])
         return

@@ -15,7 +15,7 @@ EncoderOption = Annotated[
 
 
 def approve(job: JobArgument, encoder: EncoderOption = None) -> None:
-    """Approve a job at a site: it is written into the site's log, and `mooring train` asks no more."""
+    """Approve a job at a site. The approval is written to the site's log, and `mooring train` does not ask again."""
     from mooring.cli.federation_tables import show_job
     from mooring.federation.job_file import read_job
     from mooring.federation.keys import home
@@ -32,13 +32,13 @@ def train(  # noqa: PLR0913, PLR0917
     job: JobArgument,
     data: Annotated[Path, typer.Option(help="The folder with one folder of images for each class.")],
     site: Annotated[str, typer.Option(help="Which of the job's sites this is.")],
-    check: Annotated[bool, typer.Option("--check", help="Only say what would happen; nothing is written.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Show what would happen; write nothing.")] = False,
     rename: Annotated[
-        list[str] | None, typer.Option("--map", help="FOLDER=CLASS, for a folder with another name than its class.")
+        list[str] | None, typer.Option("--map", help="FOLDER=CLASS, if a folder is not named like its class.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the upload; SITE.mooring by default.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve the job with this command.")] = False,
-    seal: Annotated[bool, typer.Option("--seal", help="Nobody but the coordinator can open the upload.")] = False,
+    seal: Annotated[bool, typer.Option("--seal", help="Encrypt the upload for the coordinator.")] = False,
     allow_small_classes: Annotated[
         bool, typer.Option("--allow-small-classes", help="Send sums of classes with few images too.")
     ] = False,
@@ -67,7 +67,7 @@ def train(  # noqa: PLR0913, PLR0917
         return
     path = out or Path(f"{site}.mooring")
     if path.exists() and not again:
-        raise FederationError(f"{path}: is there already", "send it, or say --again to make it anew")
+        raise FederationError(f"{path}: exists already", "send it, or replace it with --again")
     log = Log(home())
     if yes:
         write_down(opened, log)
@@ -91,7 +91,7 @@ def inspect(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A job, an upload or a model.")],
     json: AsJson = False,
 ) -> None:
-    """Say what exactly is in a .mooring file, in words and bytes."""
+    """Describe what a .mooring file contains, in words and bytes."""
     from mooring.cli.federation_tables import show_file
     from mooring.cli.inspecting import inspected
 
@@ -109,8 +109,9 @@ def reveal_masks(
     out: Annotated[Path | None, typer.Option(help="Where to write it; SITE.recovery.mooring by default.")] = None,
     encoder: EncoderOption = None,
 ) -> None:
-    """Let a secure sum be read without sites that never answered: reveal this site's masks with them, to nobody but
-    the coordinator."""
+    """Reveal to the coordinator the masks that this site shares with sites that never answered.
+
+    With them, the coordinator can read the secure sum of all other sites."""
     from mooring.federation.job_file import read_job
     from mooring.federation.keys import home, own_identity
     from mooring.federation.log import Log
@@ -127,7 +128,7 @@ def keys(
     out: Annotated[Path | None, typer.Option(help="Also write the public key into this file.")] = None,
     json: AsJson = False,
 ) -> None:
-    """Show this account's public key, which others may know; it is made when it is first asked for."""
+    """Show this account's public key, which you may give to others; the first call creates it."""
     if part is not None:
         raise ConfigError(
             [f"keys {part}: shows the key of this account; settings are listed by mooring settings {part}"]
@@ -147,7 +148,7 @@ def keys(
 
 
 def log(
-    verify: Annotated[bool, typer.Option("--verify", help="Only say whether the log is what was written.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Only check that the log is unchanged.")] = False,
     json: AsJson = False,
 ) -> None:
     """Show what was decided here: planned, approved, trained, used, set aside, fused, withdrawn."""

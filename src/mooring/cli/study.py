@@ -34,7 +34,7 @@ def study(
 ) -> None:
     """Run a lab note again, set what it documents beside what is measured, and decide each of its claims.
 
-    Interrupted, the same command goes on where it was.
+    After an interruption, the same command continues.
     """
     if number is not None and workers != 1:
         begin_workers("mooring.sweep.worker")

@@ -36,7 +36,7 @@ def sweep(
 ) -> None:
     """Run every combination of the factors, and compare: mooring sweep method=v4,v7 partition.alpha=0.05,0.5 seed=1..3
 
-    Runs that differ only in `fusion` share their training. Interrupted, the same command goes on.
+    Runs that differ only in `fusion` share their training. After an interruption, the same command continues.
     """
     if workers != 1 and engine == "local":
         begin_workers("mooring.sweep.worker")
