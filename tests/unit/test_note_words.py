@@ -129,4 +129,4 @@ def test_words_of_the_notes_can_be_the_factors_of_a_sweep():
     experiments = [plan.experiment_at(point) for point in plan.points()]
     gammas = [experiment.method.client.align.weight.guard.gamma for experiment in experiments]
     assert gammas == [1e-3, 1e-3, 1e-5, 1e-5]
-    assert [experiment.label_beside(plan.factors) for experiment in experiments] == ["v12-gamma"] * 4
+    assert [str(experiment.called.beside(plan.factors)) for experiment in experiments] == ["v12-gamma"] * 4

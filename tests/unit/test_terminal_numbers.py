@@ -10,6 +10,7 @@ from mooring.cli.progress import fused
 from mooring.cli.run import show_outcomes
 from mooring.cli.sweep import show_outcome
 from mooring.config import load_plan
+from mooring.config.label import MethodLabel
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
 from mooring.record import Metrics, TimeSpent
@@ -58,30 +59,34 @@ def test_chance_is_always_saying_the_most_frequent_class():
 def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
     metrics = Metrics(0.8, confusion=((50, 10), (10, 30)), per_class_auc=(0.9, 0.9))
     result = small_result(metrics=metrics, test_images=100, classes=("well", "ill"))
-    show_outcomes([("runs/v7", result)])
+    show_outcomes([MethodLabel("v7", {})], [("runs/v7", result)])
     shown = capsys.readouterr().out
     assert "sensitivity  95 % interval  specificity  95 % interval    AUC" in shown
     assert "0.750    0.598-0.858        0.833    0.720-0.907  0.900" in shown
     assert "of 'ill': 40 images of it and 60 of others" in shown
     with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
-        show_outcomes([("runs/v7", result)], "il")
+        show_outcomes([MethodLabel("v7", {})], [("runs/v7", result)], "il")
 
 
 def test_what_was_changed_of_a_method_does_not_burst_its_column():
-    labels = (
+    changes = (
+        {},
+        {"fusion": "iffi"},
+        {"weight.base.value": "3", "training.rounds": "2"},
+        {"weight.base.value": "4", "seed": "2"},
+    )
+    assert short_names([MethodLabel("v7", own) for own in changes]) == [
         "v7",
         "v7 + fusion=iffi",
-        "v7 + weight.base.value=3, training.rounds=2",
-        "v7 + weight.base.value=4, seed=2",
-    )
-    results = [small_result(label) for label in labels]
-    assert short_names(results) == ["v7", "v7 + fusion=iffi", "v7 + 2 changes (1)", "v7 + 2 changes (2)"]
+        "v7 + 2 changes (1)",
+        "v7 + 2 changes (2)",
+    ]
 
 
 @pytest.mark.parametrize(("evaluate", "images", "told"), [(3.0, 10_000, True), (1.0, 10_000, False), (3.0, 500, False)])
 def test_who_spends_much_time_on_evaluation_is_told_how_to_spend_less(capsys, evaluate, images, told):
     spent = TimeSpent(prepare=0.5, train=6.0, fuse=0.3, evaluate=evaluate, write=0.2)
-    show_outcomes([("runs/v7", small_result(test_images=images, spent=spent))])
+    show_outcomes([MethodLabel("v7", {})], [("runs/v7", small_result(test_images=images, spent=spent))])
     line = "evaluation took 30 % of the time; data.test_limit=2000 tests on fewer images"
     assert (line in capsys.readouterr().out) is told
 

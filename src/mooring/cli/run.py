@@ -28,6 +28,7 @@ MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be e
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
+    from mooring.config.label import MethodLabel
     from mooring.record import Result
 
 
@@ -99,6 +100,7 @@ def run_all(
     from mooring.record import RunFolder
 
     outcomes: list[tuple[str, Result]] = []
+    labels = [experiment.called for experiment in chosen]
     for experiment in chosen:
         folder = run_folder_of(experiment)
         earlier = None if again else RunFolder(folder).finished(experiment.fingerprint())
@@ -118,19 +120,21 @@ def run_all(
         results = [{"folder": folder, **as_object(result)} for folder, result in outcomes]
         print_json(results[0] if len(results) == 1 else results)
     else:
-        show_outcomes(outcomes, positive)
+        show_outcomes(labels, outcomes, positive)
     if not all(result.complete for _, result in outcomes):
         raise typer.Exit(FAILED)
 
 
-def show_outcomes(outcomes: "list[tuple[str, Result]]", positive: str | None = None) -> None:
+def show_outcomes(
+    labels: "list[MethodLabel]", outcomes: "list[tuple[str, Result]]", positive: str | None = None
+) -> None:
     """The tables of results, then where each run lies and where its time went."""
     from mooring.cli.screen import Screen
     from mooring.reports.formats.terminal import show_tables
     from mooring.reports.outcomes import run_tables
 
     console = Screen()
-    show_tables(run_tables([result for _, result in outcomes], positive), console)
+    show_tables(run_tables(labels, [result for _, result in outcomes], positive), console)
     for folder, result in outcomes:
         spent = result.spent or f"{result.seconds or 0:.1f} s"
         console.print(f"{result.method}: {spent}", style="dim", soft_wrap=True)

@@ -1,7 +1,6 @@
 """One experiment: a frozen tree that says everything, and the hash of all that can change its result."""
 
 import json
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +10,7 @@ from mooring.bounds import Checked
 from mooring.client import Engine, Training
 from mooring.config.engines import usual_engine
 from mooring.config.features import as_labelled, choose_features, usual, with_views
-from mooring.config.label import changes, folder_name, label_with_changes, other_changes
+from mooring.config.label import MethodLabel, changes, folder_name
 from mooring.config.paths import absolute, with_paths
 from mooring.config.tree import Tree, to_tree
 from mooring.config.trust import ALL_CODE, Trust
@@ -128,33 +127,29 @@ class Experiment(Checked):
             return {}  # no such name: a method of its own
 
     @property
+    def called(self) -> MethodLabel:
+        """What people call the method: its name, and what was changed of it."""
+        return MethodLabel(self.name, self.changes)
+
+    @property
     def label(self) -> str:
-        """What people call the method: `v7`, or `v7 + fusion=class-expert` where a part of it was changed."""
-        return label_with_changes(self.name, self.changes)
+        """The same as text: `v7`, or `v7 + fusion=class-expert` where a part of it was changed."""
+        return str(self.called)
 
     @property
     def label_elsewhere(self) -> str:
         """The label as others may read it: files by their name alone, and no path of this machine."""
-        label, paths = self.label, list[str]()
-
-        def note(_: str, path: str | None) -> str | None:
-            paths.extend([path] if path else [])
-            return path
-
-        for method in (self.method, self.written().method):
-            with_paths(method, note)
-        for path in sorted(paths, key=len, reverse=True):
-            label = label.replace(path, Path(path).name)
-        return label
-
-    def label_beside(self, keys: Collection[str]) -> str:
-        """The label without what these keys, the factors of a sweep, tell already."""
-        return label_with_changes(self.name, other_changes(self.changes, keys))
+        return replace(self, method=with_file_names(self.method), given={}).label
 
     @property
     def title(self) -> str:
         """The name of its folder."""
         return f"{folder_name(f'{self.data.source}-{self.label}')}-{self.fingerprint()[:8]}"
+
+
+def with_file_names(method: Method) -> Method:
+    """Every file by its name alone."""
+    return with_paths(method, lambda _, path: path and Path(path).name)
 
 
 def named_method(name: str, trust: Trust) -> Method:

@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from mooring.config.field_types import NOTHING, default_of
 from mooring.config.keys import full, meanings, shortest
 from mooring.config.tree import kind_of, to_tree
+from mooring.wording import plural
 
 LONGEST = 71  # letters of a folder name, before the eight of its fingerprint
 
@@ -71,19 +72,30 @@ def brief(part: Any) -> str:
     return f"{{kind: {kind(part)}{changes}}}" if changes else kind(part)
 
 
-def other_changes(changed: dict[str, str], keys: Collection[str]) -> dict[str, str]:
-    """The changes that these keys, such as the factors of a sweep, do not tell already."""
-    named_keys = [place for key in keys for place in meanings(key)]
-    return {
-        key: value
-        for key, value in changed.items()
-        if not any(full(key) == other or full(key).startswith(f"{other}.") for other in named_keys)
-    }
+@dataclass(frozen=True)
+class MethodLabel:
+    """A method by its name, and the settings of it that were changed; as text `v7 + fusion=class-expert`."""
 
+    name: str
+    changes: Mapping[str, str]
 
-def label_with_changes(name: str, changed: dict[str, str]) -> str:
-    changes = ", ".join(f"{key}={value}" for key, value in changed.items())
-    return f"{name} + {changes}" if changes else name
+    def beside(self, keys: Collection[str]) -> "MethodLabel":
+        """Without the changes that these keys, such as the factors of a sweep, say already."""
+        named_keys = [place for key in keys for place in meanings(key)]
+        others = {
+            key: value
+            for key, value in self.changes.items()
+            if not any(full(key) == other or full(key).startswith(f"{other}.") for other in named_keys)
+        }
+        return MethodLabel(self.name, others)
+
+    def short(self, longest: int) -> str:
+        """The text if it is not too long; otherwise the number of changes: `v7 + 3 changes`"""
+        return str(self) if len(str(self)) <= longest else f"{self.name} + {plural(len(self.changes), 'change')}"
+
+    def __str__(self) -> str:
+        changes = ", ".join(f"{key}={value}" for key, value in self.changes.items())
+        return f"{self.name} + {changes}" if changes else self.name
 
 
 def folder_name(text: str) -> str:

@@ -30,15 +30,11 @@ class Metrics:
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of every table of results: its title, which direction is better, how people read it, and its value."""
+    """A column of every table of results: its title, its value, and which direction is better."""
 
     title: str
     of: Callable[[Metrics], float | None]
     better: Literal["higher", "lower"] = "higher"
-    format: str = ".3f"
-
-    def text(self, value: float | None) -> str:
-        return "-" if value is None else format(value, self.format)
 
 
 METRICS: Mapping[str, Metric] = {  # the key is the name in CSV files and dashboards

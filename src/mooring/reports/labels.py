@@ -41,7 +41,7 @@ def method_labels(runs: list[Run]) -> list[str]:
 
 def method_of(run: Run, keys: Collection[str]) -> str:
     """Without the changes that these keys tell already."""
-    return run.experiment.label_beside(keys) if run.experiment else imported_label(run.result)
+    return str(run.experiment.called.beside(keys)) if run.experiment else imported_label(run.result)
 
 
 def imported_label(result: RunResult) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import count
 
 from mooring.config import Plan
+from mooring.config.label import MethodLabel
 from mooring.record import SECONDARY, FusionRecord, Metrics, PositiveClass, Result, positive_class, positive_label
 from mooring.reports.accuracies import Sureness, guess_of, sure_of, tested_on
 from mooring.reports.table import Cell, Table, spread
@@ -18,7 +19,7 @@ WIDEST = 24  # characters of a method with what was changed of it
 TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
 
 
-def run_tables(results: Sequence[Result], positive: str | None = None) -> list[Table]:
+def run_tables(labels: Sequence[MethodLabel], results: Sequence[Result], positive: str | None = None) -> list[Table]:
     """One line per run: the fused accuracy with its interval, what the clients reach alone, and what it cost."""
     rows = tuple(
         (
@@ -29,7 +30,7 @@ def run_tables(results: Sequence[Result], positive: str | None = None) -> list[T
             result.last.accuracy_alone,
             size(result.upload_bytes or 0),
         )
-        for name, result in zip(short_names(results), results, strict=True)
+        for name, result in zip(short_names(labels), results, strict=True)
     )
     columns = ("method", "accuracy", INTERVAL, *(metric.title for metric in SECONDARY.values()), "alone", "upload")
     first = results[0]
@@ -41,21 +42,17 @@ def run_tables(results: Sequence[Result], positive: str | None = None) -> list[T
         HEADINGS,
         *(["no settled winner by one seed; mooring sweep compares over several"] if len(results) > 1 else []),
     ]
-    return [Table("results", "Results", columns, rows, "\n".join(notes)), *one_class_of_runs(results, positive)]
+    return [Table("results", "Results", columns, rows, "\n".join(notes)), *one_class_of_runs(labels, results, positive)]
 
 
-def short_names(results: Sequence[Result]) -> list[str]:
+def short_names(labels: Sequence[MethodLabel]) -> list[str]:
     """What fits into a column: `fedavg-1 + 4 changes`; all of them are listed below the table, in the same order."""
-    names = []
-    for result in results:
-        method, _, changes = result.method.partition(" + ")
-        short = f"{method} + {plural(changes.count('='), 'change')}"
-        names.append(short if changes and len(result.method) > WIDEST else result.method)
+    names = [label.short(WIDEST) for label in labels]
     numbers = {name: count() for name in names}
     return [f"{name} ({next(numbers[name]) + 1})" if names.count(name) > 1 else name for name in names]
 
 
-def one_class_of_runs(results: Sequence[Result], positive: str | None) -> list[Table]:
+def one_class_of_runs(labels: Sequence[MethodLabel], results: Sequence[Result], positive: str | None) -> list[Table]:
     """One class against all others, as medicine counts: the one that was named, or the second of two."""
     label = positive_label(results[0].classes, positive)
     if label is None:
@@ -63,7 +60,7 @@ def one_class_of_runs(results: Sequence[Result], positive: str | None) -> list[T
     found = [positive_class(result.metrics, result.classes, label) for result in results]
     rows = tuple(
         (name, *rates_of(one, result), one.auc)
-        for name, one, result in zip(short_names(results), found, results, strict=True)
+        for name, one, result in zip(short_names(labels), found, results, strict=True)
     )
     columns = ("method", "sensitivity", INTERVAL, "specificity", INTERVAL, "AUC")
     return [Table("one-class", "One class against all others", columns, rows, against_others(found[-1]))]
