@@ -1,4 +1,4 @@
-"""From an experiment to its record, all sites on this machine; and other fusions of what was recorded."""
+"""Run an experiment with all sites on this machine, and fuse the uploads of a finished run by other rules."""
 
 from mooring.execution.other_fusions import FinishedRun, fuse
 from mooring.execution.prepare import divided, prepare

@@ -11,7 +11,7 @@ Phase = Literal["prepare", "train", "fuse", "evaluate", "write"]
 
 
 class Clock:
-    """Every moment belongs to one phase, to the innermost that has begun: the phases add up to the whole."""
+    """Measures the phases of a run. Time is counted for the innermost phase only, so the phases add up to the total."""
 
     def __init__(self) -> None:
         self._spent: dict[Phase, float] = dict.fromkeys(get_args(Phase), 0.0)
@@ -27,7 +27,7 @@ class Clock:
             self._switch(before)
 
     def move(self, source: Phase, to: Phase, seconds: float) -> None:
-        """Time of one phase turns out to belong to another."""
+        """Count time of one phase for another."""
         self._spent[source] -= seconds
         self._spent[to] += seconds
 

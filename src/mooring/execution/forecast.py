@@ -33,7 +33,7 @@ class ClientForecast:
 
 @dataclass(frozen=True)
 class RunForecast:
-    """All that can be said before anybody trains."""
+    """Everything that is known before training."""
 
     clients: tuple[ClientForecast, ...]
     findings: tuple[Forecast, ...]
@@ -71,7 +71,7 @@ def all_facts(job: ClientJob, federation: Federation) -> list[ClientFacts]:
 
 
 def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Forecast]:
-    """What can be said without a single step. Notes only: nothing has happened yet, so nothing is ill."""
+    """What is known without a training step. All findings are notes, because nothing has gone wrong yet."""
     found = [
         Forecast("starved", "has no images and will take no part", client=fact.client, evidence="0 images")
         for fact in facts
@@ -142,5 +142,5 @@ def trial(job: ClientJob, federation: Federation, facts: list[ClientFacts]) -> t
 
 
 def three_digits(value: float) -> str:
-    """Three digits, as people write them."""
+    """Three significant digits."""
     return f"{value:.3g}"

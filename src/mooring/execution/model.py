@@ -1,4 +1,4 @@
-"""What a simulated run leaves for people to use: its predictor, with the provenance of every site."""
+"""The model file of a run: its predictor, with the provenance of every site."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ def model_of(
     clients: Sequence[int],
     in_model: EncoderKept = "named",
 ) -> Pieces:
-    """`model.mooring` of what `fusion` made of what these clients uploaded after this round."""
+    """The bytes of `model.mooring`: the predictor that `fusion` made from these clients' uploads of this round."""
     predictor, encoder = kept_as(in_model, predictor)
     provenance = Provenance(
         origin="simulation",
@@ -57,7 +57,7 @@ def site_shares(result: Result, at_round: int, clients: Sequence[int]) -> tuple[
 
 
 def class_counts_of(result: Result, clients: Sequence[int]) -> tuple[int, ...]:
-    """Images of each class behind these clients."""
+    """How many images of each class these clients hold."""
     counts = [
         result.partition.label_counts[client] for client in clients if client < len(result.partition.label_counts)
     ]

@@ -66,7 +66,7 @@ def fuse(
 
 @dataclass
 class FinishedRun:
-    """A finished run, opened again. Its training images are opened when something cannot be done without them."""
+    """A finished run, opened again. Its training images are read only if a rule needs them."""
 
     folder: RunFolder
     experiment: Experiment
@@ -79,7 +79,7 @@ class FinishedRun:
     def open(
         cls, path: Path, emit: Emit = silent, overrides: Sequence[str] = (), trust: Trust = HOUSE_CODE
     ) -> "FinishedRun":
-        """Refused if there are no uploads, or if the test images are others than they were."""
+        """Open a run; an error if it has no uploads, or if the test images have changed."""
         keep_freed_memory()
         folder = RunFolder(path)
         result = folder.own_result
@@ -100,7 +100,7 @@ class FinishedRun:
         return self.folder.own_result
 
     def federation(self, reason: str) -> Federation:
-        """Everybody's images, with the reason shown; raises an error if the clients trained on others."""
+        """The images of all clients, with the reason shown; an error if they have changed since the run."""
         if self._federation is None:
             self.emit(Remark(f"the training images are opened: {reason}"))
             try:
@@ -120,7 +120,7 @@ class FinishedRun:
         return self._federation
 
     def server(self, fusion: Fusion) -> Server:
-        """With images of its own where the rule asks for some, or where the run held some back to select by."""
+        """The server, with public or validation images if the rule or the run needs them."""
         if fusion.asks or self.experiment.data.validation:
             wanted = " and ".join(sorted(fusion.asks)) or "validation"
             federation = self.federation(f"the server's {wanted} images were taken from them")
@@ -149,8 +149,8 @@ class FinishedRun:
     def fuse(
         self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None = None, in_model: EncoderKept = "named"
     ) -> FusionRecord:
-        """One rule: what `fusions/` keeps of it, and its predictor in the file `out`, if there shall be one. What the
-        caller's `emit` raises comes out as it was raised."""
+        """Fuse by one rule, keep the record in `fusions/`, and write the predictor to `out` if it is given.
+        Exceptions of `emit` are raised unchanged."""
         return as_raised(lambda: self._fuse(fusion, uploads, out, in_model))
 
     def _fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None, in_model: EncoderKept) -> FusionRecord:
@@ -182,7 +182,7 @@ class FinishedRun:
         return row
 
     def completed(self, upload: Upload, needs: Parts) -> Upload:
-        """Exactly what `needs` names: what was uploaded, and what its client would have uploaded for another rule."""
+        """The upload with exactly the parts that `needs` names; missing ones are computed as the client would do."""
         blueprint = self.job.blueprint
         names = {name for part in needs for name in part.expected(blueprint)}
         tensors = {name: tensor for name, tensor in upload.tensors.items() if name in names}
@@ -204,7 +204,7 @@ class FinishedRun:
         return all(name in upload.tensors for name in part.expected(self.job.blueprint))
 
     def keep(self, row: FusionRecord) -> None:
-        """One file per rule, settings, round and clients; fusing the same again writes the same name."""
+        """Write one file per rule, settings, round and clients; the same fusion gets the same file name."""
         identity = strict_json([row.settings, row.round, row.clients])
         name = f"{row.fusion}-{sha256(identity.encode()).hexdigest()[:8]}.json"
         write_record(self.folder.path / "fusions" / name, row, self.folder.path)

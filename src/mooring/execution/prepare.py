@@ -1,4 +1,4 @@
-"""From an experiment to client jobs: who holds what, what clients are asked to do, what the server has and sends."""
+"""Prepare a run: the images of every client, the client job, and the images and the encoder of the server."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,13 +20,13 @@ USUAL_PUBLIC_RATIO = 0.1  # note 1
 
 
 def divided(experiment: Experiment) -> Federation:
-    """Who holds what, whatever the method could make of it."""
+    """The images of every client, for any method."""
     federation = federate(experiment.data, experiment.partition, experiment.split_seed, public_ratio(experiment))
     return federation.pooled() if experiment.method.shards == "pooled" else federation
 
 
 def public_ratio(experiment: Experiment) -> float:
-    """The share of the images that everybody may see."""
+    """The share of the images that is public."""
     source, method = experiment.data, experiment.method
     asks = method.fusion.asks if method.fusion else frozenset()
     wanted = method.bank is not None or "public" in asks
@@ -35,7 +35,7 @@ def public_ratio(experiment: Experiment) -> float:
 
 
 def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
-    """Who holds what, and what everybody will be asked to do; a bank is built when the run begins."""
+    """The images of every client, and the client job; a feature bank is built when the run begins."""
     method, federation = experiment.method, divided(experiment)
     if method.bank is not None and federation.public is None:
         raise DataError(
@@ -48,7 +48,7 @@ def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
 
 
 def equipped(fusion: Fusion, federation: Federation) -> None:
-    """Does the server hold the images that the rule asks for?"""
+    """Raise an error if the server lacks images that the rule needs."""
     remedies = {
         "public": f"set data.public_ratio={USUAL_PUBLIC_RATIO} or data.public.source=...",
         "validation": "set data.validation=0.1",

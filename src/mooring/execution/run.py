@@ -1,4 +1,4 @@
-"""From an experiment to its record: one direction, no way back to the clients."""
+"""Run an experiment and write its record."""
 
 import os
 from dataclasses import replace
@@ -117,14 +117,14 @@ def incomplete_test_set(source: Source, available: int) -> list[Remark]:
 
 
 def features_chosen(experiment: Experiment) -> FeaturesChosen:
-    """What the method looks at where it had the choice, in the words of its configuration."""
+    """The features that were chosen for the method, as its configuration names them."""
     features = to_tree(experiment.written().method)["fusion"]["map"]
     name = features.get("weights") or features.get("path") or features["kind"]
     return FeaturesChosen(str(name), experiment.method.track, experiment.why)
 
 
 def unchanged(result: Result, experiment: Experiment, folder: RunFolder) -> Result:
-    """A finished result, unless the user's own files behind it have changed: a fingerprint knows only their names."""
+    """A finished result; an error if the user's own files have changed: a fingerprint knows only their names."""
     if experiment.partition.kind == "file" or experiment.data.wanted is not None:
         federation, _ = prepare(experiment)
         if (federation.summary().sha256, federation.digest()) != (result.partition.sha256, result.data_sha256):
@@ -143,7 +143,7 @@ def unchanged(result: Result, experiment: Experiment, folder: RunFolder) -> Resu
 
 
 def interrupted(folder: RunFolder, experiment: Experiment) -> bool:
-    """Is this very experiment waiting here to go on? Another one that waits is not thrown away."""
+    """Does the folder hold an interrupted run of this experiment? An interrupted run of another one is an error."""
     if not (folder.path / "state").is_dir():
         return False
     another = "choose another folder with out=..., or repeat with --again to replace it"

@@ -1,4 +1,4 @@
-"""The server's part of a run: uploads come in, snapshots are fused, the record is kept."""
+"""The server's part of a run: take uploads, fuse snapshots, keep the record."""
 
 from dataclasses import dataclass, field, replace
 from statistics import fmean
@@ -74,7 +74,7 @@ class Running:
         self.encoder_file = self.writer.path / ENCODER
 
     def complete_job(self) -> None:
-        """Build what travels with the job, a feature bank or an encoder; from then on its hash is known."""
+        """Build the feature bank or the encoder that is sent with the job; then the job's hash is known."""
         bank, public = self.experiment.method.bank, self.server.public
         features = untrained_encoder(self.fusion)
         if self.fusion is not None and features is not None and public is not None:
@@ -86,7 +86,7 @@ class Running:
         self.states.job = self.job.sha256
 
     def recall(self) -> RunResumed:
-        """What an interrupted run has already done, as the states know it: uploads and measured rounds.
+        """Restore the uploads and the evaluated rounds of an interrupted run from its states.
 
         Lines of events.jsonl that a loss of power took are written again.
         """
@@ -162,7 +162,7 @@ class Running:
                 self.fuse(round_, sorted(delivered))
 
     def fuse(self, round_: int, clients: list[int]) -> None:
-        """One snapshot: the fused predictor, and every client by itself where that is asked for, on test images."""
+        """Evaluate a snapshot on the test images: the fused predictor, and every client alone if that is configured."""
         began = monotonic()
         self.emit(FusionBegan(round_))
         uploads = StoredUploads(self.writer.folder, tuple(self.uploads[round_, client] for client in clients))
@@ -187,12 +187,12 @@ class Running:
         self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began, self.examiner.images))
 
     def row(self, round_: int, client: int, alone: Metrics | None) -> ClientRecord:
-        """A client's record of a round, with what it reaches by itself."""
+        """A client's record of a round, with its own accuracy."""
         record = self.records.get((round_, client), ClientRecord(client, round_))
         return replace(record, accuracy=None if alone is None else alone.accuracy)
 
     def result(self) -> Result:
-        """What `result.json` says, but for what only the whole simulation knows."""
+        """The result, without the facts that only the whole run knows."""
         if not self.fused:
             raise self.nothing_delivered()
         experiment = self.experiment
@@ -225,7 +225,7 @@ class Running:
         return encoder + (0 if self.job.bank is None else self.job.bank.nbytes)
 
     def nothing_delivered(self) -> MooringError:
-        """Why there is no result: the first client that failed says it best."""
+        """The error for a run without uploads: the first failure of a client."""
         if self.failures:
             first = self.failures[0]
             return TrainingError(first.problem, first.remedy)
