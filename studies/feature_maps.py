@@ -24,8 +24,8 @@ from mooring.fusion.linear_head import gaussian_scores
 from mooring.fusion.solvers import Ridge, standardised
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint
+from mooring.schema import by_file_hash, digest, to_tree
 from mooring.seeds import generator
-from mooring.trees import by_file_hash, digest, to_tree
 from mooring.uploads.moments import BATCH, Totals
 
 KEPT = Path("runs/feature_maps")

@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from mooring.bounds import Checked
 from mooring.models.heads import simplex_etf
 from mooring.schedules import ScheduleName, at
+from mooring.schema import Checked
 from mooring.types import Progress
 
 Anchors = Callable[[Progress], Tensor]  # -> (C, d), unit rows

@@ -3,26 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Annotated
 
-from annotated_types import Ge, Gt, Le, Lt
 from torch import Tensor
-
-Positive = Annotated[float, Gt(0)]
-NonNegative = Annotated[float, Ge(0)]
-Fraction = Annotated[float, Ge(0), Le(1)]
-OpenFraction = Annotated[float, Ge(0), Lt(1)]  # 1 itself would leave nothing
-Count = Annotated[int, Gt(0)]
-NonNegativeInt = Annotated[int, Ge(0)]
-Seed = Annotated[int, Ge(0), Lt(2**32)]  # what every library takes as a seed
-
-
-@dataclass(frozen=True)
-class OnDisk:
-    """Marks a text as the path of a file or folder."""
-
-
-FilePath = Annotated[str, OnDisk()]  # relative to the current folder when it is configured, absolute from then on
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from mooring.config import reload
 from mooring.fusion import Fusion
 from mooring.methods import track_of
 from mooring.record import FusionRecord, RunFolder
-from mooring.trees import to_tree
+from mooring.schema import to_tree
 
 SEEDS = (1, 2, 3)
 RUNS = Path("runs/bench")

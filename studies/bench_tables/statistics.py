@@ -21,7 +21,7 @@ from mooring.evaluate import BATCH, measure
 from mooring.execution.prepare import job_of
 from mooring.fusion import Fusion, Server, fuse
 from mooring.models.feature_maps import FeatureMap
-from mooring.trees import digest, to_tree
+from mooring.schema import digest, to_tree
 from mooring.types import Upload
 from mooring.uploads import extract
 from mooring.uploads.codec import encode

@@ -65,11 +65,11 @@ def test_short_names_reach_the_note_settings(cli):
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        (["method=v6", "bank.size=0"], "method.bank.size=0: must be greater than 0"),
+        (["method=v6", "bank.size=0"], "method.bank.size=0: must be 1 or more"),
         (["method=v6", "bank=null"], "the term bank-contrast needs bank and there is none"),
         (["method=v6", "data.public_ratio=0"], "data.public_ratio=0.0: the feature bank of v6 has no public images"),
         (["method=v6", "data.public_ratio=1"], "data.public_ratio=1: must be less than 1"),
-        (["method=v6", "bank.teacher_epochs=-1"], "method.bank.teacher_epochs=-1: must be greater than or equal to 0"),
+        (["method=v6", "bank.teacher_epochs=-1"], "method.bank.teacher_epochs=-1: must be 0 or more"),
         (["method=two-stage-aligned", "bank.labelled=false"], "needs bank labels"),
         (["method=memory-bank", "method.client.memory=0"], "the term memory-contrast needs memory"),
         (["method=v4", "bank.size=10"], "method.bank.size=10: this method has no such part"),

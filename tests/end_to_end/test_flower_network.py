@@ -116,7 +116,7 @@ def test_a_mistake_in_the_settings_of_a_run_is_one_line_and_the_run_has_failed(t
         process = net.running[name]
         said = net.ended(name)
         [run] = json.loads(net.flwr("list", "mooring", "--format", "json"))["runs"]
-    assert "mooring: --run-config deadline='soon': is no number of seconds above 0; write deadline=600" in said
+    assert "mooring: --run-config deadline=soon: must be a number; write " in said
     assert "Traceback" not in said
     assert run["status"] == "finished:failed"
     assert process.returncode == 0  # of `flwr run --stream`, however the run ended: the page says where to look instead

@@ -90,7 +90,7 @@ def test_what_stands_beside_is_a_choice(make_job, tmp_path):
     ("words", "told"),
     [
         (["data.public_ratio=0"], "fusion=linear-head: needs public images and this run has none"),
-        (["encoder.epochs=0"], "method.fusion.map.epochs=0: must be greater than 0"),
+        (["encoder.epochs=0"], "method.fusion.map.epochs=0: must be 1 or more"),
     ],
 )
 def test_what_cannot_be_is_rejected(cli, words, told):

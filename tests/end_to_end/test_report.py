@@ -65,7 +65,10 @@ def test_a_mistake_is_one_line(cli, run_folder, arguments, told):
 def test_a_damaged_result_is_one_line(cli, run_folder):
     (run_folder / "result.json").write_text('{"format": 2, "method": "v12"}')
     code, _, err = cli("report", "run")
-    assert (code, err) == (2, "error: run/result.json: accuracy is missing; repeat the run with --again\n")
+    assert (code, err) == (
+        2,
+        "error: run/result.json: accuracy: is required and missing; repeat the run with --again\n",
+    )
     assert not (run_folder / "report.html").exists()
 
 

@@ -17,7 +17,7 @@ import mooring.federation
 import mooring.sweep
 from mooring.anchors import ANCHORS
 from mooring.cli import app
-from mooring.client.recipe import WHENS
+from mooring.client.recipe import STAGE_TIMES
 from mooring.config.engines import ENGINES
 from mooring.config.examples import examples
 from mooring.config.note_words import NOTE_WORDS
@@ -64,7 +64,7 @@ KINDS: dict[str, Mapping[str, object]] = {  # what a line calls it -> its names
     "solver": SOLVERS,
     "study": plans(),
     "supply": SUPPLIES,
-    "time of a stage": WHENS,
+    "time of a stage": STAGE_TIMES,
     "tracker": TRACKERS,
     "weighting": WEIGHTINGS,
     "word of the notes": NOTE_WORDS,

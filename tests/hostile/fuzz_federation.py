@@ -14,8 +14,7 @@ from mooring.federation.kept_uploads import path_beside, read_kept
 from mooring.federation.keys import own_identity
 from mooring.federation.log import Log
 from mooring.federation.model_file import load_model
-from mooring.record import strict_json
-from mooring.trees import canonical_json
+from mooring.schema import canonical_json, strict_json
 
 SITES = {"north": (5, 5, 5, 5), "south": (5, 5, 5, 0)}
 MADE: dict[str, Federated] = {}  # one federation for all targets of a process

@@ -15,7 +15,7 @@ from fuzz_target import Target
 
 from mooring.federation.container import decode_container, encode
 from mooring.federation.keys import own_identity
-from mooring.trees import canonical_json
+from mooring.schema import canonical_json
 from mooring.uploads import decode_tensors, encode_tensors
 from mooring.uploads.codec import LENGTH
 

@@ -12,7 +12,8 @@ from mooring.doctor import case_of_log, examine
 from mooring.errors import ConfigError, StoreError
 from mooring.execution import fuse
 from mooring.notes.imports import read_imports
-from mooring.record import RunFolder, StateFolder, as_tree, strict_json
+from mooring.record import RunFolder, StateFolder
+from mooring.schema import record_tree, strict_json
 
 SMALL = ["data.limit=60", "partition.clients=2", "training.rounds=1", "training.local_epochs=1", "engine.workers=1"]
 MADE: dict[str, Path] = {}  # one run for all targets of a process
@@ -76,7 +77,7 @@ def log_of(folder: Path, content: bytes) -> str:
     told = []
     for imported in read_imports(path):
         diagnosis = examine(case_of_log(imported.record, imported.settings, path.name))
-        told.append(strict_json([as_tree(imported.result), [finding.words for finding in diagnosis.findings]]))
+        told.append(strict_json([record_tree(imported.result), [finding.words for finding in diagnosis.findings]]))
     return "\n".join(told)
 
 

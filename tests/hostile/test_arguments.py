@@ -11,7 +11,6 @@ from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
 from mooring.client import Training
 from mooring.config import Experiment, load, reload
-from mooring.config.field_types import type_hints
 from mooring.config.keys import PATH, full, override_value
 from mooring.config.parse import PART_KINDS
 from mooring.config.paths import is_path
@@ -19,6 +18,7 @@ from mooring.config.plan import MOST_RUNS, Plan, load_plan, values_of
 from mooring.errors import ConfigError
 from mooring.methods import Method
 from mooring.record import RunFolder
+from mooring.schema import type_hints
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are set on Linux")
 PATHS = [

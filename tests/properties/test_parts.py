@@ -13,8 +13,8 @@ from mooring.models.backbones import DigitsNet
 from mooring.models.feature_maps import Pixels, RandomEncoder, RandomFilters, WhitenedFilters
 from mooring.models.heads import FixedSimplex, Linear, RawPrototypes, UnitPrototypes
 from mooring.models.network import PROTOTYPES, Blueprint
+from mooring.schema import canonical_json, digest, to_tree
 from mooring.seeds import generator
-from mooring.trees import canonical_json, digest, to_tree
 from mooring.uploads import (
     Encoder,
     LabelCounts,

@@ -41,8 +41,8 @@ from mooring.fusion.saved import SAVEABLE, decode_predictor, encode_predictor, p
 from mooring.models.backbones import DigitsNet
 from mooring.models.feature_maps import EncoderFile, Pixels, RandomEncoder
 from mooring.models.heads import HEADS, RawPrototypes
+from mooring.schema import canonical_json
 from mooring.seeds import generator
-from mooring.trees import canonical_json
 from mooring.uploads import Limits, decode_tensors, encode, encode_tensors
 
 BRIEF, SHORT = Synthesis(steps=2, batch=8), StudentTraining(steps=3, batch=16)
@@ -228,7 +228,7 @@ def test_a_users_own_classes_are_handed_over_and_never_imported(job, images):
     data = encode_predictor(predictor)
     again = decode_predictor(data, trusted=[Doubled, Loudest]).predictor
     assert torch.equal(again(images), predictor(images))
-    with pytest.raises(ModelError, match=rf"file: model.backbone.kind='{__name__}:Doubled': unknown; pass the class"):
+    with pytest.raises(ModelError, match=rf"file: kind='{__name__}:Doubled': unknown; pass the class"):
         decode_predictor(data, what="file")
     with pytest.raises(ModelError, match=rf"predictor.kind='{__name__}:Loudest': unknown; pass the class itself"):
         decode_predictor(data, trusted=[Doubled])
@@ -261,27 +261,27 @@ def images_of(**changes):
         (lambda f: f["predictor"].update(kind=3), "predictor=.*: must be a mapping with a kind"),
         (lambda f: f["predictor"].update(clients=[0, 1, 2, 3]), "tensor 'predictor.members.3.encoder"),
         (lambda f: f["predictor"].update(clients=[0, 1]), "belongs to nothing|do not fit together"),
-        (lambda f: f["predictor"].update(clients="all"), "predictor.clients='all': must be the numbers"),
+        (lambda f: f["predictor"].update(clients="all"), "predictor.clients=all: must be a list, each a whole number"),
         (lambda f: f["predictor"].update(kind="network"), "tensor 'predictor.network.encoder.0.weight' is nothing"),
-        (lambda f: f["predictor"].update(kind="calibrated"), "predictor.rule=None: must be a mapping"),
-        (lambda f: f["predictor"].update(kind="frozen-features"), "predictor.map=None: must be a mapping"),
+        (lambda f: f["predictor"].update(kind="calibrated"), "predictor.rule=null: must be a mapping"),
+        (lambda f: f["predictor"].update(kind="frozen-features"), "predictor.map=null: must be a name or a mapping"),
         (lambda f: f["predictor"].update(kind="affine"), "kind='affine': is no Predictor"),
         (lambda f: f.pop("predictor"), "holds no predictor"),
         (lambda f: f.update(provenance=["x"]), "provenance is not empty"),
         (lambda f: f.update(classes=["a", "b"]), "tensor 'predictor.members.0.head.prototypes' is"),
-        (lambda f: f.update(classes=[]), r"classes=\[\]: must be the names"),
-        (lambda f: f.update(classes=list(range(10))), "classes=.*: must be the names"),
-        (lambda f: f.update(model={}), "model={}: must name a backbone and a head"),
+        (lambda f: f.update(classes=[]), r"classes=\[\]: must be a list of at least 1"),
+        (lambda f: f.update(classes=list(range(10))), "classes=.*: must be a list, each text"),
+        (lambda f: f.update(model={}), "model.backbone: is required and missing"),
         (model(kind="resnet34", width=64), "tensor 'predictor.members.0.encoder.0.weight' is"),
         (model(width=64), "tensor 'predictor.members.0.encoder.0.weight' is"),
-        (model(width=10**9), "model.backbone.width=1000000000.0: must be at most 64"),
-        (model(width="1"), "model.backbone.width='1': must be float"),
-        (model(depth=3), "model.backbone.depth=3: is no setting of this kind"),
+        (model(width=10**9), "model.backbone.width=1000000000: must be above 0, at most 64"),
+        (model(width="1"), "model.backbone.width=1: must be a number"),
+        (model(depth=3), "model.backbone.depth=3: unknown key"),
         (images_of(shape=[1, 8]), "preprocessing.shape="),
         (images_of(shape=[1, 10**9, 10**9]), "preprocessing.shape="),
         (images_of(shape=[3, 8, 8]), "tensor 'predictor.members.0.encoder.0.weight' is"),
         (images_of(mean=[0.1, 0.2]), "preprocessing.mean="),
-        (images_of(std=[0]), r"preprocessing.std=\[0\]: must be above 0"),
+        (images_of(std=[0]), r"preprocessing.std=\[0\]: must be a list, each above 0"),
     ],
 )
 def test_a_file_that_lies_is_rejected_in_one_line(change, message, predictor):

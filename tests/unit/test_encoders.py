@@ -14,7 +14,7 @@ from mooring.models.encoders.efficientnet import LITES, STRIDES, Lite, graph_of
 from mooring.models.encoders.preparation import Preparation
 from mooring.models.encoders.session import run_graph, session_of
 from mooring.models.feature_maps import EncoderFeatures, OnnxFile, ResNetFile
-from mooring.trees import by_file_hash, to_tree
+from mooring.schema import by_file_hash, to_tree
 from mooring.uploads.moments import Moments
 
 LITE0 = "efficientnet-lite0"

@@ -36,7 +36,7 @@ from mooring.models.backbones import DigitsNet
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Blueprint
 from mooring.processes import threads
-from mooring.record import as_tree
+from mooring.schema import record_tree
 from mooring.uploads.codec import encode as encode_upload
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -639,4 +639,4 @@ class TestWords:
         assert isinstance(held, Container)
         other = encode(JOB, held.manifest, key=SigningKey.generate())
         assert opened_job(decode_container(other, JOB), "job").sha256 != read_job(made.job_path).sha256
-        assert json.loads(json.dumps(as_tree(made.job.manifest)))["work"] == made.job.work.sha256
+        assert json.loads(json.dumps(record_tree(made.job.manifest)))["work"] == made.job.work.sha256

@@ -233,17 +233,20 @@ def test_a_job_of_another_account_is_not_sent_to_anybody(federation, tmp_path, m
     ("settings", "problem"),
     [
         ({"job": ""}, '--run-config has no job; write job="/path/job.mooring"'),
-        ({"job": 3}, '--run-config job=3: is no path; write job="/path", with the quotes'),
+        ({"job": 3}, "--run-config job=3: must be text; write "),
         ({"job": "/nowhere.mooring"}, "/nowhere.mooring: "),
         ({"out": "/"}, "--run-config out='/': is no file; write out="),
         ({"out": "/dev/null/model.mooring"}, "model.received: cannot be made (Not a directory); choose another out"),
-        ({"deadline": "soon"}, "--run-config deadline='soon': is no number of seconds above 0; write deadline=600"),
-        ({"deadline": -5}, "--run-config deadline=-5: is no number of seconds above 0"),
-        ({"deadline": float("nan")}, "--run-config deadline=nan: is no number of seconds above 0"),
-        ({"again": True}, "--run-config again=True: is no number of seconds above 0"),
-        ({"need": -1}, "--run-config need=-1: is no number of uploads; write need=2, or 0 for all sites"),
+        ({"deadline": "soon"}, "--run-config deadline=soon: must be a number; write "),
+        ({"deadline": -5}, "--run-config deadline=-5: must be above 0"),
+        ({"deadline": float("nan")}, "--run-config deadline=NaN: must be a finite number"),
+        ({"again": True}, "--run-config again=true: must be a number"),
+        ({"need": -1}, "--run-config need=-1: must be 0 or more; write "),
         ({"need": 4}, "--run-config need=4: the job names 3 sites; write at most need=3"),
-        ({"need": "all", "again": 0}, "or 0 for all sites; --run-config again=0: is no number of seconds"),
+        (
+            {"need": "all", "again": 0},
+            "need=all: must be a whole number; --run-config again=0: must be above 0; ",
+        ),
     ],
 )
 def test_a_mistake_in_the_runs_settings_is_one_line_before_anything_is_sent(federation, settings, problem):

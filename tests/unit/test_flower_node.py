@@ -94,10 +94,10 @@ def test_a_site_that_the_job_does_not_name_is_rejected(node, job_bytes):
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ({}, "--node-config has no name; flower-supernode --node-config"),
-        ({"name": "north"}, "--node-config has no data"),
-        ({"name": "north", "dta": "x"}, "--node-config 'dta': unknown key; did you mean 'data'?"),
-        ({"name": "north", "data": 3}, "--node-config data=3: has another type"),
+        ({}, "--node-config name: is required and missing; --node-config data: is required and missing; flower-"),
+        ({"name": "north"}, "--node-config data: is required and missing"),
+        ({"name": "north", "dta": "x"}, "--node-config dta=x: unknown key; did you mean 'data'?"),
+        ({"name": "north", "data": 3}, "--node-config data=3: must be text"),
         ({"name": "north", "data": "x", "coordinator": "me"}, "coordinator='me': is no public key"),
     ],
 )

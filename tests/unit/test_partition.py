@@ -22,8 +22,7 @@ from mooring.data.partition import (
     export,
 )
 from mooring.errors import PartitionError
-from mooring.record import as_tree
-from mooring.record._json import from_tree
+from mooring.schema import from_tree, record_tree
 from mooring.types import PartitionSummary
 
 DIGITS = Population(np.arange(1437) % 10, 10)
@@ -90,7 +89,7 @@ def test_hash_stays_what_it_was() -> None:
 def test_summary_is_plain_json() -> None:
     summary = divide(Dirichlet(), DIGITS, seed=0).summary()
     tree = json.loads(json.dumps(asdict(summary), allow_nan=False))
-    assert tree == as_tree(summary)
+    assert tree == record_tree(summary)
     assert from_tree(PartitionSummary, tree) == summary
     assert summary.clients == 5
 

@@ -8,7 +8,7 @@ import pytest
 from mooring.config import Experiment, as_yaml, load, reload
 from mooring.data.digits import Digits
 from mooring.errors import ConfigError
-from mooring.types import FilePath
+from mooring.schema import FilePath
 
 WORDS = [
     "data.source=image_folder",

@@ -18,7 +18,7 @@ from mooring.models.feature_maps import Pixels, RandomFilters
 from mooring.models.feature_maps.synthetic import dead_leaf_discs, reduced, reduction
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Blueprint
-from mooring.trees import canonical_json, to_tree
+from mooring.schema import canonical_json, to_tree
 from mooring.types import Upload
 from mooring.uploads import wire_name
 from mooring.uploads.noised import NoisedMoments, with_key

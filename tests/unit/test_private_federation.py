@@ -205,7 +205,7 @@ def test_a_key_may_be_given_as_a_file_and_the_commands_say_what_they_grant(cli, 
     assert "under noise" in out
     code, _, err = cli("plan", *small, *sites, "--epsilon=-3")
     assert code == 2
-    assert "epsilon=-3.0: must be greater than 0" in err
+    assert "epsilon=-3.0: must be above 0" in err
 
 
 def test_a_sum_of_all_leaves_no_site_out(secure):

@@ -330,21 +330,29 @@ def damaged(folder, name, text):
     ("name", "text", "told"),
     [
         ("study.json", "{", "is not valid JSON"),
-        ("study.json", "[]", "study.json: is no object"),
-        ("study.json", "{}", "study.json: study is missing"),
+        ("study.json", "[]", "study.json: []: must be a mapping of"),
+        ("study.json", "{}", "study.json: study: is required and missing"),
         ("study.json", study_with(verdicts=[VERDICT | {"verdict": "maybe"}]), "verdicts[0].verdict='maybe' is unknown"),
-        ("study.json", study_with(verdicts=[{"id": "1", "verdict": "confirmed"}]), "verdicts[0].claim is missing"),
+        (
+            "study.json",
+            study_with(verdicts=[{"id": "1", "verdict": "confirmed"}]),
+            "verdicts.0.claim: is required",
+        ),
         ("study.json", study_with(tables=[TABLE | {"rows": [["1", "2"]]}]), "study table 1: rows[0] does not fill 1"),
-        ("study.json", study_with(tables=[TABLE | {"rows": [[[1]]]}]), "tables[0].rows[0][0]=[1] is none of str, int"),
+        (
+            "study.json",
+            study_with(tables=[TABLE | {"rows": [[[1]]]}]),
+            "tables.0.rows.0.0=[1]: must be text, or a",
+        ),
         ("study.json", study_with(tables=[TABLE | {"plots": [PLOT]}]), "draws the column 'y', which it has not"),
-        ("study.json", study_with(sweeps="one"), "sweeps is no list"),
+        ("study.json", study_with(sweeps="one"), "sweeps=one: must be a list"),
         ("sweep.yaml", "factors: 3", "factors: must map keys to lists of values"),
         ("sweep.yaml", "factors: {seed: [1]}\nbaseline: v4", "baseline=v4: is no value of a factor"),
         ("sweep.yaml", "factors: {seed: [1]}", "no run of this sweep has finished"),
         ("experiment.yaml", "seed: 1", "this run is not finished"),
         ("result.json", "{}", "has format unknown, this version reads 2"),
         ("result.json", '{"format": 3}', "has format 3, this version reads 2"),
-        ("result.json", '{"format": 2}', "method is missing"),
+        ("result.json", '{"format": 2}', "method: is required and missing"),
         ("notes.txt", "x", "holds nothing to report on"),
     ],
 )
@@ -461,7 +469,7 @@ def test_a_fusion_without_its_training_is_told(fused_sweep):
 def test_a_damaged_fusion_is_told(fused_sweep):
     for text in ("{}", '{"format": 2}'):
         (fused_sweep / "fused" / "v7-class-expert-seed1.json").write_text(text)
-        with pytest.raises(MooringError, match=r"v7-class-expert-seed1\.json: fusion is missing"):
+        with pytest.raises(MooringError, match=r"v7-class-expert-seed1\.json: fusion: is required and missing"):
             collect_report_data(fused_sweep)
 
 

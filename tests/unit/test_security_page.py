@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mooring.config import bounded_yaml
-from mooring.record._json import LARGEST
+from mooring.schema import AS_RECORDED
 
 HOME = Path(__file__).parents[2]
 PAGE = (HOME / "docs" / "security.md").read_text("utf-8")
@@ -41,5 +41,5 @@ def test_the_limits_of_a_configuration_are_those_of_the_code():
     assert rows["values, keys included"] == f"{bounded_yaml.MOST_VALUES:,}"
     assert rows["digits of a whole number"] == str(bounded_yaml.LONGEST_WHOLE)
     assert rows["depth"].startswith(f"{bounded_yaml.DEEPEST} ")
-    assert LARGEST == 2**53
+    assert AS_RECORDED.largest == 2**53
     assert "A whole number beyond 2^53" in PAGE

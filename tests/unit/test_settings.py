@@ -13,10 +13,9 @@ from mooring.config.keys import SHORT
 from mooring.config.part_kinds import PART_KINDS
 from mooring.config.settings import SECTIONS, all_settings, keys_ending, matching, matching_keys
 from mooring.config.settings.page import MARKED, with_tables
-from mooring.config.settings.ranges import range_of
 from mooring.config.settings.section import EVERY, OfKinds, OfRecord
 from mooring.errors import ConfigError
-from mooring.types import Count, Fraction, OpenFraction, Positive, Seed
+from mooring.schema import Count, Fraction, OpenFraction, Positive, Seed, shape_of
 
 PAGE = (Path(__file__).parents[2] / "docs/configuration.md").read_text("utf-8")
 
@@ -55,13 +54,13 @@ def test_every_family_has_its_section():
         (Count, "1 or more"),
         (Positive, "above 0"),
         (Fraction, "0 to 1"),
-        (OpenFraction, "from 0, below 1"),
+        (OpenFraction, "0 or more, below 1"),
         (Seed | None, "0 to 4294967295, or null"),
-        (bool, "true, false"),
+        (bool, "true or false"),
     ],
 )
 def test_a_range_is_told_in_words(annotation, told):
-    assert range_of(annotation) == told
+    assert shape_of(annotation).words == told
 
 
 def test_a_part_of_a_name_finds_its_keys_and_a_word_its_sentences():
@@ -73,7 +72,7 @@ def test_a_part_of_a_name_finds_its_keys_and_a_word_its_sentences():
 def test_the_terminal_lists_settings(cli):
     code, out, _ = cli("settings", "engine.dev")
     assert code == 0
-    assert "engine.device              auto         auto, cpu, cuda" in out
+    assert "engine.device              auto         auto, cpu or cuda" in out
     assert max(map(len, out.splitlines())) <= 80
     [row] = json.loads(cli("settings", "engine.dev", "--json")[1])
     assert (row["keys"], row["default"]) == (["engine.device"], "auto")
@@ -93,10 +92,10 @@ def test_a_key_is_known_by_its_last_segment():
     [
         (["--seed", "3"], "--seed 3: is a setting, not an option; write seed=3"),
         (["--device=cuda"], "--device cuda: is a setting, not an option; write engine.device=cuda"),
-        (["--seed", "x"], "--seed x: is a setting, not an option; write seed=... (x: must be a valid integer)"),
+        (["--seed", "x"], "--seed x: is a setting, not an option; write seed=... (x: must be a whole number)"),
         (["--seed", "1..3"], "--seed 1..3: is a setting, not an option; write seed=1..3"),
         (["--clients", "3"], "--clients 3: is a setting, not an option; write partition.clients=3"),
-        (["--lr", "x"], "--lr x: is a setting, not an option; write training.lr=... (x: must be a valid number)"),
+        (["--lr", "x"], "--lr x: is a setting, not an option; write training.lr=... (x: must be a number)"),
         (["--alpha", "method=v7"], "--alpha: is a setting, not an option; write alpha=..."),
     ],
 )
@@ -106,7 +105,7 @@ def test_a_setting_written_as_an_option_is_answered_with_what_to_write(words, to
 
 def test_wrong_spelling_is_met_half_way(cli):
     assert cli("run", "--seed", "3")[1:] == ("", "error: --seed 3: is a setting, not an option; write seed=3\n")
-    assert cli("run", "--device", "meta")[2].endswith("engine.device=... (meta: must be 'auto', 'cpu' or 'cuda')\n")
+    assert cli("run", "--device", "meta")[2].endswith("engine.device=... (meta: must be auto, cpu or cuda)\n")
     assert cli("run", "device=cuda")[2] == "error: device=cuda: unknown key; did you mean engine.device?\n"
     assert "mooring settings weight" in cli("keys", "weight")[2]
 

@@ -87,10 +87,9 @@ def command() -> str:
 
 def as_object(record: object) -> dict[str, object]:
     """A record as a JSON object, to which a verb may add where it lies."""
-    from mooring.record import as_tree
+    from mooring.schema import record_tree
 
-    tree = as_tree(record)
-    assert isinstance(tree, dict)
+    tree: dict[str, object] = record_tree(record)
     return tree
 
 
@@ -100,6 +99,6 @@ def say(text: str, err: bool = False) -> None:
 
 
 def print_json(value: object) -> None:
-    from mooring.record import strict_json
+    from mooring.schema import strict_json
 
     sys.stdout.write(strict_json(value, indent=1) + "\n")

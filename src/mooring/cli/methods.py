@@ -160,7 +160,7 @@ def show(
 ) -> None:
     """Print a method's full tree; every line of it can be overridden, e.g. method.client.align.weight.base.value=3."""
     from mooring.config import ALL_CODE, as_yaml, named_method
-    from mooring.config.tree import to_tree
+    from mooring.schema import to_tree
 
     found = named_method(method, ALL_CODE)
     tree = {"method": {"name": method, **to_tree(found)}}

@@ -6,7 +6,6 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 
-from mooring.bounds import Checked
 from mooring.client.job import ClientJob
 from mooring.client.recipe import ClientRecipe, Views
 from mooring.client.teacher import taught
@@ -17,9 +16,9 @@ from mooring.events import Emit, Remark
 from mooring.losses import FAFI, CrossEntropy
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Network
+from mooring.schema import LATER, Checked, Count, NonNegativeInt
 from mooring.seeds import generator
-from mooring.trees import LATER
-from mooring.types import Count, FeatureBank, NonNegativeInt
+from mooring.types import FeatureBank
 
 BATCH = 512
 

@@ -8,13 +8,22 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Le, Lt
 from torch import Generator, Tensor, randperm
 
-from mooring.bounds import Checked
 from mooring.client.recipe import ClientRecipe
 from mooring.models.network import Blueprint
 from mooring.models.plans import blueprint_tree
 from mooring.schedules import ScheduleName
-from mooring.trees import LATER, by_file_hash, canonical_json, to_tree
-from mooring.types import Count, FeatureBank, NonNegative, NonNegativeInt, Positive
+from mooring.schema import (
+    LATER,
+    Checked,
+    Count,
+    NonNegative,
+    NonNegativeInt,
+    Positive,
+    by_file_hash,
+    canonical_json,
+    to_tree,
+)
+from mooring.types import FeatureBank
 from mooring.uploads import Limits, Parts, expected_of, limits_for
 
 FORMAT = 1  # of the canonical text

@@ -8,16 +8,15 @@ from annotated_types import Ge, Le
 from torch import Generator, Tensor
 
 from mooring.anchors import Anchor, SimplexEtf
-from mooring.bounds import Checked
 from mooring.data.augment import Augment
 from mooring.losses import LossTerm, MeanSquared
 from mooring.models.heads import Head, RawPrototypes
-from mooring.trees import LATER
-from mooring.types import Count, NonNegative, NonNegativeInt, OpenFraction, Progress
+from mooring.schema import LATER, Checked, Count, NonNegative, NonNegativeInt, OpenFraction
+from mooring.types import Progress
 from mooring.weighting import Annealed, Weighting
 
 
-class When(Protocol):
+class StageTime(Protocol):
     """A time, over the progress of the whole training and the epoch within the round."""
 
     kind: ClassVar[str]
@@ -47,14 +46,14 @@ class Before(Checked):
         return progress.overall < self.progress
 
 
-WHENS: dict[str, type[When]] = {"first-epochs": FirstEpochs, "before": Before}
+STAGE_TIMES: dict[str, type[StageTime]] = {"first-epochs": FirstEpochs, "before": Before}
 
 
 @dataclass(frozen=True)
 class Stage(Checked):
     """For as long as `when` holds, the loss is the weighted sum of `terms` and nothing else."""
 
-    when: When
+    when: StageTime
     terms: tuple[LossTerm, ...]
     weights: tuple[NonNegative, ...] | None = None  # one per term; None is 1 for each
 

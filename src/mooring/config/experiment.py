@@ -6,13 +6,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from mooring.bounds import Checked
 from mooring.client import Engine, Training
 from mooring.config.engines import usual_engine
 from mooring.config.features import as_labelled, choose_features, usual, with_views
 from mooring.config.label import MethodLabel, changes, folder_name
 from mooring.config.paths import absolute, with_paths
-from mooring.config.tree import Tree, to_tree
 from mooring.config.trust import ALL_CODE, Trust
 from mooring.config.user_parts import described, import_object
 from mooring.data.digits import Digits
@@ -21,8 +19,7 @@ from mooring.data.partition import Dirichlet, Partitioner
 from mooring.errors import ConfigError, nearest
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import Backbone, DigitsNet
-from mooring.trees import LATER, hashed_fields
-from mooring.types import Count, Seed
+from mooring.schema import LATER, Checked, Count, Seed, Tree, hashed_fields, to_tree
 
 DEFAULT_METHOD = "mooring"
 FEWEST = 100  # test images that a client is evaluated on, however many clients there are

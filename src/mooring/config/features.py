@@ -6,7 +6,6 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from mooring.config.tree import Tree, to_tree
 from mooring.data.images import Source
 from mooring.errors import ConfigError
 from mooring.fusion.linear_head import LinearHeadFusion
@@ -26,6 +25,7 @@ from mooring.models.feature_maps import (
     missing_package,
     suits_encoder,
 )
+from mooring.schema import Tree, to_tree
 
 NONE = "none"  # the word for features that nobody's data is behind
 GIVEN = "it was asked for"

@@ -8,8 +8,9 @@ from typing import Any
 from mooring.config.bounded_yaml import DEEPEST
 from mooring.config.features import map_tree
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS
-from mooring.config.tree import Tree, merge, nested, read_yaml
+from mooring.config.tree import merge, nested, read_yaml
 from mooring.errors import ConfigError
+from mooring.schema import Tree
 
 SHORT = {  # top-level names for parts of the method that are often changed, broad before narrow
     "fusion": ("fusion",),

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from mooring.config.field_types import NOTHING, default_of
 from mooring.config.keys import full, meanings, shortest
-from mooring.config.tree import kind_of, to_tree
+from mooring.schema import NOTHING, default_of, kind_of, to_tree
 from mooring.wording import plural
 
 LONGEST = 71  # letters of a folder name, before the eight of its fingerprint

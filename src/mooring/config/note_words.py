@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
 from mooring.methods import METHODS, Method
-from mooring.trees import kind_of
+from mooring.schema import kind_of
 
 WEIGHT = "method.client.align.weight"
 STAGE = "method.client.stages.0"

@@ -9,16 +9,15 @@ from typing import Any
 
 from mooring.client import Training
 from mooring.client.recipe import ClientRecipe
-from mooring.config.build import Builder, BuildProblem, shorten
+from mooring.config.build import builder_of
 from mooring.config.experiment import DEFAULT_METHOD, Experiment, named_method
 from mooring.config.features import GIVEN, choose_features, same_features
-from mooring.config.field_types import NOTHING, type_hints
 from mooring.config.keys import BROAD, SHORT, full, merge_layers, no_duplicates, normalise, read_overrides, short_key
 from mooring.config.note_words import NOTE_WORDS, OF_METHODS, belongs
 from mooring.config.part_kinds import PART_KINDS
 from mooring.config.paths import absolute, with_paths
 from mooring.config.suggestions import suggest_key
-from mooring.config.tree import INHERITED, Tree, merge, nested, read_file
+from mooring.config.tree import merge, nested, read_file
 from mooring.config.trust import ALL_CODE, HOUSE_CODE, Trust
 from mooring.config.user_parts import check_user_parts
 from mooring.data.partition import Sites
@@ -27,6 +26,7 @@ from mooring.fusion import FUSIONS, Fusion
 from mooring.losses.feature_bank import wants
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import Backbone, DigitsNet, ResNet8
+from mooring.schema import INHERITED, NOTHING, Builder, BuildProblem, Tree, shorten, type_hints
 from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertainty
 
 DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
@@ -88,7 +88,7 @@ def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_C
     """
     chosen = sorted(FUSIONS) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
     settings = read_overrides(overrides)
-    builder = Builder(PART_KINDS, trust, suggest_key)
+    builder = builder_of(PART_KINDS, trust, suggest_key)
     for key in settings.keys() - {"fusion"}:
         builder.note(key, settings[key], "is no setting of a fusion; write fusion.KEY=VALUE")
     patch = settings.get("fusion", {})
@@ -118,7 +118,7 @@ def _methods(given: Any) -> list[Tree]:
 
 def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[BuildProblem]]:
     """One experiment and what is wrong with it."""
-    builder = Builder(PART_KINDS, trust, suggest_key)
+    builder = builder_of(PART_KINDS, trust, suggest_key)
     known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *NOTE_WORDS]
     for i, key in enumerate(key for key in rest if key not in known):
         remedy = f"; {suggest_key(str(key), rest[key], known)}" if i < MOST_PROBLEMS else ""
@@ -142,29 +142,33 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
             builder.note(path, NOTHING, problem)
         parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
         words = {word: rest[word] for word in OF_METHODS if word in rest}
-        builder.meant = partial(suggest_key, method=base)
-        built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder), base, "method")
+        builder.suggest = partial(suggest_key, method=base)
+        built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder, trust), base, "method")
     except ConfigError as error:
-        builder.problems += [("method", False, problem) for problem in error.problems]
+        builder.problems += [BuildProblem("method", False, problem) for problem in error.problems]
     builder.problems += last
     if choice is not None and built.get("method", NOTHING) is not NOTHING and not built["why"]:
         built["why"] = choice.why if same_features(built["method"], choice.method) else GIVEN
     usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
     built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
     if built.get("method", NOTHING) is not NOTHING:
-        builder.problems += [("method", False, message) for message in impossible_combinations(built["method"])]
+        builder.problems += [
+            BuildProblem("method", False, message) for message in impossible_combinations(built["method"])
+        ]
     if built["training"] is not NOTHING:
-        builder.problems += [("training.snapshots", False, message) for message in missing_rounds(built["training"])]
+        builder.problems += [
+            BuildProblem("training.snapshots", False, message) for message in missing_rounds(built["training"])
+        ]
     if builder.failed():
         return DEFAULTS, builder.problems
     return Experiment(**built, name=name).located(), builder.problems
 
 
-def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder) -> Tree:
+def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder, trust: Trust) -> Tree:
     """The tree of a method with what the words of the notes say of it, each at the keys that this method has."""
     if not words:
         return parts
-    method = Builder(PART_KINDS, builder.trust, suggest_key).build(Method, parts, base, "method")
+    method = builder_of(PART_KINDS, trust, suggest_key).build(Method, parts, base, "method")
     if method is NOTHING:
         return parts  # its problems are reported anyway
     for word, value in words.items():

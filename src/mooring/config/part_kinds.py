@@ -2,9 +2,8 @@
 
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import Engine
-from mooring.client.recipe import WHENS, When
+from mooring.client.recipe import STAGE_TIMES, StageTime
 from mooring.config.engines import ENGINES
-from mooring.config.field_types import PartKind
 from mooring.data.catalogue import SOURCES
 from mooring.data.images import Source
 from mooring.data.partition import PARTITIONERS, Partitioner
@@ -15,6 +14,7 @@ from mooring.losses import LOSSES, LossTerm
 from mooring.models.backbones import BACKBONES, Backbone
 from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models.heads import HEADS, Head
+from mooring.schema import PartKind
 from mooring.uploads.privacy import PRIVACIES, Privacy
 from mooring.weighting import WEIGHTINGS, Weighting
 from mooring.weighting.guards import GUARDS, Guard
@@ -30,7 +30,7 @@ PART_KINDS: dict[type, PartKind] = {
     Weighting: PartKind("kind", WEIGHTINGS),
     Guard: PartKind("kind", GUARDS),
     Start: PartKind("kind", STARTS),
-    When: PartKind("kind", WHENS),
+    StageTime: PartKind("kind", STAGE_TIMES),
     FeatureMap: PartKind("kind", FEATURE_MAPS),
     Fusion: PartKind("kind", FUSIONS),
     Solver: PartKind("kind", SOLVERS),

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
-from mooring.config.field_types import type_hints
-from mooring.types import OnDisk
+from mooring.schema import Either, Null, Text, shape_of, type_hints
 
 T = TypeVar("T")
+PATH = Text(is_path=True)
 Change = Callable[[str, str | None], str | None]  # key, path -> path
 
 
@@ -32,7 +32,8 @@ def _within(value: Any, change: Change, key: str) -> Any:
 
 
 def is_path(hint: Any) -> bool:
-    return OnDisk() in get_args(hint) or any(OnDisk() in get_args(member) for member in get_args(hint))
+    """Does the field hold a path, or null?"""
+    return shape_of(hint) in (PATH, Either((PATH, Null())))
 
 
 def absolute(path: str) -> str:

@@ -8,7 +8,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from mooring.config.build import shorten
 from mooring.config.experiment import Experiment
 from mooring.config.keys import (
     layer_of_key,
@@ -21,9 +20,10 @@ from mooring.config.keys import (
 )
 from mooring.config.parse import parse
 from mooring.config.search import Search, search_of, search_tree
-from mooring.config.tree import Tree, as_yaml, read_file
+from mooring.config.tree import as_yaml, read_file
 from mooring.config.trust import ALL_CODE, Trust
 from mooring.errors import ConfigError
+from mooring.schema import Tree, shorten
 
 RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})")
 MOST_RUNS = 5_000  # of one sweep; its file holds every value

@@ -8,12 +8,8 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import MinLen
 
-from mooring.config.build import Builder, shorten
-from mooring.config.field_types import NOTHING
-from mooring.config.tree import Tree
-from mooring.config.trust import HOUSE_CODE
 from mooring.errors import ConfigError
-from mooring.types import Count, Seed
+from mooring.schema import Builder, Count, Seed, Tree, shorten
 
 MOST_TRIALS = 5_000  # of one search
 
@@ -84,10 +80,10 @@ def search_of(tree: Any, origin: str) -> Search | None:
     """The search that a sweep file describes; `origin` names the file in errors."""
     if tree is None:
         return None
-    builder = Builder({}, HOUSE_CODE)
-    search: Search = builder.build(Search, tree, NOTHING, "search")
+    builder = Builder()
+    search: Search = builder.build(Search, tree, path="search")
     if builder.problems:
-        raise ConfigError(f"{origin}: {message}" for _, _, message in builder.problems)
+        raise ConfigError(f"{origin}: {problem.message}" for problem in builder.problems)
     return search
 
 

@@ -6,10 +6,10 @@ from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from mooring.config.build import deepest
 from mooring.config.keys import full
 from mooring.config.settings import all_keys, keys_ending
 from mooring.errors import nearest
+from mooring.schema import deepest
 
 SETTINGS = "mooring settings"
 MOST_MEANT = 3  # keys that are proposed

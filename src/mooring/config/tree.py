@@ -8,11 +8,10 @@ import yaml
 
 from mooring.config.bounded_yaml import LARGEST_FILE, BeyondBoundsError, as_yaml, parse_bounded
 from mooring.errors import ConfigError
-from mooring.trees import Tree, kind_of, to_tree
+from mooring.schema import INHERITED, Tree
 
-__all__ = ["Tree", "as_yaml", "discriminator_of", "kind_of", "merge", "nested", "read_file", "read_yaml", "to_tree"]
+__all__ = ["as_yaml", "discriminator_of", "merge", "nested", "read_file", "read_yaml"]
 DISCRIMINATORS = ("kind", "source", "name")
-INHERITED = "\0inherited"  # keys of a mapping whose kind was changed by a later layer: used where they still fit
 
 
 def read_yaml(text: str, origin: str) -> Any:

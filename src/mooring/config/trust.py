@@ -8,8 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from mooring.config.tree import DISCRIMINATORS, Tree
+from mooring.config.tree import DISCRIMINATORS
 from mooring.errors import TrustError
+from mooring.schema import Tree
 from mooring.user_code import HOUSE
 
 NAMED = re.compile(r"(?<![\w.])([^\W\d][\w.]*):[^\W\d]\w*")

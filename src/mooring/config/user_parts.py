@@ -9,13 +9,10 @@ from inspect import getsource, getsourcefile
 from operator import attrgetter
 from typing import Any, get_args
 
-from pydantic.errors import PydanticUserError
-
-from mooring.config.field_types import PartKinds, adapter, type_hints
-from mooring.config.tree import to_tree
 from mooring.config.trust import Trust, named_module
 from mooring.config.user_part_shape import class_words, shape_problem
 from mooring.errors import ConfigError, nearest
+from mooring.schema import PartKinds, shape_of, to_tree, type_hints
 from mooring.user_code import HOUSE, Place, explained, place_of
 
 PLAIN = "numbers, text, true, false, null, tuples of these, or parts"
@@ -60,12 +57,12 @@ def assigned_names(node: ast.stmt) -> list[str]:
     return [getattr(node, "name", ""), *targets]
 
 
-def own_class(name: str, family: type, slots: PartKinds, trust: Trust) -> type:
+def own_class(name: str, family: type, kinds: PartKinds, trust: Trust) -> type:
     """The user's class called `package.module:Class`, if it has the shape of this family."""
     cls = import_object(name, trust)
     if not isinstance(cls, type):
         raise ConfigError([f"{described(name, cls)}; name a class: a frozen dataclass whose fields are keys"])
-    problem = class_problem(cls, family, slots)
+    problem = class_problem(cls, family, kinds)
     if problem:
         raise ConfigError([problem])
     return cls
@@ -84,13 +81,7 @@ def class_problem(cls: Any, family: type, slots: PartKinds) -> str | None:
 
 def configurable(annotation: Any, slots: PartKinds) -> bool:
     """Can a tree say what this field holds?"""
-    if any(member in slots or is_dataclass(member) for member in (annotation, *get_args(annotation))):
-        return True
-    try:
-        adapter(annotation)
-    except PydanticUserError:
-        return False
-    return True
+    return all(cls in slots or is_dataclass(cls) for cls in shape_of(annotation).classes)
 
 
 def unknown_key(cls: type, key: str, remedy: str) -> str:

@@ -19,7 +19,7 @@ from mooring.data.limits import MAX_BYTES, guard, out_of_memory, regular, reject
 from mooring.data.locate import own_path
 from mooring.data.pixels import to_images
 from mooring.errors import DataError
-from mooring.types import Count
+from mooring.schema import Count
 
 AnyArray = NDArray[Any]
 REQUIRED = ("train_images", "train_labels", "test_images", "test_labels")

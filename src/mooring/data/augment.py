@@ -14,8 +14,7 @@ import torch.nn.functional as F
 from annotated_types import Ge, Gt, Le
 from torch import Generator, Tensor
 
-from mooring.bounds import Checked
-from mooring.types import Fraction, NonNegative
+from mooring.schema import Checked, Fraction, NonNegative
 
 LUMA = (0.299, 0.587, 0.114)
 YIQ = torch.tensor([LUMA, (0.596, -0.274, -0.322), (0.211, -0.523, 0.312)])

@@ -34,8 +34,7 @@ from mooring.data.locate import own_path
 from mooring.data.pixels import PixelFit, Reading, decode_image, require_decoders
 from mooring.data.progress import with_progress
 from mooring.errors import ConfigError, DataError, one_line
-from mooring.trees import LATER
-from mooring.types import Count
+from mooring.schema import LATER, Count
 
 SHOWN = 5  # corrupt files, or endings of ignored ones, named in a message
 USUAL_SIZE = 32  # what networks for small images take

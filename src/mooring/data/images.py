@@ -10,11 +10,9 @@ import torch
 from annotated_types import Ge
 from torch import Tensor
 
-from mooring.bounds import Checked
 from mooring.data.locate import Download
 from mooring.data.pixels import Reading
-from mooring.trees import LATER
-from mooring.types import FilePath, OpenFraction
+from mooring.schema import LATER, Checked, FilePath, OpenFraction
 
 VALUES = 2**23  # of images that pass through a network at once
 

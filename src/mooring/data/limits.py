@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.errors import DataError
-from mooring.trees import GUARD
+from mooring.schema import GUARD
 
 MAX_BYTES = 8_000_000_000
 MAX_PIXELS = 100_000_000

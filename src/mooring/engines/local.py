@@ -10,7 +10,6 @@ from typing import ClassVar, Literal
 
 import torch
 
-from mooring.bounds import Checked
 from mooring.client import ClientJob, Engine, run_client
 from mooring.client.checkpoint import NO_STATES, States, Tensors, step_of
 from mooring.client.device import CPU, Device, gpu
@@ -30,7 +29,8 @@ from mooring.processes import (
     remembered_interrupt,
     threads,
 )
-from mooring.types import Count, Positive, Upload
+from mooring.schema import Checked, Count, Positive
+from mooring.types import Upload
 from mooring.uploads.codec import decode
 
 

@@ -21,17 +21,8 @@ from mooring.federation.encoder import EncoderKept
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory, threads
-from mooring.record import (
-    ENCODER,
-    FusionRecord,
-    Result,
-    RunFolder,
-    strict_json,
-    user_errors_kept,
-    write_atomically,
-    write_record,
-)
-from mooring.trees import to_tree
+from mooring.record import ENCODER, FusionRecord, Result, RunFolder, user_errors_kept, write_atomically, write_record
+from mooring.schema import strict_json, to_tree
 from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, extract
 from mooring.uploads.codec import encode

@@ -31,7 +31,7 @@ from mooring.record import (
     open_run_folder,
     user_errors_kept,
 )
-from mooring.trees import to_tree
+from mooring.schema import to_tree
 from mooring.user_code import as_raised, listening
 
 RUNS = Path("runs")

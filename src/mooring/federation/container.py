@@ -25,7 +25,7 @@ from nacl.signing import SigningKey, VerifyKey
 
 from mooring.errors import FederationError
 from mooring.record.files import write_atomically
-from mooring.trees import Tree, canonical_json
+from mooring.schema import Tree, canonical_json
 from mooring.uploads import Pieces, one_piece
 from mooring.uploads.codec import ascii_repr, is_size, mapping
 

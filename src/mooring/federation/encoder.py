@@ -25,7 +25,7 @@ from mooring.models.encoders.session import StoredFile
 from mooring.models.feature_maps import OWN_FILES, EncoderFeatures, FeatureMap, OnnxFile, PublicEncoder, settled_map
 from mooring.models.network import Blueprint
 from mooring.record import RunFolder
-from mooring.trees import Tree, by_file_hash, to_tree
+from mooring.schema import Tree, by_file_hash, to_tree
 from mooring.uploads.codec import ascii_repr
 
 EncoderKept = Literal["named", "included"]

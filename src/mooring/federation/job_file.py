@@ -21,8 +21,7 @@ from mooring.federation.names import check_classes, check_sites
 from mooring.federation.withheld_counts import Counts, reject_counting
 from mooring.fusion import Fusion
 from mooring.methods import Method
-from mooring.record import as_tree
-from mooring.trees import Tree, by_file_hash, to_tree
+from mooring.schema import Tree, by_file_hash, record_tree, to_tree
 from mooring.uploads import Limits, expected_of, limits_for
 from mooring.uploads.codec import ascii_repr
 
@@ -168,9 +167,7 @@ def type_name(tensor: Tensor) -> str:
 
 
 def encode_job(manifest: JobManifest, key: SigningKey) -> bytes:
-    tree = as_tree(manifest)
-    assert isinstance(tree, dict)
-    return encode(KIND, tree, key=key)
+    return encode(KIND, record_tree(manifest), key=key)
 
 
 def read_job(path: Path, encoder: str | None = None) -> JobFile:

@@ -17,7 +17,7 @@ from mooring.federation.job_file import JobFile, opened_job
 from mooring.federation.manifests import manifest_as
 from mooring.federation.upload_file import KIND as UPLOAD
 from mooring.federation.upload_file import UploadFile, opened_upload
-from mooring.record import as_tree
+from mooring.schema import record_tree
 
 KIND = "uploads"
 ENDING = ".uploads.mooring"
@@ -49,9 +49,7 @@ def path_beside(model: Path) -> Path:
 
 def encode_kept(kept: KeptUploads, model: str, key: SigningKey) -> bytes:
     index = Index(model, len(kept.job_data), tuple(len(file.data) for file in kept.uploads))
-    tree = as_tree(index)
-    assert isinstance(tree, dict)
-    return encode(KIND, tree, b"".join([kept.job_data, *(file.data for file in kept.uploads)]), key)
+    return encode(KIND, record_tree(index), b"".join([kept.job_data, *(file.data for file in kept.uploads)]), key)
 
 
 def read_kept(model: Path, key: str, encoder: str | None = None) -> KeptUploads:

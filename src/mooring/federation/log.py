@@ -16,8 +16,8 @@ from typing import Literal
 from filelock import FileLock
 
 from mooring.errors import FederationError, StoreError
-from mooring.record import as_record, as_tree, write_atomically
-from mooring.trees import canonical_json
+from mooring.record import as_record, write_atomically
+from mooring.schema import canonical_json, record_tree
 
 LINES, HEAD, LOCK = "log.jsonl", "log.head", ".log.lock"
 FIRST = "0" * 64
@@ -72,11 +72,11 @@ class Log:
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         with FileLock(self.home / LOCK):
             entries = self.entries()  # nothing is added to a log that is not what was written
-            count, last = len(entries), hash_of(canonical_json(as_tree(entries[-1]))) if entries else FIRST
+            count, last = len(entries), hash_of(canonical_json(record_tree(entries[-1]))) if entries else FIRST
             self._drop_unfinished()
             at = datetime.now(UTC).isoformat(timespec="seconds")
             entry = Entry(at, action, job, file, who, words, last, noise)
-            line = canonical_json(as_tree(entry))
+            line = canonical_json(record_tree(entry))
             try:
                 with self.path.open("ab") as file_:
                     file_.write(line.encode() + b"\n")
@@ -95,7 +95,7 @@ class Log:
             try:
                 tree = json.loads(line)
                 entry = as_record(Entry, tree, self.path, "restore it from a backup")
-                genuine = canonical_json(as_tree(entry)) == line and entry.before == before
+                genuine = canonical_json(record_tree(entry)) == line and entry.before == before
             except (ValueError, RecursionError, StoreError):
                 genuine = False
             if not genuine:

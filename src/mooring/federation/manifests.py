@@ -1,14 +1,12 @@
-"""What a signed head says, as a record: all of it, and nothing that this version would pass over."""
+"""The manifests of signed files as records, and checks of their texts."""
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TypeVar
 from unicodedata import category
 
-from mooring.errors import FederationError, StoreError
-from mooring.record import as_record, as_tree
-from mooring.uploads.codec import ascii_repr
+from mooring.errors import FederationError
+from mooring.schema import MalformedRecordError, from_tree
 
 T = TypeVar("T")
 PACKAGE = re.compile(r"[a-z][a-z0-9._-]{0,63}", re.ASCII)
@@ -17,34 +15,12 @@ MOST_VERSIONS = 32
 
 
 def manifest_as(kind: type[T], tree: object, what: str, remedy: str) -> T:
-    """The record. Unknown keys are rejected, because a key that is ignored may be the one that was signed for.
-
-    A key `keY` in the place of `key` would leave a site without the key that was named for it.
-    """
+    """The record that a signed tree describes; unknown keys are rejected, because somebody signed for them."""
     try:
-        record = as_record(kind, tree, Path(what), remedy)
-    except StoreError as error:
-        raise FederationError(error.problem, error.remedy) from None
-    unknown = passed_over(tree, as_tree(record))
-    if unknown is not None:
-        raise FederationError(f"{what}: {ascii_repr(unknown)} is nothing that this version knows", remedy)
+        record: T = from_tree(kind, tree, signed=True)
+    except MalformedRecordError as error:
+        raise FederationError(f"{what}: {error}", remedy) from None
     return record
-
-
-def passed_over(tree: object, read: object, path: str = "") -> str | None:
-    """The first key of a tree that is not in what was read of it."""
-    if isinstance(tree, dict) and isinstance(read, dict):
-        for key, part in tree.items():
-            where = f"{path}.{key}" if path else key
-            found = where if key not in read else passed_over(part, read[key], where)
-            if found is not None:
-                return found
-    if isinstance(tree, list) and isinstance(read, list):
-        for part, seen in zip(tree, read, strict=True):
-            found = passed_over(part, seen, path)
-            if found is not None:
-                return found
-    return None
 
 
 def is_hex(value: str, digits: int) -> bool:

@@ -26,7 +26,7 @@ from mooring.fusion.predictor import Confidence, Predictor
 from mooring.fusion.saved import NOTHING, decode_predictor, predictor_in_pieces
 from mooring.models.encoder_reference import is_reference
 from mooring.models.network import Blueprint
-from mooring.record import as_tree
+from mooring.schema import record_tree
 from mooring.uploads import Limits, Pieces
 
 KIND = "model"
@@ -122,10 +122,10 @@ def model_in_pieces(
     key: SigningKey | None = None,
 ) -> Pieces:
     """The same bytes, made while they are written: beside a thousand networks there is room for no second thousand."""
-    tree = as_tree(provenance)
-    assert isinstance(tree, dict)
     left_out = tensors_of_files(predictor) if provenance.encoder is not None else ()
-    return container.encode_in_pieces(KIND, tree, predictor_in_pieces(predictor, beside, left_out), key)
+    return container.encode_in_pieces(
+        KIND, record_tree(provenance), predictor_in_pieces(predictor, beside, left_out), key
+    )
 
 
 def save_model(

@@ -25,7 +25,8 @@ from mooring.fusion.predictor import Predictor
 from mooring.models.encoders.graph import OPSET
 from mooring.models.encoders.layers import outputs
 from mooring.models.encoders.session import FATAL, OnnxFeatures, SessionPlan, run_graph, session_of
-from mooring.record import strict_json, write_atomically
+from mooring.record import write_atomically
+from mooring.schema import strict_json
 from mooring.version import VERSION
 
 EXTRA = "encoder"

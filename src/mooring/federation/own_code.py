@@ -7,7 +7,7 @@ from mooring.config.user_parts import import_object
 from mooring.errors import ConfigError, ModelError
 from mooring.federation.container import Container
 from mooring.models.plans import classes_by_kind
-from mooring.trees import Tree
+from mooring.schema import Tree
 from mooring.uploads import Limits
 from mooring.uploads.codec import header_facts, header_of
 

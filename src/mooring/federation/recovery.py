@@ -18,7 +18,7 @@ from mooring.federation.keys import Identity
 from mooring.federation.log import Log
 from mooring.federation.secure_job import summing
 from mooring.federation.secure_sum import reveal
-from mooring.trees import canonical_json
+from mooring.schema import canonical_json
 from mooring.uploads.codec import ascii_repr, mapping
 
 KIND = "recovery"

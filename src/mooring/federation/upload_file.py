@@ -28,8 +28,7 @@ from mooring.federation.container import (
 from mooring.federation.job_file import moment, type_name
 from mooring.federation.manifests import are_versions, manifest_as
 from mooring.federation.withheld_counts import ALIKE, WITHHELD
-from mooring.record import as_tree
-from mooring.trees import digest
+from mooring.schema import digest, record_tree
 from mooring.types import Upload
 from mooring.uploads import Limits
 from mooring.uploads.codec import decode as decode_upload
@@ -91,9 +90,7 @@ def numbers_of(manifest: UploadManifest) -> str:
 
 
 def encode_file(manifest: UploadManifest, upload: Upload, key: SigningKey) -> bytes:
-    tree = as_tree(manifest)
-    assert isinstance(tree, dict)
-    return encode(KIND, tree, encode_upload(upload), key)
+    return encode(KIND, record_tree(manifest), encode_upload(upload), key)
 
 
 def seal(data: bytes, job: str, coordinator: str) -> bytes:

@@ -1,12 +1,12 @@
 """What a site's SuperNode does when it is asked: verify the job, train once, keep the upload, send the same bytes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock
 
-from mooring.errors import FederationError, nearest
+from mooring.errors import FederationError
 from mooring.events import Emit, silent
 from mooring.federation.container import decode_container, is_key, load
 from mooring.federation.job_file import KIND, LIMITS, JobFile, opened_job
@@ -14,6 +14,7 @@ from mooring.federation.keys import fingerprint, own_identity
 from mooring.federation.keys import home as usual_home
 from mooring.federation.log import Log
 from mooring.federation.train import approve, folder_of, train
+from mooring.schema import Builder
 from mooring.uploads.codec import ascii_repr
 
 EXAMPLE = """flower-supernode --node-config 'name="north" data="/images" coordinator="KEY"'"""
@@ -39,16 +40,10 @@ class Node:
 
 def node_of(config: Mapping[str, bool | float | int | str]) -> Node:
     """The keys of `--node-config`, all of them known."""
-    known = {field.name: field for field in fields(Node)}
-    for key, value in config.items():
-        if key not in known:
-            raise FederationError(f"--node-config {ascii_repr(key)}: unknown key", nearest(key, known))
-        if known[key].type is not type(value):
-            raise FederationError(f"--node-config {key}={ascii_repr(value)}: has another type", EXAMPLE)
-    for key in ("name", "data"):
-        if not config.get(key):
-            raise FederationError(f"--node-config has no {key}", EXAMPLE)
-    node = Node(**config)  # type: ignore[arg-type]
+    builder = Builder()
+    node: Node = builder.build(Node, {key: value for key, value in config.items() if value != ""})
+    if builder.problems:
+        raise FederationError("; ".join(f"--node-config {problem.message}" for problem in builder.problems), EXAMPLE)
     if node.coordinator and not is_key(node.coordinator):
         raise FederationError(
             f"--node-config coordinator={ascii_repr(node.coordinator)}: is no public key",

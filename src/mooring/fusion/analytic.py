@@ -9,7 +9,8 @@ import torch
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
 from mooring.fusion.frozen_features import Affine, FrozenFeatures, cholesky
 from mooring.models.feature_maps import FeatureMap, RandomFilters
-from mooring.types import Positive, Upload
+from mooring.schema import Positive
+from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.moments import Moments, Totals
 

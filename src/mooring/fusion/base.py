@@ -7,11 +7,11 @@ from typing import ClassVar, Literal, Protocol
 import torch
 from torch import Tensor
 
-from mooring.bounds import Checked
 from mooring.data.images import ImageSet
 from mooring.events import Emit, silent
 from mooring.fusion.predictor import Predictor, Saveable
 from mooring.models.network import PROTOTYPES, Blueprint
+from mooring.schema import Checked
 from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.classes import LABEL_COUNTS

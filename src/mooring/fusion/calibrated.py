@@ -13,7 +13,7 @@ from mooring.errors import FusionError
 from mooring.fusion.base import Fusion, FusionGroup, Images, Made, Server
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.predictor import Confidence, Predictor, Saved
-from mooring.trees import Tree
+from mooring.schema import Tree
 from mooring.types import Upload
 from mooring.uploads import Parts
 

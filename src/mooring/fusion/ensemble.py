@@ -3,16 +3,16 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import torch
+from annotated_types import MinLen
 from torch import Tensor, nn
 
 from mooring.fusion.base import shares_of
 from mooring.fusion.predictor import Predictor, Saved
 from mooring.models.network import Blueprint, Network
-from mooring.models.plans import all_of, reject_tree
-from mooring.trees import Tree
+from mooring.schema import Tree
 from mooring.types import Upload
 from mooring.uploads.model import networks_of
 from mooring.uploads.part import Tensors
@@ -84,9 +84,7 @@ class Ensemble(Predictor):
 
     @classmethod
     def restored(cls, saved: Saved) -> Self:
-        clients = saved.tree.get("clients")
-        if not isinstance(clients, list) or not all_of(clients, int):
-            reject_tree(f"{saved.path}clients", clients, "must be the numbers of the members")
+        clients = saved.value("clients", Annotated[tuple[int, ...], MinLen(1)])
         networks = saved.networks("members", len(clients))
-        members = Members(saved.blueprint, tuple(clients), networks, saved.tensor("shares"))
+        members = Members(saved.blueprint, clients, networks, saved.tensor("shares"))
         return cls(members, **saved.held(cls))

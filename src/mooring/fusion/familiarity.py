@@ -10,7 +10,8 @@ from torch import Tensor
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, prototypes_of
 from mooring.fusion.ensemble import Ensemble, Members
-from mooring.types import NonNegative, Upload
+from mooring.schema import NonNegative
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.embeddings import FEATURE_NORM, FeatureNorm
 

@@ -8,7 +8,8 @@ import torch
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of, weighted_mean
-from mooring.types import Positive, Upload
+from mooring.schema import Positive
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.fisher import FISHER, FisherDiagonal
 

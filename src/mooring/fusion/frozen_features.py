@@ -12,8 +12,7 @@ from mooring.models.encoder_reference import EncoderReference
 from mooring.models.feature_maps import OWN_FILES, FeatureMap, settled_map
 from mooring.models.feature_maps.synthetic import reduced
 from mooring.models.network import Blueprint
-from mooring.models.plans import build_part, checked
-from mooring.trees import Tree, by_file_hash, to_tree
+from mooring.schema import Tree, by_file_hash, to_tree
 
 MARGIN = 100.0  # how far below all others a class scores that nobody has seen
 
@@ -57,7 +56,7 @@ class FrozenFeatures(Predictor):
 
     @classmethod
     def restored(cls, saved: Saved) -> Self:
-        feature_map = build_part(saved.tree.get("map"), saved.families.maps, f"{saved.path}map")
+        feature_map = saved.value("map", FeatureMap)
         own = settled_map(feature_map, saved.blueprint.shape)
         named = isinstance(own, OWN_FILES) and not saved.below("phi")
         phi = (
@@ -65,8 +64,7 @@ class FrozenFeatures(Predictor):
             if named
             else saved.filled("phi", lambda: feature_map.empty(saved.blueprint))
         )
-        saved_confidence = checked(saved.tree.get("confidence", "score"), Confidence, f"{saved.path}confidence", {})
-        confidence: Confidence = "probability" if saved_confidence == "probability" else "score"
+        confidence: Confidence = saved.value("confidence", Confidence, "score")
         return cls(saved.blueprint, feature_map, phi, saved.scorer("head"), **saved.held(cls), confidence=confidence)
 
 

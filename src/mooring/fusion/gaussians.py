@@ -7,7 +7,7 @@ from torch import Tensor
 
 from mooring.fusion.frozen_features import Affine, cholesky
 from mooring.fusion.predictor import Saved, Scorer
-from mooring.trees import Tree
+from mooring.schema import Tree
 from mooring.uploads.moments import Totals
 
 LEAST = 1e-12  # variance of features that do not vary at all

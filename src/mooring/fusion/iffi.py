@@ -10,8 +10,9 @@ from torch import Tensor
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server
 from mooring.fusion.ensemble import Ensemble, Members
+from mooring.schema import Count
 from mooring.seeds import generator
-from mooring.types import Count, Upload
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 LEAST = 1e-6  # where nobody sees anything, all are heard alike

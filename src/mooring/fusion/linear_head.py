@@ -18,8 +18,8 @@ from mooring.fusion.solvers import Fit, Ridge, Solver, Standardised, standardise
 from mooring.models.feature_maps import FeatureMap, PublicEncoder, RandomFilters, settled_map
 from mooring.models.feature_maps.synthetic import reduction
 from mooring.models.network import Blueprint
+from mooring.schema import LATER
 from mooring.seeds import generator
-from mooring.trees import LATER
 from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.moments import Moments, Precision

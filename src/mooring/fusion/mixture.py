@@ -10,8 +10,9 @@ from torch import Tensor
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
 from mooring.fusion.frozen_features import Affine, FrozenFeatures
 from mooring.models.feature_maps import FeatureMap, RandomFilters
+from mooring.schema import Count, Positive
 from mooring.seeds import generator
-from mooring.types import Count, Positive, Upload
+from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.mixtures import Gathered, MixtureCovariance, Mixtures
 

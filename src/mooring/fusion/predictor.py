@@ -4,15 +4,15 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from mooring.errors import ModelError
 from mooring.models.network import Blueprint, Network
-from mooring.models.plans import Families, Kinds, kind_in, reject_tree
-from mooring.trees import Tree, kind_of
+from mooring.models.plans import Kinds, kind_in, read_plan, reject_plan
+from mooring.schema import PartKinds, Tree, kind_of, shorten
 from mooring.uploads.model import network_of, networks_of
 
 M = TypeVar("M", bound=nn.Module)
@@ -96,7 +96,7 @@ class Saved:
     tree: Tree
     tensors: Mapping[str, Tensor]
     blueprint: Blueprint
-    families: Families
+    part_kinds: PartKinds  # of backbones, heads and feature maps
     kinds: Kinds  # classes that it may be made of
     path: str = ""  # of this module within the whole
     encoder: str | None = None  # where an encoder lies that the file names by its SHA-256
@@ -120,14 +120,18 @@ class Saved:
         start = f"{name}."
         return {key.removeprefix(start): tensor for key, tensor in self.tensors.items() if key.startswith(start)}
 
+    def value(self, name: str, annotation: Any, default: object = None) -> Any:
+        """What the tree says under this name, if it fits the annotation."""
+        return read_plan(annotation, self.tree.get(name, default), self.part_kinds, self.path + name)
+
     def inner(self, name: str, family: type[S]) -> S:
         """A module within this one."""
         tree = self.tree.get(name)
         if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
-            reject_tree(self.path + name, tree, "must be a mapping with a kind")
+            reject_plan(f"{self.path}{name}={shorten(tree)}: must be a mapping with a kind")
         cls = kind_in(tree["kind"], self.kinds, f"{self.path}{name}.kind")
         if not issubclass(cls, family):
-            reject_tree(f"{self.path}{name}.kind", tree["kind"], f"is no {family.__name__}")
+            reject_plan(f"{self.path}{name}.kind={tree['kind']}: is no {family.__name__}")
         return cls.restored(replace(self, tree=tree, tensors=self.below(name), path=f"{self.path}{name}."))
 
     def predictor(self, name: str) -> Predictor:

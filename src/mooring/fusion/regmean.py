@@ -9,7 +9,8 @@ from torch import Tensor
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of
-from mooring.types import Fraction, Upload
+from mooring.schema import Fraction
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.grams import GRAM, Grams
 from mooring.uploads.triangle import unpack

@@ -12,8 +12,8 @@ from torch import Tensor
 from mooring.errors import ModelError
 from mooring.fusion.predictor import Predictor, Saveable, Saved
 from mooring.fusion.rules import FUSIONS
-from mooring.models.plans import Families, blueprint_of, blueprint_tree, classes_by_kind
-from mooring.trees import Tree
+from mooring.models.plans import blueprint_of, blueprint_tree, classes_by_kind, known_kinds
+from mooring.schema import Tree
 from mooring.uploads import Limits, Piece, Pieces, decode_tensors, encode_in_pieces
 
 SAVEABLE: dict[str, type[Saveable]] = {cls.kind: cls for rule in FUSIONS.values() for cls in rule.makes}
@@ -82,11 +82,11 @@ def restored(
     facts: Tree, tensors: Mapping[str, Tensor], trusted: Sequence[type], encoder: str | None = None
 ) -> Predictor:
     """The predictor, if these are all of its tensors, they are finite, and it can score an image with them."""
-    families = Families.of(trusted)
-    blueprint, tree = blueprint_of(facts, families), {WHOLE: facts["predictor"]}
+    part_kinds = known_kinds(trusted)
+    blueprint, tree = blueprint_of(facts, part_kinds), {WHOLE: facts["predictor"]}
     reject_broken(tensors)
     within = {f"{WHOLE}.{name}": tensor for name, tensor in tensors.items()}
-    whole = Saved(tree, within, blueprint, families, SAVEABLE | classes_by_kind(trusted), encoder=encoder)
+    whole = Saved(tree, within, blueprint, part_kinds, SAVEABLE | classes_by_kind(trusted), encoder=encoder)
     try:
         predictor = whole.predictor(WHOLE)
         with torch.inference_mode():

@@ -6,9 +6,8 @@ from typing import ClassVar, Protocol
 import torch
 from torch import Tensor
 
-from mooring.bounds import Checked
 from mooring.fusion.frozen_features import cholesky
-from mooring.types import Positive
+from mooring.schema import Checked, Positive
 from mooring.uploads.moments import Totals
 
 STRENGTHS = torch.logspace(-6, 1, 29, dtype=torch.float64)  # four for each power of ten

@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.bounds import Checked
-from mooring.types import NonNegative, Positive, Step
+from mooring.schema import Checked, NonNegative, Positive
+from mooring.types import Step
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.bounds import Checked
 from mooring.losses.alignment import CosineDistance, MeanSquared
 from mooring.losses.supcon import contrast
-from mooring.types import FeatureBank, Positive, Step
+from mooring.schema import Checked, Positive
+from mooring.types import FeatureBank, Step
 
 
 def wants(term: object) -> str | None:

@@ -7,8 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from mooring.bounds import Checked
-from mooring.types import Positive, Step
+from mooring.schema import Checked, Positive
+from mooring.types import Step
 
 
 @dataclass(frozen=True)

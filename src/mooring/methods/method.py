@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from mooring.bounds import Checked
 from mooring.client import Alignment, ClientRecipe
 from mooring.client.bank import Bank
 from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
 from mooring.losses import LossTerm, MeanSquared
 from mooring.models.feature_maps import LARGE, PRETRAINED, SIZED, FeatureMap, PublicEncoder
+from mooring.schema import Checked
 from mooring.uploads.mixtures import Mixtures
 from mooring.uploads.moments import Moments
 from mooring.uploads.noised import NoisedMoments

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from annotated_types import Gt, Le
 from torch import Generator, Tensor, nn
 
-from mooring.bounds import Checked
+from mooring.schema import Checked
 
 Width = Annotated[float, Gt(0), Le(64)]  # scales every channel count
 BlockStage = tuple[int, int, int]  # channels, blocks, stride of the first block

@@ -9,10 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from mooring.bounds import Checked
 from mooring.errors import ModelError
 from mooring.models.backbones import drawn, initialise
-from mooring.types import Positive
+from mooring.schema import Checked, Positive
 
 
 class PrototypeHead(nn.Module, ABC):

@@ -1,37 +1,68 @@
-"""Plans of networks as trees, and back: strictly, because a tree may come from a stranger's file."""
+"""Plans of networks as trees, and back. A tree may come from a file that a stranger wrote."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from math import prod
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NoReturn
 
-from annotated_types import Ge, Gt, Le, Lt
+from annotated_types import MinLen
 
-from mooring.errors import ModelError, nearest
-from mooring.models.backbones import BACKBONES
+from mooring.errors import ModelError, nearest, one_line
+from mooring.models.backbones import BACKBONES, Backbone
 from mooring.models.feature_maps import FEATURE_MAPS, FeatureMap
-from mooring.models.heads import HEADS
+from mooring.models.heads import HEADS, Head
 from mooring.models.network import Blueprint
-from mooring.trees import Tree, by_file_hash, kind_of, to_tree
+from mooring.schema import (
+    Builder,
+    Count,
+    PartKind,
+    PartKinds,
+    Positive,
+    Tree,
+    by_file_hash,
+    kind_of,
+    record_tree,
+    to_tree,
+)
 
 Kinds = Mapping[str, type]
 MOST_PIXELS = 2**24  # of one image
 MOST_CLASSES = 2**16
+SAVE_AGAIN = "save it again"
+PASS_CLASS = "pass the class itself when you load it: none is imported by name"
 
 
 @dataclass(frozen=True)
-class Families:
-    """Every kind that a plan may name: those of the house, and the classes that the caller trusts."""
+class ModelPlan:
+    """What a network is made of."""
 
-    backbones: Kinds
-    heads: Kinds
-    maps: Kinds
+    backbone: Backbone
+    head: Head
 
-    @classmethod
-    def of(cls, trusted: Iterable[type] = ()) -> "Families":
-        own = classes_by_kind(trusted)
-        return cls(BACKBONES | own, HEADS | own, FEATURE_MAPS | own)
+
+@dataclass(frozen=True)
+class ImagePlan:
+    """What a network takes."""
+
+    shape: tuple[Count, Count, Count]  # channels, height, width
+    mean: Annotated[tuple[float, ...], MinLen(1)]  # one number, or one for each channel
+    std: Annotated[tuple[Positive, ...], MinLen(1)]
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """A blueprint as client jobs and saved predictors write it."""
+
+    model: ModelPlan
+    classes: Annotated[tuple[str, ...], MinLen(1)]
+    preprocessing: ImagePlan
+
+
+def known_kinds(trusted: Iterable[type] = ()) -> PartKinds:
+    """Every kind that a plan may name: those of the package, and the classes that the caller trusts."""
+    own = {kind: cls for kind, cls in classes_by_kind(trusted).items() if is_dataclass(cls)}
+    families: dict[type, Kinds] = {Backbone: BACKBONES, Head: HEADS, FeatureMap: FEATURE_MAPS}
+    return {family: PartKind("kind", {**kinds, **own}) for family, kinds in families.items()}
 
 
 def classes_by_kind(classes: Iterable[type]) -> dict[str, type]:
@@ -40,114 +71,59 @@ def classes_by_kind(classes: Iterable[type]) -> dict[str, type]:
 
 
 def blueprint_tree(blueprint: Blueprint) -> Tree:
-    """Model, class names and preprocessing, as client jobs and saved predictors tell them."""
+    """Model, class names and preprocessing, as client jobs and saved predictors have them."""
     return {
         "model": {name: to_tree(getattr(blueprint, name), by_file_hash) for name in ("backbone", "head")},
         "classes": list(blueprint.classes),
-        "preprocessing": {name: list(getattr(blueprint, name)) for name in ("shape", "mean", "std")},
+        "preprocessing": record_tree(ImagePlan(blueprint.shape, blueprint.mean, blueprint.std)),
     }
 
 
-def blueprint_of(tree: Tree, families: Families) -> Blueprint:
-    """The blueprint that a tree describes; anything else raises an error that names the key."""
-    model, classes, images = (tree.get(key) for key in ("model", "classes", "preprocessing"))
-    if not isinstance(model, dict) or model.keys() != {"backbone", "head"}:
-        reject_tree("model", model, "must name a backbone and a head")
-    if not isinstance(images, dict) or images.keys() != {"shape", "mean", "std"}:
-        reject_tree("preprocessing", images, "must tell shape, mean and std")
-    if not isinstance(classes, list) or not 0 < len(classes) <= MOST_CLASSES or not all_of(classes, str):
-        reject_tree("classes", classes, "must be the names of the classes")
-    shape, mean, std = images["shape"], images["mean"], images["std"]
-    if not all_of(shape, int) or len(shape) != 3 or min(shape) < 1 or prod(shape) > MOST_PIXELS:
-        reject_tree("preprocessing.shape", shape, f"must be channels, height and width, at most {MOST_PIXELS} pixels")
-    for key, values in (("mean", mean), ("std", std)):
-        if not all_of(values, int, float) or len(values) not in (1, shape[0]):
-            reject_tree(f"preprocessing.{key}", values, "must be one number, or one for each channel")
-    if min(std) <= 0:
-        reject_tree("preprocessing.std", std, "must be above 0")
-    return Blueprint(
-        build_part(model["backbone"], families.backbones, "model.backbone"),
-        build_part(model["head"], families.heads, "model.head"),
-        (shape[0], shape[1], shape[2]),
-        tuple(classes),
-        tuple(map(float, mean)),
-        tuple(map(float, std)),
-    )
+def blueprint_of(tree: Tree, kinds: PartKinds) -> Blueprint:
+    """The blueprint that a tree describes; ModelError names the key that does not."""
+    plan: NetworkPlan = read_plan(NetworkPlan, {key: tree.get(key) for key in tree.keys() & PLAN_KEYS}, kinds)
+    model, images = plan.model, plan.preprocessing
+    if len(plan.classes) > MOST_CLASSES:
+        reject_plan(f"classes: are {len(plan.classes)}; at most {MOST_CLASSES}")
+    if prod(images.shape) > MOST_PIXELS:
+        reject_plan(f"preprocessing.shape={list(images.shape)}: must be at most {MOST_PIXELS} pixels")
+    for name, values in (("mean", images.mean), ("std", images.std)):
+        if len(values) not in (1, images.shape[0]):
+            reject_plan(f"preprocessing.{name}={list(values)}: must be one number, or one for each channel")
+    return Blueprint(model.backbone, model.head, images.shape, plan.classes, images.mean, images.std)
 
 
-def build_part(tree: object, kinds: Kinds, path: str) -> Any:
-    """The frozen value that a tree describes, of one of these kinds; nothing is ever imported by name."""
-    if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
-        reject_tree(path, tree, "must be a mapping with a kind")
-    cls = kind_in(tree["kind"], kinds, f"{path}.kind")
-    if not is_dataclass(cls):
-        reject_tree(f"{path}.kind", tree["kind"], "is not a dataclass")
-    hints, known = get_type_hints(cls, include_extras=True), {f.name: f for f in fields(cls)}
-    for key in tree.keys() - known.keys() - {"kind"}:
-        reject_tree(f"{path}.{key}", tree[key], "is no setting of this kind")
-    for name, f in known.items():
-        if name not in tree and f.default is MISSING and f.default_factory is MISSING:
-            reject_tree(f"{path}.{name}", None, "is required")
-    values = {name: tree[name] for name in known if name in tree}
-    others = {kind: other for kind, other in kinds.items() if other is not cls}  # within one another, but not for ever
-    return cls(**{name: checked(value, hints[name], f"{path}.{name}", others) for name, value in values.items()})
+PLAN_KEYS = {f.name for f in fields(NetworkPlan)}
 
 
-def kind_in(kind: str, kinds: Kinds, path: str) -> type:
-    """The class of this kind; a class of somebody else's must have been handed over."""
-    if kind not in kinds:
-        hint = "pass the class itself when you load it: none is imported by name" if ":" in kind else ""
-        raise ModelError(f"{path}={kind[:60]!a}: unknown", hint or nearest(kind, kinds))
-    return kinds[kind]
-
-
-def checked(value: object, hint: Any, path: str, kinds: Kinds) -> object:
-    """A number or a text of this type and within its bounds, one of several texts, a list of texts, or another map."""
-    if get_origin(hint) in (Union, UnionType):
-        (hint,) = (member for member in get_args(hint) if member is not NoneType)
-        if value is None:
-            return None
-    if hint is FeatureMap:
-        return build_part(value, kinds, path)
-    if get_origin(hint) is Literal:
-        if value not in get_args(hint) or type(value) is not str:
-            reject_tree(path, value, f"must be one of {', '.join(get_args(hint))}")
-        return value
-    if get_origin(hint) is tuple:
-        if not isinstance(value, list) or not all(type(part) is str for part in value):
-            reject_tree(path, value, "must be a list of texts")
-        return tuple(value)
-    base, *bounds = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    if base is float and type(value) is int:
-        value = float(value)
-    if base not in (int, float, str, bool) or type(value) is not base:
-        reject_tree(path, value, f"must be {getattr(base, '__name__', base)}")
-    for bound in bounds:
-        holds, words = within_bound(value, bound)
-        if not holds:
-            reject_tree(path, value, f"must be {words}")
+def read_plan(annotation: Any, tree: object, kinds: PartKinds, path: str = "") -> Any:
+    """The value that a tree describes; no class is imported because a file names it."""
+    builder = Builder(kinds, find_class=class_not_passed)
+    value = builder.build(annotation, tree, path=path)
+    if builder.problems:
+        reject_plan(builder.problems[0].message)
+    reject_nesting(value, path)
     return value
 
 
-def within_bound(value: Any, bound: object) -> tuple[bool, str]:
-    """Does the value keep within the bound, and how the bound is said."""
-    match bound:
-        case Gt(gt=low):
-            return value > low, f"above {low}"
-        case Ge(ge=low):
-            return value >= low, f"at least {low}"
-        case Lt(lt=high):
-            return value < high, f"below {high}"
-        case Le(le=high):
-            return value <= high, f"at most {high}"
-    return True, ""
+def class_not_passed(name: str, family: type) -> NoReturn:
+    raise ModelError(f"kind={name[:60]!a}: unknown", PASS_CLASS)
 
 
-def all_of(values: object, *types: type) -> bool:
-    """A list with something in it, all of these very types."""
-    return isinstance(values, list) and len(values) > 0 and all(type(value) in types for value in values)
+def reject_nesting(part: Any, path: str, above: tuple[type, ...] = ()) -> None:
+    """A feature map may hold another one, but none of its own kind: it would cost the reader without end."""
+    if type(part) in above:
+        reject_plan(f"{path}: holds a part of its own kind")
+    for f in fields(part) if is_dataclass(part) else ():
+        reject_nesting(getattr(part, f.name), f"{path}.{f.name}".lstrip("."), (*above, type(part)))
 
 
-def reject_tree(path: str, value: object, reason: str) -> NoReturn:
-    shown = ascii(value)
-    raise ModelError(f"{path}={shown if len(shown) <= 60 else shown[:57] + '...'}: {reason}", "save it again")
+def kind_in(kind: str, kinds: Kinds, path: str) -> type:
+    """The class of this kind; a class of a user must have been passed."""
+    if kind in kinds:
+        return kinds[kind]
+    raise ModelError(f"{path}={kind[:60]!a}: unknown", PASS_CLASS if ":" in kind else nearest(kind, kinds))
+
+
+def reject_plan(problem: str) -> NoReturn:
+    raise ModelError(one_line(problem), SAVE_AGAIN)

@@ -9,10 +9,11 @@ from pathlib import Path
 from mooring.config import HOUSE_CODE, as_yaml, parse
 from mooring.config.bounded_yaml import line_numbers
 from mooring.config.keys import layer_of_key
-from mooring.config.tree import Tree, merge, read_file
+from mooring.config.tree import merge, read_file
 from mooring.errors import ConfigError, nearest
 from mooring.methods import METHODS
 from mooring.notes.translation import KeyMapping, key_mappings, leaves, method_keys, method_word
+from mooring.schema import Tree
 
 ALGORITHM = "algorithm"  # the published code takes it from its command line; some files say it too
 NAMES = {  # --algo of the published code -> the formula that it ran, and what else it may have been

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from hashlib import sha256
 
-from mooring.config.tree import Tree
 from mooring.events import ClientRecord, Event, Remark, SnapshotFused
 from mooring.notes.identify import version_of
 from mooring.notes.logged import LogEntry, Logged
 from mooring.notes.translation import json_value
 from mooring.notes.variants import Identified
 from mooring.record import ImportedResult, Metrics, Origin, RoundRecord, Seeds, SiteRecord
+from mooring.schema import Tree
 from mooring.types import PartitionSummary
 
 UNKNOWN = float("nan")

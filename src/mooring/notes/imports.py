@@ -5,7 +5,7 @@ from typing import Any
 
 from mooring.config import as_yaml
 from mooring.config.label import folder_name
-from mooring.config.tree import Tree, merge, nested
+from mooring.config.tree import merge, nested
 from mooring.methods import METHODS
 from mooring.notes.config_file import Translation, translate
 from mooring.notes.identify import identify
@@ -15,6 +15,7 @@ from mooring.notes.logged import Logged
 from mooring.notes.translation import key_mappings, method_keys, plain_value
 from mooring.notes.variants import Identified
 from mooring.record import Imported, ImportedResult, write_imported
+from mooring.schema import Tree
 
 RUNS, UNKNOWN = Path("runs"), "unknown"
 HEAD = "# Imported from {log}: what it tells. What it does not tell is null, and nothing here is a default.\n"

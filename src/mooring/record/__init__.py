@@ -9,7 +9,6 @@ sweep.json         of a sweep: its runs          error.txt       the traceback o
 """
 
 from mooring.record._events import TimedEvent, event_line, events_in, events_text
-from mooring.record._json import as_tree, strict_json
 from mooring.record.client_files import StateFacts, StateFolder, discard_states, write_upload
 from mooring.record.files import (
     as_record,
@@ -123,7 +122,6 @@ __all__ = [
     "UploadRecord",
     "Verified",
     "as_record",
-    "as_tree",
     "discard_states",
     "environment",
     "event_line",
@@ -140,7 +138,6 @@ __all__ = [
     "read_sweep",
     "run_record",
     "still_there",
-    "strict_json",
     "unsealed",
     "user_errors_kept",
     "values_of",

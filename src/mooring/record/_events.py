@@ -8,9 +8,9 @@ from time import time
 
 from mooring.errors import StoreError
 from mooring.events import KEPT, Event
-from mooring.record._json import as_tree, from_tree, strict_json
 from mooring.record.files import read_bytes
 from mooring.record.result import FORMAT
+from mooring.schema import from_tree, record_tree, strict_json
 
 EVENTS = "events.jsonl"
 AGAIN = "repeat the run with --again"
@@ -30,9 +30,7 @@ def header() -> str:
 
 
 def event_line(event: Event, when: float | None) -> str:
-    fields = as_tree(event)
-    assert isinstance(fields, dict)
-    return strict_json({"time": when, "event": event.word, **fields}) + "\n"
+    return strict_json({"time": when, "event": event.word, **record_tree(event)}) + "\n"
 
 
 def events_text(events: Iterable[Event]) -> str:

@@ -19,9 +19,9 @@ from torch import Tensor
 from mooring.errors import StoreError, UploadError
 from mooring.events import ClientRecord
 from mooring.record._events import EVENTS
-from mooring.record._json import MalformedRecordError, as_tree, from_tree
 from mooring.record.files import CHANGED, Unsynced, read_bytes, reject_links, still_there, write_atomically
 from mooring.record.result import UploadRecord
+from mooring.schema import MalformedRecordError, from_tree, record_tree
 from mooring.types import Upload
 from mooring.uploads.codec import decode, decode_tensors, encode, encode_tensors
 
@@ -67,9 +67,7 @@ class StateFolder:
         reject_links(self.folder, "state", *(f"state/{path.name}" for path in self._paths(client)))
         uploads, records = self.uploads.get(client, {}), self.records.get(client, {})
         facts = StateFacts(client, self.fingerprint, self.job, tuple(uploads.values()), tuple(records.values()))
-        tree = as_tree(facts)
-        assert isinstance(tree, dict)
-        body = encode_tensors(tensors, tree)
+        body = encode_tensors(tensors, record_tree(facts))
         newest, before = self._paths(client)
         if newest.exists():
             try:

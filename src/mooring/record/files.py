@@ -18,8 +18,7 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 
 from mooring.errors import StoreError
-from mooring.record._json import MalformedRecordError, as_tree, from_tree, strict_json
-from mooring.trees import digest
+from mooring.schema import MalformedRecordError, digest, from_tree, record_tree, strict_json
 from mooring.uploads import Piece
 
 T = TypeVar("T")
@@ -156,8 +155,7 @@ def write_record(path: Path, record: object, within: Path | None = None) -> None
 
 
 def sealed(record: object) -> Mapping[str, object]:
-    tree = as_tree(record)
-    assert isinstance(tree, dict)
+    tree = record_tree(record)
     return {**tree, SEAL: digest(tree)}
 
 

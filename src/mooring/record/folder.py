@@ -8,7 +8,6 @@ from typing import Literal, TypeVar, overload
 
 from mooring.errors import StoreError
 from mooring.record._events import EVENTS, TimedEvent, read_events
-from mooring.record._json import from_tree
 from mooring.record.client_files import found_uploads, read_upload, upload_path
 from mooring.record.files import (
     CHANGED,
@@ -22,6 +21,7 @@ from mooring.record.files import (
 )
 from mooring.record.result import FORMAT, Environment, FusionRecord, ImportedResult, Result, RunResult, UploadRecord
 from mooring.record.run import RunRecord, run_record
+from mooring.schema import from_tree
 from mooring.types import Upload
 
 EXPERIMENT, RESULT, ENVIRONMENT = "experiment.yaml", "result.json", "environment.json"

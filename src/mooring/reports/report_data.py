@@ -20,7 +20,7 @@ from mooring.record import (
 )
 from mooring.reports.figure import Figure
 from mooring.reports.section import Card, Section, SummaryAnswer, VerdictLine
-from mooring.trees import Tree
+from mooring.schema import Tree
 
 SEEDS = ("seed", "partition.seed")
 MOST_SHOWN = 12  # runs whose clients are drawn one by one

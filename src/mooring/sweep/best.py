@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Generic, TypeVar
 
-from mooring.record import RunRecord, strict_json
+from mooring.record import RunRecord
+from mooring.schema import strict_json
 from mooring.sweep.summary import SEED, Difference, Factors, difference
 
 PROBLEM = ("data", "partition", "alpha")  # keys, and beginnings of keys, that make another problem

@@ -22,8 +22,8 @@ from mooring.record import (
     read_fusion,
     read_sweep,
     run_record,
-    strict_json,
 )
+from mooring.schema import strict_json
 from mooring.sweep.search import read_trials
 from mooring.wording import setting
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from mooring.intervals import newcombe
-from mooring.record import RunRecord, strict_json
+from mooring.record import RunRecord
+from mooring.schema import strict_json
 
 SEED = "seed"
 CONFIDENCE = 0.95

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mooring.config import Experiment, Trust, code_of, parse
-from mooring.config.tree import Tree
 from mooring.engines import Local
 from mooring.errors import MooringError
 from mooring.execution import fuse, run
 from mooring.processes import Link, Stopped
 from mooring.record import still_there, write_record
+from mooring.schema import Tree
 from mooring.sweep.members import SOME_FAILED
 
 Outcome = dict[str, str]  # by member: nothing to say, or why it failed

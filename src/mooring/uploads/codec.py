@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from mooring.errors import UploadError
-from mooring.trees import Tree, canonical_json
+from mooring.schema import Tree, canonical_json
 from mooring.types import Upload
 from mooring.uploads.pieces import Piece, Pieces
 

@@ -10,11 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mooring.bounds import Checked
 from mooring.data.images import ImageSet, batches
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
-from mooring.types import Count, Positive, Upload
+from mooring.schema import Checked, Count, Positive
+from mooring.types import Upload
 from mooring.uploads.classes import IMAGES_BY_CLASS, miscounted
 from mooring.uploads.part import Part, Tensors, UploadFacts, wire_name
 

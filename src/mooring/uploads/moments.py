@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.bounds import Checked
 from mooring.data.images import ImageSet, batches
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.network import Blueprint, Network
+from mooring.schema import Checked
 from mooring.types import Upload
 from mooring.uploads.classes import IMAGES_BY_CLASS, miscounted
 from mooring.uploads.part import AddsUp, Tensors, UploadFacts, added, wire_name

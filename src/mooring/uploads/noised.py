@@ -12,12 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.bounds import Checked
 from mooring.data.images import ImageSet, batches
 from mooring.errors import FusionError
 from mooring.models.feature_maps import FeatureMap
 from mooring.models.feature_maps.synthetic import reduced, reduction
 from mooring.models.network import Blueprint, Network
+from mooring.schema import Checked
 from mooring.types import Upload
 from mooring.uploads.moments import Totals
 from mooring.uploads.part import AddsUp, Part, Parts, Tensors, UploadFacts, added, wire_name

@@ -9,7 +9,7 @@ from torch import Tensor
 from mooring.data.images import ImageSet
 from mooring.errors import UploadError
 from mooring.models.network import Blueprint, Network
-from mooring.trees import digest, non_default, to_tree
+from mooring.schema import digest, non_default, to_tree
 
 Tensors = Mapping[str, Tensor]
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Gt, Le, Lt
 
-from mooring.bounds import Checked
+from mooring.schema import Checked
 
 COUNTS, SUMS, SECOND = 0.2, 0.6, 0.2  # shares of the budget: for the counts, for the sums, for the second moments
 SMALLEST, LARGEST, HALVINGS = 1e-3, 1e7, 100

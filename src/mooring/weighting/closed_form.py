@@ -7,9 +7,9 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Generator
 
-from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
-from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
+from mooring.schema import Checked, NonNegative, Positive
+from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, MovingAverage, pull
 from mooring.weighting.equilibrium import clamped
 

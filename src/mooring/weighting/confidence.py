@@ -7,9 +7,8 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Generator, Tensor
 
-from mooring.bounds import Checked
-from mooring.trees import LATER
-from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
+from mooring.schema import LATER, Checked, NonNegative
+from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, LambdaBounds, MovingAverage, pull
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from torch import Generator
 
-from mooring.bounds import Checked
-from mooring.types import ClientFacts, NonNegative, Progress
+from mooring.schema import Checked, NonNegative
+from mooring.types import ClientFacts, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds
 from mooring.weighting.fixed import ConstantBalancer
 

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from torch import Generator, Tensor, tensor
 
-from mooring.bounds import Checked
-from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
+from mooring.schema import Checked, NonNegative
+from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, pull
 
 

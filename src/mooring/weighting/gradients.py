@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from annotated_types import Ge, Lt
 from torch import Generator, Tensor, autograd
 
-from mooring.bounds import Checked
-from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
+from mooring.schema import Checked, Positive
+from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, LambdaBounds, MovingAverage, pull
 
 

@@ -13,8 +13,7 @@ from typing import ClassVar, Protocol
 
 from torch import Tensor, zeros_like
 
-from mooring.bounds import Checked
-from mooring.types import Positive
+from mooring.schema import Checked, Positive
 
 
 class Guard(Protocol):

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Generator, Tensor, autograd
 
-from mooring.bounds import Checked
-from mooring.trees import LATER
-from mooring.types import Balanced, ClientFacts, Losses, Positive, Progress
+from mooring.schema import LATER, Checked, Positive
+from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, LambdaBounds, pull
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 import torch
 from torch import Generator
 
-from mooring.bounds import Checked
-from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Progress
+from mooring.schema import Checked, NonNegative
+from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, pull
 
 

@@ -10,8 +10,8 @@ from typing import ClassVar
 import torch
 from torch import Generator, Tensor
 
-from mooring.bounds import Checked
-from mooring.types import Balanced, ClientFacts, Losses, NonNegative, Positive, Progress
+from mooring.schema import Checked, NonNegative, Positive
+from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds
 
 LARGEST_LOG = 80.0  # e^80 still fits a 32-bit float

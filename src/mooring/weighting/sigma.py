@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from math import log
 from typing import ClassVar, Protocol
 
-from mooring.bounds import Checked
-from mooring.types import ClientFacts, Positive
+from mooring.schema import Checked, Positive
+from mooring.types import ClientFacts
 from mooring.weighting.entropy import ByEntropy
 
 

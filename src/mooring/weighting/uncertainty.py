@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 import torch
 from torch import Generator, Tensor, nn
 
-from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
+from mooring.schema import Checked
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, full_local_weight, pull
 from mooring.weighting.equilibrium import growth_bound, relaxation_steps, stationary

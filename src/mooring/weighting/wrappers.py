@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from torch import Generator
 
-from mooring.bounds import Checked
 from mooring.schedules import ScheduleName, at
+from mooring.schema import Checked
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, Weighting
 from mooring.weighting.fixed import Fixed

@@ -6,16 +6,14 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from mooring.config.field_types import type_hints
 from mooring.config.note_words import NOTE_WORDS
 from mooring.config.part_kinds import PART_KINDS
 from mooring.config.settings.of_fusions import FUSION_SECTIONS
 from mooring.config.settings.of_methods import METHOD_SECTIONS
 from mooring.config.settings.of_runs import LAST_SECTIONS, RUN_SECTIONS
 from mooring.config.settings.of_weightings import WEIGHTING_SECTIONS
-from mooring.config.settings.ranges import range_of
 from mooring.config.settings.section import EVERY, OfKinds, OfRecord, SettingsSection
-from mooring.trees import kind_of
+from mooring.schema import kind_of, shapes_of
 
 SECTIONS: tuple[SettingsSection, ...] = (
     *RUN_SECTIONS,
@@ -78,7 +76,7 @@ def default_and_range(record: type, key: str) -> tuple[str, str]:
     """The default of a field, and what it may hold."""
     [found] = [f for f in fields(record) if f.name == key]
     value = found.default_factory() if found.default_factory is not MISSING else found.default
-    return shown_default(value), range_of(type_hints(record)[key])
+    return shown_default(value), shapes_of(record)[key].words
 
 
 def shown_default(value: Any) -> str:

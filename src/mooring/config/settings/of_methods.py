@@ -3,7 +3,7 @@
 from mooring.anchors import Anchor
 from mooring.client import Alignment, ClientRecipe, Stage, Views
 from mooring.client.bank import Bank
-from mooring.client.recipe import When
+from mooring.client.recipe import StageTime
 from mooring.config.settings.section import ExtraKey, OfKinds, OfRecord
 from mooring.data.augment import Augment
 from mooring.losses import LossTerm
@@ -121,7 +121,7 @@ STAGES = OfRecord(
 TIMES = OfKinds(
     "times",
     "method.client.stages.0.when",
-    When,
+    StageTime,
     {
         "first-epochs": {
             "epochs": "the first epochs of every round",

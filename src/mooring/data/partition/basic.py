@@ -5,10 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population, deal, indices_by_client, require_images, whole_groups
 from mooring.errors import PartitionError
-from mooring.types import Count, Seed
+from mooring.schema import Checked, Count, Seed
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from mooring.bounds import Checked
 from mooring.data.partition.base import (
     Ints,
     PartitionWarning,
@@ -19,7 +18,7 @@ from mooring.data.partition.base import (
     whole_groups,
 )
 from mooring.errors import PartitionError
-from mooring.types import Count, NonNegativeInt, Positive, Seed
+from mooring.schema import Checked, Count, NonNegativeInt, Positive, Seed
 
 SCALE = 10  # fixed in the released code, whatever K is
 

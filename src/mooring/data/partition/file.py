@@ -9,11 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from mooring.bounds import Checked
 from mooring.data.partition.base import Ints, Population
 from mooring.data.partition.statistics import Partition, partition_digest
 from mooring.errors import PartitionError, nearest
-from mooring.types import FilePath, Seed
+from mooring.schema import Checked, FilePath, Seed
 
 FORMAT = 1
 KEYS = ("format", "samples", "clients", "sha256")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from mooring.bounds import Checked
 from mooring.client import ClientJob
 from mooring.client.checkpoint import NO_STATES, States
 from mooring.data.sites import Site
 from mooring.engines.flower.settings import ready
 from mooring.events import Emit
-from mooring.types import Count, Upload
+from mooring.schema import Checked, Count
+from mooring.types import Upload
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from mooring.fusion.distillation.synthesis import Synthesis, hard_cross_entropy
 from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
 from mooring.models.network import Network
+from mooring.schema import Count, Positive
 from mooring.seeds import generator
-from mooring.types import Count, Positive, Upload
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 AGREED = 1e-3  # a gradient below this is rounding: teacher and student agree, and there is nowhere to go

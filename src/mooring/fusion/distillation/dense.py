@@ -20,8 +20,9 @@ from mooring.fusion.distillation.student import (
 from mooring.fusion.distillation.synthesis import Synthesis
 from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
+from mooring.schema import Count
 from mooring.seeds import generator
-from mooring.types import Count, Upload
+from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
 

@@ -14,8 +14,9 @@ from mooring.fusion.distillation.student import Student, StudentTraining, first_
 from mooring.fusion.distillation.supplies import GaussianPixels, Supply
 from mooring.fusion.merged import Merged
 from mooring.fusion.predictor import Predictor
+from mooring.schema import Count
 from mooring.seeds import generator
-from mooring.types import Count, Upload
+from mooring.types import Upload
 from mooring.uploads import Parts
 
 BATCH = 512

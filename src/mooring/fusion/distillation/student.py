@@ -9,15 +9,15 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from mooring.bounds import Checked
 from mooring.events import ServerProgress
 from mooring.fusion.base import Server
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.merged import averaged, samples_of, states_of
 from mooring.models.network import Network
 from mooring.schedules import cosine
+from mooring.schema import Checked, Count, Positive
 from mooring.seeds import generator
-from mooring.types import Count, Positive, Upload, View
+from mooring.types import Upload, View
 
 
 class LogitEnsemble(Ensemble):

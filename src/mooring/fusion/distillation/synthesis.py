@@ -8,11 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from mooring.bounds import Checked
 from mooring.fusion.distillation.student import LogitEnsemble
 from mooring.models.backbones import initialise
 from mooring.models.network import Network
-from mooring.types import Count, NonNegative, Positive
+from mooring.schema import Checked, Count, NonNegative, Positive
 
 
 def hard_cross_entropy(scores: Tensor, labels: Tensor, hardness: float) -> Tensor:

@@ -8,7 +8,6 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import Ge, Le
 from torch import nn
 
-from mooring.bounds import Checked
 from mooring.errors import ExtraError
 from mooring.models.encoders.efficientnet import LITES, channels_of, lite_graph
 from mooring.models.encoders.layers import EncoderLayers, check_layers, check_size, outputs, parse_layers
@@ -17,6 +16,7 @@ from mooring.models.encoders.session import OnnxFeatures, SessionPlan
 from mooring.models.feature_maps.base import FeatureMap, frozen
 from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 from mooring.models.network import Blueprint
+from mooring.schema import Checked
 
 Shape = tuple[int, int, int]
 DATA_FREE: FeatureMap = WhitenedFilters()  # the best map that uses no training data

@@ -9,13 +9,11 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from mooring.bounds import Checked
 from mooring.errors import ModelError
 from mooring.models.encoder_reference import hash_only
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
-from mooring.trees import CONTENT
-from mooring.types import FilePath
+from mooring.schema import CONTENT, Checked, FilePath
 
 
 @dataclass(frozen=True)

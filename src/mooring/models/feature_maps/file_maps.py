@@ -8,7 +8,6 @@ from typing import ClassVar
 import torch
 from torch import nn
 
-from mooring.bounds import Checked
 from mooring.errors import ModelError
 from mooring.models.encoder_reference import WHERE, content_of, hash_and_length, length_of
 from mooring.models.encoders.layers import check_layers, parse_layers
@@ -19,8 +18,7 @@ from mooring.models.encoders.session import OnnxFeatures, SessionPlan, StoredFil
 from mooring.models.feature_maps.base import frozen
 from mooring.models.feature_maps.encoder import Side
 from mooring.models.network import Blueprint
-from mooring.trees import CONTENT
-from mooring.types import FilePath
+from mooring.schema import CONTENT, Checked, FilePath
 
 NATIVE = 224  # pixels a side, where a file does not say
 

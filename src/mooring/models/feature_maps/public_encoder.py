@@ -6,7 +6,6 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from mooring.bounds import Checked
 from mooring.errors import ConfigError, ModelError
 from mooring.models.backbones import Block
 from mooring.models.encoder_reference import hash_only
@@ -16,8 +15,7 @@ from mooring.models.feature_maps.encoder_file import EncoderFile
 from mooring.models.feature_maps.file_maps import FileMap
 from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 from mooring.models.network import Blueprint
-from mooring.trees import CONTENT
-from mooring.types import Count, FilePath
+from mooring.schema import CONTENT, Checked, Count, FilePath
 
 GRID = 2  # maps are averaged over 2 x 2 regions
 AT_ONCE = 32  # images that pass through the encoder together

@@ -9,11 +9,10 @@ import torch.nn.functional as F
 from annotated_types import Gt, Le
 from torch import Tensor, nn
 
-from mooring.bounds import Checked
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
+from mooring.schema import Checked, Count, NonNegative, Seed
 from mooring.seeds import generator
-from mooring.types import Count, NonNegative, Seed
 
 GRID = 2  # responses are averaged over 2 x 2 regions
 SIGNS = 2  # a filter and its negative

@@ -9,13 +9,12 @@ import torch.nn.functional as F
 from annotated_types import Ge, Gt, Le
 from torch import Tensor, nn
 
-from mooring.bounds import Checked
 from mooring.models.encoders.preparation import VIEWS, EncoderViews
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.feature_maps.synthetic import dead_leaves
 from mooring.models.network import Blueprint
+from mooring.schema import Checked, Count, NonNegative, Positive, Seed
 from mooring.seeds import generator
-from mooring.types import Count, NonNegative, Positive, Seed
 
 LARGEST = 32  # pixels a side of a procedural image
 PROCEDURAL = 300  # such images

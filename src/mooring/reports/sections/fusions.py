@@ -6,7 +6,7 @@ from mooring.reports.report_data import ReportData, Run, SeedGroup
 from mooring.reports.section import Section
 from mooring.reports.sections.drawing import side_by_side
 from mooring.reports.table import Cell, Table, average, spread
-from mooring.trees import to_tree
+from mooring.schema import to_tree
 
 FusionLabel = tuple[str, str]  # name, which clients
 COLUMNS = (

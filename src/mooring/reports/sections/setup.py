@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 
 from mooring.config import as_yaml
-from mooring.record import as_tree
 from mooring.reports.report_data import ReportData, Run
 from mooring.reports.section import Section
 from mooring.reports.table import Cell, Quoted, Table
-from mooring.trees import Tree
+from mooring.schema import Tree, record_tree
 
 ABSENT = "(absent)"
 COMPLETE = {True: "yes", False: "no", None: "unknown"}
@@ -93,7 +92,7 @@ def leaf(value: object) -> Cell:
 
 def environment(data: ReportData) -> tuple[Table, ...]:
     """One column per environment that differs."""
-    found = dict.fromkeys(tuple(flattened(as_tree(run.environment))) for run in data.runs if run.environment)
+    found = dict.fromkeys(tuple(flattened(record_tree(run.environment))) for run in data.runs if run.environment)
     kept = [dict(facts) for facts in found]
     if not kept:
         return ()

@@ -1,18 +1,20 @@
-"""Frozen values as plain trees of mappings, lists, text and numbers; and trees as one canonical text with one hash."""
+"""Frozen values as plain trees of mappings, lists, text and numbers, and the canonical text and hash of a tree."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from hashlib import sha256
+from math import isfinite
 from typing import Any
 
 from mooring.errors import ConfigError
+from mooring.schema._fields import NOTHING, default_of
 
 Tree = dict[str, Any]
 Pairs = Callable[[Any], Iterator[tuple[str, Any]]]  # a frozen value -> the fields that its tree shows
-CONTENT = "content"  # in a field's metadata: a function from the field's value to the name of what it stands for
-GUARD = "guard"  # in a field's metadata: it can stop an experiment, and never changes what comes out
-LATER = "later"  # in a field's metadata: it came when there were results; at its default it is in no hash, as before
+CONTENT = "content"  # in a field's metadata: a function from the value to the hash of the file that it names
+GUARD = "guard"  # in a field's metadata: a limit that can stop an experiment but never changes its result
+LATER = "later"  # in a field's metadata: added when results existed; not hashed at its default, so old hashes hold
 EXACT = 2**53  # whole numbers below this are the same as int and as float
 
 
@@ -25,12 +27,12 @@ def kind_of(cls: type) -> Tree:
 
 
 def all_fields(value: Any) -> Iterator[tuple[str, Any]]:
-    """All fields that are part of the value's identity, as they are."""
+    """Every field that is part of the value's identity."""
     return ((f.name, getattr(value, f.name)) for f in fields(value) if f.compare)
 
 
 def hashed_fields(value: Any) -> Iterator[tuple[str, Any]]:
-    """The same without guards, and without later fields that say nothing: all that decides a result."""
+    """Every field that decides a result: no guards, and no later fields at their default."""
     return (
         (f.name, part)
         for f in fields(value)
@@ -39,7 +41,7 @@ def hashed_fields(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def by_file_hash(value: Any) -> Iterator[tuple[str, Any]]:
-    """The same, and a file by what is in it: the same wherever it lies, another when it has changed."""
+    """Every field except later ones at their default, with the hash of a file in place of its path."""
     return (
         (f.name, content_of(f, part))
         for f in fields(value)
@@ -48,16 +50,16 @@ def by_file_hash(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def non_default(value: Any) -> Iterator[tuple[str, Any]]:
-    """By content, and only what differs from its default: a field that is added later changes no old tree."""
+    """The same, but only what differs from its default: a new field changes no old tree."""
     usual = {f.name for f in fields(value) if is_default(f, getattr(value, f.name))}
     return ((name, part) for name, part in by_file_hash(value) if name not in usual)
 
 
-PLAIN = frozenset({str, int, bool, type(None)})  # most of any tree: asked first, because most trees are asked often
+PLAIN = frozenset({str, int, bool, type(None)})  # most leaves of any tree; tested first, for speed
 
 
 def to_tree(value: Any, pairs: Pairs = all_fields) -> Any:
-    """A frozen value as the tree that builds it again; `pairs` says which of its fields are shown, and how."""
+    """A frozen value as the tree that builds it again; `pairs` selects its fields."""
     if is_dataclass(value) and not isinstance(value, type):
         return kind_of(type(value)) | {name: to_tree(part, pairs) for name, part in pairs(value)}
     if isinstance(value, Mapping):
@@ -65,6 +67,26 @@ def to_tree(value: Any, pairs: Pairs = all_fields) -> Any:
     if isinstance(value, tuple | list):
         return [to_tree(part, pairs) for part in value]
     return value
+
+
+def record_tree(record: object) -> Any:
+    """Records, mappings and sequences as JSON values: every field, and null for a number that is not finite."""
+    if type(record) in PLAIN:
+        return record
+    if isinstance(record, float):
+        return record if isfinite(record) else None
+    if is_dataclass(record) and not isinstance(record, type):
+        return {f.name: record_tree(getattr(record, f.name)) for f in fields(record)}
+    if isinstance(record, Mapping):
+        return {str(key): record_tree(part) for key, part in record.items()}
+    if isinstance(record, list | tuple):
+        return [record_tree(part) for part in record]
+    return record
+
+
+def strict_json(record: object, indent: int | None = None) -> str:
+    """JSON that every reader understands: a number that is not finite is null."""
+    return json.dumps(record_tree(record), indent=indent, allow_nan=False)
 
 
 def canonical_json(tree: Any) -> str:
@@ -83,7 +105,7 @@ def digest(tree: Any) -> str:
 
 
 def canonical_numbers(tree: Any) -> Any:
-    """Equal numbers are written alike, whoever wrote them."""
+    """The tree with 5.0 as 5, so that equal numbers are written alike."""
     if type(tree) in PLAIN:
         return tree
     if isinstance(tree, float) and tree.is_integer() and abs(tree) < EXACT:
@@ -105,6 +127,5 @@ def is_unset_later(f: "Field[Any]", value: Any) -> bool:
 
 
 def is_default(f: "Field[Any]", value: Any) -> bool:
-    if f.default_factory is not MISSING:
-        return bool(value == f.default_factory())
-    return f.default is not MISSING and bool(value == f.default)
+    default = default_of(f)
+    return default is not NOTHING and bool(value == default)
