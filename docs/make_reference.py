@@ -2,7 +2,8 @@
 
 docs/commands.md gets every command with its arguments and options, docs/privacy.md what a client uploads for every
 method and fusion, in the words of `mooring inspect`, and docs/fusions.md the table of all fusions. They stand between
-marks (`BEGIN`, `END`); the rest of a page is written by hand. A test compares; nothing is trained.
+marks (`BEGIN`, `END`). docs/configuration.md gets the tables of all settings, each below a comment that names its
+sections (`SETTINGS`). The rest of a page is written by hand. A test compares; nothing is trained.
 """
 
 import re
@@ -18,6 +19,8 @@ from mooring import METHODS, load
 from mooring.cli import app
 from mooring.cli.help import LEFT, RIGHT
 from mooring.cli.methods import uploads_of
+from mooring.config.part_kinds import PART_KINDS
+from mooring.config.settings import BELOW, OF_METHOD, SECTIONS, of_section
 from mooring.federation.explain import explained
 from mooring.federation.withheld_counts import counting
 from mooring.fusion import FUSIONS, Fusion
@@ -26,6 +29,7 @@ from mooring.models.network import Blueprint
 from mooring.uploads import Parts, expected_of
 
 HERE = Path(__file__).parent
+SETTINGS = re.compile(r"(?P<mark><!-- settings: (?P<names>[a-z, ]+) -->)\n\n(?:\|[^\n]*\n)*")
 BEGIN, END = "<!-- made by docs/make_reference.py -->\n", "<!-- end -->\n"
 DIGITS = (1, 8, 8), tuple(map(str, range(10)))  # the embedded digits: shape of an image, classes
 Rows = list[tuple[str, ...]]
@@ -142,16 +146,39 @@ def fusion_row(kind: str, rule: Fusion) -> tuple[str, ...]:
     return f"[`{kind}`](#{kind})", uploads_of(rule), nbytes, holds, passes, rule.reference
 
 
-PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "privacy.md": uploads, "fusions.md": fusions}
+def settings_table(names: list[str]) -> str:
+    """The settings of these sections: keys of a kind by their own name, all others as they are written."""
+    sections = [section for name in names for section in SECTIONS if section.name == name]
+    choice = next((PART_KINDS[section.cls].key for section in sections if section.kinds), "")
+    rows: Rows = []
+    for setting in (setting for section in sections for setting in of_section(section)):
+        kinds = [", ".join(f"`{kind}`" for kind in setting.kinds) or f"every {choice}"] if choice else []
+        default = setting.default if setting.default in (BELOW, OF_METHOD, "required") else f"`{setting.default}`"
+        key = setting.name if choice else setting.keys[0]
+        rows.append((*kinds, f"`{key}`", default, setting.range, setting.meaning))
+    return table((*([choice] if choice else []), "key", "default", "range", "meaning"), rows)
 
 
-def renewed(page: str, made: str) -> str:
+def with_settings(page: str) -> str:
+    """The page with every table of settings replaced."""
+    return SETTINGS.sub(lambda found: f"{found['mark']}\n\n{settings_table(found['names'].split(', '))}\n", page)
+
+
+def between_marks(page: str, made: str) -> str:
     """The page with what is between its marks replaced."""
     return re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n{made}\n\n{END}", page, flags=re.DOTALL)
 
 
+PAGES: dict[str, Callable[[str], str]] = {
+    "commands.md": lambda page: between_marks(page, commands()),
+    "configuration.md": with_settings,
+    "fusions.md": lambda page: between_marks(page, fusions()),
+    "privacy.md": lambda page: between_marks(page, uploads()),
+}
+
+
 if __name__ == "__main__":
-    for name, make in PAGES.items():
+    for name, renewed in PAGES.items():
         path = HERE / name
-        path.write_text(renewed(path.read_text("utf-8"), make()), "utf-8")
+        path.write_text(renewed(path.read_text("utf-8")), "utf-8")
         print(path)

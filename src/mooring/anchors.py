@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from mooring.models.heads import simplex_etf
 from mooring.schedules import ScheduleName, at
-from mooring.schema import Checked
+from mooring.schema import Checked, Doc
 from mooring.types import Progress
 
 Anchors = Callable[[Progress], Tensor]  # -> (C, d), unit rows
@@ -51,7 +51,9 @@ class Progressive(Checked):
     """From the directions of the initial prototypes to the simplex: normalise(s(p) P_0 + (1 - s(p)) A)."""
 
     kind: ClassVar[str] = "progressive"
-    schedule: ScheduleName = "linear"
+    schedule: Annotated[ScheduleName, Doc("how fast the anchors go from the first prototypes to the simplex")] = (
+        "linear"
+    )
 
     def build(self, initial: Tensor, rng: Generator) -> Anchors:
         start, end = F.normalize(initial.detach()).clone(), simplex_etf(len(initial), initial.shape[1], rng)

@@ -265,7 +265,7 @@ def images_of(**changes):
         (lambda f: f["predictor"].update(kind="network"), "tensor 'predictor.network.encoder.0.weight' is nothing"),
         (lambda f: f["predictor"].update(kind="calibrated"), "predictor.rule=null: must be a mapping"),
         (lambda f: f["predictor"].update(kind="frozen-features"), "predictor.map=null: must be a name or a mapping"),
-        (lambda f: f["predictor"].update(kind="affine"), "kind='affine': is no Predictor"),
+        (lambda f: f["predictor"].update(kind="affine"), "kind=affine: is no Predictor"),
         (lambda f: f.pop("predictor"), "holds no predictor"),
         (lambda f: f.update(provenance=["x"]), "provenance is not empty"),
         (lambda f: f.update(classes=["a", "b"]), "tensor 'predictor.members.0.head.prototypes' is"),

@@ -1,6 +1,7 @@
 """Every setting is described once: for the terminal, for the page, and for whoever misspells one."""
 
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -8,41 +9,31 @@ import pytest
 
 from mooring.cli.help import as_setting
 from mooring.cli.run import run
-from mooring.config import Experiment, load
+from mooring.config import load
 from mooring.config.keys import SHORT
 from mooring.config.part_kinds import PART_KINDS
-from mooring.config.settings import SECTIONS, all_settings, keys_ending, matching, matching_keys
-from mooring.config.settings.page import MARKED, with_tables
-from mooring.config.settings.section import EVERY, OfKinds, OfRecord
+from mooring.config.settings import NO_FIELDS, SECTIONS, all_settings, keys_ending, matching, matching_keys
 from mooring.errors import ConfigError
-from mooring.schema import Count, Fraction, OpenFraction, Positive, Seed, shape_of
+from mooring.schema import Count, Fraction, OpenFraction, Positive, Seed, sentence_of, shape_of
 
 PAGE = (Path(__file__).parents[2] / "docs/configuration.md").read_text("utf-8")
 
 
-def test_the_page_has_the_tables_of_the_terminal():
-    """python -m mooring.config.settings.page docs/configuration.md writes them anew."""
-    assert with_tables(PAGE) == PAGE
-    shown = {name for found in MARKED.finditer(PAGE) for name in found["names"].split(", ")}
+def test_the_page_has_a_table_for_every_section():
+    """python docs/make_reference.py writes them, and tests/unit/test_reference.py compares."""
+    shown = {name for names in re.findall("<!-- settings: (.*) -->", PAGE) for name in names.split(", ")}
     assert shown == {section.name for section in SECTIONS}
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
 def test_every_field_has_a_sentence(section):
-    match section:
-        case OfRecord(record=record, sentences=sentences, given=given):
-            told = {*sentences, *(one.key for one in given)}
-            internal = {"name"} if record is Experiment else set()
-            assert {f.name for f in fields(record)} - internal <= told
-        case OfKinds(family=family, sentences=sentences):
-            for kind, cls in PART_KINDS[family].kinds.items():
-                told = {key for kinds, rows in sentences.items() if kind in (*kinds.split(", "), EVERY) for key in rows}
-                every = set(sentences.get(EVERY, ()))
-                assert {f.name for f in fields(cls)} <= told | every, kind
+    keys = {*SHORT, *(one.name for rows in NO_FIELDS.values() for one in rows)}
+    for cls in section.kinds.values() or [section.cls]:
+        assert [f.name for f in fields(cls) if not sentence_of(cls, f.name) and f.name not in keys] == []
 
 
 def test_every_family_has_its_section():
-    described = {section.family for section in SECTIONS if isinstance(section, OfKinds)}
+    described = {section.cls for section in SECTIONS if section.kinds}
     keyless = {family for family, slot in PART_KINDS.items() if not any(fields(cls) for cls in slot.kinds.values())}
     assert described | keyless == set(PART_KINDS)
     assert set(SHORT) < {key for setting in all_settings() for key in setting.keys}

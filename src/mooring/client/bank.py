@@ -1,7 +1,7 @@
 """The public feature bank: a teacher's features of public images, sent to every client before it trains (note 1)."""
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,7 @@ from mooring.events import Emit, Remark
 from mooring.losses import FAFI, CrossEntropy
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Network
-from mooring.schema import LATER, Checked, Count, NonNegativeInt
+from mooring.schema import LATER, Checked, Count, Doc, NonNegativeInt
 from mooring.seeds import generator
 from mooring.types import FeatureBank
 
@@ -32,10 +32,16 @@ class Bank(Checked):
     entropy alone, on the images as they are.
     """
 
-    size: Count = 4096
-    teacher_epochs: NonNegativeInt = 20
-    labelled: bool = False  # do the features carry their classes?
-    teacher: Literal["fafi", "cross-entropy"] = field(default="fafi", metadata={LATER: True})
+    size: Annotated[Count, Doc("features in the bank; all public images if there are fewer")] = 4096
+    teacher_epochs: Annotated[NonNegativeInt, Doc("how long the teacher trains; 0 is the common starting network")] = 20
+    labelled: Annotated[bool, Doc("do the features carry their classes?")] = False
+    teacher: Annotated[
+        Literal["fafi", "cross-entropy"],
+        Doc(
+            "what the teacher minimises: FAFI's loss over two augmented views, or, as published, "
+            "`cross-entropy` on the images as they are"
+        ),
+    ] = field(default="fafi", metadata={LATER: True})
 
 
 NO_AUGMENT = Augment(crop=1.0, flip=0.0, jitter=0.0, grey=0.0)

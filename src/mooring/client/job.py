@@ -16,6 +16,7 @@ from mooring.schema import (
     LATER,
     Checked,
     Count,
+    Doc,
     NonNegative,
     NonNegativeInt,
     Positive,
@@ -38,16 +39,26 @@ class Training(Checked):
     (2,)
     """
 
-    rounds: Count = 10
-    local_epochs: Count = 5
-    batch_size: Annotated[int, Gt(0), Le(2**20)] = 32
-    lr: Annotated[float, Gt(0), Le(1e6)] = 0.05
-    momentum: Annotated[float, Ge(0), Lt(1)] = 0.9
-    weight_decay: NonNegative = 0.0
-    clip: Positive | None = 1.0  # largest gradient norm; null never clips
-    lr_schedule: ScheduleName = "constant"
-    snapshots: Literal["all", "last"] | tuple[NonNegativeInt, ...] = "all"  # rounds that are kept and fused
-    precision: Literal["float32", "bfloat16"] = field(default="float32", metadata={LATER: True})  # see `autocast`
+    rounds: Annotated[Count, Doc("blocks of local epochs; after each one a snapshot may be taken")] = 10
+    local_epochs: Annotated[Count, Doc("epochs in a round")] = 5
+    batch_size: Annotated[int, Gt(0), Le(2**20), Doc("images in a step; a last small batch is used, not dropped")] = 32
+    lr: Annotated[float, Gt(0), Le(1e6), Doc("learning rate")] = 0.05
+    momentum: Annotated[float, Ge(0), Lt(1), Doc("of SGD, kept over all rounds")] = 0.9
+    weight_decay: Annotated[NonNegative, Doc("on the model, never on a weighting's own parameters")] = 0.0
+    clip: Annotated[Positive | None, Doc("largest gradient norm; `null` never clips")] = 1.0
+    lr_schedule: Annotated[ScheduleName, Doc("or `linear`, `cosine`, these `-by-round`, these `-by-epoch`")] = (
+        "constant"
+    )
+    snapshots: Annotated[
+        Literal["all", "last"] | tuple[NonNegativeInt, ...],
+        Doc("rounds that are uploaded and fused: `all`, `last`, or a list; the last one always is"),
+    ] = "all"
+    precision: Annotated[
+        Literal["float32", "bfloat16"],
+        Doc(
+            "`bfloat16`: convolutions and matrix products in it, losses and weights in float32; part of the fingerprint"
+        ),
+    ] = field(default="float32", metadata={LATER: True})
 
     def kept(self) -> tuple[int, ...]:
         """The rounds whose snapshot is uploaded and fused; the last one always is."""

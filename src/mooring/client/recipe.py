@@ -11,7 +11,7 @@ from mooring.anchors import Anchor, SimplexEtf
 from mooring.data.augment import Augment
 from mooring.losses import LossTerm, MeanSquared
 from mooring.models.heads import Head, RawPrototypes
-from mooring.schema import LATER, Checked, Count, NonNegative, NonNegativeInt, OpenFraction
+from mooring.schema import LATER, Checked, Count, Doc, NonNegative, NonNegativeInt, OpenFraction
 from mooring.types import Progress
 from mooring.weighting import Annealed, Weighting
 
@@ -29,7 +29,7 @@ class FirstEpochs(Checked):
     """The first epochs of *every* round: as note 1 has it."""
 
     kind: ClassVar[str] = "first-epochs"
-    epochs: NonNegativeInt = 1
+    epochs: Annotated[NonNegativeInt, Doc("the first epochs of every round")] = 1
 
     def __call__(self, progress: Progress) -> bool:
         return progress.epoch < self.epochs
@@ -40,7 +40,7 @@ class Before(Checked):
     """The beginning of the whole training, up to this progress."""
 
     kind: ClassVar[str] = "before"
-    progress: Annotated[float, Ge(0), Le(1)] = 0.1
+    progress: Annotated[float, Ge(0), Le(1), Doc("the beginning of the whole training, up to this share")] = 0.1
 
     def __call__(self, progress: Progress) -> bool:
         return progress.overall < self.progress
@@ -53,9 +53,9 @@ STAGE_TIMES: dict[str, type[StageTime]] = {"first-epochs": FirstEpochs, "before"
 class Stage(Checked):
     """For as long as `when` holds, the loss is the weighted sum of `terms` and nothing else."""
 
-    when: StageTime
-    terms: tuple[LossTerm, ...]
-    weights: tuple[NonNegative, ...] | None = None  # one per term; None is 1 for each
+    when: Annotated[StageTime, Doc("a time, see below")]
+    terms: Annotated[tuple[LossTerm, ...], Doc("a list of losses")]
+    weights: Annotated[tuple[NonNegative, ...] | None, Doc("a number for each term; `null` is 1")] = None
 
 
 Clipping = Literal["joint", "per-group", "none"]
@@ -65,8 +65,8 @@ Clipping = Literal["joint", "per-group", "none"]
 class Views(Checked):
     """`count` augmented views of every image."""
 
-    count: Count = 2
-    augment: Augment = field(default_factory=Augment)
+    count: Annotated[Count, Doc("views of each image in a step")] = 2
+    augment: Annotated[Augment, Doc("how far a view may be from its image")] = field(default_factory=Augment)
 
     def __call__(self, images: Tensor, mirror: bool, rng: Generator) -> Tensor:
         """uint8 (B, C, H, W) -> (count * B, C, H, W) in [0, 1], one view of all images after the other."""
@@ -83,9 +83,11 @@ class Alignment(Checked):
     'simplex-etf'
     """
 
-    anchor: Anchor | None = field(default_factory=SimplexEtf)
-    weight: Weighting = field(default_factory=Annealed)
-    term: LossTerm = field(default_factory=MeanSquared)
+    anchor: Annotated[Anchor | None, Doc("what the prototypes are moored to; `null` for a pull to a bank")] = field(
+        default_factory=SimplexEtf
+    )
+    weight: Annotated[Weighting, Doc("lambda: how hard the anchor pulls")] = field(default_factory=Annealed)
+    term: Annotated[LossTerm, Doc("the alignment loss")] = field(default_factory=MeanSquared)
 
 
 @dataclass(frozen=True)
@@ -100,14 +102,22 @@ class ClientRecipe(Checked):
     ['cross-entropy', 'supcon', 'feature-to-prototype', 'prototype-spread']
     """
 
-    terms: tuple[LossTerm, ...]
-    align: Alignment | None = None
-    head: Head = field(default_factory=RawPrototypes)
-    views: Views = field(default_factory=Views)
-    clip: Clipping = "joint"
-    stages: tuple[Stage, ...] = ()  # the first whose time it is takes the place of terms and alignment
-    memory: NonNegativeInt = 0  # how many of its own past features a client keeps
-    held_out: OpenFraction = field(default=0.0, metadata={LATER: True})  # of its images: it never trains on them
+    terms: Annotated[
+        tuple[LossTerm, ...],
+        Doc("a list of losses; their sum is the base loss; `[]`, no training, for fusions over statistics"),
+    ]
+    align: Annotated[Alignment | None, Doc("the pull of the prototypes to anchors; `null` for none")] = None
+    head: Annotated[Head, Doc("from features to class scores")] = field(default_factory=RawPrototypes)
+    views: Annotated[Views, Doc("augmented views of every image")] = field(default_factory=Views)
+    clip: Annotated[
+        Clipping,
+        Doc("`joint`: one gradient norm over everything; `per-group`: encoder, prototypes and weighting each; `none`"),
+    ] = "joint"
+    stages: Annotated[tuple[Stage, ...], Doc("times at which a client minimises something else, see below")] = ()
+    memory: Annotated[NonNegativeInt, Doc("how many of its own past features a client keeps")] = 0
+    held_out: Annotated[
+        OpenFraction, Doc("share of its images that a client never trains on; for `weight.outer=held-out`")
+    ] = field(default=0.0, metadata={LATER: True})
 
     def stage(self, progress: Progress) -> Stage | None:
         return next((stage for stage in self.stages if stage.when(progress)), None)

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from mooring.client import Engine, Training
 from mooring.config.engines import usual_engine
@@ -19,7 +19,7 @@ from mooring.data.partition import Dirichlet, Partitioner
 from mooring.errors import ConfigError, nearest
 from mooring.methods import METHODS, Method
 from mooring.models.backbones import Backbone, DigitsNet
-from mooring.schema import LATER, Checked, Count, Seed, Tree, hashed_fields, to_tree
+from mooring.schema import LATER, Checked, Count, Doc, Seed, Tree, hashed_fields, to_tree
 
 DEFAULT_METHOD = "mooring"
 FEWEST = 100  # test images that a client is evaluated on, however many clients there are
@@ -33,9 +33,17 @@ class ClientEvaluation(Checked):
     recorded for every round and all images.
     """
 
-    clients: Literal["none", "last", "all"] = "last"  # rounds of those that are kept
-    images: Count = 2000  # a stratified choice, the same for every client, run and seed
-    passes: Count = 10_000  # of all clients together: many are shown fewer images each, but never below `FEWEST`
+    clients: Annotated[
+        Literal["none", "last", "all"],
+        Doc("after which rounds every client is evaluated by itself: `none`, the `last`, or `all` that are kept"),
+    ] = "last"
+    images: Annotated[
+        Count,
+        Doc("on at most so many test images, every class in proportion; the same ones for all clients, runs and seeds"),
+    ] = 2000
+    passes: Annotated[
+        Count, Doc("images of all clients together: with 50 clients each is shown 200, and never fewer than 100")
+    ] = 10_000
 
     def images_at(self, round_: int, last: int, clients: int) -> int:
         """How many test images each of so many clients is shown after this round; none: 0."""
@@ -53,18 +61,30 @@ class Experiment(Checked):
     ('v7', 3, 10)
     """
 
-    data: Source = field(default_factory=Digits)
-    partition: Partitioner = field(default_factory=Dirichlet)
-    model: Backbone = field(default_factory=DigitsNet)
-    training: Training = field(default_factory=Training)
+    data: Annotated[Source, Doc("what is learned from")] = field(default_factory=Digits)
+    partition: Annotated[Partitioner, Doc("who holds what")] = field(default_factory=Dirichlet)
+    model: Annotated[Backbone, Doc("the encoder; for every source but `digits` the default is `resnet8`")] = field(
+        default_factory=DigitsNet
+    )
+    training: Annotated[Training, Doc("how long and how fast a client trains")] = field(default_factory=Training)
     method: Method = field(default_factory=lambda: METHODS[DEFAULT_METHOD])
-    engine: Engine = field(default_factory=usual_engine, compare=False)
-    seed: Seed = 1
-    evaluate: ClientEvaluation = field(default_factory=ClientEvaluation, metadata={LATER: True})
-    out: str | None = field(default=None, compare=False)
+    engine: Annotated[Engine, Doc("who runs the clients; never changes a result")] = field(
+        default_factory=usual_engine, compare=False
+    )
+    seed: Annotated[Seed, Doc("of training; also of the split, unless `partition.seed` is given")] = 1
+    evaluate: Annotated[
+        ClientEvaluation, Doc("when clients are evaluated by themselves; never changes what is trained or fused")
+    ] = field(default_factory=ClientEvaluation, metadata={LATER: True})
+    out: Annotated[
+        str | None, Doc("the run folder; `null` is `runs/<source>-<method>-<fingerprint>`; never changes a result")
+    ] = field(default=None, compare=False)
     name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
-    given: dict[str, str | None] = field(default_factory=dict, compare=False)  # absolute path -> as it was written
-    why: str = field(default="", compare=False)  # the method looks at the features it does, where there was a choice
+    given: Annotated[
+        dict[str, str | None], Doc("absolute paths as they were written; `experiment.yaml` has it, you need not")
+    ] = field(default_factory=dict, compare=False)
+    why: Annotated[str, Doc("why the method looks at the features it does; `experiment.yaml` has it, you need not")] = (
+        field(default="", compare=False)
+    )
 
     def __post_init__(self) -> None:
         """What is left open, features and the size of images, is decided before anything is hashed or recorded."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from mooring.data.limits import MAX_BYTES, guard, out_of_memory, regular, reject
 from mooring.data.locate import own_path
 from mooring.data.pixels import to_images
 from mooring.errors import DataError
-from mooring.schema import Count
+from mooring.schema import Count, Doc
 
 AnyArray = NDArray[Any]
 REQUIRED = ("train_images", "train_labels", "test_images", "test_labels")
@@ -42,7 +42,7 @@ class Arrays(Source):
 
     source: ClassVar[str] = "arrays"
     wanted: ClassVar[str | None] = WANTED
-    max_bytes: Count = guard(MAX_BYTES)  # of all arrays together, unpacked
+    max_bytes: Annotated[Count, Doc("most memory for all arrays, unpacked; never changes a result")] = guard(MAX_BYTES)
 
     def has_sites(self) -> bool:
         try:

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from annotated_types import Ge, Gt, Le
 from torch import Generator, Tensor
 
-from mooring.schema import Checked, Fraction, NonNegative
+from mooring.schema import Checked, Doc, Fraction, NonNegative
 
 LUMA = (0.299, 0.587, 0.114)
 YIQ = torch.tensor([LUMA, (0.596, -0.274, -0.322), (0.211, -0.523, 0.312)])
@@ -26,14 +26,14 @@ ASPECT = 4 / 3  # of a crop: between 3/4 and 4/3
 class Augment(Checked):
     """How far a view may be from its image; all zero (and `crop` 1) is the image itself."""
 
-    crop: Annotated[float, Gt(0), Le(1)] = 0.2  # smallest area kept
-    flip: Fraction = 0.5  # applied only where the source says that a mirrored image keeps its class
-    jitter: Fraction = 0.8  # probability of the colour jitter
-    brightness: NonNegative = 0.4
-    contrast: NonNegative = 0.4
-    saturation: NonNegative = 0.4
-    hue: Annotated[float, Ge(0), Le(0.5)] = 0.1
-    grey: Fraction = 0.2
+    crop: Annotated[float, Gt(0), Le(1), Doc("smallest share of the area that a crop keeps")] = 0.2
+    flip: Annotated[Fraction, Doc("probability of mirroring, where a mirrored image keeps its class")] = 0.5
+    jitter: Annotated[Fraction, Doc("probability of the colour jitter")] = 0.8
+    brightness: Annotated[NonNegative, Doc("range of the jitter in brightness")] = 0.4
+    contrast: Annotated[NonNegative, Doc("range of the jitter in contrast")] = 0.4
+    saturation: Annotated[NonNegative, Doc("range of the jitter in saturation")] = 0.4
+    hue: Annotated[float, Ge(0), Le(0.5), Doc("range of the jitter in hue, as a share of the colour circle")] = 0.1
+    grey: Annotated[Fraction, Doc("probability of a grey view")] = 0.2
 
     def __call__(self, images: Tensor, mirror: bool, rng: Generator) -> Tensor:
         """uint8 (B, C, H, W) -> float (B, C, H, W) in [0, 1], each image with its own draw."""

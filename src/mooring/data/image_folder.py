@@ -34,7 +34,7 @@ from mooring.data.locate import own_path
 from mooring.data.pixels import PixelFit, Reading, decode_image, require_decoders
 from mooring.data.progress import with_progress
 from mooring.errors import ConfigError, DataError, one_line
-from mooring.schema import LATER, Count
+from mooring.schema import LATER, Count, Doc
 
 SHOWN = 5  # corrupt files, or endings of ignored ones, named in a message
 USUAL_SIZE = 32  # what networks for small images take
@@ -52,16 +52,51 @@ class ImageFolder(Source):
 
     source: ClassVar[str] = "image_folder"
     wanted: ClassVar[str | None] = WANTED
-    layout: Literal["auto", "split", "tree", "sites"] = "auto"
-    held_out: Annotated[float, Gt(0), Lt(1)] = 0.2  # the test share of a `tree` and of each of the `sites`
-    size: Count | None = None
-    channels: Literal[1, 3] = 3
-    corrupt: Literal["skip", "error"] = "skip"
-    max_pixels: Count = guard(MAX_PIXELS)  # of one image on disk
-    max_bytes: Count = guard(MAX_BYTES)  # of one part, decoded and resized
-    fit: PixelFit = field(default="crop", metadata=later)
-    levels: Levels | None = field(default=None, metadata=later)  # black and white of images deeper than 8 bits
-    group: str | None = field(default=None, metadata=later)
+    layout: Annotated[
+        Literal["auto", "split", "tree", "sites"],
+        Doc("`split` (train/, test/), `tree` (classes), `sites` (sites above classes), or `auto` to look"),
+    ] = "auto"
+    held_out: Annotated[
+        float,
+        Gt(0),
+        Lt(1),
+        Doc("the test share where the folders have no test part; chosen by file name, the same everywhere"),
+    ] = 0.2
+    size: Annotated[
+        Count | None,
+        Doc("side of the square that images are brought to; `null` is what the method's frozen encoder takes, else 32"),
+    ] = None
+    channels: Annotated[Literal[1, 3], Doc("`3` for colour, `1` for grey")] = 3
+    corrupt: Annotated[Literal["skip", "error"], Doc("an unreadable file: `skip` it with a warning, or `error`")] = (
+        "skip"
+    )
+    max_pixels: Annotated[
+        Count,
+        Doc(
+            "largest image as it lies on disk; a larger one is an error "
+            "([limits](security.md#what-is-read-and-its-limits)); never changes a result"
+        ),
+    ] = guard(MAX_PIXELS)
+    max_bytes: Annotated[
+        Count, Doc("most memory for the images of a part, decoded and resized; never changes a result")
+    ] = guard(MAX_BYTES)
+    fit: Annotated[PixelFit, Doc("what is not square: `crop` about its centre, `pad` with black, or `stretch`")] = (
+        field(default="crop", metadata=later)
+    )
+    levels: Annotated[
+        Levels | None,
+        Doc(
+            "the values that become black and white in images deeper than 8 bits, such as `[0, 4095]`; "
+            "`null` is all that their bits can say ([deep images](image-folders.md#deep-images))"
+        ),
+    ] = field(default=None, metadata=later)
+    group: Annotated[
+        str | None,
+        Doc(
+            "images that are never parted: `parent-folder`, or a regular expression that finds a patient in "
+            "a path ([patients](image-folders.md#patients))"
+        ),
+    ] = field(default=None, metadata=later)
 
     def __post_init__(self) -> None:
         super().__post_init__()

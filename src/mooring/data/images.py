@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 import torch
-from annotated_types import Ge
 from torch import Tensor
 
 from mooring.data.locate import Download
 from mooring.data.pixels import Reading
-from mooring.schema import LATER, Checked, FilePath, OpenFraction
+from mooring.schema import LATER, Checked, Count, Doc, FilePath, OpenFraction
 
 VALUES = 2**23  # of images that pass through a network at once
 
@@ -98,12 +97,27 @@ class Source(Checked, ABC):
     download: ClassVar[Download | None] = None
     wanted: ClassVar[str | None] = None
 
-    root: FilePath | None = None
-    limit: Annotated[int, Ge(1)] | None = None  # a seeded stratified subset of the training images
-    validation: OpenFraction = 0.0  # taken away before partitioning
-    public_ratio: OpenFraction | None = None  # made public before partitioning; None: 0.1 for methods with a bank
-    public: "Source | None" = None  # public images of another source instead
-    test_limit: Annotated[int, Ge(1)] | None = field(default=None, metadata={LATER: True})  # a stratified choice
+    root: Annotated[FilePath | None, Doc("where the files are; `null` is `$MOORING_DATA`, else `~/.cache/mooring`")] = (
+        None
+    )
+    limit: Annotated[Count | None, Doc("a seeded, stratified subset of that many training images")] = None
+    validation: Annotated[
+        OpenFraction, Doc("share of the training images set aside before partitioning, for the server")
+    ] = 0.0
+    public_ratio: Annotated[
+        OpenFraction | None,
+        Doc(
+            "share made public and taken from the clients; `null` is 0.1 where a bank or a fusion asks for "
+            "public images, else 0"
+        ),
+    ] = None
+    public: Annotated[
+        "Source | None",
+        Doc("another source of public images, with keys of its own, e.g. `data.public.source=fashion_mnist`"),
+    ] = None
+    test_limit: Annotated[
+        Count | None, Doc("a stratified choice of that many test images, the same for every run and seed")
+    ] = field(default=None, metadata={LATER: True})
 
     def overview(self) -> Overview | None:
         """What is on this disk; None for users' own data. A `DataError` says what is missing."""

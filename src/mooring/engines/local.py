@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 
@@ -29,7 +29,7 @@ from mooring.processes import (
     remembered_interrupt,
     threads,
 )
-from mooring.schema import Checked, Count, Positive
+from mooring.schema import Checked, Count, Doc, Positive
 from mooring.types import Upload
 from mooring.uploads.codec import decode
 
@@ -39,9 +39,19 @@ class Local(Checked):
     """`workers` processes (default: one per core, never more than clients); one worker runs in this process."""
 
     kind: ClassVar[str] = "local"
-    workers: Count | None = None
-    save_minutes: Positive = 5.0  # between states within a round; one is saved after every round anyway
-    device: Literal["auto", "cpu", "cuda"] = "auto"  # auto: the GPUs if there are any, shared by the workers
+    workers: Annotated[
+        Count | None, Doc("processes on this machine; `null` is one per core; same bytes for any number")
+    ] = None
+    save_minutes: Annotated[
+        Positive, Doc("between two states of a client within a round; one is saved after every round anyway")
+    ] = 5.0
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"],
+        Doc(
+            "`auto`: the GPUs if there are any, several workers to a GPU; `cpu`, `cuda`. Clients train and "
+            "fused models are evaluated there; fusion itself is computed on the CPU"
+        ),
+    ] = "auto"
 
     def collect(
         self, job: ClientJob, sites: Sequence[Site], emit: Emit, states: States = NO_STATES

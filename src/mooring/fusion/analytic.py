@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
 from mooring.fusion.frozen_features import Affine, FrozenFeatures, cholesky
 from mooring.models.feature_maps import FeatureMap, RandomFilters
-from mooring.schema import Positive
+from mooring.schema import Doc, Positive
 from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.moments import Moments, Totals
@@ -33,8 +33,8 @@ class Analytic(Fusion):
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Affine)
     streams: ClassVar[bool] = True
-    map: FeatureMap = field(default_factory=RandomFilters)
-    ridge: Positive = 1e-3
+    map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
+    ridge: Annotated[Positive, Doc("penalty of the regression, per image")] = 1e-3
 
     @property
     def needs(self) -> Parts:

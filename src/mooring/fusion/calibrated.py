@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -13,7 +13,7 @@ from mooring.errors import FusionError
 from mooring.fusion.base import Fusion, FusionGroup, Images, Made, Server
 from mooring.fusion.class_expert import ClassExpert
 from mooring.fusion.predictor import Confidence, Predictor, Saved
-from mooring.schema import Tree
+from mooring.schema import Doc, Tree
 from mooring.types import Upload
 from mooring.uploads import Parts
 
@@ -66,7 +66,7 @@ class Calibrated(Fusion):
     )
     reference: ClassVar[str] = "Guo et al., ICML 2017"
     makes: ClassVar[Made] = (CalibratedPredictor,)
-    rule: Fusion = ClassExpert()
+    rule: Annotated[Fusion, Doc("the rule whose confidence is set right; asks for `data.validation`")] = ClassExpert()
 
     @property
     def needs(self) -> Parts:

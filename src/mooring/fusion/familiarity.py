@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, prototypes_of
 from mooring.fusion.ensemble import Ensemble, Members
-from mooring.schema import NonNegative
+from mooring.schema import Doc, NonNegative
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.embeddings import FEATURE_NORM, FeatureNorm
@@ -51,7 +51,9 @@ class Familiarity(Fusion):
     reference: ClassVar[str] = "Mooring, 2026"
     makes: ClassVar[Made] = (FamiliarityPredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FeatureNorm()})
-    exponent: NonNegative = 3.0
+    exponent: Annotated[
+        NonNegative, Doc("how strongly familiarity counts; 0 gives a plain average of unit features")
+    ] = 3.0
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> "FamiliarityPredictor":
         return FamiliarityPredictor(

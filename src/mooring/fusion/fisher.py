@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of, weighted_mean
-from mooring.schema import Positive
+from mooring.schema import Doc, Positive
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.fisher import FISHER, FisherDiagonal
@@ -32,7 +32,7 @@ class Fisher(Fusion):
     reference: ClassVar[str] = "FedFisher: Jhunjhunwala et al., AISTATS 2024"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FisherDiagonal()})
-    damping: Positive = 1.0  # in units of the mean information
+    damping: Annotated[Positive, Doc("of the pull to the mean by data shares, in units of the mean information")] = 1.0
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         names = list(FisherDiagonal().expected(server.blueprint))

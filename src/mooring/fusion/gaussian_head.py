@@ -13,6 +13,7 @@ from mooring.fusion.frozen_features import Affine, FrozenFeatures
 from mooring.fusion.gaussians import DiagonalGaussians, Gaussians, Posterior, diagonal, own, shared
 from mooring.fusion.predictor import Scorer
 from mooring.models.feature_maps import FeatureMap, RandomFilters
+from mooring.schema import Doc
 from mooring.types import Upload
 from mooring.uploads import Parts
 from mooring.uploads.moments import Moments, Second, Totals
@@ -45,10 +46,10 @@ class GaussianHead(Fusion):
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Posterior, Affine, Gaussians, DiagonalGaussians)
     streams: ClassVar[bool] = True
-    map: FeatureMap = field(default_factory=RandomFilters)
-    covariance: Covariance = "shared"
-    prior: Prior = "counts"
-    shrinkage: Annotated[float, Gt(0), Le(1)] = 0.1
+    map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
+    covariance: Annotated[Covariance, Doc("one for all classes, `own` ones, or their `diagonal`")] = "shared"
+    prior: Annotated[Prior, Doc("of the classes: as frequent as they were, or `uniform`")] = "counts"
+    shrinkage: Annotated[float, Gt(0), Le(1), Doc("of the covariance towards equal variances, above 0 up to 1")] = 0.1
 
     @property
     def needs(self) -> Parts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server
 from mooring.fusion.ensemble import Ensemble, Members
-from mooring.schema import Count
+from mooring.schema import Count, Doc
 from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -57,7 +57,7 @@ class Iffi(Fusion):
     makes: ClassVar[Made] = (IffiPredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     streams: ClassVar[bool] = True
-    noise: Count = 64  # images
+    noise: Annotated[Count, Doc("images of noise that a client's embedding is compared with")] = 64
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> "IffiPredictor":
         blueprint = server.blueprint

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import exp, log
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ from mooring.fusion.solvers import Fit, Ridge, Solver, Standardised, standardise
 from mooring.models.feature_maps import FeatureMap, PublicEncoder, RandomFilters, settled_map
 from mooring.models.feature_maps.synthetic import reduction
 from mooring.models.network import Blueprint
-from mooring.schema import LATER
+from mooring.schema import LATER, Doc
 from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Parts
@@ -54,11 +54,13 @@ class LinearHeadFusion(Fusion):
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Affine, Posterior, Reduced)
     streams: ClassVar[bool] = True
-    map: FeatureMap = field(default_factory=RandomFilters)
-    solver: Solver = field(default_factory=Ridge)
-    prior: Prior = "counts"
-    precision: Precision = "float32"
-    privacy: Privacy | None = field(default=None, metadata={LATER: True})
+    map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
+    solver: Annotated[Solver, Doc("what makes scores of the moments, see below")] = field(default_factory=Ridge)
+    prior: Annotated[Prior, Doc("of the classes: as frequent as they were, or `uniform`")] = "counts"
+    precision: Annotated[Precision, Doc("of the moments in an upload; `float64` has twice the bytes")] = "float32"
+    privacy: Annotated[Privacy | None, Doc("noise that hides every single image, see below")] = field(
+        default=None, metadata={LATER: True}
+    )
 
     @property
     def asks(self) -> frozenset[Images]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ from torch import Tensor
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, ServerCost
 from mooring.fusion.frozen_features import Affine, FrozenFeatures
 from mooring.models.feature_maps import FeatureMap, RandomFilters
-from mooring.schema import Count, Positive
+from mooring.schema import Count, Doc, Positive
 from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Parts
@@ -37,11 +37,11 @@ class Mixture(Fusion):
     reference: ClassVar[str] = "FedPFT: Beitollahi et al. 2024"
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Affine)
-    map: FeatureMap = field(default_factory=RandomFilters)
-    components: Count = 10
-    covariance: MixtureCovariance = "diagonal"
-    draws: Count = 100
-    penalty: Positive = 1e-2
+    map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
+    components: Annotated[Count, Doc("at most so many per class and client")] = 10
+    covariance: Annotated[MixtureCovariance, Doc("of a component, or `spherical`: one variance")] = "diagonal"
+    draws: Annotated[Count, Doc("features that the server draws for each class")] = 100
+    penalty: Annotated[Positive, Doc("on the weights of the head trained on them")] = 1e-2
 
     @property
     def needs(self) -> Parts:

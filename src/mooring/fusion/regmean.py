@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, data_shares
 from mooring.fusion.merged import Merged, averaged, samples_of, states_of
-from mooring.schema import Fraction
+from mooring.schema import Doc, Fraction
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.grams import GRAM, Grams
@@ -32,7 +32,7 @@ class RegMean(Fusion):
     reference: ClassVar[str] = "RegMean: Jin et al., ICLR 2023"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), Grams()})
-    shrink: Fraction = 0.9  # 1: plain least squares
+    shrink: Annotated[Fraction, Doc("of the Gram matrices' off-diagonal entries; 1 is plain least squares")] = 0.9
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         states = states_of(uploads, server.blueprint)

@@ -1,13 +1,13 @@
 """Linear scores from moments alone: ridge regression and linear discriminants."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
 from mooring.fusion.frozen_features import cholesky
-from mooring.schema import Checked, Positive
+from mooring.schema import Checked, Doc, Positive
 from mooring.uploads.moments import Totals
 
 STRENGTHS = torch.logspace(-6, 1, 29, dtype=torch.float64)  # four for each power of ten
@@ -93,7 +93,13 @@ class Ridge(Checked):
     """
 
     kind: ClassVar[str] = "ridge"
-    strength: Positive | None = None
+    strength: Annotated[
+        Positive | None,
+        Doc(
+            "penalty of the regression on standardised features; `null`: the least error of generalised "
+            "cross-validation, from the sums alone"
+        ),
+    ] = None
 
     def __call__(self, moments: Standardised) -> Fit:
         values, vectors = torch.linalg.eigh(moments.covariance)
@@ -144,7 +150,9 @@ class Discriminant(Checked):
     """W = S_r^-1 m', S_r = (1 - shrinkage) S + shrinkage t I: linear discriminant analysis (Friedman 1989)."""
 
     kind: ClassVar[str] = "discriminant"
-    shrinkage: Positive = 0.1
+    shrinkage: Annotated[
+        Positive, Doc("linear discriminant analysis; of the covariance towards equal variances, above 0 up to 1")
+    ] = 0.1
 
     def __call__(self, moments: Standardised) -> Fit:
         within = moments.within

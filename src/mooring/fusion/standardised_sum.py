@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from mooring.fusion.base import Fusion, FusionGroup, Made, Server, prototypes_of
 from mooring.fusion.ensemble import Ensemble, Members
+from mooring.schema import Doc
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 from mooring.uploads.embeddings import DEVIATION, MEAN, EmbeddingMoments
@@ -70,7 +71,13 @@ class StandardisedSum(Fusion):
     about: ClassVar[str] = "sum of the clients' features, each brought to mean 0 and deviation 1; nearest anchor"
     reference: ClassVar[str] = "FedSRA: UpcNlp 2026"
     makes: ClassVar[Made] = (StandardisedSumPredictor, StandardisedByBatch)
-    moments: ScalePopulation = "own-images"
+    moments: Annotated[
+        ScalePopulation,
+        Doc(
+            "of what mean and deviation are taken: of the client's own images (uploaded), or of the "
+            "`test-batch` that is asked about"
+        ),
+    ] = "own-images"
 
     @property
     def needs(self) -> Parts:

@@ -1,13 +1,13 @@
 """Learning to tell classes apart: cross entropy, and the terms of prototypes beside it."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.schema import Checked, NonNegative, Positive
+from mooring.schema import Checked, Doc, NonNegative, Positive
 from mooring.types import Step
 
 
@@ -30,7 +30,9 @@ class BalancedCrossEntropy(Checked):
     """
 
     kind: ClassVar[str] = "balanced-cross-entropy"
-    strength: NonNegative = 1.0
+    strength: Annotated[
+        NonNegative, Doc("power of the client's label counts beside the logits; 0 is plain cross entropy")
+    ] = 1.0
 
     def __call__(self, step: Step) -> Tensor:
         assert step.label_counts is not None, "a client knows its label counts"
@@ -47,7 +49,7 @@ class FeatureToPrototype(Checked):
     """
 
     kind: ClassVar[str] = "feature-to-prototype"
-    temperature: Positive = 1.0
+    temperature: Annotated[Positive, Doc("of the soft-max")] = 1.0
 
     def __call__(self, step: Step) -> Tensor:
         features = torch.cat([view.features for view in step.views])
@@ -75,8 +77,8 @@ class PrototypeSpread(Checked):
 
     kind: ClassVar[str] = "prototype-spread"
     looks_at_views: ClassVar[bool] = False
-    temperature: Positive = 1.0
-    similarity: Literal["dot", "cosine"] = "dot"
+    temperature: Annotated[Positive, Doc("of the soft-max")] = 1.0
+    similarity: Annotated[Literal["dot", "cosine"], Doc("or `cosine`, which takes unit prototypes")] = "dot"
 
     def __call__(self, step: Step) -> Tensor:
         prototypes = F.normalize(step.prototypes) if self.similarity == "cosine" else step.prototypes

@@ -1,14 +1,14 @@
 """Contrast against features that were made elsewhere: a public bank, or the client's own past."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
 
 from mooring.losses.alignment import CosineDistance, MeanSquared
 from mooring.losses.supcon import contrast
-from mooring.schema import Checked, Positive
+from mooring.schema import Checked, Doc, Positive
 from mooring.types import FeatureBank, Step
 
 
@@ -38,7 +38,7 @@ class BankContrast(Checked):
     """
 
     kind: ClassVar[str] = "bank-contrast"
-    temperature: Positive = 0.5
+    temperature: Annotated[Positive, Doc("of the contrast with other features")] = 0.5
 
     def __call__(self, step: Step) -> Tensor:
         features, labels = views_of(step)
@@ -52,7 +52,7 @@ class BankAttraction(Checked):
     """The same contrast with a labelled bank: features of a sample's class attract it, all others repel it."""
 
     kind: ClassVar[str] = "bank-attraction"
-    temperature: Positive = 0.5
+    temperature: Annotated[Positive, Doc("of the contrast with other features")] = 0.5
 
     def __call__(self, step: Step) -> Tensor:
         features, labels = views_of(step)
@@ -67,7 +67,7 @@ class MemoryContrast(Checked):
     """SupCon with the client's own past features as further negatives; those of a sample's own class are left out."""
 
     kind: ClassVar[str] = "memory-contrast"
-    temperature: Positive = 0.5
+    temperature: Annotated[Positive, Doc("of the contrast with other features")] = 0.5
 
     def __call__(self, step: Step) -> Tensor:
         features, labels = views_of(step)

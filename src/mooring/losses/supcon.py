@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from math import log
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
 
-from mooring.schema import Checked, Positive
+from mooring.schema import Checked, Doc, Positive
 from mooring.types import Step
 
 
@@ -20,7 +20,7 @@ class SupCon(Checked):
     """
 
     kind: ClassVar[str] = "supcon"
-    temperature: Positive = 0.07
+    temperature: Annotated[Positive, Doc("of the contrast between views")] = 0.07
 
     def __call__(self, step: Step) -> Tensor:
         features = torch.cat([view.features for view in step.views])  # (V * B, d)

@@ -1,7 +1,7 @@
 """A method: what clients minimise, and what the server makes of their uploads."""
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 from mooring.client import Alignment, ClientRecipe
 from mooring.client.bank import Bank
@@ -9,7 +9,7 @@ from mooring.client.recipe import Clipping
 from mooring.fusion import Fusion
 from mooring.losses import LossTerm, MeanSquared
 from mooring.models.feature_maps import LARGE, PRETRAINED, SIZED, FeatureMap, PublicEncoder
-from mooring.schema import Checked
+from mooring.schema import Checked, Doc
 from mooring.uploads.mixtures import Mixtures
 from mooring.uploads.moments import Moments
 from mooring.uploads.noised import NoisedMoments
@@ -32,12 +32,19 @@ class Method(Checked):
     ('feature-ensemble', 'trained from scratch')
     """
 
-    client: ClientRecipe
-    fusion: Fusion | None
-    shards: Literal["private", "pooled"] = "private"
-    bank: Bank | None = None  # public features that clients receive before they train
-    about: str = field(default="", compare=False)  # one line for people, not part of the method's identity
-    reference: str = field(default="", compare=False)  # paper and year, lab note, or public code
+    client: Annotated[ClientRecipe, Doc("what a client minimises, see below")]
+    fusion: Annotated[
+        Fusion | None, Doc("how the server fuses the uploads; `null` fuses nothing and reports the mean of the clients")
+    ]
+    shards: Annotated[
+        Literal["private", "pooled"],
+        Doc("`pooled` puts everybody's data in one place: a control, not federated learning"),
+    ] = "private"
+    bank: Annotated[Bank | None, Doc("public features that clients receive before they train")] = None
+    about: Annotated[str, Doc("one line for people")] = field(default="", compare=False)
+    reference: Annotated[str, Doc("where the method comes from: a paper and its year, or a lab note")] = field(
+        default="", compare=False
+    )
 
     @property
     def track(self) -> Track:

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from annotated_types import Gt, Le
 from torch import Generator, Tensor, nn
 
-from mooring.schema import Checked
+from mooring.schema import Checked, Doc
 
 Width = Annotated[float, Gt(0), Le(64)]  # scales every channel count
 BlockStage = tuple[int, int, int]  # channels, blocks, stride of the first block
@@ -85,7 +85,7 @@ class DigitsNet(Checked):
 
     stages: ClassVar[tuple[BlockStage, ...]] = ((16, 1, 1), (32, 1, 2))
     kind: ClassVar[str] = "digits_net"
-    width: Width = 1.0
+    width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
 
     def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
         return residual(channels, 16, self.stages, self.width, rng)
@@ -97,7 +97,7 @@ class ResNet8(Checked):
 
     stages: ClassVar[tuple[BlockStage, ...]] = ((16, 1, 1), (32, 1, 2), (64, 1, 2))
     kind: ClassVar[str] = "resnet8"
-    width: Width = 1.0
+    width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
 
     def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
         return residual(channels, 16, self.stages, self.width, rng)
@@ -109,7 +109,7 @@ class ResNet18(Checked):
 
     stages: ClassVar[tuple[BlockStage, ...]] = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
     kind: ClassVar[str] = "resnet18"
-    width: Width = 1.0
+    width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
 
     def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
         return residual(channels, 64, self.stages, self.width, rng)
@@ -121,7 +121,7 @@ class ResNet34(Checked):
 
     stages: ClassVar[tuple[BlockStage, ...]] = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
     kind: ClassVar[str] = "resnet34"
-    width: Width = 1.0
+    width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
 
     def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
         return residual(channels, 64, self.stages, self.width, rng)

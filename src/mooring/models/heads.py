@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import log
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +11,7 @@ from torch import Generator, Tensor, nn
 
 from mooring.errors import ModelError
 from mooring.models.backbones import drawn, initialise
-from mooring.schema import Checked, Positive
+from mooring.schema import Checked, Doc, Positive
 
 
 class PrototypeHead(nn.Module, ABC):
@@ -137,7 +137,7 @@ class UnitPrototypes(Checked):
     """Sound: a linear embedding (a ReLU feature cannot reach a simplex), unit prototypes, an explicit scale."""
 
     kind: ClassVar[str] = "unit-prototypes"
-    scale: Positive = 16.0
+    scale: Annotated[Positive, Doc("of the cosine logits")] = 16.0
 
     def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
         return UnitPrototypeHead(features, classes, self.scale, rng)
@@ -158,7 +158,7 @@ class FixedSimplex(Checked):
     """FedETF's classifier: a linear embedding, a simplex that all clients share, a learned logit scale."""
 
     kind: ClassVar[str] = "fixed-simplex"
-    scale: Positive = 16.0  # before training
+    scale: Annotated[Positive, Doc("of the cosine logits before training; learned")] = 16.0
 
     def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
         return FixedSimplexHead(features, classes, self.scale, rng)
@@ -169,7 +169,7 @@ class SimplexAtTemperature(Checked):
     """FedSRA's classifier: a linear embedding, a simplex that all clients share, a temperature that never changes."""
 
     kind: ClassVar[str] = "simplex-at-temperature"
-    temperature: Positive = 0.1
+    temperature: Annotated[Positive, Doc("what the cosines are divided by; never learned")] = 0.1
 
     def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
         return SimplexHead(features, classes, self.temperature, rng)

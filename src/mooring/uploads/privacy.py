@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Gt, Le, Lt
 
-from mooring.schema import Checked
+from mooring.schema import Checked, Doc
 
 COUNTS, SUMS, SECOND = 0.2, 0.6, 0.2  # shares of the budget: for the counts, for the sums, for the second moments
 SMALLEST, LARGEST, HALVINGS = 1e-3, 1e7, 100
@@ -22,9 +22,11 @@ class Privacy(Checked):
     """
 
     kind: ClassVar[str] = "gaussian-noise"
-    epsilon: Annotated[float, Gt(0), Le(100)]
-    delta: Annotated[float, Gt(0), Lt(0.1)] = 1e-5
-    size: Annotated[int, Gt(0), Le(1024)] = 64
+    epsilon: Annotated[
+        float, Gt(0), Le(100), Doc("how much more probable one image more or less may make any upload: e^epsilon times")
+    ]
+    delta: Annotated[float, Gt(0), Lt(0.1), Doc("the probability with which that may fail")] = 1e-5
+    size: Annotated[int, Gt(0), Le(1024), Doc("numbers that features are reduced to: fewer, less noise")] = 64
 
     @property
     def sigma(self) -> float:

@@ -8,7 +8,7 @@ from annotated_types import Ge, Lt
 from torch import Generator
 
 from mooring.schedules import ScheduleName, at
-from mooring.schema import Checked, NonNegative, Positive
+from mooring.schema import Checked, Doc, NonNegative, Positive
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, MovingAverage, pull
 from mooring.weighting.equilibrium import clamped
@@ -19,11 +19,11 @@ class ClosedForm(Checked):
     """lambda = clip( s(p) EMA(L_b) / max(EMA(L_a), eps), lmin, lmax ): no scalars, no relaxation, bounded for ever."""
 
     kind: ClassVar[str] = "closed-form"
-    schedule: ScheduleName = "linear"
-    minimum: NonNegative = 0.0
-    maximum: Positive = 50.0
-    eps: Positive = 1e-3
-    memory: Annotated[float, Ge(0), Lt(1)] = 0.95
+    schedule: Annotated[ScheduleName, Doc("of lambda")] = "linear"
+    minimum: Annotated[NonNegative, Doc("least lambda")] = 0.0
+    maximum: Annotated[Positive, Doc("greatest lambda")] = 50.0
+    eps: Annotated[Positive, Doc("least alignment loss in the denominator")] = 1e-3
+    memory: Annotated[float, Ge(0), Lt(1), Doc("of the moving averages of both losses")] = 0.95
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ClosedFormBalancer(self)

@@ -7,7 +7,7 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Generator, Tensor
 
-from mooring.schema import LATER, Checked, NonNegative
+from mooring.schema import LATER, Checked, Doc, NonNegative
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, LambdaBounds, MovingAverage, pull
 
@@ -20,10 +20,12 @@ class ByConfidence(Checked):
     """
 
     kind: ClassVar[str] = "by-confidence"
-    minimum: NonNegative = 0.1
-    maximum: NonNegative = 1.0
-    memory: Annotated[float, Ge(0), Lt(1)] = 0.95
-    watches: Literal["base", "cross-entropy"] = field(default="base", metadata={LATER: True})
+    minimum: Annotated[NonNegative, Doc("lambda while the loss it watches is where it began")] = 0.1
+    maximum: Annotated[NonNegative, Doc("lambda when that loss is gone")] = 1.0
+    memory: Annotated[float, Ge(0), Lt(1), Doc("of the moving average of that loss")] = 0.95
+    watches: Annotated[
+        Literal["base", "cross-entropy"], Doc("all of the base loss, or its `cross-entropy` alone, as note 1 says")
+    ] = field(default="base", metadata={LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ConfidenceBalancer(self)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from math import log2
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from torch import Generator
 
-from mooring.schema import Checked, NonNegative
+from mooring.schema import Checked, Doc, NonNegative
 from mooring.types import ClientFacts, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds
 from mooring.weighting.fixed import ConstantBalancer
@@ -17,8 +17,8 @@ class ByEntropy(Checked):
     """lambda_k = lmin + H_k / log2 C (lmax - lmin), H_k the entropy of the client's labels in bits (V9)."""
 
     kind: ClassVar[str] = "by-entropy"
-    minimum: NonNegative = 0.1
-    maximum: NonNegative = 10.0
+    minimum: Annotated[NonNegative, Doc("lambda of a client with one label")] = 0.1
+    maximum: Annotated[NonNegative, Doc("lambda of a client with all labels alike")] = 10.0
 
     def value(self, facts: ClientFacts) -> float:
         return self.minimum + evenness(facts.label_counts) * (self.maximum - self.minimum)

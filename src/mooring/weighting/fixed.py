@@ -1,11 +1,11 @@
 """One number for every client and every step."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from torch import Generator, Tensor, tensor
 
-from mooring.schema import Checked, NonNegative
+from mooring.schema import Checked, Doc, NonNegative
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, pull
 
@@ -15,7 +15,7 @@ class Fixed(Checked):
     """lambda = value (V7: 5)."""
 
     kind: ClassVar[str] = "fixed"
-    value: NonNegative = 5.0
+    value: Annotated[NonNegative, Doc("lambda, the weight of the alignment loss")] = 5.0
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ConstantBalancer(self.value)

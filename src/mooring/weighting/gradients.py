@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from annotated_types import Ge, Lt
 from torch import Generator, Tensor, autograd
 
-from mooring.schema import Checked, Positive
+from mooring.schema import Checked, Doc, Positive
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, LambdaBounds, MovingAverage, pull
 
@@ -21,9 +21,9 @@ class GradientNormalised(Checked):
     """
 
     kind: ClassVar[str] = "gradient-normalised"
-    share: Positive = 1.0
-    maximum: Positive = 10.0
-    memory: Annotated[float, Ge(0), Lt(1)] = 0.95
+    share: Annotated[Positive, Doc("pull of the alignment at the embedding, relative to the task's")] = 1.0
+    maximum: Annotated[Positive, Doc("greatest lambda")] = 10.0
+    memory: Annotated[float, Ge(0), Lt(1), Doc("of the moving averages of both gradient norms")] = 0.95
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return GradientBalancer(self)

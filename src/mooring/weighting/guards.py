@@ -9,11 +9,11 @@ says how it enters: `floor` is added to the alignment loss that sigma_align sees
 
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 from torch import Tensor, zeros_like
 
-from mooring.schema import Checked, Positive
+from mooring.schema import Checked, Doc, Positive
 
 
 class Guard(Protocol):
@@ -41,7 +41,7 @@ class InverseVariance(Checked):
 
     kind: ClassVar[str] = "inverse-variance"
     cap: ClassVar[float] = float("inf")
-    gamma: Positive = 1e-3
+    gamma: Annotated[Positive, Doc("a guard: gamma / sigma_align^2 is added to the loss of the scalars")] = 1e-3
 
     @property
     def floor(self) -> float:
@@ -67,8 +67,8 @@ class LinearHinge(Checked):
     kind: ClassVar[str] = "linear-hinge"
     floor: ClassVar[float] = 0.0
     cap: ClassVar[float] = float("inf")
-    gamma: Positive = 0.1
-    maximum: Positive = 50.0
+    gamma: Annotated[Positive, Doc("a guard: how hard it pushes")] = 0.1
+    maximum: Annotated[Positive, Doc("the lambda above which it pushes")] = 50.0
 
     def push(self, lam: float) -> float:
         return 2 * self.gamma * lam if lam > self.maximum else 0.0
@@ -90,8 +90,8 @@ class SquaredHinge(Checked):
     kind: ClassVar[str] = "squared-hinge"
     floor: ClassVar[float] = 0.0
     cap: ClassVar[float] = float("inf")
-    gamma: Positive = 1e-3
-    maximum: Positive = 50.0
+    gamma: Annotated[Positive, Doc("a guard: how hard it pushes")] = 1e-3
+    maximum: Annotated[Positive, Doc("the lambda above which it pushes")] = 50.0
 
     def push(self, lam: float) -> float:
         return 4 * self.gamma * lam * max(lam - self.maximum, 0.0)
@@ -112,7 +112,7 @@ class Bound(Checked):
 
     kind: ClassVar[str] = "bound"
     floor: ClassVar[float] = 0.0
-    maximum: Positive = 50.0
+    maximum: Annotated[Positive, Doc("a guard: the greatest lambda that the weights feel")] = 50.0
 
     @property
     def cap(self) -> float:
@@ -138,7 +138,7 @@ class LocalLog(Checked):
     kind: ClassVar[str] = "local-log"
     floor: ClassVar[float] = 0.0
     cap: ClassVar[float] = float("inf")
-    gamma: Positive = 1e-3
+    gamma: Annotated[Positive, Doc("a guard: gamma (log sigma_local^2)^2 is added to the loss of the scalars")] = 1e-3
 
     def most(self, local: float) -> float:
         return inf
@@ -158,7 +158,7 @@ class Together(Checked):
     """The sum of several guards: penalties, floors, pushes and drags add up, and the lowest cap counts."""
 
     kind: ClassVar[str] = "together"
-    guards: tuple[Guard, ...] = ()
+    guards: Annotated[tuple[Guard, ...], Doc("a list of guards, all of which act")] = ()
 
     @property
     def floor(self) -> float:

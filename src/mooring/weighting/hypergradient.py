@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 from math import log
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
 from torch import Generator, Tensor, autograd
 
-from mooring.schema import LATER, Checked, Positive
+from mooring.schema import LATER, Checked, Doc, Positive
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, LambdaBounds, pull
 
@@ -24,11 +24,14 @@ class Hypergradient(Checked):
     """
 
     kind: ClassVar[str] = "hypergradient"
-    start_at: Positive = 1.0
-    rate: Positive = 0.1
-    minimum: Positive = 0.01
-    maximum: Positive = 50.0
-    outer: Literal["next-batch", "held-out"] = field(default="next-batch", metadata={LATER: True})
+    start_at: Annotated[Positive, Doc("first lambda")] = 1.0
+    rate: Annotated[Positive, Doc("how fast log lambda moves")] = 0.1
+    minimum: Annotated[Positive, Doc("least lambda")] = 0.01
+    maximum: Annotated[Positive, Doc("greatest lambda")] = 50.0
+    outer: Annotated[
+        Literal["next-batch", "held-out"],
+        Doc("whose base loss is descended on; or `held-out`, with `method.client.held_out`"),
+    ] = field(default="next-batch", metadata={LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return HypergradientBalancer(self)

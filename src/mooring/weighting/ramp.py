@@ -1,12 +1,12 @@
 """A weight that grows with progress: curriculum."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from torch import Generator
 
-from mooring.schema import Checked, NonNegative
+from mooring.schema import Checked, Doc, NonNegative
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, pull
 
@@ -19,9 +19,11 @@ class Ramp(Checked):
     """
 
     kind: ClassVar[str] = "ramp"
-    initial: NonNegative = 0.1
-    final: NonNegative = 1.0
-    over: Literal["training", "round"] = "training"
+    initial: Annotated[NonNegative, Doc("first lambda")] = 0.1
+    final: Annotated[NonNegative, Doc("last lambda")] = 1.0
+    over: Annotated[
+        Literal["training", "round"], Doc("of what it is a ramp; `round`: it starts again in every round")
+    ] = "training"
 
     def value(self, progress: Progress) -> float:
         p = progress.overall if self.over == "training" else progress.epoch / progress.local_epochs

@@ -5,12 +5,12 @@ model_loss = w_b L_b + w_a L_a,   felt lambda = w_a / w_b
 
 from dataclasses import dataclass
 from math import exp, inf
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Generator, Tensor
 
-from mooring.schema import Checked, NonNegative, Positive
+from mooring.schema import Checked, Doc, NonNegative, Positive
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds
 
@@ -67,7 +67,7 @@ class DynamicAverage(Checked):
     """DWA: w = 2 softmax(r / T), r_i = L_i(epoch - 1) / L_i(epoch - 2) (Liu et al. 2019)."""
 
     kind: ClassVar[str] = "dwa"
-    temperature: Positive = 2.0
+    temperature: Annotated[Positive, Doc("of the soft-max of rates")] = 2.0
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return DynamicAverageBalancer(self.temperature)
@@ -116,8 +116,8 @@ class SoftOptimalUncertainty(Checked):
     """
 
     kind: ClassVar[str] = "uw-so"
-    temperature: Positive = 1.0
-    floor: NonNegative = 0.0
+    temperature: Annotated[Positive, Doc("of the soft-max of inverse losses")] = 1.0
+    floor: Annotated[NonNegative, Doc("least alignment loss; without one lambda has no bound")] = 0.0
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return SoftOptimalBalancer(self)

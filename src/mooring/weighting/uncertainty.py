@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field, replace
 from math import exp
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from torch import Generator, Tensor, nn
 
 from mooring.schedules import ScheduleName, at
-from mooring.schema import Checked
+from mooring.schema import Checked, Doc
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, full_local_weight, pull
 from mooring.weighting.equilibrium import growth_bound, relaxation_steps, stationary
@@ -29,12 +29,17 @@ class Uncertainty(Checked):
     """
 
     kind: ClassVar[str] = "uncertainty"
-    ratio: ScheduleName = "constant"
-    data: ScheduleName = "constant"
-    prior: ScheduleName = "constant"
-    guard: Guard | None = None
-    sigma: Sigma = field(default_factory=Sigma)
-    gradients: Literal["separate", "joint", "rescaled"] = "separate"
+    ratio: Annotated[ScheduleName, Doc("schedule of what the weights feel")] = "constant"
+    data: Annotated[ScheduleName, Doc("schedule of the alignment loss that sigma sees")] = "constant"
+    prior: Annotated[ScheduleName, Doc("schedule of the log term of sigma")] = "constant"
+    guard: Annotated[Guard | None, Doc("what keeps lambda from running away, see below")] = None
+    sigma: Annotated[Sigma, Doc("the two learned scalars behind lambda: where they start, and how fast they move")] = (
+        field(default_factory=Sigma)
+    )
+    gradients: Annotated[
+        Literal["separate", "joint", "rescaled"],
+        Doc("or `joint`: one loss for weights and scalars alike; `rescaled`: that loss times 2 sigma_local^2"),
+    ] = "separate"
 
     @property
     def coupled(self) -> bool:

@@ -1,12 +1,12 @@
 """Weightings around any other: faded out from outside, or looked at without touching."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from torch import Generator
 
 from mooring.schedules import ScheduleName, at
-from mooring.schema import Checked
+from mooring.schema import Checked, Doc
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, Weighting
 from mooring.weighting.fixed import Fixed
@@ -18,8 +18,10 @@ class Annealed(Checked):
     """lambda = s(p) * base: the weights feel the annealed pull, the base rule never learns of it."""
 
     kind: ClassVar[str] = "annealed"
-    base: Weighting = Fixed()
-    schedule: ScheduleName = "linear"
+    base: Annotated[Weighting, Doc("the weighting that is faded out")] = Fixed()
+    schedule: Annotated[
+        ScheduleName, Doc("how it is faded out; `-by-round` and `-by-epoch` stay constant within one")
+    ] = "linear"
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return AnnealedBalancer(self.base.start(facts, rng), self.schedule)
@@ -70,7 +72,10 @@ class Probed(Checked):
     log."""
 
     kind: ClassVar[str] = "probed"
-    base: Weighting = Fixed(1.0)
+    base: Annotated[
+        Weighting,
+        Doc("the weighting that is watched: the log gets the cosine of both gradients and the ratio of their norms"),
+    ] = Fixed(1.0)
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ProbedBalancer(self.base.start(facts, rng))

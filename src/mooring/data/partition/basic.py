@@ -1,13 +1,13 @@
 """Partitions without a Dirichlet draw: no skew, the natural sites, and a few classes per client."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from mooring.data.partition.base import Ints, Population, deal, indices_by_client, require_images, whole_groups
 from mooring.errors import PartitionError
-from mooring.schema import Checked, Count, Seed
+from mooring.schema import Checked, Count, Doc, Seed
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,11 @@ class Pathological(Checked):
     """
 
     kind: ClassVar[str] = "pathological"
-    clients: Count = 5
-    classes_per_client: Count = 2
-    seed: Seed | None = None
+    clients: Annotated[Count, Doc("how many clients")] = 5
+    classes_per_client: Annotated[Count, Doc("exactly so many classes at every client")] = 2
+    seed: Annotated[
+        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
+    ] = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
@@ -76,8 +78,10 @@ class Iid(Checked):
     """Shuffle, then cut into K parts whose sizes differ by at most 1 (McMahan et al. 2017)."""
 
     kind: ClassVar[str] = "iid"
-    clients: Count = 5
-    seed: Seed | None = None
+    clients: Annotated[Count, Doc("how many clients")] = 5
+    seed: Annotated[
+        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
+    ] = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         def cut(units: Population) -> list[Ints]:
@@ -92,7 +96,9 @@ class Sites(Checked):
     """One client per site, in the alphabetical order of the sites' names; nothing is random, `seed` changes nothing."""
 
     kind: ClassVar[str] = "sites"
-    seed: Seed | None = None
+    seed: Annotated[
+        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
+    ] = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         if not population.sites:

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from mooring.data.partition.base import (
     whole_groups,
 )
 from mooring.errors import PartitionError
-from mooring.schema import Checked, Count, NonNegativeInt, Positive, Seed
+from mooring.schema import Checked, Count, Doc, NonNegativeInt, Positive, Seed
 
 SCALE = 10  # fixed in the released code, whatever K is
 
@@ -35,10 +35,12 @@ class Dirichlet(Checked):
     """
 
     kind: ClassVar[str] = "dirichlet"
-    clients: Count = 5
-    alpha: Positive = 0.05
-    min_size: NonNegativeInt = 0
-    seed: Seed | None = None
+    clients: Annotated[Count, Doc("how many clients")] = 5
+    alpha: Annotated[Positive, Doc("skew: the smaller, the fewer labels a client has")] = 0.05
+    min_size: Annotated[NonNegativeInt, Doc("fewest images of a client, reached by moving some from the largest")] = 0
+    seed: Annotated[
+        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
+    ] = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
@@ -85,9 +87,11 @@ class DirichletEqual(Checked):
     """
 
     kind: ClassVar[str] = "dirichlet_equal"
-    clients: Count = 5
-    alpha: Positive = 0.05
-    seed: Seed | None = None
+    clients: Annotated[Count, Doc("how many clients")] = 5
+    alpha: Annotated[Positive, Doc("skew: the smaller, the fewer labels a client has")] = 0.05
+    seed: Annotated[
+        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
+    ] = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
@@ -123,9 +127,11 @@ class FafiOverlap(Checked):
     """
 
     kind: ClassVar[str] = "fafi_overlap"
-    clients: Count = 5
-    alpha: Positive = 0.05
-    seed: Seed | None = None
+    clients: Annotated[Count, Doc("how many clients")] = 5
+    alpha: Annotated[Positive, Doc("skew: the smaller, the fewer labels a client has")] = 0.05
+    seed: Annotated[
+        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
+    ] = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         require_images(self.clients, population)

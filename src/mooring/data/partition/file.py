@@ -5,14 +5,14 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from mooring.data.partition.base import Ints, Population
 from mooring.data.partition.statistics import Partition, partition_digest
 from mooring.errors import PartitionError, nearest
-from mooring.schema import Checked, FilePath, Seed
+from mooring.schema import Checked, Doc, FilePath, Seed
 
 FORMAT = 1
 KEYS = ("format", "samples", "clients", "sha256")
@@ -27,9 +27,11 @@ class FromFile(Checked):
     No image may be at two clients; some may be at none. A file written by hand may leave out `sha256`.
     """
 
-    path: FilePath
+    path: Annotated[FilePath, Doc("a partition written by `mooring partition --export`")]
     kind: ClassVar[str] = "file"
-    seed: Seed | None = None
+    seed: Annotated[
+        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
+    ] = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         content = self._read()

@@ -5,14 +5,14 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from mooring.client import ClientJob
 from mooring.client.checkpoint import NO_STATES, States
 from mooring.data.sites import Site
 from mooring.engines.flower.settings import ready
 from mooring.events import Emit
-from mooring.schema import Checked, Count
+from mooring.schema import Checked, Count, Doc
 from mooring.types import Upload
 
 
@@ -25,7 +25,10 @@ class Flower(Checked):
     """
 
     kind: ClassVar[str] = "flower"
-    workers: Count | None = None
+    workers: Annotated[
+        Count | None,
+        Doc("processes of Ray in Flower's simulation (extra `flower`); `null` is one per core; the bytes of `local`"),
+    ] = None
 
     def collect(
         self, job: ClientJob, sites: Sequence[Site], emit: Emit, states: States = NO_STATES

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ from mooring.fusion.distillation.synthesis import Synthesis, hard_cross_entropy
 from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
 from mooring.models.network import Network
-from mooring.schema import Count, Positive
+from mooring.schema import Count, Doc, Positive
 from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -49,11 +49,15 @@ class CoBoosting(Fusion):
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
-    lessons: Count = 30
-    synthesis: Synthesis = field(default_factory=lambda: Synthesis(hardness=1.0))
-    perturbation: Positive = 8 / 255
-    reweighting: Positive = 0.05
-    study: StudentTraining = field(default_factory=lambda: StudentTraining(steps=1200, lr=3e-3, sharpness=2.0))
+    lessons: Annotated[Count, Doc("a new generator in each, then a part of the study")] = 30
+    synthesis: Annotated[Synthesis, Doc("how a generator makes images")] = field(
+        default_factory=lambda: Synthesis(hardness=1.0)
+    )
+    perturbation: Annotated[Positive, Doc("how far images move to where teacher and student differ; 8/255")] = 8 / 255
+    reweighting: Annotated[Positive, Doc("how fast the ensemble's weights follow the images")] = 0.05
+    study: Annotated[StudentTraining, Doc("how the student learns")] = field(
+        default_factory=lambda: StudentTraining(steps=1200, lr=3e-3, sharpness=2.0)
+    )
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         return self.taught(uploads, server)[0]

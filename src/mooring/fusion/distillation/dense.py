@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
@@ -20,7 +20,7 @@ from mooring.fusion.distillation.student import (
 from mooring.fusion.distillation.synthesis import Synthesis
 from mooring.fusion.ensemble import Members
 from mooring.fusion.merged import Merged
-from mooring.schema import Count
+from mooring.schema import Count, Doc
 from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
@@ -45,9 +45,11 @@ class Dense(Fusion):
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
-    lessons: Count = 40
-    synthesis: Synthesis = field(default_factory=Synthesis)
-    study: StudentTraining = field(default_factory=lambda: StudentTraining(steps=1600, lr=3e-3, sharpness=2.0))
+    lessons: Annotated[Count, Doc("a new generator in each, then a part of the study")] = 40
+    synthesis: Annotated[Synthesis, Doc("how a generator makes images")] = field(default_factory=Synthesis)
+    study: Annotated[StudentTraining, Doc("how the student learns")] = field(
+        default_factory=lambda: StudentTraining(steps=1600, lr=3e-3, sharpness=2.0)
+    )
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         return self.taught(uploads, server)[0]

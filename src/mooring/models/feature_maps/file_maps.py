@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import nn
@@ -18,7 +18,7 @@ from mooring.models.encoders.session import OnnxFeatures, SessionPlan, StoredFil
 from mooring.models.feature_maps.base import frozen
 from mooring.models.feature_maps.encoder import Side
 from mooring.models.network import Blueprint
-from mooring.schema import CONTENT, Checked, FilePath
+from mooring.schema import CONTENT, Checked, Doc, FilePath
 
 NATIVE = 224  # pixels a side, where a file does not say
 
@@ -28,11 +28,25 @@ class FileMap(Checked, ABC):
     """phi(x): maps of the encoder in the file `path`, averaged, side by side."""
 
     kind: ClassVar[str]
-    path: FilePath = field(metadata={CONTENT: hash_and_length})
-    pixels: Side | None = None  # None: as the file says, else 96 for images up to 40 pixels a side, else 224
-    layers: tuple[str, ...] = ()
-    normalise: Normalisation = "imagenet"
-    views: EncoderViews = "one"
+    path: Annotated[FilePath, Doc("an ONNX file, or safetensors with a ResNet of torchvision or timm")] = field(
+        metadata={CONTENT: hash_and_length}
+    )
+    pixels: Annotated[
+        Side | None,
+        Doc("a side of what the encoder gets; `null`: as the file says, else 96 for images up to 40 pixels, else 224"),
+    ] = None
+    layers: Annotated[tuple[str, ...], Doc("outputs of the file, with or without `@2`; none is all of them")] = ()
+    normalise: Annotated[
+        Normalisation,
+        Doc("mean and spread that the encoder was trained with; `centred` is (x - 127) / 128, `none` is 0 to 1"),
+    ] = "imagenet"
+    views: Annotated[
+        EncoderViews,
+        Doc(
+            "`mirrored`: the mean of the features of an image and of its mirror image; `mooring` takes it "
+            "where a mirrored image is still one of its class"
+        ),
+    ] = "one"
 
     @abstractmethod
     def side(self, shape: tuple[int, int, int]) -> int:
@@ -92,7 +106,11 @@ class ResNetFile(FileMap):
     """
 
     kind: ClassVar[str] = "resnet-file"
-    layers: tuple[str, ...] = ("layer2@2", "layer3@2", "layer4")
+    layers: Annotated[tuple[str, ...], Doc("`layer1` to `layer4`, with or without `@2`")] = (
+        "layer2@2",
+        "layer3@2",
+        "layer4",
+    )
 
     def side(self, shape: tuple[int, int, int]) -> int:
         return self.pixels or usual_pixels(shape, NATIVE)

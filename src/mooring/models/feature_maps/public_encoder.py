@@ -1,7 +1,7 @@
 """An encoder that the server trains on public images and sends with the client job."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +15,7 @@ from mooring.models.feature_maps.encoder_file import EncoderFile
 from mooring.models.feature_maps.file_maps import FileMap
 from mooring.models.feature_maps.whitened_filters import WhitenedFilters
 from mooring.models.network import Blueprint
-from mooring.schema import CONTENT, Checked, Count, FilePath
+from mooring.schema import CONTENT, Checked, Count, Doc, FilePath
 
 GRID = 2  # maps are averaged over 2 x 2 regions
 AT_ONCE = 32  # images that pass through the encoder together
@@ -31,12 +31,23 @@ class PublicEncoder(Checked):
     """
 
     kind: ClassVar[str] = "public-encoder"
-    epochs: Count = 30
-    beside: FeatureMap | None = field(default_factory=lambda: WhitenedFilters(channels=352, filters=512))
-    views: EncoderViews | None = None
-    path: FilePath | None = field(
-        default=None, metadata={CONTENT: lambda path: None if path is None else hash_only(path)}
-    )
+    epochs: Annotated[Count, Doc("over the public images, at the server")] = 30
+    beside: Annotated[
+        FeatureMap | None,
+        Doc(
+            "352 channels of 512 filters; another map, whose features stand beside those of the encoder; `null` is none"
+        ),
+    ] = field(default_factory=lambda: WhitenedFilters(channels=352, filters=512))
+    views: Annotated[
+        EncoderViews | None,
+        Doc(
+            "`mirrored`: the mean over an image and its mirror image; `one`; `null` is mirrored where a "
+            "mirrored image is still one of its class"
+        ),
+    ] = None
+    path: Annotated[
+        FilePath | None, Doc("of its weights, safetensors; `null`: they are trained when the run begins")
+    ] = field(default=None, metadata={CONTENT: lambda path: None if path is None else hash_only(path)})
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.network import Blueprint
-from mooring.schema import Checked, Count, NonNegative, Seed
+from mooring.schema import Checked, Count, Doc, NonNegative, Seed
 from mooring.seeds import generator
 
 GRID = 2  # responses are averaged over 2 x 2 regions
@@ -41,7 +41,7 @@ class RandomEncoder(Checked):
     """The pooled features of the model's backbone with random weights; `seed` alone decides them, for all clients."""
 
     kind: ClassVar[str] = "random-encoder"
-    seed: Seed = 0
+    seed: Annotated[Seed, Doc("of what is drawn, apart from the experiment's")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
         return blueprint.backbone.build(blueprint.shape[0], torch.Generator())[1]
@@ -66,10 +66,10 @@ class RandomFilters(Checked):
     """
 
     kind: ClassVar[str] = "random-filters"
-    filters: Annotated[int, Gt(0), Le(2**14)] = 64
-    side: Count = 6
-    threshold: NonNegative = 0.5
-    seed: Seed = 0
+    filters: Annotated[int, Gt(0), Le(2**14), Doc("random patches; eight features each")] = 64
+    side: Annotated[Count, Doc("of a patch; at most half of the image's smaller side")] = 6
+    threshold: Annotated[NonNegative, Doc("what a response must exceed")] = 0.5
+    seed: Annotated[Seed, Doc("of what is drawn, apart from the experiment's")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
         return SIGNS * self.filters * GRID**2

@@ -13,7 +13,7 @@ from mooring.models.encoders.preparation import VIEWS, EncoderViews
 from mooring.models.feature_maps.base import Normalise, frozen
 from mooring.models.feature_maps.synthetic import dead_leaves
 from mooring.models.network import Blueprint
-from mooring.schema import Checked, Count, NonNegative, Positive, Seed
+from mooring.schema import Checked, Count, Doc, NonNegative, Positive, Seed
 from mooring.seeds import generator
 
 LARGEST = 32  # pixels a side of a procedural image
@@ -39,14 +39,29 @@ class WhitenedFilters(Checked):
     """
 
     kind: ClassVar[str] = "whitened-filters"
-    channels: Annotated[int, Gt(0), Le(2**12)] = 544
-    filters: Annotated[int, Gt(0), Le(2**14)] = 1024
-    side: Count = 6
-    threshold: NonNegative = 0.5
-    whitening: Positive = 1.0
-    grid: Annotated[int, Ge(1), Le(8)] = 2
-    views: EncoderViews | None = None
-    seed: Seed = 0
+    channels: Annotated[
+        int, Gt(0), Le(2**12), Doc("numbers of each of the regions; at most eight for each value of a patch")
+    ] = 544
+    filters: Annotated[
+        int,
+        Gt(0),
+        Le(2**14),
+        Doc("patches of procedural images, projected to the channels; at most sixteen for each value of a patch"),
+    ] = 1024
+    side: Annotated[Count, Doc("of a patch; at most half of the image's smaller side")] = 6
+    threshold: Annotated[
+        NonNegative, Doc("what a response must exceed, in units of its spread on procedural images")
+    ] = 0.5
+    whitening: Annotated[Positive, Doc("added to the eigenvalues of their covariance, in units of the mean one")] = 1.0
+    grid: Annotated[int, Ge(1), Le(8), Doc("responses are averaged over so many by so many regions")] = 2
+    views: Annotated[
+        EncoderViews | None,
+        Doc(
+            "`mirrored`: the mean over an image and its mirror image; `one`; `null` is mirrored where a "
+            "mirrored image is still one of its class"
+        ),
+    ] = None
+    seed: Annotated[Seed, Doc("of what is drawn, apart from the experiment's")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
         return self._channels(blueprint) * self.grid**2
