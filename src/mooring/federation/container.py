@@ -147,17 +147,6 @@ def file_hash(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def is_container(path: Path) -> bool:
-    """Does a file at this path begin as a .mooring file does?"""
-    try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
-
-
 def header_tree(head: bytes, what: str) -> Tree:
     """What the head says, if it is spelled in the one canonical way."""
     try:
