@@ -1,4 +1,4 @@
-"""From YAML and the command line to one frozen experiment; the only room that knows pydantic and yaml."""
+"""From YAML and the command line to one frozen experiment; the only room that knows yaml."""
 
 from mooring.config.client_job import job_of
 from mooring.config.experiment import Experiment, named_method

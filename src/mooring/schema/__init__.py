@@ -46,7 +46,6 @@ from mooring.schema._shapes import (
     Null,
     Shape,
     Text,
-    class_words,
 )
 from mooring.schema._trees import (
     CONTENT,
@@ -64,6 +63,7 @@ from mooring.schema._trees import (
     strict_json,
     to_tree,
 )
+from mooring.schema._words import class_words
 
 __all__ = [
     "AS_RECORDED",

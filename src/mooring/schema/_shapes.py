@@ -1,12 +1,13 @@
 """What a value may be: each shape checks a value, converts a plain tree, and describes itself in words."""
 
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from math import inf, nan
 from typing import Any
+
+from mooring.schema._words import class_words, join_or, number_text
 
 LARGEST_FLOAT = sys.float_info.max
 
@@ -295,19 +296,3 @@ class Either(Shape):
     def problem(self, value: Any) -> str | None:
         reasons = [member.problem(value) for member in self.members]
         return None if None in reasons else ", or ".join(dict.fromkeys(filter(None, reasons)))
-
-
-def join_or(names: list[str]) -> str:
-    """`a, b or c`"""
-    *most, last = names
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def class_words(cls: type, between: str = " ") -> str:
-    """LossTerm -> loss term"""
-    return re.sub("(?<=[a-z])(?=[A-Z])", between, cls.__name__).lower()
-
-
-def number_text(number: float) -> str:
-    """1000000 and 0.5"""
-    return str(int(number)) if number == int(number) else f"{number:g}"
