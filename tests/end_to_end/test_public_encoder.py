@@ -101,7 +101,7 @@ def test_what_cannot_be_is_rejected(cli, words, told):
 
 
 def test_another_rule_over_the_untrained_map_says_what_trains_it(make_job):
-    with pytest.raises(MooringError, match="map=public-encoder: nobody has trained it; run method=public-encoder"):
+    with pytest.raises(MooringError, match="map=public-encoder: it has not been trained; run method=public-encoder"):
         PublicEncoder().build(make_job().blueprint)
 
 
