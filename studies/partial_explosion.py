@@ -1,0 +1,79 @@
+"""Does a large lambda harm the fused accuracy, or the disagreement between clients that it causes?
+
+    python studies/partial_explosion.py course RUN...     norms of prototypes and fused accuracy, by snapshot
+    python studies/partial_explosion.py rescale RUN...    the same uploads with short prototypes at some clients
+
+RUN is the folder of a finished run under `feature-ensemble`. `course` reads its records. `rescale` takes the uploads of
+the last round and gives all prototypes of the largest clients norm 1, as an explosion does, and those of the others
+norm 8, as before an explosion: at none, one, ..., all of the clients. Directions stay, and no client is trained again.
+What changes in the fused accuracy comes from the norms alone.
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+
+import torch
+import torch.nn.functional as F
+
+from mooring.evaluate import evaluate
+from mooring.fusion import FUSIONS
+from mooring.models.network import PROTOTYPES
+from mooring.record import RunFolder
+from mooring.simulation.other_fusions import FinishedRun
+from mooring.types import Upload
+
+RULES = ("feature-ensemble", "familiarity")
+SHORT, LONG = 1.0, 8.0  # norms of prototypes after an explosion, and before it
+
+
+def course(folder: Path) -> None:
+    """One row per snapshot."""
+    run = RunFolder(folder)
+    print(f"\n{folder.name}\n\n| round | norms of the clients' prototypes | largest / smallest | lambda | accuracy |")
+    print("|---|---|---|---|---|")
+    by_round = {row.round: row for row in run.result.rounds}
+    for number, row in by_round.items():
+        own = [client.rounds[number] for client in run.record.clients]
+        norms = [fmean(client.prototype_norms or (0.0,)) for client in own]
+        lambdas = ", ".join("-" if client.lambda_raw is None else f"{client.lambda_raw:.3g}" for client in own)
+        shown = ", ".join(f"{norm:.1f}" for norm in norms)
+        print(f"| {number} | {shown} | {max(norms) / min(norms):.1f} | {lambdas} | {row.accuracy:.3f} |")
+
+
+def rescaled(upload: Upload, norm: float) -> Upload:
+    prototypes = F.normalize(upload.tensors[PROTOTYPES]) * norm
+    return replace(upload, tensors={**upload.tensors, PROTOTYPES: prototypes})
+
+
+def rescale(folder: Path) -> None:
+    """One row per number of clients whose prototypes are short."""
+    run = FinishedRun.open(folder)
+    uploads = run.uploads(run.chosen_round(None))
+    order = sorted(range(len(uploads)), key=lambda k: -uploads[k].samples)
+    print(f"\n{folder.name}\n\n| clients with short prototypes | {' | '.join(RULES)} |\n|---{'|---' * len(RULES)}|")
+    for count in range(len(uploads) + 1):
+        short = set(order[:count])
+        mixed = [rescaled(upload, SHORT if k in short else LONG) for k, upload in enumerate(uploads)]
+        found = [accuracy(run, kind, mixed) for kind in RULES]
+        print(f"| {count} | {' | '.join(f'{value:.3f}' for value in found)} |", flush=True)
+
+
+def accuracy(run: FinishedRun, kind: str, uploads: list[Upload]) -> float:
+    fusion = FUSIONS[kind]()
+    complete = [run.completed(upload, fusion.needs) for upload in uploads]
+    with torch.inference_mode():
+        return evaluate(fusion, complete, run.server(fusion), run.examiner).metrics.accuracy
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["course", *folders] if folders:
+            for name in folders:
+                course(Path(name))
+        case ["rescale", *folders] if folders:
+            for name in folders:
+                rescale(Path(name))
+        case _:
+            sys.exit(__doc__)
