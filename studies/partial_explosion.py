@@ -18,10 +18,10 @@ import torch
 import torch.nn.functional as F
 
 from mooring.evaluate import evaluate
+from mooring.execution.other_fusions import FinishedRun
 from mooring.fusion import FUSIONS
 from mooring.models.network import PROTOTYPES
 from mooring.record import RunFolder
-from mooring.simulation.other_fusions import FinishedRun
 from mooring.types import Upload
 
 RULES = ("feature-ensemble", "familiarity")

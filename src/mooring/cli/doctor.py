@@ -167,6 +167,8 @@ def show_findings(screen: "Screen", findings: "Sequence[Finding]", sites: "Mappi
             screen.print(f"{INDENT}{line.strip()}", style="dim", soft_wrap=True)
         if finding.remedy and finding.remedy not in tried:
             screen.print(Text.assemble(INDENT, ("Try:", "bold"), f" {finding.remedy}"), soft_wrap=True)
+            for line in folded(screen, finding.support) if finding.support else ():
+                screen.print(f"{INDENT}{line.strip()}", style="dim", soft_wrap=True)
         tried.add(finding.remedy)
 
 

@@ -15,8 +15,7 @@ def examine(case: Case) -> Diagnosis:
     case = sound(case)
     for check in (lambda_checks.check, annealing_checks.check, fusion_checks.check, client_checks.check):
         found += check(case)
-    ill = {finding.kind for finding in found if finding.ill}
-    findings = [replace(finding, remedy=remedy_for(finding.kind, case, ill)) for finding in found]
+    findings = [with_remedy(finding, case) for finding in found]
     findings.sort(key=lambda finding: not finding.ill)
     apart = {
         client.client: distance([row for row in client.rounds if row.lambda_felt]) for client in case.record.clients
@@ -24,6 +23,11 @@ def examine(case: Case) -> Diagnosis:
     known = {client: value for client, value in apart.items() if value is not None}
     sites = {client.client: client.site for client in case.record.clients}
     return Diagnosis(case.title, case.method, tuple(findings), case.record.remarks, known, sites)
+
+
+def with_remedy(finding: Finding, case: Case) -> Finding:
+    remedy = remedy_for(finding.kind, case)
+    return finding if remedy is None else replace(finding, remedy=remedy.command(case), support=remedy.support)
 
 
 __all__ = ["Case", "Diagnosis", "Finding", "FindingEvidence", "case_of", "case_of_log", "examine", "read_case"]

@@ -19,13 +19,14 @@ class FindingEvidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """`ill` findings end in exit code 1; the others are notes. Without a remedy none was seen to help."""
+    """`ill` findings end in exit code 1; the others are notes. A finding has a remedy only if one was seen to help."""
 
     kind: str
     severity: Severity
     words: str
     evidence: tuple[FindingEvidence, ...] = ()
-    remedy: str = ""
+    remedy: str = ""  # a command that can be pasted
+    support: str = ""  # on which runs the remedy helped, and by how much
 
     @property
     def ill(self) -> bool:

@@ -1,69 +1,70 @@
-"""What the doctor proposes: only what was seen to help on the digits (docs/doctor.md has the figures).
+"""What the doctor proposes: only what helped on real images, with the runs it was tried on.
 
-A remedy becomes a command that can be pasted and acts on the run that was examined.
+A remedy is a command that can be pasted and that acts on the examined run. It is proposed only if it helped in every
+run on at least two real data sets. The trials are measured by studies/advice.py and shown in docs/doctor.md.
 """
 
-from collections.abc import Set
 from dataclasses import dataclass
 from shlex import join
-from typing import Protocol
+from statistics import fmean
 
 from mooring.doctor.case import Case
 
+ENOUGH = 2  # real data sets on which a remedy must have helped in every run
 
-class Remedy(Protocol):
-    def command(self, case: Case, ill: Set[str]) -> str:
-        """What to paste, given the kinds of which the case is ill; empty where it was not seen to help."""
+
+@dataclass(frozen=True)
+class Trial:
+    """A remedy on finished runs of one data set: the fused accuracy of each run before and after."""
+
+    data: str
+    method: str
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def helped(self) -> bool:
+        return all(after > before for before, after in zip(self.before, self.after, strict=True))
+
+    def __str__(self) -> str:
+        better = sum(after > before for before, after in zip(self.before, self.after, strict=True))
+        means = f"{fmean(self.before):.2f} -> {fmean(self.after):.2f}"
+        return f"{self.data} ({self.method}: {means}, better in {better} of {len(self.before)} runs)"
 
 
 @dataclass(frozen=True)
 class FuseAgain:
-    """The uploads as they are, by another rule.
-
-    It helped wherever the fused accuracy had collapsed, and in runs that were moored and not ill at all; elsewhere it
-    lost about as often as it won.
-    """
+    """The uploads as they are, fused by another rule."""
 
     fusion: str
+    trials: tuple[Trial, ...]
 
-    def command(self, case: Case, ill: Set[str]) -> str:
-        moored = case.setting.plain_mean and case.setting.rule is not None
-        if case.folder is None or not moored or (ill and "collapsed" not in ill):
-            return ""
+    @property
+    def helps(self) -> bool:
+        """In every run on enough real data sets; one failed trial on a set takes that set away."""
+        sets = {trial.data for trial in self.trials}
+        lost = {trial.data for trial in self.trials if not trial.helped}
+        return len(sets - lost) >= ENOUGH
+
+    @property
+    def support(self) -> str:
+        return "It helped on " + " and ".join(map(str, self.trials)) + "."
+
+    def applies(self, case: Case) -> bool:
+        """To runs made here under the published average, whose clients train."""
+        return case.folder is not None and case.setting.plain_mean and case.setting.trains
+
+    def command(self, case: Case) -> str:
         trust = ["--trust-code"] if case.own_code else []
         return join(["mooring", "fuse", *trust, str(case.folder), "--fusion", self.fusion])
 
 
-@dataclass(frozen=True)
-class TrainAgain:
-    """The same experiment by another method and fusion, in a folder beside the examined one."""
-
-    method: str
-    fusion: str
-
-    def command(self, case: Case, ill: Set[str]) -> str:
-        words = [f"method={self.method}", f"fusion={self.fusion}"]
-        return run_again(case, words, self.method) if ill else ""
+BY_FAMILIARITY = FuseAgain("familiarity", ())
+REMEDIES: dict[str, tuple[FuseAgain, ...]] = dict.fromkeys(
+    ("running-away", "capped", "unstable", "collapsed", "norm-domination", "never-seen"), (BY_FAMILIARITY,)
+)
 
 
-def run_again(case: Case, words: list[str], name: str) -> str:
-    if case.folder is None:
-        return ""
-    return join(["mooring", "run", str(case.folder / "experiment.yaml"), *words, f"out={case.folder}-{name}"])
-
-
-CLASS_EXPERT, BY_ENTROPY = FuseAgain("class-expert"), TrainAgain("v9", "class-expert")
-REMEDIES: dict[str, tuple[Remedy, ...]] = {  # the cheapest first
-    "running-away": (CLASS_EXPERT, BY_ENTROPY),
-    "capped": (CLASS_EXPERT, BY_ENTROPY),
-    "unstable": (CLASS_EXPERT, BY_ENTROPY),
-    "collapsed": (CLASS_EXPERT,),
-    "norm-domination": (CLASS_EXPERT,),
-    "never-seen": (CLASS_EXPERT,),
-}
-
-
-def remedy_for(kind: str, case: Case, ill: Set[str]) -> str:
-    """The first remedy for this kind that applies to the case."""
-    commands = (remedy.command(case, ill) for remedy in REMEDIES.get(kind, ()))
-    return next((command for command in commands if command), "")
+def remedy_for(kind: str, case: Case) -> FuseAgain | None:
+    """The first remedy for this kind of finding that was seen to help and applies to the case."""
+    return next((remedy for remedy in REMEDIES.get(kind, ()) if remedy.helps and remedy.applies(case)), None)

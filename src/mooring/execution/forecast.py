@@ -14,7 +14,7 @@ from mooring.processes import threads
 from mooring.types import ClientFacts, Progress
 from mooring.weighting.equilibrium import stability_limit
 
-SAFE = "method=v9 fusion=class-expert"  # was seen to be better wherever lambda had run away (docs/doctor.md)
+SAFE = "fusion=familiarity"  # its accuracy did not fall where lambda ran away (docs/doctor.md)
 TIMED_STEPS = 3
 LONG_STEP = 0.5  # seconds: what takes longer is not tried on more images
 USUAL_LOSS = 12.0  # an L_b that four FAFI terms rarely exceed; it enters the bound by its logarithm

@@ -125,7 +125,7 @@ def next_of_run(data: ReportData, run: Run) -> SummaryAnswer:
     """The doctor's first remedy, of what is ill before what is only noted; else more seeds; a log can only be read."""
     helped = next((finding for finding in run.diagnosis.findings if finding.remedy), None)
     if helped is not None:
-        return SummaryAnswer("What to do next", f"What was seen to help against {helped.kind}:", command=helped.remedy)
+        return SummaryAnswer("What to do next", helped.support, command=helped.remedy)
     folder = quote(data.folder)
     if run.experiment is None:
         return SummaryAnswer(

@@ -8,7 +8,18 @@ from mooring.reports.section import Section
 from mooring.reports.table import Cell, Table
 
 FEW = 3  # findings that are read at once; the first one stands at the top
-COLUMNS = ("experiment", "in runs", "severity", "finding", "in words", "clients", "from round", "evidence", "try")
+COLUMNS = (
+    "experiment",
+    "in runs",
+    "severity",
+    "finding",
+    "in words",
+    "clients",
+    "from round",
+    "evidence",
+    "try",
+    "tried on",
+)
 
 
 def findings(data: ReportData) -> Section:
@@ -39,4 +50,4 @@ def finding_row(run: Run, finding: Finding) -> tuple[Cell, ...]:
     clients = "all" if everybody else ", ".join(map(run.result.site, finding.clients)) or None
     evidence = finding.evidence[0].text if finding.evidence else None
     first = (finding.severity, finding.kind, finding.words)
-    return *first, clients, finding.round, evidence, finding.remedy or None
+    return *first, clients, finding.round, evidence, finding.remedy or None, finding.support or None
