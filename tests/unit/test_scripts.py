@@ -41,12 +41,20 @@ def test_the_picture_of_the_explosion_is_every_seed_of_its_study(study_folder, m
     monkeypatch.setattr(sys, "path", [str(DOCS), *sys.path])
     import make_explosion
 
-    columns = ("round", "accuracy", "raw lambda, client 0", "raw lambda, client 1", "accuracy, client 1")
-    rows = ((0, 0.5, 9.0, 12.0, 0.2), (1, None, 1e5, 13.0, None), (2, 0.25, 1e6, 14.0, 0.3))
+    columns = (
+        "round",
+        "accuracy",
+        "raw lambda, client 0",
+        "raw lambda, client 1",
+        "accuracy, client 1",
+        "prototype norm, client 0",
+    )
+    rows = ((0, 0.5, 9.0, 12.0, 0.2, 8.0), (1, None, 1e5, 13.0, None, 2.0), (2, 0.25, 1e6, 14.0, 0.3, 1.0))
     courses = tuple(PrintedTable("t", columns, rows, (seed,), name=f"V12 every round seed {seed}") for seed in (1, 2))
     study = replace(read_study(study_folder), courses=courses)
-    first, second, fused, _ = make_explosion.draw(study).axes
+    first, second, norms, _, fused, _ = make_explosion.draw(study).axes
     assert (first.get_title(), second.get_title(), first.get_yscale()) == ("seed 1", "seed 2", "log")
     assert [list(line.get_ydata()) for line in first.lines] == [[9.0, 1e5, 1e6], [12.0, 13.0, 14.0]]
-    assert [list(line.get_xdata()) for line in fused.lines] == [[], [0, 2], [0, 2]]
+    assert [list(line.get_ydata()) for line in norms.lines] == [[8.0, 2.0, 1.0], []]
+    assert [list(line.get_xdata()) for line in fused.lines] == [[], [0, 2], [], [0, 2]]
     assert "n = 2, seeds 1, 2" in make_explosion.footer(study)
