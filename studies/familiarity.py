@@ -7,7 +7,8 @@ limit left out are the validation images. No test image is read. One line per ru
 
     score_c(x) = sum_k w_kc r_k(x)^q cos(z_k(x), A_kc)
 
-w: how much a client counts (equal, its share of the data, its share of the class, or the square root of these);
+w: how much a client counts (equal, its share of the data, its share of the class, or a square root of these; or its
+share of the data for the classes that it holds);
 r: how familiar the image is to client k; q: the exponent; A: one set of prototypes for all clients, or each its own.
 """
 
@@ -105,12 +106,13 @@ def client_weights(kind: str, counts: Tensor) -> Tensor:
         "equal": torch.ones_like(counts),
         "share": share,
         "sqrt-share": share.sqrt(),
+        "share-if-held": share * (counts > 0),
         "class-share": by_class,
         "sqrt-class-share": by_class.sqrt(),
     }[kind]
 
 
-WEIGHTS = ("equal", "share", "sqrt-share", "class-share", "sqrt-class-share")
+WEIGHTS = ("equal", "share", "sqrt-share", "share-if-held", "class-share", "sqrt-class-share")
 
 
 def anchors(kind: str, clients: list[Measured], counts: Tensor) -> Tensor:
