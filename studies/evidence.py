@@ -1,12 +1,12 @@
 """The evidence on real images: run it, and keep its records with the code (results and events, no images, no weights).
 
-    nice -n 19 python studies/evidence.py run DATA [RUNS]    every step that is not finished, packed after each
-    python studies/evidence.py pack [RUNS]                   finished runs below RUNS (default: runs) -> evidence.tar.xz
-    python studies/evidence.py unpack [RUNS]                 and back: later commands find these runs finished
-    python studies/evidence.py list                          what the archive holds
+    nice -n 19 python studies/evidence.py run DATA    every step that is not finished, below runs/; packed after each
+    python studies/evidence.py pack [RUNS]            finished runs below RUNS (default: runs) -> evidence.tar.xz
+    python studies/evidence.py unpack [RUNS]          and back: later commands find these runs finished
+    python studies/evidence.py list                   what the archive holds
 
 DATA is the folder of CIFAR-10, CIFAR-100 and SVHN. All of it takes about a day of two cores. It can be interrupted and
-called again at any time: unpack first where RUNS is empty. With the records every table and page can be written again;
+called again at any time: unpack first where runs/ is empty. With the records every table and page can be written again;
 another fusion of the uploads needs the runs themselves. Packing adds to the archive and never removes from it.
 """
 
@@ -94,8 +94,8 @@ def count(content: dict[str, bytes]) -> int:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["run", data, *rest]:
-            run(Path(data), Path(*rest) if rest else Path("runs"))
+        case ["run", data]:
+            run(Path(data), Path("runs"))
         case ["pack", *rest]:
             pack(Path(*rest) if rest else Path("runs"))
         case ["unpack", *rest]:
