@@ -107,13 +107,10 @@ def test_the_terminal_tells_severity_evidence_and_remedy_in_this_order(cli, well
     for finding in told["findings"]:
         assert list(finding) == ["kind", "severity", "words", "evidence", "remedy", "support"]
     finding = finding_of(told, "never-seen")
-    assert finding["remedy"] == shlex.join(["mooring", "fuse", str(well), "--fusion", "familiarity"])
     lines = out.splitlines()
     first = lines.index(f"note  {finding['words']} (never-seen)")
-    assert lines[first + 1 : first + 3] == [
-        f"      {finding['evidence'][0]['text']}",
-        f"      Try: {finding['remedy']}",
-    ]
+    assert lines[first + 1] == f"      {finding['evidence'][0]['text']}"
+    assert ("Try:" in out) == any(finding["remedy"] for finding in told["findings"])
     assert max(len(line) for line in lines[1:] if "Try:" not in line) <= 80
 
 
@@ -121,7 +118,6 @@ def test_the_report_tells_severity_evidence_and_remedy_in_this_order(cli, well, 
     assert cli("report", well, "--format", "markdown", "--out", tmp_path / "page.md")[0] == 0
     page = (tmp_path / "page.md").read_text("utf-8").replace("\\_", "_")
     assert "| severity | finding | in words | clients | from round | evidence | try | tried on |" in page
-    assert f"| mooring fuse {well} --fusion familiarity | It helped on " in page
 
 
 def test_a_plan_is_examined_before_it_runs(cli, tmp_path):
@@ -133,9 +129,6 @@ def test_a_plan_is_examined_before_it_runs(cli, tmp_path):
     assert told["upload_bytes"] == pytest.approx(80_000, rel=0.1)
     assert told["minutes"] > 0
     assert not (tmp_path / "runs").exists()
-    assert finding_of(told, "can-run-away")["remedy"] == "mooring run method=v12 fusion=familiarity"
-    _, told = examined(cli, "method=v12", "weight.guard.kind=bound", "weight.guard.maximum=1e5")
-    assert "fusion=familiarity" in finding_of(told, "can-run-away")["remedy"]
     _, told = examined(cli, "method=v10-remedied", "training.rounds=2")
     assert "lagging" in {f["kind"] for f in told["findings"]}
     _, told = examined(cli, "method=v12-gamma")

@@ -12,7 +12,7 @@ import mooring.doctor
 from mooring import load
 from mooring.doctor import Case, case_of_log, examine, read_case
 from mooring.doctor.case import TrainingSetup
-from mooring.doctor.remedies import BY_FAMILIARITY, REMEDIES, FuseAgain, Trial
+from mooring.doctor.remedies import REMEDIES, FuseAgain, Trial, remedy_for
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, ClientStarted
 from mooring.execution import forecast, prepare
@@ -281,41 +281,53 @@ def test_classes_that_were_never_seen_are_a_note():
     assert not finding.ill
 
 
+HELPED = ((0.3, 0.3, 0.3), (0.6, 0.7, 0.5))
+FAMILIARITY = FuseAgain("familiarity", (Trial("SVHN", "v12", *HELPED), Trial("CIFAR-10", "v4", *HELPED)))
+
+
 def test_remedies_act_on_the_examined_run_and_can_be_pasted():
     sick = replace(course("v12", *EXPLODING, fused=[0.6, 0.6, 0.5, 0.4, 0.4]), folder=Path("my runs/v12"))
-    assert found(sick, "running-away").remedy == "mooring fuse 'my runs/v12' --fusion familiarity"
-    assert found(sick, "running-away").support == BY_FAMILIARITY.support
-    assert "--trust-code" in found(replace(sick, own_code=True), "running-away").remedy
-    assert found(replace(sick, folder=None), "running-away").remedy == "", "a log cannot be fused"
+    assert FAMILIARITY.applies(sick)
+    assert FAMILIARITY.command(sick) == "mooring fuse 'my runs/v12' --fusion familiarity"
+    assert "--trust-code" in FAMILIARITY.command(replace(sick, own_code=True))
+    assert not FAMILIARITY.applies(replace(sick, folder=None)), "a log cannot be fused"
 
 
-def test_another_fusion_is_proposed_only_for_the_published_average_of_trained_clients():
+def test_another_fusion_applies_only_to_the_published_average_of_trained_clients():
     sick = replace(course("v12", *EXPLODING, fused=[0.6, 0.3]), folder=Path("my runs/v12"))
-    for setting_ in (replace(sick.setting, plain_mean=False), replace(sick.setting, trains=False)):
-        assert found(replace(sick, setting=setting_), "running-away").remedy == ""
+    for other in (replace(sick.setting, plain_mean=False), replace(sick.setting, trains=False)):
+        assert not FAMILIARITY.applies(replace(sick, setting=other))
 
 
-def test_every_remedy_helped_in_every_run_on_two_real_data_sets():
-    for remedy in {remedy for row in REMEDIES.values() for remedy in row}:
-        helped = {trial.data for trial in remedy.trials if trial.helped}
-        assert len(helped - {"digits"}) >= 2
-        assert remedy.helps
-        assert all(data in remedy.support for data in helped)
+def test_a_remedy_says_on_which_runs_it_helped():
+    assert FAMILIARITY.support == (
+        "It helped on SVHN (v12: 0.30 -> 0.60, better in 3 of 3 runs) and CIFAR-10 (v4: 0.30 -> 0.60, better in 3 of 3 "
+        "runs)."
+    )
+
+
+def test_what_is_proposed_helped_in_every_run_on_two_real_data_sets():
+    """Proposed for a run that would take any of them; today's trials may be too few for any."""
+    sick = replace(course("v12", *EXPLODING, fused=[0.6, 0.3]), folder=Path("my runs/v12"))
+    for kind in REMEDIES:
+        remedy = remedy_for(kind, sick)
+        assert remedy is None or len({trial.data for trial in remedy.trials if trial.helped} - {"digits"}) >= 2
 
 
 @pytest.mark.parametrize(
     "after, helps",
-    [((0.5, 0.6), True), ((0.5, 0.2), False), ((0.3, 0.3), False)],
+    [((0.5, 0.6, 0.4), True), ((0.5, 0.6, 0.2), False), ((0.3, 0.3, 0.3), False)],
     ids=["better in every run", "worse in one run", "no better"],
 )
 def test_a_remedy_that_failed_on_one_of_two_data_sets_is_not_proposed(after, helps):
-    trials = (Trial("SVHN", "v12", (0.3, 0.3), (0.6, 0.7)), Trial("CIFAR-10", "v4", (0.3, 0.3), after))
+    trials = (Trial("SVHN", "v12", *HELPED), Trial("CIFAR-10", "v4", HELPED[0], after))
     assert FuseAgain("familiarity", trials).helps is helps
 
 
-def test_one_data_set_is_not_enough_for_a_remedy():
-    trials = (Trial("SVHN", "v12", (0.3,), (0.6,)), Trial("SVHN", "v4", (0.3,), (0.6,)))
-    assert not FuseAgain("familiarity", trials).helps
+def test_one_data_set_or_fewer_than_three_runs_are_not_enough_for_a_remedy():
+    assert not FuseAgain("familiarity", (Trial("SVHN", "v12", *HELPED), Trial("SVHN", "v4", *HELPED))).helps
+    two = Trial("CIFAR-10", "v4", (0.3, 0.3), (0.6, 0.6))
+    assert not FuseAgain("familiarity", (Trial("SVHN", "v12", *HELPED), two)).helps
 
 
 def test_the_floor_of_supcon_by_hand():

@@ -90,14 +90,20 @@ def test_standardised_sum_by_hand(uploads, server, images):
 
 def test_familiarity_by_hand(uploads, server, images):
     predictor = Familiarity(exponent=3.0)(uploads, server)
-    total = 0
+    prototypes = torch.stack([upload.tensors[PROTOTYPES] for upload in uploads])
+    anchors = F.normalize((prototypes / prototypes.norm(dim=2, keepdim=True)).sum(0))
+    scores, weights = 0, 0
     for upload, network in zip(uploads, predictor.networks(), strict=True):
         f = network.embed(images)
         length = f.norm(dim=1, keepdim=True)
-        total = total + upload.samples / 52 * (length / upload.tensors[FEATURE_NORM][0]) ** 3 * f / length
-    prototypes = torch.stack([upload.tensors[PROTOTYPES] for upload in uploads])
-    anchors = F.normalize((prototypes / prototypes.norm(dim=2, keepdim=True)).sum(0))
-    torch.testing.assert_close(predictor(images), F.normalize(total) @ anchors.T, atol=1e-5, rtol=1e-4)
+        weight = upload.samples / 52 * (length / upload.tensors[FEATURE_NORM][0]) ** 3
+        scores = scores + weight * (upload.tensors[LABEL_COUNTS] > 0) * (f / length @ anchors.T)
+        weights = weights + weight
+    unseen = sum(upload.tensors[LABEL_COUNTS] for upload in uploads) == 0
+    expected = torch.where(unseen, -1.0, scores / weights)
+    assert unseen.any()
+    assert not unseen.all()
+    torch.testing.assert_close(predictor(images), expected, atol=1e-5, rtol=1e-4)
 
 
 def test_familiarity_does_not_depend_on_the_scale_of_a_clients_features(uploads, server, images):

@@ -1,7 +1,8 @@
 """What the doctor proposes: only what helped on real images, with the runs it was tried on.
 
 A remedy is a command that can be pasted and that acts on the examined run. It is proposed only if it helped in every
-run on at least two real data sets. The trials are measured by studies/advice.py and shown in docs/doctor.md.
+run on at least two real data sets, three runs or more on each. studies/advice.py measures the trials. Until enough runs
+are measured the doctor proposes nothing.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from statistics import fmean
 from mooring.doctor.case import Case
 
 ENOUGH = 2  # real data sets on which a remedy must have helped in every run
+RUNS = 3  # on each of them, at least
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,9 @@ class Trial:
 
     @property
     def helped(self) -> bool:
-        return all(after > before for before, after in zip(self.before, self.after, strict=True))
+        return len(self.before) >= RUNS and all(
+            after > before for before, after in zip(self.before, self.after, strict=True)
+        )
 
     def __str__(self) -> str:
         better = sum(after > before for before, after in zip(self.before, self.after, strict=True))

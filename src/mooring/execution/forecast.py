@@ -14,7 +14,6 @@ from mooring.processes import threads
 from mooring.types import ClientFacts, Progress
 from mooring.weighting.equilibrium import stability_limit
 
-SAFE = "fusion=familiarity"  # its accuracy did not fall where lambda ran away (docs/doctor.md)
 TIMED_STEPS = 3
 LONG_STEP = 0.5  # seconds: what takes longer is not tried on more images
 USUAL_LOSS = 12.0  # an L_b that four FAFI terms rarely exceed; it enters the bound by its logarithm
@@ -104,7 +103,6 @@ def can_run_away(facts: list[ClientFacts], largest: float, limit: float) -> Fore
     return Forecast(
         "can-run-away",
         f"lambda can run away, first where there are most steps (clients {', '.join(order[:5])})",
-        remedy=SAFE,
         evidence=f"nothing bounds it below {three_digits(largest)}, SGD follows it up to {three_digits(limit)}",
     )
 

@@ -8,57 +8,62 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion.base import Fusion, FusionGroup, Made, Server, prototypes_of
+from mooring.fusion.base import LOWEST_COSINE, Fusion, FusionGroup, Made, Server, label_counts_of, prototypes_of
 from mooring.fusion.ensemble import Ensemble, Members
 from mooring.schema import Doc, NonNegative
 from mooring.types import Upload
-from mooring.uploads import Encoder, Parts, Prototypes
+from mooring.uploads import Encoder, LabelCounts, Parts, Prototypes
 from mooring.uploads.embeddings import FEATURE_NORM, FeatureNorm
 
 SHORTEST = 1e-6  # a network whose features all vanish finds nothing familiar
+LEAST = 1e-30  # of a sum of weights: where nothing is familiar to anybody, all scores are 0
 
 
 class FamiliarityPredictor(Ensemble):
     kind: ClassVar[str] = "familiarity"
-    holds: ClassVar[tuple[str, ...]] = ("prototypes", "norms", "exponent")
-    sides: ClassVar[tuple[int, ...]] = (2, 1, 0)
+    holds: ClassVar[tuple[str, ...]] = ("prototypes", "norms", "held", "exponent")
+    sides: ClassVar[tuple[int, ...]] = (2, 1, 2, 0)
     prototypes: Tensor  # A, (C, d), unit norm
     norms: Tensor  # mean |f_k| over client k's own images, (K,)
+    held: Tensor  # h, (K, C), 1 where the client has images of the class, else 0
     exponent: Tensor  # q, ()
 
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
-        features = torch.zeros(())
-        for share, norm, f in zip(self.shares, self.norms, embeddings, strict=True):
-            familiarity = (f.norm(dim=1, keepdim=True) / norm) ** self.exponent  # r^q, (B, 1)
-            features = features + share * familiarity * F.normalize(f)
-        return F.normalize(features) @ self.prototypes.T
+        scores = weights = torch.zeros(())
+        for share, norm, held, f in zip(self.shares, self.norms, self.held, embeddings, strict=True):
+            weight = share * (f.norm(dim=1, keepdim=True) / norm) ** self.exponent  # n_k/n r_k^q, (B, 1)
+            scores = scores + weight * held * (F.normalize(f) @ self.prototypes.T)
+            weights = weights + weight
+        return (scores / weights.clamp(min=LEAST)).masked_fill(self.held.sum(0) == 0, LOWEST_COSINE)
 
 
 @dataclass(frozen=True)
 class Familiarity(Fusion):
-    """score_c(x) = F(x)/|F(x)| . A_c,  F(x) = sum_k n_k/n r_k(x)^q z_k(x),  r_k(x) = |f_k(x)| / mean of |f_k| at k.
+    """score_c(x) = sum_k w_k(x) h_kc cos(f_k(x), A_c) / sum_k w_k(x),  w_k(x) = n_k/n r_k(x)^q
 
-    A raw feature is longest for images like those the client was trained on, so its length says how familiar an image
-    is to the client. The mean length over the client's own images is uploaded with its model. A is the unit mean of the
-    clients' unit prototypes, so a prototype's norm has no influence. With q = 0, F is a plain average of unit features.
+    r_k(x) = |f_k(x)| / mean of |f_k| over client k's images: a raw feature is longest for images like those the client
+    was trained on, so its length says how familiar an image is to the client. The mean is uploaded with the model.
+    h_kc is 1 where client k has images of class c: a client votes only for classes that it knows. A is the unit mean of
+    the clients' unit prototypes, so a prototype's norm has no influence. A class without training images scores -1.
     """
 
     kind: ClassVar[str] = "familiarity"
     group: ClassVar[FusionGroup] = "ensembles: every prediction runs all clients' encoders"
     about: ClassVar[str] = (
-        "average of unit features, weighted by data share and by how familiar the image is to the client"
+        "each client votes for its own classes, weighted by data share and by how familiar the image is to it"
     )
     reference: ClassVar[str] = "Mooring, 2026"
     makes: ClassVar[Made] = (FamiliarityPredictor,)
-    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FeatureNorm()})
-    exponent: Annotated[
-        NonNegative, Doc("how strongly familiarity counts; 0 gives a plain average of unit features")
-    ] = 3.0
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts(), FeatureNorm()})
+    exponent: Annotated[NonNegative, Doc("how strongly familiarity counts; 0 weights clients by data share alone")] = (
+        3.0
+    )
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> "FamiliarityPredictor":
         return FamiliarityPredictor(
             Members.of(uploads, server.blueprint),
             prototypes=F.normalize(F.normalize(prototypes_of(uploads), dim=2).mean(0)),
             norms=torch.stack([upload.tensors[FEATURE_NORM][0] for upload in uploads]).clamp(min=SHORTEST),
+            held=(label_counts_of(uploads) > 0).float(),
             exponent=torch.tensor(float(self.exponent)),
         )
