@@ -68,7 +68,7 @@ def test_short_names_reach_the_note_settings(cli):
         (["method=v6", "bank.size=0"], "method.bank.size=0: must be 1 or more"),
         (["method=v6", "bank=null"], "the term bank-contrast needs bank and there is none"),
         (["method=v6", "data.public_ratio=0"], "data.public_ratio=0.0: the feature bank of v6 has no public images"),
-        (["method=v6", "data.public_ratio=1"], "data.public_ratio=1: must be less than 1"),
+        (["method=v6", "data.public_ratio=1"], "data.public_ratio=1: must be 0 or more, below 1"),
         (["method=v6", "bank.teacher_epochs=-1"], "method.bank.teacher_epochs=-1: must be 0 or more"),
         (["method=two-stage-aligned", "bank.labelled=false"], "needs bank labels"),
         (["method=memory-bank", "method.client.memory=0"], "the term memory-contrast needs memory"),

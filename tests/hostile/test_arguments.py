@@ -78,9 +78,16 @@ def test_several_paths_are_a_factor_as_they_stand():
     assert values_of("a #b,{c", "data.root") == ("a #b", "{c")
 
 
+def named_types(annotation):
+    """The annotation and everything inside its unions, tuples and `Annotated`."""
+    yield annotation
+    for inner in get_args(annotation):
+        yield from named_types(inner)
+
+
 def path_keys(annotation, key, above=()):
     """Every key of the configuration that holds a path, through all parts of the house; one within itself once."""
-    for family in (annotation, *get_args(annotation)):
+    for family in named_types(annotation):
         if above.count(family) > 1:
             continue
         for cls in PART_KINDS[family].kinds.values() if family in PART_KINDS else [family]:

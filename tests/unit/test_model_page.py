@@ -105,4 +105,4 @@ def test_a_fusion_of_files_tells_what_each_site_adds(cli, tmp_path, monkeypatch)
     assert "other.html: a page for people" in out
     assert (tmp_path / "other.html").read_text("utf-8") == page
     code, _, err = cli("fuse-files", "job.mooring", *files, "--data", "held")
-    assert (code, "say --report too" in err) == (2, True)
+    assert (code, "add --report" in err) == (2, True)

@@ -371,7 +371,7 @@ def test_a_changed_record_of_a_sweep_is_rejected(sweep_folder, tmp_path):
     damages = {
         changed: "changed since it was written",
         "{": "is not valid JSON",
-        "{}": "sweep.json: members is missing",
+        "{}": "sweep.json: members: is required and missing",
     }
     for text, problem in damages.items():
         record.write_text(text)
