@@ -143,7 +143,7 @@ def counted(told: list[Diagnosis]) -> str:
 
 
 def remedies() -> Iterator[str]:
-    yield "| tried | on | before | after | better in | proposed |"
+    yield "| tried | on | before | after | better in | proposed then |"
     yield "|---|---|---|---|---|---|"
     kinds: dict[str, list[Path]] = {"had collapsed": [], "moored, nothing ill": [], "ill, not collapsed": [], "v4": []}
     for folder in (folder for name in JUDGED for folder in finished(name)):
