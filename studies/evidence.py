@@ -20,7 +20,7 @@ from pathlib import Path
 
 ARCHIVE = Path(__file__).parent / "evidence.tar.xz"
 OF_A_RUN = ("environment.json", "events.jsonl", "experiment.yaml", "result.json")
-BELOW = ("studies", "bench", "precision")  # folders of RUNS that hold evidence
+BELOW = ("studies", "bench", "precision", "explore")  # folders of RUNS that hold evidence
 STUDIES = Path(__file__).parent
 STEPS: tuple[tuple[str, ...], ...] = (  # most wanted first
     ("study", "5"),

@@ -26,7 +26,7 @@ from mooring.data.images import batches
 from mooring.fusion import LinearHeadFusion, Server
 from mooring.models.backbones import DigitsNet, ResNet8
 from mooring.models.feature_maps import EncoderFeatures, FeatureMap, RandomFilters
-from mooring.models.feature_maps.reduction import reduced, reduction
+from mooring.models.feature_maps.synthetic import reduced, reduction
 from mooring.models.heads import RawPrototypes
 from mooring.models.network import Blueprint
 from mooring.record.files import write_atomically

@@ -1,7 +1,9 @@
 """What writes pages of the documentation reads runs as everybody does."""
 
+import ast
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,19 @@ from mooring.notes.study_record import PrintedTable, read_study
 from mooring.record import RunFolder
 
 DOCS = Path(__file__).parents[2] / "docs"
+
+
+SCRIPTS = [file for room in ("studies", "docs", "benchmarks") for file in sorted((DOCS.parent / room).rglob("*.py"))]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_every_name_that_a_script_takes_from_the_package_is_there(script):
+    """Scripts run for hours and are not run by the suite: a moved module must not break them unseen."""
+    for node in ast.walk(ast.parse(script.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "mooring":
+            module = import_module(str(node.module))
+            missing = [name.name for name in node.names if not hasattr(module, name.name)]
+            assert missing == [], node.module
 
 
 def test_the_bench_tells_a_runs_own_fusion_as_mooring_fuse_would(v12_run):
