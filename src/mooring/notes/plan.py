@@ -59,7 +59,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Scales:
-    """`quick` takes minutes on two cores, `cpu` less than an hour, `full` is the note's own setting."""
+    """`quick` takes minutes on two cores, `cpu` hours, `full` is the note's own setting."""
 
     quick: Scale
     cpu: Scale
