@@ -83,6 +83,8 @@ def familiarity(kind: str, client: Measured) -> Tensor:
     own, asked = client.own, client.asked
     if kind == "norm":
         return asked.norm / own.norm.mean()
+    if kind == "norm-and-cosine":
+        return familiarity("norm", client) * familiarity("own-cosine", client)
     if kind == "energy":
         return (asked.logits.logsumexp(1) / own.logits.logsumexp(1).mean()).clamp(min=1e-6)
     held = F.normalize(client.prototypes)[client.counts > 0]
@@ -95,7 +97,7 @@ def familiarity(kind: str, client: Measured) -> Tensor:
     return (typical / distance).clamp(max=10)
 
 
-FAMILIARITIES = ("norm", "energy", "own-cosine", "mahalanobis")
+FAMILIARITIES = ("norm", "energy", "own-cosine", "norm-and-cosine", "mahalanobis")
 
 
 def client_weights(kind: str, counts: Tensor) -> Tensor:
