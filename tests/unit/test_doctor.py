@@ -306,12 +306,11 @@ def test_a_remedy_says_on_which_runs_it_helped():
     )
 
 
-def test_what_is_proposed_helped_in_every_run_on_two_real_data_sets():
-    """Proposed for a run that would take any of them; today's trials may be too few for any."""
+def test_nothing_is_proposed_until_trials_show_that_it_helps():
     sick = replace(course("v12", *EXPLODING, fused=[0.6, 0.3]), folder=Path("my runs/v12"))
-    for kind in REMEDIES:
-        remedy = remedy_for(kind, sick)
-        assert remedy is None or len({trial.data for trial in remedy.trials if trial.helped} - {"digits"}) >= 2
+    for kind, remedies in REMEDIES.items():
+        assert (remedy_for(kind, sick) is not None) == any(remedy.helps for remedy in remedies), kind
+    assert found(sick, "running-away").remedy == "", "no remedy has enough trials yet"
 
 
 @pytest.mark.parametrize(
