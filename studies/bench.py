@@ -3,7 +3,7 @@
     python studies/bench.py                     everything that is not finished, then docs/bench.md
     python studies/bench.py statistics SET...   sums over fixed features: one pass over the images, then every division
     python studies/bench.py public              an encoder that the server trains on a public tenth
-    python studies/bench.py trained SET...      methods whose clients train, 20,000 images
+    python studies/bench.py trained SET...      methods whose clients train, 10,000 images
     python studies/bench.py fusions RULE...     every fusion over the same clients, on the digits
     python studies/bench.py write               docs/bench.md from whatever is finished
 

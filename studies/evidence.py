@@ -24,8 +24,7 @@ BELOW = ("studies", "bench", "precision", "explore")  # folders of RUNS that hol
 STUDIES = Path(__file__).parent
 STEPS: tuple[tuple[str, ...], ...] = (  # most wanted first
     ("study", "5"),
-    ("bench", "svhn"),
-    ("bench", "cifar10"),
+    ("bench", "trained"),
     ("study", "2"),
     ("study", "4"),
     ("study", "1"),
@@ -41,7 +40,7 @@ def run(data: Path, runs: Path) -> None:
     for kind, name in STEPS:
         command = {
             "study": [mooring, "study", name, "scale=cpu", f"out={runs / 'studies' / f'{name}-cpu'}", "--quiet"],
-            "bench": [sys.executable, str(STUDIES / "bench.py"), "trained", name],
+            "bench": [sys.executable, str(STUDIES / "bench.py"), name],
         }[kind]
         print(f"{kind} {name}", flush=True)
         ended = subprocess.run(command, env=here, check=False)
