@@ -9,8 +9,7 @@ import torch
 from benchmarks.process import apart, cpu_seconds
 from benchmarks.table import Goal, Say, Table
 from mooring import load, run
-from mooring.data.fashion_mnist import FashionMnist
-from mooring.data.images import ImageSet
+from mooring.data import FashionMnist, ImageSet
 from mooring.events import ClientRecord, ClientStarted, Event
 
 IMAGES = 20_000

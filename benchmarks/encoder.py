@@ -13,11 +13,7 @@ from benchmarks.images import write_images
 from benchmarks.process import apart, memory_watched
 from benchmarks.table import Goal, Say, Table
 from mooring import load, run
-from mooring.models.backbones import DigitsNet
-from mooring.models.feature_maps import EncoderFeatures
-from mooring.models.feature_maps.encoder import ENLARGED
-from mooring.models.heads import Linear
-from mooring.models.network import Blueprint
+from mooring.models import ENLARGED, Blueprint, DigitsNet, EncoderFeatures, Linear
 
 FAST, USUAL, SHARP = (
     EncoderFeatures("efficientnet-lite0", pixels=96),

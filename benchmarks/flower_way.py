@@ -20,10 +20,8 @@ from torch.utils.data import DataLoader, TensorDataset
 from benchmarks.images import CLASSES
 from benchmarks.plain import PlainNetwork
 from mooring.client import Training
-from mooring.engines.flower.settings import ready
-from mooring.models.backbones import ResNet8
-from mooring.models.heads import Linear
-from mooring.models.network import Blueprint, Network
+from mooring.engines.flower._settings import ready
+from mooring.models import Blueprint, Linear, Network, ResNet8
 
 BLUEPRINT = Blueprint(ResNet8(), Linear(), (3, 32, 32), tuple(map(str, range(CLASSES))), (0.0,), (1.0,))
 LAYOUTS: dict[str, Callable[[], PlainNetwork | Network]] = {

@@ -11,10 +11,9 @@ from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring import load, run
 from mooring.execution import FinishedRun
-from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion, fuse
-from mooring.fusion.base import Server
+from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion, Server, fuse
 from mooring.types import Upload
-from mooring.uploads.codec import encode
+from mooring.uploads import encode
 
 RULES: dict[str, Fusion] = {kind: rule() for kind, rule in FUSIONS.items()} | {
     f"{rule.kind}, one lesson of {rule.lessons}": replace(

@@ -23,9 +23,7 @@ from mooring import load, run
 from mooring.evaluate import BATCH as EVALUATED
 from mooring.events import ClientStarted, Event
 from mooring.losses import FAFI
-from mooring.models.backbones import ResNet8
-from mooring.models.heads import RawPrototypes, simplex_etf
-from mooring.models.network import Blueprint
+from mooring.models import Blueprint, RawPrototypes, ResNet8, simplex_etf
 from mooring.processes import keep_freed_memory
 from mooring.types import Progress, Step, View
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from mooring.models.network import Blueprint
+from mooring.models import Blueprint
 from mooring.types import View
 
 

@@ -9,12 +9,9 @@ import torch
 import torch.nn.functional as F
 
 from benchmarks.table import Goal, Say, Table
-from mooring.client import ClientJob, Training
-from mooring.client.loop import facts_of, train_step
-from mooring.client.state import ClientState
+from mooring.client import ClientJob, ClientState, Training, facts_of, train_step
 from mooring.methods import METHODS
-from mooring.models.backbones import BACKBONES
-from mooring.models.network import Blueprint
+from mooring.models import BACKBONES, Blueprint
 from mooring.processes import keep_freed_memory
 from mooring.seeds import generator
 from mooring.types import Progress

@@ -11,15 +11,13 @@ from benchmarks.process import apart
 from benchmarks.table import Goal, Say, Table
 from mooring import load
 from mooring.client import ClientJob, run_client
-from mooring.data.digits import Digits
-from mooring.data.sites import InMemorySite
+from mooring.data import Digits, InMemorySite
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import silent
 from mooring.execution import prepare
 from mooring.fusion import Server
 from mooring.processes import threads
-from mooring.record import RunFolder, StoredUploads, UploadRecord, write_upload
-from mooring.record.files import Unsynced
+from mooring.record import RunFolder, StoredUploads, Unsynced, UploadRecord, write_upload
 from mooring.seeds import generator
 
 IMAGES = 8  # at each site, drawn from the digits

@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
-from mooring.notes.study_record import PrintedTable, StudyRecord, read_study
+from mooring.notes import PrintedTable, StudyRecord, read_study
 from mooring.record import RunFolder
-from mooring.reports.table import Cell
+from mooring.reports import Cell
 
 PICTURE = Path(__file__).parent / "explosion.svg"
 COURSE = "V12 every round seed {}"  # as studies/5-explosions.yaml names them

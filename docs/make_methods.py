@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from mooring import METHODS, load, run
 from mooring.errors import StoreError
-from mooring.methods.baselines import BASELINES, MOORING, STATISTICS
+from mooring.methods import BASELINES, MOORING, STATISTICS
 from mooring.record import Result
 
 SEED = 1

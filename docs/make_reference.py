@@ -19,13 +19,10 @@ from mooring import METHODS, load
 from mooring.cli import app
 from mooring.cli.help import LEFT, RIGHT
 from mooring.cli.methods import uploads_of
-from mooring.config.part_kinds import PART_KINDS
-from mooring.config.settings import BELOW, OF_METHOD, SECTIONS, of_section
-from mooring.federation.explain import explained
-from mooring.federation.withheld_counts import counting
-from mooring.fusion import FUSIONS, Fusion
-from mooring.fusion.base import ENSEMBLES
-from mooring.models.network import Blueprint
+from mooring.config import BELOW, OF_METHOD, PART_KINDS, SECTIONS, of_section
+from mooring.federation import counting, explain_tensors
+from mooring.fusion import ENSEMBLES, FUSIONS, Fusion
+from mooring.models import Blueprint
 from mooring.uploads import Parts, expected_of
 
 HERE = Path(__file__).parent
@@ -94,7 +91,7 @@ def sent(overrides: list[str], needs: Parts | None = None) -> tuple[str, str]:
 
 @cache
 def told(needs: Parts, blueprint: Blueprint) -> tuple[str, str]:
-    blocks = explained(expected_of(needs, blueprint))
+    blocks = explain_tensors(expected_of(needs, blueprint))
     words = "; ".join(f"{block.sentence} ({block.bytes:,})" for block in blocks)
     return words, f"{sum(block.bytes for block in blocks):,}"
 

@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 from mooring import load, run
-from mooring.data.images import ImageSet
+from mooring.data import ImageSet
 from mooring.evaluate import batch_by_batch
-from mooring.execution.other_fusions import FinishedRun
+from mooring.execution import FinishedRun
 from mooring.fusion import Server
 from mooring.fusion import fuse as fused
-from mooring.uploads.model import rebuild
+from mooring.uploads import rebuild
 
 SEEDS = (1, 2, 3)
 RUNS = Path("runs/experts")

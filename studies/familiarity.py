@@ -24,10 +24,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.data.images import ImageSet, batches
-from mooring.execution.other_fusions import FinishedRun
-from mooring.models.network import Network
-from mooring.uploads.model import rebuild
+from mooring.data import ImageSet, batches
+from mooring.execution import FinishedRun
+from mooring.models import Network
+from mooring.uploads import rebuild
 
 MOST = 5000  # validation images, evenly over those left out
 EXPONENTS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0)

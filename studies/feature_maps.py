@@ -19,14 +19,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from mooring import load
-from mooring.data.images import ImageSet, batches
-from mooring.fusion.linear_head import gaussian_scores
-from mooring.fusion.solvers import Ridge, standardised
-from mooring.models.feature_maps import FeatureMap
-from mooring.models.network import Blueprint
+from mooring.data import ImageSet, batches
+from mooring.fusion import Ridge, gaussian_scores, standardised
+from mooring.models import Blueprint, FeatureMap
 from mooring.schema import by_file_hash, digest, to_tree
 from mooring.seeds import generator
-from mooring.uploads.moments import BATCH, Totals
+from mooring.uploads import BATCH, Totals
 
 KEPT = Path("runs/feature_maps")
 FITTED = 0.8

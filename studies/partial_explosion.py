@@ -18,9 +18,9 @@ import torch
 import torch.nn.functional as F
 
 from mooring.evaluate import evaluate
-from mooring.execution.other_fusions import FinishedRun
+from mooring.execution import FinishedRun
 from mooring.fusion import FUSIONS
-from mooring.models.network import PROTOTYPES
+from mooring.models import PROTOTYPES
 from mooring.record import RunFolder
 from mooring.types import Upload
 

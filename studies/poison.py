@@ -14,18 +14,14 @@ from statistics import fmean, stdev
 import torch
 from torch import Tensor
 
-from mooring.data.digits import Digits
-from mooring.data.images import ImageSet
+from mooring.data import Digits, ImageSet
 from mooring.errors import MooringError
 from mooring.evaluate import measure
-from mooring.federation.checks import suspects
+from mooring.federation import suspects
 from mooring.fusion import LinearHeadFusion, Server, admit, fuse
-from mooring.models.backbones import DigitsNet
-from mooring.models.feature_maps import RandomFilters
-from mooring.models.heads import RawPrototypes
-from mooring.models.network import Blueprint
+from mooring.models import Blueprint, DigitsNet, RandomFilters, RawPrototypes
 from mooring.types import Upload
-from mooring.uploads.moments import Moments
+from mooring.uploads import Moments
 
 HEAD = LinearHeadFusion(RandomFilters(16))
 PART = Moments(HEAD.map, "shared", HEAD.precision)

@@ -21,19 +21,23 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from mooring.data.catalogue import SOURCES
-from mooring.data.images import batches
+from mooring.data import SOURCES, batches
 from mooring.fusion import LinearHeadFusion, Server
-from mooring.models.backbones import DigitsNet, ResNet8
-from mooring.models.feature_maps import EncoderFeatures, FeatureMap, RandomFilters
-from mooring.models.feature_maps.synthetic import reduced, reduction
-from mooring.models.heads import RawPrototypes
-from mooring.models.network import Blueprint
-from mooring.record.files import write_atomically
+from mooring.models import (
+    Blueprint,
+    DigitsNet,
+    EncoderFeatures,
+    FeatureMap,
+    RandomFilters,
+    RawPrototypes,
+    ResNet8,
+    reduced,
+    reduction,
+)
+from mooring.record import write_atomically
 from mooring.seeds import generator
 from mooring.types import Upload
-from mooring.uploads.noised import NoisedMoments
-from mooring.uploads.privacy import Privacy
+from mooring.uploads import NoisedMoments, Privacy
 
 SETS: dict[str, tuple[str, FeatureMap, int, int]] = {  # the source, the map, images to fit, images set apart
     "digits": ("digits", RandomFilters(), 1150, 287),

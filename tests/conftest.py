@@ -15,16 +15,16 @@ from report_folders import SHORT, relabelled, write_members
 from mooring import load, run
 from mooring.cli import main
 from mooring.client import ClientJob, Training
-from mooring.client.bank import stand_in
-from mooring.data.digits import Digits
-from mooring.data.images import ImageSet
-from mooring.federation.keys import HOME
+from mooring.client._bank import stand_in
+from mooring.data._digits import Digits
+from mooring.data._images import ImageSet
+from mooring.federation._keys import HOME
 from mooring.methods import METHODS
-from mooring.models.backbones import DigitsNet
-from mooring.models.network import Blueprint
-from mooring.notes.study_record import DecidedClaim, PrintedTable, StudyRecord, write_study
+from mooring.models._backbones import DigitsNet
+from mooring.models._network import Blueprint
+from mooring.notes._study_record import DecidedClaim, PrintedTable, StudyRecord, write_study
 from mooring.processes import start_early
-from mooring.reports.table import Plot, PlottedLine, Quoted, Spread
+from mooring.reports._table import Plot, PlottedLine, Quoted, Spread
 from mooring.uploads import Encoder, LabelCounts, Prototypes
 
 torch.set_num_threads(1)
@@ -80,7 +80,7 @@ def shard_of(digits):
 @pytest.fixture(scope="session")
 def forking():
     """The process that forks the workers of all tests here, with everything imported that any of them needs."""
-    start_early("mooring.sweep.worker")
+    start_early("mooring.sweep._worker")
 
 
 @pytest.fixture

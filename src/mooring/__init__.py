@@ -10,7 +10,8 @@ An experiment is loaded, run, and answers with a record; `METHODS` are the metho
 >>> METHODS["v7"].about
 'lambda = 5, faded out linearly'
 
-Names here and in `mooring.sweep` and `mooring.federation` are public; everything else may move.
+The names here are public, and those that the packages listed in docs/api.md export. Modules whose name begins with an
+underscore are private.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -18,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mooring.client import Alignment, ClientRecipe, Training
     from mooring.config import Experiment, load, load_fusions, parse
-    from mooring.data.images import ImageSet, Source
+    from mooring.data import ImageSet, Source
     from mooring.errors import MooringError
     from mooring.execution import fuse, run
     from mooring.federation import load_model
     from mooring.fusion import Fusion, Predictor
     from mooring.losses import LossTerm
     from mooring.methods import METHODS, Method
-    from mooring.notes.reporting import report
+    from mooring.notes import report
     from mooring.record import FusionRecord, Result, RunFolder
     from mooring.types import Balanced, Progress, Step, Upload, View
     from mooring.uploads import Part
@@ -40,7 +41,7 @@ _ROOMS = {
     "Experiment": "mooring.config",
     "Fusion": "mooring.fusion",
     "FusionRecord": "mooring.record",
-    "ImageSet": "mooring.data.images",
+    "ImageSet": "mooring.data",
     "LossTerm": "mooring.losses",
     "Method": "mooring.methods",
     "MooringError": "mooring.errors",
@@ -50,7 +51,7 @@ _ROOMS = {
     "Progress": "mooring.types",
     "Result": "mooring.record",
     "RunFolder": "mooring.record",
-    "Source": "mooring.data.images",
+    "Source": "mooring.data",
     "Equilibrium": "mooring.weighting",
     "Step": "mooring.types",
     "Training": "mooring.client",
@@ -63,7 +64,7 @@ _ROOMS = {
     "load_model": "mooring.federation",
     "parse": "mooring.config",
     "pull": "mooring.weighting",
-    "report": "mooring.notes.reporting",
+    "report": "mooring.notes",
     "run": "mooring.execution",
 }
 

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from mooring.models.heads import simplex_etf
+from mooring.models import simplex_etf
 from mooring.schedules import ScheduleName, at
 from mooring.schema import Checked, Doc
 from mooring.types import Progress

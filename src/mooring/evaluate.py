@@ -12,9 +12,8 @@ import numpy as np
 import torch
 from torch import Generator, Tensor, nn
 
-from mooring.client.device import CPU, Device
-from mooring.data.clients import stratified
-from mooring.data.images import ImageSet, Source, batches
+from mooring.client import CPU, Device
+from mooring.data import ImageSet, Source, batches, stratified
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
 from mooring.processes import one_thread, threads

@@ -13,18 +13,14 @@ import torch
 from bench_tables.runs import RUNS, SEEDS, size, spread
 from bench_tables.stored_features import Numbered, Stored, computed, folder_of, gathered, numbered
 from mooring import Experiment, MooringError, load, run
-from mooring.config.features import same_features
-from mooring.data.clients import federate
-from mooring.data.images import ImageSet
-from mooring.data.partition import Dirichlet, Iid, Partitioner
+from mooring.config import job_of, same_features
+from mooring.data import Dirichlet, Iid, ImageSet, Partitioner, federate
 from mooring.evaluate import BATCH, measure
-from mooring.execution.prepare import job_of
 from mooring.fusion import Fusion, Server, fuse
-from mooring.models.feature_maps import FeatureMap
+from mooring.models import FeatureMap
 from mooring.schema import digest, to_tree
 from mooring.types import Upload
-from mooring.uploads import extract
-from mooring.uploads.codec import encode
+from mooring.uploads import encode, extract
 
 SETS = {  # the set, and how many of its training images are used
     "digits": None,

@@ -13,11 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from bench_tables.runs import RUNS
-from mooring.data.images import ImageSet, Source, batches
-from mooring.models.feature_maps import FeatureMap
-from mooring.models.network import Blueprint
+from mooring.data import ImageSet, Source, batches
+from mooring.models import Blueprint, FeatureMap
 from mooring.schema import by_file_hash, digest, to_tree
-from mooring.uploads.moments import BATCH
+from mooring.uploads import BATCH
 
 CHUNK = 512  # images of one file: what an interrupted pass has to do again is at most that
 

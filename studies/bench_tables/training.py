@@ -12,9 +12,7 @@ from statistics import fmean
 
 from bench_tables.runs import RUNS, SEEDS, client_seconds, fused, rows_of, size, spread, trained, upload_of
 from mooring import METHODS
-from mooring.fusion import FUSIONS, Dense
-from mooring.fusion.base import TRAINS_AT_SERVER
-from mooring.fusion.distillation.student import StudentTraining
+from mooring.fusion import FUSIONS, TRAINS_AT_SERVER, Dense, StudentTraining
 from mooring.record import FusionRecord, RunFolder
 
 SOURCES = ("svhn", "cifar10")

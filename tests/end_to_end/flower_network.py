@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from mooring.data.digits import Digits
-from mooring.flower_app.keys import make_keys
+from mooring.data._digits import Digits
+from mooring.flower_app._keys import make_keys
 
 HOME = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

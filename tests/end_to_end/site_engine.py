@@ -12,10 +12,10 @@ import torch
 
 import mooring
 from mooring.client import run_client
-from mooring.client.checkpoint import NO_STATES
-from mooring.data.images import ImageSet
+from mooring.client._checkpoint import NO_STATES
+from mooring.data._images import ImageSet
 from mooring.events import silent
-from mooring.uploads.codec import decode, encode
+from mooring.uploads._codec import decode, encode
 
 
 @dataclass(frozen=True)

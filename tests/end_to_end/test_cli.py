@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from mooring.cli import app, on_screen
-from mooring.data.catalogue import SOURCES
+from mooring.data._catalogue import SOURCES
 from mooring.methods import METHODS
 
 FULL = Path("/dev/full")

@@ -7,12 +7,12 @@ import pytest
 import torch
 from untrained import PLAN, upload_of
 
-from mooring.client.device import Device
-from mooring.config.experiment import ClientEvaluation
-from mooring.data.digits import Digits
+from mooring.client._device import Device
+from mooring.config._experiment import ClientEvaluation
+from mooring.data._digits import Digits
 from mooring.evaluate import Examiner
 from mooring.fusion import FeatureEnsemble, fuse
-from mooring.fusion.base import Server
+from mooring.fusion._base import Server
 
 TINY = ("data.limit=100", "partition.clients=2", "training.rounds=2", "training.local_epochs=1", "engine.workers=1")
 

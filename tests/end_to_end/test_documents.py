@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from mooring.config.parse import PART_KINDS
-from mooring.data.digits import Digits
-from mooring.methods import METHODS, alignment
+from mooring.config._parse import PART_KINDS
+from mooring.data._digits import Digits
+from mooring.methods import METHODS
+from mooring.methods import _alignment as alignment
 
 HOME = Path(__file__).parents[2]
 DOCUMENTS = [HOME / "README.md", HOME / "CONTRIBUTING.md", HOME / "CHANGELOG.md", *sorted(HOME.glob("docs/**/*.md"))]

@@ -13,10 +13,10 @@ from federated import CHEAP, CLASSES, IMAGES, write_sites
 
 import mooring
 from mooring import load, run
-from mooring.data.image_tree import divide, list_classes
-from mooring.federation.container import read_container
-from mooring.federation.job_file import read_job
-from mooring.federation.keys import HOME, own_identity
+from mooring.data._image_tree import divide, list_classes
+from mooring.federation._container import read_container
+from mooring.federation._job_file import read_job
+from mooring.federation._keys import HOME, own_identity
 
 SITES = sorted(IMAGES)
 HELD_OUT = 0.2

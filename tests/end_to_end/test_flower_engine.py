@@ -10,7 +10,7 @@ import pytest
 
 from mooring import load, run
 from mooring.events import ClientRecord, ClientStarted, EpochRecord
-from mooring.processes.starting import without_main
+from mooring.processes._starting import without_main
 from mooring.record import RunFolder, events_in, events_text
 
 SMALL = ("method=v7", "data.limit=150", "partition.clients=3", "training.rounds=2", "training.local_epochs=1")

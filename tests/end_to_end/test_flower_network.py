@@ -15,12 +15,12 @@ from warm_commands import warm_commands
 
 from mooring.client import run_client
 from mooring.events import silent
-from mooring.federation.job_file import read_job
-from mooring.federation.model_file import load_model
-from mooring.federation.train import folder_of
-from mooring.federation.upload_file import read_upload
-from mooring.flower_app.keys import make_keys
-from mooring.uploads.codec import encode
+from mooring.federation._job_file import read_job
+from mooring.federation._model_file import load_model
+from mooring.federation._train import folder_of
+from mooring.federation._upload_file import read_upload
+from mooring.flower_app._keys import make_keys
+from mooring.uploads._codec import encode
 
 PAGE = HOME / "docs/flower.md"
 ACTIVE = "SuperNode ID"  # what a SuperNode says once it has been let in

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from mooring import fuse, load_fusions
-from mooring.data.digits import Digits
+from mooring.data._digits import Digits
 from mooring.errors import FusionError
 
 QUICK = ("method=v7", "training.rounds=1", "training.local_epochs=1", "engine.workers=1", "partition.clients=2")

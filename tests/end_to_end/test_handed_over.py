@@ -5,13 +5,13 @@ from collections import Counter
 import pytest
 
 from mooring import load
-from mooring.client.checkpoint import step_of, will_train
-from mooring.client.loop import facts_of
+from mooring.client._checkpoint import step_of, will_train
+from mooring.client._loop import facts_of
 from mooring.engines import Local
 from mooring.engines._turns import turns
 from mooring.events import ClientRecord, ClientResumed, ClientStarted
 from mooring.execution import prepare
-from mooring.uploads.codec import encode
+from mooring.uploads._codec import encode
 
 SHORT = ("data.limit=240", "partition=iid", "partition.clients=3", "training.rounds=4", "training.local_epochs=1")
 

@@ -16,8 +16,8 @@ from mooring.errors import ExtraError, FusionError
 from mooring.events import FeaturesChosen
 from mooring.execution import prepare
 from mooring.fusion import LinearHeadFusion, decode_predictor, encode_predictor, fuse
-from mooring.fusion.base import Server
-from mooring.models.feature_maps import DATA_FREE, ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile
+from mooring.fusion._base import Server
+from mooring.models._feature_maps import DATA_FREE, ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile
 from mooring.record import RunFolder
 
 

@@ -9,7 +9,7 @@ from mooring import load, run
 from mooring.cli.live import Silent
 from mooring.cli.progress import RunProgress, TrainingProgress, resumed
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, RunResumed
-from mooring.execution.clock import Clock
+from mooring.execution._clock import Clock
 
 TINY = ("data.limit=100", "partition.clients=2", "training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 

@@ -8,10 +8,10 @@ import torch
 
 from mooring import fuse, load, run
 from mooring.errors import MooringError
-from mooring.execution.prepare import point_to_encoder
+from mooring.execution._prepare import point_to_encoder
 from mooring.fusion import decode_predictor, encode_predictor
-from mooring.fusion.base import Server
-from mooring.models.feature_maps import Pixels, PublicEncoder, RandomFilters
+from mooring.fusion._base import Server
+from mooring.models._feature_maps import Pixels, PublicEncoder, RandomFilters
 from mooring.record import RunFolder
 
 SHORT = ("method=public-encoder", "encoder.epochs=1", "encoder.beside.filters=16", "data.limit=400")

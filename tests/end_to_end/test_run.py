@@ -120,7 +120,7 @@ def test_the_label_histogram_of_every_client_is_its_plan(run_json, cli):
 
 
 def test_empty_and_tiny_clients_run_and_are_reported(run_json, tmp_path):
-    from mooring.data.digits import Digits
+    from mooring.data._digits import Digits
 
     labels = Digits().train().labels
     ones, twos = (labels == 1).nonzero()[:, 0].tolist(), (labels == 2).nonzero()[:, 0].tolist()

@@ -10,7 +10,7 @@ from mooring import load
 from mooring.engines import Local
 from mooring.events import silent
 from mooring.execution import prepare
-from mooring.uploads.codec import encode
+from mooring.uploads._codec import encode
 
 SMALL = ("data.limit=240", "partition.clients=2", "training.rounds=2", "training.local_epochs=1")
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mooring.notes.plan import load_study, plan_file
+from mooring.notes._plan import load_study, plan_file
 
 TINY = ("training.rounds=2", "training.local_epochs=1", "data.limit=120", "seeds=1", "--workers", "1")
 WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale", "was not run"}

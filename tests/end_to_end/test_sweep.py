@@ -14,11 +14,11 @@ from typing import ClassVar
 import pytest
 
 from mooring.config import load_plan
-from mooring.engines.flower.settings import QUIET
+from mooring.engines.flower import QUIET_ENVIRONMENT
 from mooring.fusion import Fusion
-from mooring.processes.starting import without_main
+from mooring.processes._starting import without_main
 from mooring.sweep import sweep
-from mooring.sweep.search import SAMPLERS
+from mooring.sweep._search import SAMPLERS
 
 PLAN = ["method=v7", "seed=1..2", "fusion=feature-ensemble,class-expert", "data.limit=100", "training.rounds=1"]
 PLAN += ["training.local_epochs=1", "partition.clients=3"]
@@ -67,7 +67,10 @@ def swept_on_ray(folder):
     """In a process of its own, because Ray leaves threads and handlers of signals behind."""
     import ray
 
-    os.environ |= {**QUIET, "PYTHONPATH": os.pathsep.join(sys.path)}  # as if every machine had mooring installed
+    os.environ |= {
+        **QUIET_ENVIRONMENT,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }  # as if every machine had mooring installed
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     os.chdir(folder)
     sweep(load_plan(None, PLAN, "seed=1"), Path("there"), engine="ray")

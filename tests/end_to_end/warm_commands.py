@@ -23,11 +23,11 @@ from pathlib import Path
 
 from flower_network import end_family
 
-from mooring.processes.starting import without_main
+from mooring.processes._starting import without_main
 
 FLOWER = ("flower-superlink", "flower-supernode", "flower-superexec", "flwr", "flwr-clientapp", "flwr-serverapp")
 MODULES = (  # imported by the commands on their way
-    *("mooring.flower_app.client", "mooring.flower_app.server", "mooring.flower_app.keys", "mooring.cli.coordinator"),
+    *("mooring.flower_app.client", "mooring.flower_app.server", "mooring.flower_app._keys", "mooring.cli.coordinator"),
     *("flwr.cli.run", "flwr.cli.supernode", "flwr.superlink.main", "flwr.supernode.main"),
 )
 LARGEST = 1_000_000  # bytes of arguments and environment

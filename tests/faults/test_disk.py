@@ -44,7 +44,7 @@ class Failing:
 def test_a_disk_that_is_full_or_read_only(after, reason, seconds, request, settings, tmp_path, cli):
     original, monkeypatch = map(request.getfixturevalue, ("original", "monkeypatch"))
     folder = tmp_path / "run"
-    monkeypatch.setattr("mooring.record.files.UNSYNCED_SECONDS", seconds)
+    monkeypatch.setattr("mooring.record._files.UNSYNCED_SECONDS", seconds)
     with monkeypatch.context() as full:
         full.setattr(os, "fsync", Failing(os.fsync, after, reason))
         code, _, err = cli("run", *settings, "engine.workers=1", f"out={folder}")
@@ -73,7 +73,7 @@ def test_a_folder_removed_under_a_run(settings, tmp_path, cli, monkeypatch):
 
 def test_a_clock_that_jumps(original, settings, tmp_path, cli, monkeypatch):
     real, calls = time.time, iter(range(10**9))
-    for module in ("writer", "_events"):
+    for module in ("_writer", "_events"):
         monkeypatch.setattr(f"mooring.record.{module}.time", lambda: real() + (-1) ** next(calls) * 1e8)
     code, _, err = cli("run", *settings, "engine.workers=1", f"out={tmp_path / 'run'}")
     assert code == 0, err

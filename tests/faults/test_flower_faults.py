@@ -15,15 +15,15 @@ from warm_commands import warm_commands
 from mooring.client import run_client
 from mooring.config import load
 from mooring.events import silent
-from mooring.federation import container
-from mooring.federation.job_file import read_job
-from mooring.federation.keys import own_identity
-from mooring.federation.log import Log
-from mooring.federation.model_file import load_model
-from mooring.federation.plan import plan
-from mooring.federation.train import folder_of
-from mooring.federation.upload_file import read_upload
-from mooring.uploads.codec import encode
+from mooring.federation import _container as container
+from mooring.federation._job_file import read_job
+from mooring.federation._keys import own_identity
+from mooring.federation._log import Log
+from mooring.federation._model_file import load_model
+from mooring.federation._plan import plan
+from mooring.federation._train import folder_of
+from mooring.federation._upload_file import read_upload
+from mooring.uploads._codec import encode
 
 SETTINGS = ("method=v7", "model=digits_net", "data.source=image_folder", "data.size=16", "data.channels=1")
 

@@ -16,10 +16,10 @@ import pytest
 from disturbance import LIMIT_SECONDS, OFTEN, SOURCE, same, undisturbed
 from federated import CHEAP, Federated, write_sites
 
-from mooring.federation.keys import HOME
-from mooring.federation.upload_file import read_upload
+from mooring.federation._keys import HOME
+from mooring.federation._upload_file import read_upload
 from mooring.record import RunFolder, verify
-from mooring.uploads.codec import encode
+from mooring.uploads._codec import encode
 
 INTERRUPT = b"\x03"
 LONG = ["training.rounds=200", "training.local_epochs=2", "data.limit=400", OFTEN]

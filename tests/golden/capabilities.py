@@ -17,30 +17,30 @@ import mooring.federation
 import mooring.sweep
 from mooring.anchors import ANCHORS
 from mooring.cli import app
-from mooring.client.recipe import STAGE_TIMES
-from mooring.config.engines import ENGINES
-from mooring.config.examples import examples
-from mooring.config.note_words import NOTE_WORDS
-from mooring.data.catalogue import SOURCES
-from mooring.data.partition import PARTITIONERS
+from mooring.client._recipe import STAGE_TIMES
+from mooring.config._engines import ENGINES
+from mooring.config._examples import examples
+from mooring.config._note_words import NOTE_WORDS
+from mooring.data._catalogue import SOURCES
+from mooring.data._partition import PARTITIONERS
 from mooring.fetch import OFFICIAL
 from mooring.fusion import FUSIONS
-from mooring.fusion.distillation.supplies import SUPPLIES
-from mooring.fusion.solvers import SOLVERS
+from mooring.fusion._distillation.supplies import SUPPLIES
+from mooring.fusion._solvers import SOLVERS
 from mooring.losses import LOSSES
 from mooring.methods import METHODS
-from mooring.models.backbones import BACKBONES
-from mooring.models.encoders.efficientnet import LITES
-from mooring.models.feature_maps import FEATURE_MAPS
-from mooring.models.heads import HEADS
-from mooring.notes.plan import plans
-from mooring.reports.formats import FORMATS
-from mooring.sweep.search import SAMPLERS
+from mooring.models._backbones import BACKBONES
+from mooring.models._encoders.efficientnet import LITES
+from mooring.models._feature_maps import FEATURE_MAPS
+from mooring.models._heads import HEADS
+from mooring.notes._plan import plans
+from mooring.reports._formats import FORMATS
+from mooring.sweep._search import SAMPLERS
 from mooring.track import TRACKERS
-from mooring.uploads.privacy import PRIVACIES
+from mooring.uploads._privacy import PRIVACIES
 from mooring.weighting import WEIGHTINGS
-from mooring.weighting.guards import GUARDS
-from mooring.weighting.sigma import STARTS
+from mooring.weighting._guards import GUARDS
+from mooring.weighting._sigma import STARTS
 
 KINDS: dict[str, Mapping[str, object]] = {  # what a line calls it -> its names
     "anchor": ANCHORS,

@@ -28,7 +28,7 @@ from typer.testing import CliRunner
 from mooring import Experiment, MooringError, load, run
 from mooring.cli import app
 from mooring.config import as_yaml
-from mooring.execution.prepare import prepare
+from mooring.execution._prepare import prepare
 
 Keys = tuple[str | int, ...]  # keys and positions that lead to a value of a JSON tree
 

@@ -10,7 +10,7 @@ from golden_runs import FOLDERS, OTHER_FUSION, STORED
 
 from mooring import RunFolder, fuse, load, load_fusions, load_model, run
 from mooring.config import as_yaml
-from mooring.data.digits import Digits
+from mooring.data._digits import Digits
 from mooring.federation import save_model
 from mooring.record import event_line, write_record, write_result
 from mooring.uploads import encode

@@ -32,12 +32,12 @@ from source_files import (
     write_svhn,
 )
 
-from mooring.data.arrays import Arrays
-from mooring.data.cifar import Cifar10, Cifar100
-from mooring.data.fashion_mnist import FashionMnist
-from mooring.data.image_folder import ImageFolder
-from mooring.data.images import ImageSet, Source
-from mooring.data.svhn import Svhn
+from mooring.data._arrays import Arrays
+from mooring.data._cifar import Cifar10, Cifar100
+from mooring.data._fashion_mnist import FashionMnist
+from mooring.data._image_folder import ImageFolder
+from mooring.data._images import ImageSet, Source
+from mooring.data._svhn import Svhn
 
 Reseal = Callable[[bytes], bytes]
 MAT_HEADER = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"

@@ -7,13 +7,13 @@ from federated import Federated, write_sites
 from fuzz_target import Target
 
 from mooring.errors import FederationError
-from mooring.federation.container import decode_container, encode
-from mooring.federation.fuse import Terms, fuse_uploads, read_files
-from mooring.federation.job_file import moment, read_job
-from mooring.federation.kept_uploads import path_beside, read_kept
-from mooring.federation.keys import own_identity
-from mooring.federation.log import Log
-from mooring.federation.model_file import load_model
+from mooring.federation._container import decode_container, encode
+from mooring.federation._fuse import Terms, fuse_uploads, read_files
+from mooring.federation._job_file import parse_time, read_job
+from mooring.federation._kept_uploads import path_beside, read_kept
+from mooring.federation._keys import own_identity
+from mooring.federation._log import Log
+from mooring.federation._model_file import load_model
 from mooring.schema import canonical_json, strict_json
 
 SITES = {"north": (5, 5, 5, 5), "south": (5, 5, 5, 0)}
@@ -45,7 +45,7 @@ def of_upload(folder: Path, content: bytes) -> str:
     federated, path = made(folder), folder / "north.mooring"
     path.write_bytes(content)
     job = federated.job
-    files, aside = read_files(job, [path], federated.coordinator.identity.key, moment(job.manifest.created))
+    files, aside = read_files(job, [path], federated.coordinator.identity.key, parse_time(job.manifest.created))
     for decision in aside:
         raise FederationError(decision.reason)
     fused = fuse_uploads(job, files, Terms())

@@ -13,11 +13,11 @@ import torch
 from fuzz_federation import made, of_job, of_model, of_upload
 from fuzz_target import Target
 
-from mooring.federation.container import decode_container, encode
-from mooring.federation.keys import own_identity
+from mooring.federation._container import decode_container, encode
+from mooring.federation._keys import own_identity
 from mooring.schema import canonical_json
 from mooring.uploads import decode_tensors, encode_tensors
-from mooring.uploads.codec import LENGTH
+from mooring.uploads._codec import LENGTH
 
 HONEST = b"0"
 Tree = dict

@@ -7,11 +7,11 @@ from fuzz_target import Target
 
 from mooring import load, run
 from mooring.config import parse
-from mooring.config.tree import read_file
+from mooring.config._tree import read_file
 from mooring.doctor import case_of_log, examine
 from mooring.errors import ConfigError, StoreError
 from mooring.execution import fuse
-from mooring.notes.imports import read_imports
+from mooring.notes._imports import read_imports
 from mooring.record import RunFolder, StateFolder
 from mooring.schema import record_tree, strict_json
 
@@ -52,7 +52,7 @@ def upload_of(folder: Path) -> str:
 
 def unrecorded_upload(folder: Path) -> str:
     """As a receiver meets it, without a record that knows its hash."""
-    from mooring.uploads.codec import decode
+    from mooring.uploads._codec import decode
 
     upload = decode((folder / "uploads/round-000/client-0000.safetensors").read_bytes())
     told = " ".join(f"{name} {tensor.double().sum()}" for name, tensor in sorted(upload.tensors.items()))

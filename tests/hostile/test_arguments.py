@@ -11,10 +11,10 @@ from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
 from mooring.client import Training
 from mooring.config import Experiment, load, reload
-from mooring.config.keys import PATH, full, override_value
-from mooring.config.parse import PART_KINDS
-from mooring.config.paths import is_path
-from mooring.config.plan import MOST_RUNS, Plan, load_plan, values_of
+from mooring.config._keys import PATH, full, override_value
+from mooring.config._parse import PART_KINDS
+from mooring.config._paths import is_path
+from mooring.config._plan import MOST_RUNS, Plan, listed_values, load_plan
 from mooring.errors import ConfigError
 from mooring.methods import Method
 from mooring.record import RunFolder
@@ -75,7 +75,7 @@ def test_a_folder_that_is_no_text_is_rejected():
 
 
 def test_several_paths_are_a_factor_as_they_stand():
-    assert values_of("a #b,{c", "data.root") == ("a #b", "{c")
+    assert listed_values("a #b,{c", "data.root") == ("a #b", "{c")
 
 
 def named_types(annotation):

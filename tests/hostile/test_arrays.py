@@ -11,7 +11,7 @@ from fuzz_data import npz_seed
 from source_files import pixels, write_arrays
 
 from mooring.config import load
-from mooring.data.arrays import Arrays
+from mooring.data._arrays import Arrays
 from mooring.errors import DataError
 
 

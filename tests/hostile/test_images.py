@@ -14,9 +14,9 @@ from PIL import Image
 from source_files import pixels, write_images
 
 from mooring.config import load
-from mooring.data.image_folder import ImageFolder
-from mooring.data.images import DataWarning
-from mooring.data.pixels import decode_image
+from mooring.data._image_folder import ImageFolder
+from mooring.data._images import DataWarning
+from mooring.data._pixels import decode_image
 from mooring.errors import DataError
 
 
@@ -189,7 +189,7 @@ def test_pictures_converted_in_bands_are_the_same(tmp_path, monkeypatch, mode, c
     picture = deep if mode == "I;16" else colours.convert(mode)
     picture.save(tmp_path / "a.png", **({"transparency": b"\x00\x80"} if mode == "P" else {}))
     whole = decode_image(tmp_path / "a.png", 16, channels)
-    monkeypatch.setattr("mooring.data.pixels.BAND", 100)
+    monkeypatch.setattr("mooring.data._pixels.BAND", 100)
     assert np.array_equal(decode_image(tmp_path / "a.png", 16, channels), whole)
 
 

@@ -9,7 +9,7 @@ from fuzz_data import MAT_HEADER, mat_seed, matrix_seed
 from scipy.io import savemat
 from source_files import pixels, write_svhn
 
-from mooring.data.svhn import Svhn
+from mooring.data._svhn import Svhn
 
 CELL, BYTES = 1, 9  # MATLAB's classes
 

@@ -10,12 +10,12 @@ from models import predictor_of, write_held_out
 from mooring import load_model
 from mooring.config import ALL_CODE
 from mooring.errors import ModelError, TrustError
-from mooring.federation.model_file import Provenance, save_model
+from mooring.federation._model_file import Provenance, save_model
 
 OWN = """
 from pathlib import Path
 
-from mooring.fusion.frozen_features import FrozenFeatures
+from mooring.fusion._frozen_features import FrozenFeatures
 
 Path("executed").touch()
 

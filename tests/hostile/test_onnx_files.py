@@ -5,8 +5,8 @@ import pytest
 from onnx_files import averages, onnx, small_encoder, written
 
 from mooring.errors import ModelError
-from mooring.models import encoder_reference
-from mooring.models.feature_maps import OnnxFile
+from mooring.models import _encoder_reference as encoder_reference
+from mooring.models._feature_maps import OnnxFile
 
 node = onnx.helper.make_node
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from source_files import pixels
 
-from mooring.data.cifar import Cifar100
-from mooring.data.cifar_pickle import count_rows, read_pickle
+from mooring.data._cifar import Cifar100
+from mooring.data._cifar_pickle import count_rows, read_pickle
 from mooring.errors import DataError
 
 ENCODE = b"c_codecs\nencode\nq\x00"

@@ -13,7 +13,7 @@ from report_folders import SHORT, fusion_of, relabelled, write_members
 from mooring import fuse, load, report
 from mooring.cli.arguments import resuming
 from mooring.config import ALL_CODE, HOUSE_CODE, Trust, as_yaml, code_named_in, code_of, load_recorded, reload
-from mooring.config.trust import named_module
+from mooring.config._trust import named_module
 from mooring.doctor import read_case
 from mooring.errors import TrustError
 from mooring.fusion import ClassExpert
@@ -28,7 +28,7 @@ from typing import ClassVar
 
 from mooring.fusion import FeatureEnsemble
 from mooring.weighting import LambdaBounds, Equilibrium
-from mooring.weighting.fixed import ConstantBalancer
+from mooring.weighting._fixed import ConstantBalancer
 
 Path("executed").touch()
 

@@ -9,9 +9,9 @@ from untrained import NEEDS, PLAN, changed, upload_of
 
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, ClassExpert, Rejection, admit, fuse
-from mooring.fusion.base import Server
-from mooring.models.network import PROTOTYPES
-from mooring.uploads.classes import LABEL_COUNTS
+from mooring.fusion._base import Server
+from mooring.models._network import PROTOTYPES
+from mooring.uploads._classes import LABEL_COUNTS
 
 JOB = "ab" * 32
 

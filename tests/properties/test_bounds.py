@@ -10,23 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mooring.client import ClientRecipe, FirstEpochs, Stage, Training
-from mooring.client.bank import Bank
+from mooring.client._bank import Bank
 from mooring.config import Experiment
-from mooring.config.parse import PART_KINDS
-from mooring.data.digits import Digits
-from mooring.data.images import Source
-from mooring.data.partition import Dirichlet, FromFile
+from mooring.config._parse import PART_KINDS
+from mooring.data._digits import Digits
+from mooring.data._images import Source
+from mooring.data._partition import Dirichlet, FromFile
 from mooring.errors import ConfigError
 from mooring.fusion import FUSIONS, Analytic
 from mooring.losses import CrossEntropy
 from mooring.methods import Method
-from mooring.models.feature_maps import EncoderFile, OnnxFile, Pixels, ResNetFile
+from mooring.models._feature_maps import EncoderFile, OnnxFile, Pixels, ResNetFile
 from mooring.schema import NOTHING, Builder, Checked, shape_of
-from mooring.uploads.mixtures import Mixtures
-from mooring.uploads.moments import Moments
-from mooring.uploads.privacy import Privacy
+from mooring.uploads._mixtures import Mixtures
+from mooring.uploads._moments import Moments
+from mooring.uploads._privacy import Privacy
 from mooring.weighting import Annealed, ByEntropy, Fixed, Uncertainty
-from mooring.weighting.sigma import Sigma, Values
+from mooring.weighting._sigma import Sigma, Values
 
 REQUIRED = {  # what has no default
     EncoderFile: {"path": "encoder.safetensors"},

@@ -6,15 +6,15 @@ import pytest
 import torch
 
 from mooring.client import run_client
-from mooring.data.sites import InMemorySite
+from mooring.data._sites import InMemorySite
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Distil, fuse
-from mooring.fusion.base import Server
-from mooring.fusion.distillation.student import StudentTraining
-from mooring.fusion.distillation.synthesis import Synthesis
-from mooring.fusion.linear_head import LinearHeadFusion
-from mooring.fusion.solvers import Discriminant
-from mooring.models.network import PROTOTYPES
+from mooring.fusion._base import Server
+from mooring.fusion._distillation.student import StudentTraining
+from mooring.fusion._distillation.synthesis import Synthesis
+from mooring.fusion._linear_head import LinearHeadFusion
+from mooring.fusion._solvers import Discriminant
+from mooring.models._network import PROTOTYPES
 from mooring.types import Upload
 from mooring.uploads import Prototypes
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mooring.data.partition import (
+from mooring.data._partition import (
     PARTITIONERS,
     Dirichlet,
     DirichletEqual,
@@ -21,7 +21,7 @@ from mooring.data.partition import (
     divide,
     export,
 )
-from mooring.data.partition.base import apportion, log_dirichlet, normalise
+from mooring.data._partition.base import apportion, log_dirichlet, normalise
 from mooring.seeds import numpy_generator
 
 ALPHAS = st.one_of(st.sampled_from([1e-300, 1e-6, 0.05, 1.0, 1e6]), st.floats(1e-3, 1e3))

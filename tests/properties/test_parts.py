@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from mooring.errors import UploadError
-from mooring.federation.explain import UNKNOWN, sentence_of
+from mooring.federation._explain import UNKNOWN, sentence_of
 from mooring.fusion import FUSIONS
-from mooring.models.backbones import DigitsNet
-from mooring.models.feature_maps import Pixels, RandomEncoder, RandomFilters, WhitenedFilters
-from mooring.models.heads import FixedSimplex, Linear, RawPrototypes, UnitPrototypes
-from mooring.models.network import PROTOTYPES, Blueprint
+from mooring.models._backbones import DigitsNet
+from mooring.models._feature_maps import Pixels, RandomEncoder, RandomFilters, WhitenedFilters
+from mooring.models._heads import FixedSimplex, Linear, RawPrototypes, UnitPrototypes
+from mooring.models._network import PROTOTYPES, Blueprint
 from mooring.schema import canonical_json, digest, to_tree
 from mooring.seeds import generator
 from mooring.uploads import (
@@ -27,10 +27,10 @@ from mooring.uploads import (
     sentences_of,
     wire_name,
 )
-from mooring.uploads.fisher import FisherDiagonal
-from mooring.uploads.grams import Grams
-from mooring.uploads.mixtures import Mixtures
-from mooring.uploads.moments import Moments
+from mooring.uploads._fisher import FisherDiagonal
+from mooring.uploads._grams import Grams
+from mooring.uploads._mixtures import Mixtures
+from mooring.uploads._moments import Moments
 
 FILTERS = RandomFilters(filters=4, side=3)
 ADDING = [LabelCounts(), Grams(), *(Moments(FILTERS, second) for second in ("shared", "per-class", "diagonal"))]

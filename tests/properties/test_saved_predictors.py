@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 
 import mooring
 from mooring.client import run_client
-from mooring.data.sites import InMemorySite
+from mooring.data._sites import InMemorySite
 from mooring.errors import ModelError, UploadError
 from mooring.federation import Provenance, save_model
 from mooring.fusion import (
@@ -32,15 +32,15 @@ from mooring.fusion import (
     StandardisedSum,
     fuse,
 )
-from mooring.fusion.base import Server
-from mooring.fusion.distillation.student import StudentTraining
-from mooring.fusion.distillation.synthesis import Synthesis
-from mooring.fusion.ensemble import Ensemble, Members
-from mooring.fusion.predictor import Predictor, Saveable
-from mooring.fusion.saved import SAVEABLE, decode_predictor, encode_predictor, predictor_in_pieces
-from mooring.models.backbones import DigitsNet
-from mooring.models.feature_maps import EncoderFile, Pixels, RandomEncoder
-from mooring.models.heads import HEADS, RawPrototypes
+from mooring.fusion._base import Server
+from mooring.fusion._distillation.student import StudentTraining
+from mooring.fusion._distillation.synthesis import Synthesis
+from mooring.fusion._ensemble import Ensemble, Members
+from mooring.fusion._predictor import Predictor, Saveable
+from mooring.fusion._saved import SAVEABLE, decode_predictor, encode_predictor, predictor_in_pieces
+from mooring.models._backbones import DigitsNet
+from mooring.models._feature_maps import EncoderFile, Pixels, RandomEncoder
+from mooring.models._heads import HEADS, RawPrototypes
 from mooring.schema import canonical_json
 from mooring.seeds import generator
 from mooring.uploads import Limits, decode_tensors, encode, encode_tensors

@@ -9,7 +9,7 @@ import torch
 from untrained import PLAN, upload_of
 
 from mooring.fusion import FUSIONS, fuse
-from mooring.fusion.base import Server
+from mooring.fusion._base import Server
 from mooring.record import RunFolder, StoredUploads
 
 STREAMING = [kind for kind, rule in FUSIONS.items() if rule.streams]
@@ -66,7 +66,7 @@ def test_uploads_of_a_run_are_read_when_they_are_asked_for(v12_run):
 def test_uploads_that_are_small_together_are_read_once(v12_run, monkeypatch, small):
     folder = RunFolder(v12_run)
     monkeypatch.setattr(
-        "mooring.record.folder.SMALL", sum(record.bytes for record in folder.result.uploads) - (not small)
+        "mooring.record._folder.SMALL", sum(record.bytes for record in folder.result.uploads) - (not small)
     )
     stored = StoredUploads(folder, folder.result.uploads)
     first, again = list(stored), list(stored)

@@ -7,7 +7,7 @@ from mooring.schedules import at
 from mooring.seeds import generator
 from mooring.types import ClientFacts, Losses, Progress
 from mooring.weighting import WEIGHTINGS, Annealed, Fixed, Probed, Uncertainty
-from mooring.weighting.guards import GUARDS, Bound, InverseVariance
+from mooring.weighting._guards import GUARDS, Bound, InverseVariance
 
 FACTS = ClientFacts(0, (5, 0, 3), steps=50)
 STEPS = 12

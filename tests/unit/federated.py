@@ -8,14 +8,14 @@ import numpy as np
 from PIL import Image
 
 from mooring.config import load
-from mooring.data.digits import Digits
-from mooring.federation.coordinator import Coordinator
-from mooring.federation.fuse import Terms
-from mooring.federation.job_file import JobFile, read_job
-from mooring.federation.keys import Identity, own_identity
-from mooring.federation.log import Log
-from mooring.federation.plan import plan
-from mooring.federation.train import approve, folder_of, train
+from mooring.data._digits import Digits
+from mooring.federation._coordinator import Coordinator
+from mooring.federation._fuse import Terms
+from mooring.federation._job_file import JobFile, read_job
+from mooring.federation._keys import Identity, own_identity
+from mooring.federation._log import Log
+from mooring.federation._plan import plan
+from mooring.federation._train import approve, folder_of, train
 
 CLASSES = ("eight", "five", "one", "three")  # sorted, as folders are
 DIGIT = {"eight": 8, "five": 5, "one": 1, "three": 3}

@@ -7,12 +7,12 @@ import torch
 from PIL import Image
 from untrained import PLAN, upload_of
 
-from mooring.data.digits import Digits
-from mooring.data.pixels import Reading
-from mooring.federation.model_file import ModelFile, Provenance, SiteShare
+from mooring.data._digits import Digits
+from mooring.data._pixels import Reading
+from mooring.federation._model_file import ModelFile, Provenance, SiteShare
 from mooring.fusion import LinearHeadFusion, fuse
-from mooring.fusion.base import Server
-from mooring.models.feature_maps import RandomFilters
+from mooring.fusion._base import Server
+from mooring.models._feature_maps import RandomFilters
 
 HEAD = LinearHeadFusion(RandomFilters(16))
 BLUEPRINT = replace(PLAN, classes=("one", "seven", "zero"))

@@ -4,7 +4,7 @@ from dataclasses import fields
 from functools import cache
 
 from mooring.events import ClientRecord
-from mooring.notes.plan import load_study, plan_file
+from mooring.notes._plan import load_study, plan_file
 from mooring.record import ClientHistory, RunRecord
 
 KNOWN = {field.name for field in fields(ClientRecord)}

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from mooring.data.augment import Augment
+from mooring.data._augment import Augment
 from mooring.seeds import generator
 
 STILL = Augment(crop=1.0, flip=0.0, jitter=0.0, grey=0.0)

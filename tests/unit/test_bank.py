@@ -8,18 +8,18 @@ import torch
 import torch.nn.functional as F
 
 from mooring.client import Before, FirstEpochs, run_client
-from mooring.client.bank import TEACHERS, Bank, build_bank
-from mooring.client.state import Memory
-from mooring.data.clients import federate, fitted
-from mooring.data.digits import Digits
-from mooring.data.images import ImageSet
-from mooring.data.partition import PARTITIONERS, Dirichlet
-from mooring.data.sites import InMemorySite
+from mooring.client._bank import TEACHERS, Bank, build_bank
+from mooring.client._state import Memory
+from mooring.data._clients import federate, fitted
+from mooring.data._digits import Digits
+from mooring.data._images import ImageSet
+from mooring.data._partition import PARTITIONERS, Dirichlet
+from mooring.data._sites import InMemorySite
 from mooring.errors import DataError
 from mooring.events import Remark
 from mooring.losses import BankAttraction, BankContrast, CrossEntropy, MemoryContrast, SupCon
 from mooring.methods import METHODS
-from mooring.models.network import PROTOTYPES
+from mooring.models._network import PROTOTYPES
 from mooring.seeds import generator
 from mooring.types import FeatureBank, Progress, Step, View
 

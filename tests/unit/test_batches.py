@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from mooring.client.job import epoch_batches, steps_per_epoch
+from mooring.client._job import epoch_batches, steps_per_epoch
 from mooring.seeds import generator
 
 

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load, save
 
 from mooring.client import run_client
-from mooring.data.sites import InMemorySite
+from mooring.data._sites import InMemorySite
 from mooring.events import ClientProgress, ClientRecord
 from mooring.methods import METHODS
 
@@ -60,7 +60,7 @@ def test_from_a_round_boundary(name, make_job, shard_of):
 
 @pytest.mark.parametrize("name", ["v4", "v12", "random", "dwa", "hypergradient", "memory-bank", "v6"])
 def test_from_the_middle_of_an_epoch(name, make_job, shard_of, monkeypatch):
-    monkeypatch.setattr("mooring.client.loop.TICK_SECONDS", -1.0)  # every step is a tick
+    monkeypatch.setattr("mooring.client._loop.TICK_SECONDS", -1.0)  # every step is a tick
     job, shard = make_job(name, rounds=2, local_epochs=2), shard_of([2, 3, 4, 5], 20)
     job = replace(job, training=replace(job.training, batch_size=16))
     events, again = [], []
@@ -78,7 +78,7 @@ def test_from_the_middle_of_an_epoch(name, make_job, shard_of, monkeypatch):
 def test_epochs_that_are_over_in_a_moment_are_no_reason_to_hear_nothing(make_job, shard_of, monkeypatch):
     """Each takes a tenth of a second here and a tick a quarter: Ctrl-C and a hand-over are heard all the same."""
     seconds = count(monotonic(), 0.1)
-    monkeypatch.setattr("mooring.client.loop.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("mooring.client._loop.monotonic", lambda: next(seconds))
     job, shard = make_job("v4", rounds=1, local_epochs=20), shard_of([2, 3], 8)
     events, notebook = [], Notebook(due=True)
     list(run_client(job, InMemorySite(1, shard), events.append, notebook))

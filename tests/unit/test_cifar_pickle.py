@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from source_files import pixels, python2_pickle
 
-from mooring.data.cifar_pickle import read_pickle
+from mooring.data._cifar_pickle import read_pickle
 from mooring.errors import DataError
 
 ENCODE = b"c_codecs\nencode\n"

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from mooring.client import run_client
-from mooring.client.bank import Bank
-from mooring.client.loop import facts_of
-from mooring.client.state import ClientState
-from mooring.data.sites import InMemorySite
+from mooring.client._bank import Bank
+from mooring.client._loop import facts_of
+from mooring.client._state import ClientState
+from mooring.data._sites import InMemorySite
 from mooring.errors import TrainingError
 from mooring.events import ClientRecord, ClientStarved
 from mooring.losses import LOSSES, CrossEntropy

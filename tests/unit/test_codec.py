@@ -11,7 +11,7 @@ from safetensors.torch import load, save
 
 from mooring.errors import UploadError
 from mooring.types import Upload
-from mooring.uploads.codec import DTYPES, Limits, decode, decode_tensors, digest_of, encode, encode_tensors, limits_for
+from mooring.uploads._codec import DTYPES, Limits, decode, decode_tensors, digest_of, encode, encode_tensors, limits_for
 
 GOLDEN = "be1b2c659e9a22e42f6ce0ac959f2ce7127da65a2ee81dfaa9225e9e233e5617"
 TENSORS = {

@@ -7,16 +7,16 @@ import yaml
 
 from mooring.client import ClientRecipe
 from mooring.config import Experiment, as_yaml, load, parse
-from mooring.config.tree import read_file
-from mooring.data.digits import Digits
-from mooring.data.partition import Iid
+from mooring.config._tree import read_file
+from mooring.data._digits import Digits
+from mooring.data._partition import Iid
 from mooring.errors import ConfigError
 from mooring.fusion import CountWeighted
 from mooring.losses import CrossEntropy
 from mooring.methods import METHODS, Method
-from mooring.models.backbones import ResNet8
+from mooring.models._backbones import ResNet8
 from mooring.weighting import Equilibrium, LambdaBounds
-from mooring.weighting.fixed import ConstantBalancer
+from mooring.weighting._fixed import ConstantBalancer
 
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 

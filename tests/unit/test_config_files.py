@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mooring.config import load
-from mooring.config.examples import HERE, example, example_summary, examples
+from mooring.config._examples import HERE, example, example_summary, examples
 
 HOME = Path(__file__).parents[2]
 

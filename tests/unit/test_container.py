@@ -8,8 +8,8 @@ import pytest
 from nacl.signing import SigningKey
 
 from mooring.errors import FederationError
-from mooring.federation.container import FileLimits, decode_container, encode, read_container
-from mooring.federation.keys import HOME, fingerprint, home, own_identity
+from mooring.federation._container import FileLimits, decode_container, encode, read_container
+from mooring.federation._keys import HOME, fingerprint, home, own_identity
 
 KEY = SigningKey(b"k" * 32)
 FILE = encode("job", {"sites": ["north", "south"], "seed": 3}, b"tensors", KEY)

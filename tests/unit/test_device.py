@@ -7,12 +7,12 @@ import torch
 
 from mooring import load
 from mooring.client import run_client
-from mooring.client.device import CPU, Device
-from mooring.client.loop import facts_of, train_step
-from mooring.client.state import ClientState
-from mooring.data.sites import InMemorySite
+from mooring.client._device import CPU, Device
+from mooring.client._loop import facts_of, train_step
+from mooring.client._state import ClientState
+from mooring.data._sites import InMemorySite
 from mooring.methods import METHODS
-from mooring.models.network import Blueprint
+from mooring.models._network import Blueprint
 from mooring.types import Progress
 
 ELSEWHERE = Device("meta")

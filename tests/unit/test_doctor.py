@@ -11,17 +11,17 @@ from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 import mooring.doctor
 from mooring import load
 from mooring.doctor import Case, case_of_log, examine, read_case
-from mooring.doctor.case import TrainingSetup
-from mooring.doctor.remedies import REMEDIES, FuseAgain, Trial, remedy_for
+from mooring.doctor._case import TrainingSetup
+from mooring.doctor._remedies import REMEDIES, FuseAgain, Trial, remedy_for
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, ClientStarted
-from mooring.execution import forecast, prepare
-from mooring.losses.supcon import smallest_supcon
+from mooring.execution import _forecast, prepare
+from mooring.losses._supcon import smallest_supcon
 from mooring.methods import METHODS
-from mooring.notes.imports import import_log, read_imports
+from mooring.notes._imports import import_log, read_imports
 from mooring.record import ClientHistory, RunRecord
 from mooring.weighting import Uncertainty
-from mooring.weighting.guards import Bound
+from mooring.weighting._guards import Bound
 
 COUNTS = (40, 40, 20)
 
@@ -417,9 +417,9 @@ class Counted:
 
 @pytest.mark.parametrize(("long_step", "largest"), [(0.0, 2), (float("inf"), 32)])
 def test_a_plan_with_long_steps_is_timed_on_few_images(long_step, largest, monkeypatch):
-    monkeypatch.setattr(forecast, "LONG_STEP", long_step)
+    monkeypatch.setattr(_forecast, "LONG_STEP", long_step)
     [experiment] = load(overrides=["method=v7", "data.limit=300"])
     federation, job = prepare(experiment)
     SIZES.clear()
-    forecast.forecast(replace(job, recipe=replace(job.recipe, terms=(*job.recipe.terms, Counted()))), federation)
+    _forecast.forecast(replace(job, recipe=replace(job.recipe, terms=(*job.recipe.terms, Counted()))), federation)
     assert max(SIZES) == largest

@@ -9,13 +9,13 @@ from onnx_files import WHY, resnet_state, small_encoder
 from safetensors.torch import save_file
 
 from mooring.errors import ExtraError, ModelError
-from mooring.models.encoders import efficientnet
-from mooring.models.encoders.efficientnet import LITES, STRIDES, Lite, graph_of
-from mooring.models.encoders.preparation import Preparation
-from mooring.models.encoders.session import run_graph, session_of
-from mooring.models.feature_maps import EncoderFeatures, OnnxFile, ResNetFile
+from mooring.models._encoders import efficientnet
+from mooring.models._encoders.efficientnet import LITES, STRIDES, Lite, graph_of
+from mooring.models._encoders.preparation import Preparation
+from mooring.models._encoders.session import run_graph, session_of
+from mooring.models._feature_maps import EncoderFeatures, OnnxFile, ResNetFile
 from mooring.schema import by_file_hash, to_tree
-from mooring.uploads.moments import Moments
+from mooring.uploads._moments import Moments
 
 LITE0 = "efficientnet-lite0"
 

@@ -6,7 +6,7 @@ import torch
 
 import mooring
 from mooring.evaluate import batch_by_batch, calibration_error, measure
-from mooring.models.backbones import DigitsNet
+from mooring.models._backbones import DigitsNet
 from mooring.processes import threads
 from mooring.seeds import generator
 

@@ -7,13 +7,13 @@ import torch
 from safetensors.torch import save_file
 
 from mooring.errors import ModelError
-from mooring.models.feature_maps import FEATURE_MAPS, EncoderFile, RandomEncoder, RandomFilters, WhitenedFilters
-from mooring.models.feature_maps.synthetic import dead_leaves
-from mooring.models.feature_maps.untrained import CONTRAST, PatchFilters
-from mooring.models.feature_maps.whitened_filters import Responses, principal
+from mooring.models._feature_maps import FEATURE_MAPS, EncoderFile, RandomEncoder, RandomFilters, WhitenedFilters
+from mooring.models._feature_maps.synthetic import dead_leaves
+from mooring.models._feature_maps.untrained import CONTRAST, PatchFilters
+from mooring.models._feature_maps.whitened_filters import Responses, principal
 from mooring.processes import threads
 from mooring.uploads import Encoder
-from mooring.uploads.moments import Moments
+from mooring.uploads._moments import Moments
 
 
 @pytest.fixture(scope="module")

@@ -15,29 +15,28 @@ from safetensors.torch import save_file
 
 from mooring.client import run_client
 from mooring.config import load
-from mooring.data.sites import InMemorySite
+from mooring.data._sites import InMemorySite
 from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
-from mooring.federation.container import Container, decode_container, encode, file_hash
-from mooring.federation.explain import class_counts, explained, second_moment_rank
-from mooring.federation.fuse import Terms, fuse_uploads, read_files, sound_files
-from mooring.federation.job_file import KIND as JOB
-from mooring.federation.job_file import opened_job, read_job
-from mooring.federation.keys import own_identity
-from mooring.federation.log import Log
-from mooring.federation.model_file import load_model
-from mooring.federation.plan import plan
-from mooring.federation.secure_job import summing, total_of
-from mooring.federation.train import approve, folder_of, preview, train
-from mooring.federation.upload_file import encode_file, read_upload, tensor_facts
-from mooring.fusion.admit import fuse
-from mooring.fusion.base import Server
-from mooring.models.backbones import DigitsNet
-from mooring.models.heads import RawPrototypes
-from mooring.models.network import Blueprint
+from mooring.federation._container import Container, decode_container, encode, file_hash
+from mooring.federation._explain import class_counts, explain_tensors, second_moment_rank
+from mooring.federation._fuse import Terms, fuse_uploads, read_files, sound_files
+from mooring.federation._job_file import JOB, opened_job, read_job
+from mooring.federation._keys import own_identity
+from mooring.federation._log import Log
+from mooring.federation._model_file import load_model
+from mooring.federation._plan import plan
+from mooring.federation._secure_job import summing, total_of
+from mooring.federation._train import approve, folder_of, preview, train
+from mooring.federation._upload_file import encode_file, read_upload, tensor_facts
+from mooring.fusion._admit import fuse
+from mooring.fusion._base import Server
+from mooring.models._backbones import DigitsNet
+from mooring.models._heads import RawPrototypes
+from mooring.models._network import Blueprint
 from mooring.processes import threads
 from mooring.schema import record_tree
-from mooring.uploads.codec import encode as encode_upload
+from mooring.uploads._codec import encode as encode_upload
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -586,7 +585,7 @@ class TestResuming:
 class TestWords:
     def test_every_tensor_of_an_upload_is_explained(self, made):
         file = read_upload(made.root / "north.mooring")
-        told = explained(file.upload.tensors)
+        told = explain_tensors(file.upload.tensors)
         assert sorted(name for row in told for name in row.names) == sorted(file.upload.tensors)
         assert sum(row.bytes for row in told) == file.upload.nbytes
         second = second_moment_rank(file.upload.tensors, file.upload.samples)

@@ -6,12 +6,12 @@ import pytest
 import torch
 from studies.poison import BLUEPRINT, PART, POISON, accuracy, divided, shuffled, uploaded, used
 
-from mooring.data.images import ImageSet
-from mooring.federation.checks import absurd_prototypes, agreement_of, largest_feature, suspects
-from mooring.models.feature_maps import Pixels, RandomFilters
-from mooring.models.network import PROTOTYPES
+from mooring.data._images import ImageSet
+from mooring.federation._checks import absurd_prototypes, agreement_of, largest_feature, suspects
+from mooring.models._feature_maps import Pixels, RandomFilters
+from mooring.models._network import PROTOTYPES
 from mooring.types import Upload
-from mooring.uploads.moments import Moments
+from mooring.uploads._moments import Moments
 
 
 @pytest.fixture(scope="module", params=[1.0, 0.1], ids=["even", "skewed"])

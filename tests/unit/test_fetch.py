@@ -14,13 +14,13 @@ import pytest
 from shelf import Shelf, serving
 from source_files import write_cifar10, write_fashion
 
-from mooring.data.catalogue import SOURCES, survey
-from mooring.data.cifar import FILES_10, Cifar10
-from mooring.data.locate import Download
+from mooring.data._catalogue import SOURCES, survey
+from mooring.data._cifar import FILES_10, Cifar10
+from mooring.data._locate import Download
 from mooring.errors import DataError
 from mooring.events import Downloaded, Event
 from mooring.fetch import OFFICIAL, fetch
-from mooring.fetch.download import appending
+from mooring.fetch._download import appending
 
 CONTENT = bytes(range(256)) * 40
 

@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from mooring.client import run_client
-from mooring.client.first_network import borrowed, first_network
-from mooring.data.sites import InMemorySite
+from mooring.client._first_network import borrowed, first_network
+from mooring.data._sites import InMemorySite
 from mooring.methods import METHODS
 
 

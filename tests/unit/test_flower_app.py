@@ -16,11 +16,12 @@ from flwr.supercore.task_identity import TaskIdentity
 from mooring.config import load
 from mooring.engines.flower.messages import answer_of, question
 from mooring.errors import FederationError
-from mooring.federation.keys import own_identity
-from mooring.federation.log import Log
-from mooring.federation.model_file import load_model
-from mooring.federation.plan import plan
-from mooring.flower_app import asking, client, server
+from mooring.federation._keys import own_identity
+from mooring.federation._log import Log
+from mooring.federation._model_file import load_model
+from mooring.federation._plan import plan
+from mooring.flower_app import _asking as asking
+from mooring.flower_app import client, server
 
 SETTINGS = ("method=afl", "encoder=none", "data.source=image_folder", "data.size=8", "data.channels=1")
 SUPERLINK = 1 << 60  # who writes in the place of a node that is gone

@@ -11,16 +11,16 @@ from PIL import Image
 from mooring.config import load
 from mooring.errors import FederationError
 from mooring.events import ClientRecord, ClientResumed, silent
-from mooring.federation.container import decode_container
-from mooring.federation.job_file import read_job
-from mooring.federation.keys import own_identity
-from mooring.federation.log import Log
-from mooring.federation.plan import plan
-from mooring.federation.train import approve, folder_of, train_site
-from mooring.federation.upload_file import read_upload
-from mooring.flower_app.keys import make_keys
-from mooring.flower_app.node import Node, job_for, node_of, upload_for
-from mooring.uploads.codec import encode
+from mooring.federation._container import decode_container
+from mooring.federation._job_file import read_job
+from mooring.federation._keys import own_identity
+from mooring.federation._log import Log
+from mooring.federation._plan import plan
+from mooring.federation._train import approve, folder_of, train_site
+from mooring.federation._upload_file import read_upload
+from mooring.flower_app._keys import make_keys
+from mooring.flower_app._node import Node, job_for, node_of, upload_for
+from mooring.uploads._codec import encode
 
 SETTINGS = ("method=v7", "model=digits_net", "data.source=image_folder", "data.size=8", "data.channels=1")
 SHORT = ("training.rounds=2", "training.local_epochs=1", "training.snapshots=last")

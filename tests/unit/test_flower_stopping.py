@@ -11,8 +11,8 @@ from mooring.client import run_client
 from mooring.engines.flower._clients import Parcel, train_client
 from mooring.engines.flower._stopping import StopFiles
 from mooring.events import silent
-from mooring.execution.prepare import prepare
-from mooring.uploads.codec import decode_tensors, encode
+from mooring.execution._prepare import prepare
+from mooring.uploads._codec import decode_tensors, encode
 
 SMALL = ("method=v7", "data.limit=120", "partition.clients=2", "training.rounds=3", "training.local_epochs=1")
 

@@ -5,8 +5,8 @@ import socket
 import pytest
 
 from mooring.errors import FederationError
-from mooring.flower_app import waiting
-from mooring.flower_app.waiting import wait_for
+from mooring.flower_app import _waiting as waiting
+from mooring.flower_app._waiting import wait_for
 
 
 @pytest.fixture

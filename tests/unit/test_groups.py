@@ -10,11 +10,11 @@ import pytest
 import torch
 from PIL import Image
 
-from mooring.data.clients import federate
-from mooring.data.image_folder import ImageFolder
-from mooring.data.images import ImageSet, Source
-from mooring.data.partition import Dirichlet, DirichletEqual, Iid, Partitioner, Pathological, Sites
-from mooring.data.partition.base import take_groups
+from mooring.data._clients import federate
+from mooring.data._image_folder import ImageFolder
+from mooring.data._images import ImageSet, Source
+from mooring.data._partition import Dirichlet, DirichletEqual, Iid, Partitioner, Pathological, Sites
+from mooring.data._partition.base import take_groups
 from mooring.errors import ConfigError, DataError, PartitionError
 
 PATTERN = r"(p\d+)_"

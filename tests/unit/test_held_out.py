@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from mooring.client.held_out import held_out, held_out_count
-from mooring.client.loop import facts_of, run_client
-from mooring.data.sites import InMemorySite
+from mooring.client._held_out import held_out, held_out_count
+from mooring.client._loop import facts_of, run_client
+from mooring.data._sites import InMemorySite
 from mooring.events import ClientRecord
 from mooring.methods import METHODS
 

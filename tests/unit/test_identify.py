@@ -7,8 +7,8 @@ import pytest
 from old_logs import STYLES
 
 from mooring.errors import StoreError
-from mooring.notes.identify import identify
-from mooring.notes.log_reader import read_logs
+from mooring.notes._identify import identify
+from mooring.notes._log_reader import read_logs
 
 HEADERS = {style.header for style in STYLES.values()}
 # Logs without a line of their own, under accuracy lines of V7: only the header tells these versions apart.

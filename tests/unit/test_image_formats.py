@@ -9,9 +9,9 @@ from medical_files import write_dicom, write_tiff
 from PIL import Image
 from source_files import pixels, write_images
 
-from mooring.data.image_folder import ImageFolder
-from mooring.data.images import DataWarning
-from mooring.data.pixels import decode_image
+from mooring.data._image_folder import ImageFolder
+from mooring.data._images import DataWarning
+from mooring.data._pixels import decode_image
 from mooring.errors import DataError, ExtraError
 
 RAMP = np.linspace(0, 4095, 256).reshape(16, 16).astype("<u2")  # 12 bits

@@ -9,10 +9,10 @@ from old_logs import CONFIG, STYLES, log_of, v10_rounds, v11_rounds
 
 from mooring import report
 from mooring.config import load
-from mooring.config.tree import read_file
+from mooring.config._tree import read_file
 from mooring.doctor import case_of_log, examine, read_case
 from mooring.events import ClientRecord, Remark, SnapshotFused
-from mooring.notes.imports import import_log, read_imports
+from mooring.notes._imports import import_log, read_imports
 from mooring.record import RunFolder, Seeds
 
 FULL = str(

@@ -8,7 +8,7 @@ import yaml
 
 from mooring.config import load
 from mooring.methods import METHODS
-from mooring.notes.imports import translate
+from mooring.notes._config_file import translate
 
 OLD = """\
 exp_name: SVHN_alpha0.05

@@ -8,10 +8,10 @@ from old_logs import STYLES
 
 from mooring import report
 from mooring.config import load
-from mooring.config.tree import read_file
+from mooring.config._tree import read_file
 from mooring.events import Remark
 from mooring.methods import METHODS
-from mooring.notes.imports import import_log
+from mooring.notes._imports import import_log
 from mooring.record import NotFinite, RunFolder
 
 

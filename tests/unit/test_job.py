@@ -10,12 +10,12 @@ import torch
 from safetensors.torch import save_file
 
 from mooring.client import ClientJob, Training, run_client
-from mooring.data.sites import InMemorySite
+from mooring.data._sites import InMemorySite
 from mooring.methods import METHODS
-from mooring.models.feature_maps import EncoderFile, RandomFilters
-from mooring.models.network import Blueprint
+from mooring.models._feature_maps import EncoderFile, RandomFilters
+from mooring.models._network import Blueprint
 from mooring.uploads import LabelCounts, encode
-from mooring.uploads.moments import Moments
+from mooring.uploads._moments import Moments
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from report_folders import relabelled, write_members
 from mooring.cli.run import apart
 from mooring.config import as_yaml, load, parse
 from mooring.methods import METHODS
-from mooring.reports.reading import collect_report_data
-from mooring.reports.summary import summary_answers
+from mooring.reports._reading import collect_report_data
+from mooring.reports._summary import summary_answers
 
 DIGITS = Path(__file__).parents[2] / "configs/digits.yaml"
 TABLE = {  # method and fusion -> the fingerprints of seeds 1, 2, 3 in docs/compare.md

@@ -12,7 +12,10 @@ import pytest
 
 from mooring import METHODS, load
 from mooring.execution import prepare
-from mooring.methods import GROUPS, alignment, baselines, notes
+from mooring.methods import GROUPS
+from mooring.methods import _alignment as alignment
+from mooring.methods import _baselines as baselines
+from mooring.methods import _notes as notes
 
 HOME = Path(__file__).parents[2]
 CARDS = HOME / "docs" / "methods"

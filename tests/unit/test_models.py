@@ -2,11 +2,11 @@ import pytest
 import torch
 
 from mooring.client import ClientRecipe, run_client
-from mooring.data.sites import InMemorySite
+from mooring.data._sites import InMemorySite
 from mooring.losses import CrossEntropy
 from mooring.methods import Method
-from mooring.models.backbones import BACKBONES, DigitsNet, ResNet8, ResNet18
-from mooring.models.feature_maps import (
+from mooring.models._backbones import BACKBONES, DigitsNet, ResNet8, ResNet18
+from mooring.models._feature_maps import (
     ByImages,
     EncoderFeatures,
     OnnxFile,
@@ -16,11 +16,11 @@ from mooring.models.feature_maps import (
     RandomFilters,
     WhitenedFilters,
 )
-from mooring.models.flops import Multiplications, counted_by_torch, feature_flops, forward_flops
-from mooring.models.heads import HEADS, FixedSimplex, Linear, RawPrototypes, UnitPrototypes
-from mooring.models.network import PROTOTYPES, Blueprint
+from mooring.models._flops import Multiplications, counted_by_torch, feature_flops, forward_flops
+from mooring.models._heads import HEADS, FixedSimplex, Linear, RawPrototypes, UnitPrototypes
+from mooring.models._network import PROTOTYPES, Blueprint
 from mooring.seeds import generator
-from mooring.uploads.moments import Moments
+from mooring.uploads._moments import Moments
 
 
 def blueprint(backbone, head=RawPrototypes(), shape=(3, 32, 32), classes=10):

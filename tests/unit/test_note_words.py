@@ -6,8 +6,8 @@ import pytest
 
 from mooring import METHODS, load
 from mooring.config import parse
-from mooring.config.note_words import NOTE_WORDS, belongs
-from mooring.config.plan import load_plan
+from mooring.config._note_words import NOTE_WORDS, belongs
+from mooring.config._plan import load_plan
 from mooring.errors import ConfigError
 
 PAGE = (Path(__file__).parents[2] / "docs/configuration.md").read_text("utf-8")

@@ -9,8 +9,8 @@ from models import BLUEPRINT, model, predictor_of, three_digits
 from onnx_files import onnx, small_encoder
 
 from mooring.errors import ModelError
-from mooring.federation.model_file import ModelFile, Provenance, save_model
-from mooring.federation.onnx_export import export_onnx, onnx_scores
+from mooring.federation._model_file import ModelFile, Provenance, save_model
+from mooring.federation._onnx_export import export_onnx, onnx_scores
 from mooring.fusion import (
     Calibrated,
     ClassExpert,
@@ -23,8 +23,8 @@ from mooring.fusion import (
     ParameterAverage,
     StandardisedSum,
 )
-from mooring.fusion.ensemble import Ensemble
-from mooring.models.feature_maps import OnnxFile, Pixels, RandomEncoder, WhitenedFilters
+from mooring.fusion._ensemble import Ensemble
+from mooring.models._feature_maps import OnnxFile, Pixels, RandomEncoder, WhitenedFilters
 
 RULES = {
     "network": ParameterAverage(),
@@ -93,7 +93,7 @@ class Sorted(Ensemble):
 
 
 def test_what_cannot_be_exported_is_one_line_and_no_file(tmp_path, capfd):
-    from mooring.fusion.ensemble import Members
+    from mooring.fusion._ensemble import Members
 
     networks = tuple(BLUEPRINT.build(torch.Generator()).requires_grad_(False).eval() for _ in range(2))
     odd = Sorted(Members(BLUEPRINT, (0, 1), networks, torch.ones(2) / 2))

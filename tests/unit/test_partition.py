@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mooring.data.partition import (
+from mooring.data._partition import (
     PARTITIONERS,
     Dirichlet,
     DirichletEqual,

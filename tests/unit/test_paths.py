@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from mooring.config import Experiment, as_yaml, load, reload
-from mooring.data.digits import Digits
+from mooring.data._digits import Digits
 from mooring.errors import ConfigError
 from mooring.schema import FilePath
 

@@ -17,9 +17,9 @@ from mooring import load
 from mooring.config import as_yaml
 from mooring.errors import ConfigError, DataError, MooringError
 from mooring.evaluate import auc
-from mooring.federation.assessment import assess, assessment_tree
-from mooring.federation.model_file import Provenance, save_model
-from mooring.federation.predict import Prediction, Unreadable, predict
+from mooring.federation._assessment import assess, assessment_tree
+from mooring.federation._model_file import Provenance, save_model
+from mooring.federation._predict import Prediction, Unreadable, predict
 from mooring.intervals import Rate
 from mooring.wording import percent, percent_range
 

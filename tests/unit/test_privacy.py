@@ -11,19 +11,19 @@ from scipy.stats import kstest, norm
 from mooring.errors import ConfigError, FusionError
 from mooring.evaluate import measure
 from mooring.fusion import LinearHeadFusion, fuse
-from mooring.fusion.base import Server
-from mooring.fusion.saved import decode_predictor, encode_predictor
-from mooring.models.backbones import DigitsNet
-from mooring.models.feature_maps import Pixels, RandomFilters
-from mooring.models.feature_maps.synthetic import dead_leaf_discs, reduced, reduction
-from mooring.models.heads import RawPrototypes
-from mooring.models.network import Blueprint
+from mooring.fusion._base import Server
+from mooring.fusion._saved import decode_predictor, encode_predictor
+from mooring.models._backbones import DigitsNet
+from mooring.models._feature_maps import Pixels, RandomFilters
+from mooring.models._feature_maps.synthetic import dead_leaf_discs, reduced, reduction
+from mooring.models._heads import RawPrototypes
+from mooring.models._network import Blueprint
 from mooring.schema import canonical_json, to_tree
 from mooring.types import Upload
 from mooring.uploads import wire_name
-from mooring.uploads.noised import NoisedMoments, with_key
-from mooring.uploads.privacy import Privacy, gaussian_delta, gaussian_sigma
-from mooring.uploads.triangle import unpack
+from mooring.uploads._noised import NoisedMoments, with_key
+from mooring.uploads._privacy import Privacy, gaussian_delta, gaussian_sigma
+from mooring.uploads._triangle import unpack
 
 BLUEPRINT = Blueprint(DigitsNet(), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))
 NETWORK = BLUEPRINT.build(torch.Generator())

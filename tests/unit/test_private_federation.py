@@ -8,17 +8,17 @@ import pytest
 import torch
 from federated import CHEAP, CLASSES, Federated, write_sites
 
-from mooring.data.image_folder import ImageFolder
+from mooring.data._image_folder import ImageFolder
 from mooring.errors import ConfigError, FederationError
-from mooring.federation.budget import spent, together
-from mooring.federation.container import decode_container
-from mooring.federation.fuse import Terms
-from mooring.federation.model_file import load_model
-from mooring.federation.recovery import write_recovery
-from mooring.federation.secure_job import summing
-from mooring.federation.train import folder_of, preview
-from mooring.federation.upload_file import read_upload
-from mooring.uploads.privacy import gaussian_sigma
+from mooring.federation._budget import privacy_spent, together
+from mooring.federation._container import decode_container
+from mooring.federation._fuse import Terms
+from mooring.federation._model_file import load_model
+from mooring.federation._recovery import write_recovery
+from mooring.federation._secure_job import summing
+from mooring.federation._train import folder_of, preview
+from mooring.federation._upload_file import read_upload
+from mooring.uploads._privacy import gaussian_sigma
 
 PRIVATE = "fusion.privacy={kind: gaussian-noise, epsilon: 8, delta: 1e-5, size: 8}"
 
@@ -85,7 +85,7 @@ class TestNoise:
         """Two sites with the same images, job and seed draw other noise: it is their key that decides."""
         job = noised.job
         other = replace(noised.identity("north"), key=noised.identity("south").key)
-        from mooring.federation.privacy import with_noise_of
+        from mooring.federation._privacy import with_noise_of
 
         keys = {
             next(iter(with_noise_of(job.work, job.sha256, identity.key).needs)).key
@@ -96,11 +96,11 @@ class TestNoise:
 
     def test_the_log_adds_up_what_several_jobs_tell(self, noised, images, tmp_path):
         log, job = noised.log("east"), noised.job
-        once = spent(log.entries())
+        once = privacy_spent(log.entries())
         assert (once.uploads, once.bare, once.delta) == (1, 0, 1e-5)
         assert once.epsilon == pytest.approx(8)
         noised.train("east", name="again.mooring")  # the same numbers
-        assert spent(log.entries()) == once
+        assert privacy_spent(log.entries()) == once
         [first] = [entry.noise for entry in log.entries() if entry.noise][:1]
         twice = preview(job, folder_of(job, "east", noised.data("east")), log.entries()).budget
         assert (twice.uploads, twice) == (2, together([first, replace(first, numbers="x")]))

@@ -19,7 +19,7 @@ from mooring.events import (
     Remark,
     SnapshotFused,
 )
-from mooring.notes.study_record import PrintedTable
+from mooring.notes._study_record import PrintedTable
 from mooring.record import (
     Absence,
     Environment,
@@ -36,8 +36,8 @@ from mooring.record import (
     write_atomically,
     write_record,
 )
-from mooring.record.files import Unsynced
-from mooring.reports.table import Quoted, Spread
+from mooring.record._files import Unsynced
+from mooring.reports._table import Quoted, Spread
 from mooring.schema import MalformedRecordError, from_tree, record_tree, strict_json
 from mooring.types import PartitionSummary, Upload
 
@@ -217,8 +217,8 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
 def test_files_of_one_second_are_forced_to_disk_together_and_in_order(tmp_path, monkeypatch):
     """A state never comes to the disk before the upload that it relies on."""
     now, synced = [0.0], []
-    monkeypatch.setattr("mooring.record.files.monotonic", lambda: now[0])
-    monkeypatch.setattr("mooring.record.files._sync", lambda path: synced.append(path.name))
+    monkeypatch.setattr("mooring.record._files.monotonic", lambda: now[0])
+    monkeypatch.setattr("mooring.record._files._sync", lambda path: synced.append(path.name))
     unsynced = Unsynced()
     for name in ("upload", "state"):
         write_atomically(tmp_path / name, b"x", unsynced=unsynced)

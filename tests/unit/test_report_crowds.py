@@ -5,14 +5,14 @@ from statistics import median
 import pytest
 from report_folders import with_many_clients
 
-from mooring.notes.reporting import NOTES
-from mooring.reports.compose import compose
-from mooring.reports.figure import Curves
-from mooring.reports.formats.html import page
-from mooring.reports.reading import collect_report_data
-from mooring.reports.section import Report, VerdictLine
-from mooring.reports.sections.drawing import quantile
-from mooring.reports.sections.training import base
+from mooring.notes._reporting import NOTES
+from mooring.reports._compose import compose
+from mooring.reports._figure import Curves
+from mooring.reports._formats.html import page
+from mooring.reports._reading import collect_report_data
+from mooring.reports._section import Report, VerdictLine
+from mooring.reports._sections.drawing import quantile
+from mooring.reports._sections.training import base
 
 
 def test_many_clients_are_drawn_as_quantiles_and_listed_in_folded_tables(v12_run, tmp_path):

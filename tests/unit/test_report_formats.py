@@ -19,18 +19,18 @@ from rich.console import Console
 
 from mooring import METHODS, report
 from mooring.errors import ConfigError, MooringError
-from mooring.notes.reporting import NOTES
+from mooring.notes._reporting import NOTES
 from mooring.record import RunFolder
 from mooring.reports import report_on
-from mooring.reports.compose import compose
-from mooring.reports.figure import in_words
-from mooring.reports.formats import FORMATS
-from mooring.reports.formats.excel import content
-from mooring.reports.formats.html import asset, chart
-from mooring.reports.formats.latex import latex_table
-from mooring.reports.formats.terminal import show_table
-from mooring.reports.reading import collect_report_data
-from mooring.reports.table import Table
+from mooring.reports._compose import compose
+from mooring.reports._figure import in_words
+from mooring.reports._formats import FORMATS
+from mooring.reports._formats.excel import content
+from mooring.reports._formats.html import asset, chart
+from mooring.reports._formats.latex import latex_table
+from mooring.reports._formats.terminal import show_table
+from mooring.reports._reading import collect_report_data
+from mooring.reports._table import Table
 
 
 @pytest.fixture(scope="module")

@@ -11,22 +11,22 @@ from report_folders import relabelled
 from mooring.config import HOUSE_CODE
 from mooring.errors import ConfigError
 from mooring.intervals import wilson
-from mooring.notes.reporting import report
-from mooring.notes.study_record import DecidedClaim, MainNumber
-from mooring.notes.study_report import opening_figures, study_report, verdict_line
+from mooring.notes._reporting import report
+from mooring.notes._study_record import DecidedClaim, MainNumber
+from mooring.notes._study_report import opening_figures, study_report, verdict_line
 from mooring.record import RunFolder, write_result
 from mooring.reports import compare
-from mooring.reports.accuracies import Sureness, sure_of
-from mooring.reports.compose import compose
-from mooring.reports.figure import INK, PALETTE, Series
-from mooring.reports.formats import FORMATS
-from mooring.reports.formats.html import DARK, page
-from mooring.reports.formats.pictures import COLUMN
-from mooring.reports.reading import collect_report_data, gather_several
-from mooring.reports.report_data import looking_for
-from mooring.reports.summary import notes
-from mooring.reports.table import Spread
-from mooring.sweep.summary import difference
+from mooring.reports._accuracies import Sureness, sure_of
+from mooring.reports._compose import compose
+from mooring.reports._figure import INK, PALETTE, Series
+from mooring.reports._formats import FORMATS
+from mooring.reports._formats.html import DARK, page
+from mooring.reports._formats.pictures import COLUMN
+from mooring.reports._reading import collect_report_data, gather_several
+from mooring.reports._report_data import looking_for
+from mooring.reports._summary import notes
+from mooring.reports._table import Spread
+from mooring.sweep._summary import difference
 
 LARGEST_RUN = 2_000_000  # bytes of a page
 
@@ -224,7 +224,7 @@ def test_a_study_opens_with_what_every_experiment_reaches_where_lambda_does_not_
 
 
 def test_a_study_opens_with_lambda_above_the_accuracies(study_folder, monkeypatch):
-    monkeypatch.setattr("mooring.notes.study_report.LARGE_CHANGE", 0.0)  # in two rounds it hardly does
+    monkeypatch.setattr("mooring.notes._study_report.LARGE_CHANGE", 0.0)  # in two rounds it hardly does
     lambdas, accuracies = opening_figures(study_report(study_folder, HOUSE_CODE))
     assert (lambdas.scale, lambdas.slug, accuracies.slug) == ("log", "picture-lambda", "accuracy-clients")
     assert accuracies.lines[0].name == "fused"

@@ -13,19 +13,19 @@ from mooring import load, run
 from mooring.errors import ConfigError, MooringError
 from mooring.events import ClientRecord
 from mooring.methods import maps_of
-from mooring.models.feature_maps import EncoderFeatures
-from mooring.models.flops import feature_flops, forward_flops
-from mooring.models.network import Blueprint
-from mooring.notes.reporting import NOTES
+from mooring.models._feature_maps import EncoderFeatures
+from mooring.models._flops import feature_flops, forward_flops
+from mooring.models._network import Blueprint
+from mooring.notes._reporting import NOTES
 from mooring.record import RunFolder, read_sweep, write_record, write_sweep
-from mooring.record.files import sealed
-from mooring.reports.compose import compose
-from mooring.reports.figure import Curves
-from mooring.reports.reading import collect_report_data
-from mooring.reports.sections.costs import client_flops, flops, inference_flops
-from mooring.reports.sections.prototypes import overall
-from mooring.reports.table import Quoted, Spread, Table, cell_text, spread
-from mooring.sweep.summary import summarised
+from mooring.record._files import sealed
+from mooring.reports._compose import compose
+from mooring.reports._figure import Curves
+from mooring.reports._reading import collect_report_data
+from mooring.reports._sections.costs import client_flops, flops, inference_flops
+from mooring.reports._sections.prototypes import overall
+from mooring.reports._table import Quoted, Spread, Table, cell_text, spread
+from mooring.sweep._summary import summarised
 
 
 @pytest.fixture(scope="module")

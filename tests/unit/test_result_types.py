@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mooring.errors import StoreError
-from mooring.notes.imports import import_log
+from mooring.notes._imports import import_log
 from mooring.record import ImportedResult, Result, RunFolder
 
 LOG = """OneshotOursV7: fixed lambda

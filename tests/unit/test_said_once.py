@@ -9,8 +9,8 @@ import pytest
 import mooring
 from mooring.cli.arguments import FAILED, INTERRUPTED
 from mooring.cli.study_tables import COLOURS
-from mooring.notes.study_record import ANSWERS
-from mooring.notes.study_report import TONES
+from mooring.notes._study_record import ANSWERS
+from mooring.notes._study_report import TONES
 
 HOME = Path(mooring.__file__).parent
 
@@ -30,7 +30,7 @@ def files_with(value, folder):
 
 @pytest.mark.parametrize("word", ANSWERS)
 def test_the_words_of_a_verdict_are_written_once(word):
-    assert files_with(word, ".") == ["notes/study_record.py"]
+    assert files_with(word, ".") == ["notes/_study_record.py"]
 
 
 def test_exit_codes_are_written_once():

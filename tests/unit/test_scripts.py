@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench_tables import runs as bench
-from mooring.notes.study_record import PrintedTable, read_study
+from mooring.notes._study_record import PrintedTable, read_study
 from mooring.record import RunFolder
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -8,13 +8,13 @@ from nacl.signing import SigningKey
 from scipy.stats import chisquare
 
 from mooring.errors import FederationError
-from mooring.federation.secure_sum import SecureSum, fraction_bits, mask, plausible, reveal, unmask
-from mooring.models.backbones import DigitsNet
-from mooring.models.feature_maps import RandomFilters
-from mooring.models.heads import RawPrototypes
-from mooring.models.network import Blueprint
-from mooring.uploads.moments import Moments
-from mooring.uploads.secret_stream import normals, stream_words
+from mooring.federation._secure_sum import SecureSum, fraction_bits, mask, plausible, reveal, unmask
+from mooring.models._backbones import DigitsNet
+from mooring.models._feature_maps import RandomFilters
+from mooring.models._heads import RawPrototypes
+from mooring.models._network import Blueprint
+from mooring.uploads._moments import Moments
+from mooring.uploads._secret_stream import normals, stream_words
 
 BLUEPRINT = Blueprint(DigitsNet(), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))
 PART = Moments(RandomFilters(16), "shared", "float32")

@@ -10,9 +10,9 @@ import pytest
 from mooring.cli.help import as_setting
 from mooring.cli.run import run
 from mooring.config import load
-from mooring.config.keys import SHORT
-from mooring.config.part_kinds import PART_KINDS
-from mooring.config.settings import NO_FIELDS, SECTIONS, all_settings, keys_ending, matching, matching_keys
+from mooring.config._keys import SHORT
+from mooring.config._part_kinds import PART_KINDS
+from mooring.config._settings import NO_FIELDS, SECTIONS, all_settings, keys_ending, matching_keys, matching_settings
 from mooring.errors import ConfigError
 from mooring.schema import Count, Fraction, OpenFraction, Positive, Seed, sentence_of, shape_of
 
@@ -55,9 +55,12 @@ def test_a_range_is_told_in_words(annotation, told):
 
 
 def test_a_part_of_a_name_finds_its_keys_and_a_word_its_sentences():
-    assert {key for one in matching("sigma.l") for key in one.keys} == {"sigma.lr", "sigma.lr_scale"}
-    assert {key for one in matching("Dirichlet_equal") for key in one.keys} == {"partition.clients", "partition.alpha"}
-    assert [one.keys for one in matching("experiment's `seed`".replace("`", ""))] == [("partition.seed",)]
+    assert {key for one in matching_settings("sigma.l") for key in one.keys} == {"sigma.lr", "sigma.lr_scale"}
+    assert {key for one in matching_settings("Dirichlet_equal") for key in one.keys} == {
+        "partition.clients",
+        "partition.alpha",
+    }
+    assert [one.keys for one in matching_settings("experiment's `seed`".replace("`", ""))] == [("partition.seed",)]
 
 
 def test_the_terminal_lists_settings(cli):

@@ -9,11 +9,11 @@ from source_files import write_images
 
 from mooring import load, run
 from mooring.cli.progress import warning
-from mooring.data.clients import federate
-from mooring.data.image_folder import ImageFolder
-from mooring.data.image_tree import recognise
-from mooring.data.partition import Dirichlet, Sites
-from mooring.data.sites import site_names
+from mooring.data._clients import federate
+from mooring.data._image_folder import ImageFolder
+from mooring.data._image_tree import recognise
+from mooring.data._partition import Dirichlet, Sites
+from mooring.data._sites import site_names
 from mooring.errors import DataError
 from mooring.events import ClientStarved, PartitionDrawn
 from mooring.record import RunFolder

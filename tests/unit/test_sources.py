@@ -16,14 +16,15 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from source_files import idx, pixels, python2_pickle, write_cifar10, write_cifar100, write_fashion, write_svhn
 
-from mooring.data import digits, fashion_mnist
-from mooring.data.catalogue import SOURCES, survey
-from mooring.data.cifar import CLASSES_100, Cifar10, Cifar100
-from mooring.data.digits import Digits
-from mooring.data.fashion_mnist import FashionMnist
-from mooring.data.images import ImageSet, Source
-from mooring.data.locate import data_root, find, own_path
-from mooring.data.svhn import Svhn
+from mooring.data import _digits as digits
+from mooring.data import _fashion_mnist as fashion_mnist
+from mooring.data._catalogue import SOURCES, survey
+from mooring.data._cifar import CLASSES_100, Cifar10, Cifar100
+from mooring.data._digits import Digits
+from mooring.data._fashion_mnist import FashionMnist
+from mooring.data._images import ImageSet, Source
+from mooring.data._locate import data_root, find, own_path
+from mooring.data._svhn import Svhn
 from mooring.errors import DataError
 
 

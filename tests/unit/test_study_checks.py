@@ -7,10 +7,10 @@ import pytest
 from study_records import records, run_of
 
 from mooring.errors import ConfigError
-from mooring.notes.claims import Correlation, Given, Within
-from mooring.notes.evidence import Evidence
-from mooring.notes.group_claims import Alike, Below, NoBetter, Order, Trend, Varies
-from mooring.notes.measures import Client, Fused
+from mooring.notes._claims import Correlation, Given, Within
+from mooring.notes._evidence import Evidence
+from mooring.notes._group_claims import Alike, Below, NoBetter, Order, Trend, Varies
+from mooring.notes._measures import Client, Fused
 from mooring.record import Metrics
 
 CONFIRMED, REFUTED, UNSEEN, NOT_RUN = "confirmed", "not confirmed", "cannot be seen at this scale", "was not run"

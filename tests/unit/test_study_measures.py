@@ -9,13 +9,13 @@ from study_records import records, run_of
 
 from mooring.errors import StoreError
 from mooring.events import EpochRecord
-from mooring.notes.evidence import Evidence, study_runs
-from mooring.notes.measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
-from mooring.notes.over_rounds import AT
-from mooring.notes.statistics import spearman
-from mooring.notes.tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
+from mooring.notes._evidence import Evidence, study_runs
+from mooring.notes._measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
+from mooring.notes._over_rounds import AT
+from mooring.notes._statistics import spearman
+from mooring.notes._tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
 from mooring.record import Metrics, RoundRecord, RunResult, Seeds
-from mooring.reports.table import PlottedLine, Quoted, Spread
+from mooring.reports._table import PlottedLine, Quoted, Spread
 from mooring.types import PartitionSummary
 
 

@@ -8,18 +8,18 @@ import pytest
 import torch
 from study_records import study_of
 
-from mooring.config.plan import check_plan
+from mooring.config._plan import check_plan
 from mooring.errors import ConfigError
 from mooring.events import ClientRecord
 from mooring.losses import LOSSES
-from mooring.notes.evidence import CONSTANTS, DERIVED, Evidence
-from mooring.notes.measures import Fused
-from mooring.notes.page import page
-from mooring.notes.plan import load_study, plan_file
-from mooring.notes.plan import plans as found
-from mooring.notes.run_study import findings, plans, records_beside, reject_varied_keys
-from mooring.notes.study_record import read_study, write_study
-from mooring.notes.tables import ByClient, ByRound
+from mooring.notes._evidence import CONSTANTS, DERIVED, Evidence
+from mooring.notes._measures import Fused
+from mooring.notes._page import page
+from mooring.notes._plan import load_study, plan_file
+from mooring.notes._plan import plans as found
+from mooring.notes._run_study import findings, plans, records_beside, reject_varied_keys
+from mooring.notes._study_record import read_study, write_study
+from mooring.notes._tables import ByClient, ByRound
 
 NUMBERS = ("1", "2", "3", "4", "5")
 CLASSES = {"digits": 10, "cifar10": 10, "cifar100": 100, "svhn": 10, "fashion_mnist": 10}

@@ -8,13 +8,13 @@ from study_records import records, run_of, study_of
 
 from mooring.cli.study_tables import WIDTH, summary
 from mooring.errors import ConfigError
-from mooring.notes.evidence import Evidence
-from mooring.notes.page import markdown_cell as cell
-from mooring.notes.page import page
-from mooring.notes.plan import load_study, plan_file
-from mooring.notes.run_study import findings
-from mooring.notes.statistics import sample_text
-from mooring.notes.study_summary import (
+from mooring.notes._evidence import Evidence
+from mooring.notes._page import markdown_cell as cell
+from mooring.notes._page import page
+from mooring.notes._plan import load_study, plan_file
+from mooring.notes._run_study import findings
+from mooring.notes._statistics import sample_text
+from mooring.notes._study_summary import (
     Number,
     alternatives,
     count_phrase,
@@ -24,7 +24,7 @@ from mooring.notes.study_summary import (
     rounded,
 )
 from mooring.record import RunFolder
-from mooring.reports.table import Spread
+from mooring.reports._table import Spread
 
 NUMBERS = ("1", "2", "3", "4", "5")
 

@@ -10,14 +10,14 @@ from mooring.cli.progress import fused
 from mooring.cli.run import show_outcomes
 from mooring.cli.sweep import show_outcome
 from mooring.config import load_plan
-from mooring.config.label import MethodLabel
+from mooring.config._label import MethodLabel
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
 from mooring.record import Metrics, TimeSpent
-from mooring.reports.outcomes import chance, on_what, short_names, sweep_notes, verdict
-from mooring.sweep.best import best_combinations
-from mooring.sweep.summary import summarised
-from mooring.sweep.tables import SweepTables, write_tables
+from mooring.reports._outcomes import chance, on_what, short_names, sweep_notes, verdict
+from mooring.sweep._best import best_combinations
+from mooring.sweep._summary import summarised
+from mooring.sweep._tables import SweepTables, write_tables
 from mooring.wording import interval_of
 
 

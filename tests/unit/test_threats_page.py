@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from studies.poison import POISON
 
-from mooring.uploads import privacy
-from mooring.uploads.privacy import Privacy
+from mooring.uploads import _privacy as privacy
+from mooring.uploads._privacy import Privacy
 
 HOME = Path(__file__).parents[2]
 PAGE = (HOME / "docs/threats.md").read_text("utf-8")

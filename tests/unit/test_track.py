@@ -11,7 +11,7 @@ from mooring import load, run
 from mooring.events import ClientRecord, SnapshotFused
 from mooring.record import RunFolder
 from mooring.track import TRACKERS, Mlflow, TensorBoard, track
-from mooring.track.dashboard import tracked_run
+from mooring.track._dashboard import tracked_run
 
 WHY = "TensorBoard and MLflow: the extra track is not installed"
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star")

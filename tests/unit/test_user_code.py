@@ -12,9 +12,9 @@ import torch
 
 from mooring import fuse, run
 from mooring.client import ClientRecipe
-from mooring.client.recipe import Stage
+from mooring.client._recipe import Stage
 from mooring.config import load
-from mooring.data.clients import resized
+from mooring.data._clients import resized
 from mooring.errors import ConfigError, TrainingError, UserCodeError
 from mooring.events import EpochRecord, FusionBegan, PartitionDrawn
 from mooring.fusion import RegMean

@@ -5,8 +5,8 @@ from itertools import count
 import pytest
 
 from mooring.config import as_yaml, load, parse
-from mooring.config.parse import PART_KINDS
-from mooring.config.user_part_shape import members, shape_problem
+from mooring.config._parse import PART_KINDS
+from mooring.config._user_part_shape import members, shape_problem
 from mooring.errors import ConfigError
 from mooring.weighting import Weighting
 
@@ -17,7 +17,7 @@ from typing import ClassVar
 import torch
 from mooring.fusion import Fusion
 from mooring.weighting import LambdaBounds, Equilibrium, Weighting
-from mooring.weighting.fixed import ConstantBalancer
+from mooring.weighting._fixed import ConstantBalancer
 """
 SINE = """
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ from federated import CLASSES, JOB_WORDS, Federated, write_sites
 
 from mooring.config import load
 from mooring.errors import FederationError
-from mooring.federation.container import decode_container
-from mooring.federation.job_file import read_job
-from mooring.federation.model_file import load_model
-from mooring.federation.plan import plan
-from mooring.federation.train import folder_of, preview
-from mooring.federation.upload_file import encode_file, read_upload
-from mooring.federation.withheld_counts import BATCHES, without_counts
-from mooring.reports.models import model_card
-from mooring.uploads.codec import Limits, header_facts, header_of
+from mooring.federation._container import decode_container
+from mooring.federation._job_file import read_job
+from mooring.federation._model_file import load_model
+from mooring.federation._plan import plan
+from mooring.federation._train import folder_of, preview
+from mooring.federation._upload_file import encode_file, read_upload
+from mooring.federation._withheld_counts import BATCHES, without_counts
+from mooring.reports._models import model_card
+from mooring.uploads._codec import Limits, header_facts, header_of
 
 SHORT = ("training.rounds=1", "training.local_epochs=1", "training.batch_size=8", "data.size=8", "data.channels=1")
 IMAGES = {"north": (6, 6, 7, 0), "south": (9, 5, 0, 8)}

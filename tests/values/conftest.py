@@ -4,7 +4,7 @@ import pytest
 import torch
 from untrained import LABELS, PLAN, upload_of
 
-from mooring.fusion.base import Server
+from mooring.fusion._base import Server
 
 
 @pytest.fixture(scope="module")

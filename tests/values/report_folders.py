@@ -7,8 +7,8 @@ from dataclasses import replace
 from mooring import load
 from mooring.config import as_yaml
 from mooring.events import ClientRecord, ClientStarted, EpochRecord, PartitionDrawn
-from mooring.notes.plan import load_study, plan_file, seeded
-from mooring.notes.run_study import plans, run_study
+from mooring.notes._plan import load_study, plan_file, seeded
+from mooring.notes._run_study import plans, run_study
 from mooring.record import (
     FusionRecord,
     Metrics,
@@ -24,7 +24,7 @@ from mooring.record import (
     write_result,
     write_sweep,
 )
-from mooring.sweep.members import members_of
+from mooring.sweep._members import members_of
 from mooring.types import PartitionSummary
 
 SHORT = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "engine.workers=1")

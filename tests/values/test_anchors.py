@@ -3,7 +3,7 @@ import torch
 
 from mooring.anchors import ANCHORS, Progressive
 from mooring.errors import ModelError
-from mooring.models.heads import simplex_etf
+from mooring.models._heads import simplex_etf
 from mooring.seeds import generator
 from mooring.types import Progress
 

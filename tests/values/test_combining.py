@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestCentroid
 from untrained import NEEDS, PLAN, changed, network_of
 
 from mooring.client import run_client
-from mooring.data.sites import InMemorySite
+from mooring.data._sites import InMemorySite
 from mooring.errors import FusionError
 from mooring.evaluate import measure
 from mooring.fusion import (
@@ -22,12 +22,12 @@ from mooring.fusion import (
     OutputEnsemble,
     StandardisedSum,
 )
-from mooring.fusion.base import Server
-from mooring.models.network import PROTOTYPES
+from mooring.fusion._base import Server
+from mooring.models._network import PROTOTYPES
 from mooring.seeds import generator
 from mooring.uploads import UploadFacts
-from mooring.uploads.classes import CLASS_MEANS, LABEL_COUNTS
-from mooring.uploads.embeddings import DEVIATION, FEATURE_NORM, MEAN, EmbeddingMoments, FeatureNorm
+from mooring.uploads._classes import CLASS_MEANS, LABEL_COUNTS
+from mooring.uploads._embeddings import DEVIATION, FEATURE_NORM, MEAN, EmbeddingMoments, FeatureNorm
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from mooring.client import run_client
-from mooring.data.clients import federate
-from mooring.data.digits import Digits
-from mooring.data.partition import Dirichlet
+from mooring.data._clients import federate
+from mooring.data._digits import Digits
+from mooring.data._partition import Dirichlet
 from mooring.errors import FusionError
 from mooring.fusion import ClassExpert, CoBoosting, Dense, Distil
-from mooring.fusion.base import Server
-from mooring.fusion.distillation.student import StudentTraining, contrasted, steps_in
-from mooring.fusion.distillation.supplies import GaussianPixels, PublicImages
-from mooring.fusion.distillation.synthesis import (
+from mooring.fusion._base import Server
+from mooring.fusion._distillation.student import StudentTraining, contrasted, steps_in
+from mooring.fusion._distillation.supplies import GaussianPixels, PublicImages
+from mooring.fusion._distillation.synthesis import (
     ImageGenerator,
     Synthesis,
     boundary_divergence,

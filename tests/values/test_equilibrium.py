@@ -5,14 +5,14 @@ from frozen import FACTS, settle
 
 from mooring.types import Progress
 from mooring.weighting import Annealed, ClosedForm, Fixed, SoftOptimalUncertainty, Uncertainty
-from mooring.weighting.equilibrium import (
+from mooring.weighting._equilibrium import (
     critical_lambda,
     growth_bound,
     relaxation_steps,
     stability_limit,
     stationary,
 )
-from mooring.weighting.guards import Bound, InverseVariance, LinearHinge, LocalLog, SquaredHinge, Together
+from mooring.weighting._guards import Bound, InverseVariance, LinearHinge, LocalLog, SquaredHinge, Together
 
 RULES = {
     "plain": Uncertainty(),

@@ -11,10 +11,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from mooring.client.loop import base_terms, facts_of, whole_loss
-from mooring.client.state import ClientState
+from mooring.client._loop import base_terms, facts_of, whole_loss
+from mooring.client._state import ClientState
 from mooring.methods import METHODS
-from mooring.methods.alignment import ALIGNMENT
+from mooring.methods._alignment import ALIGNMENT
 from mooring.seeds import generator
 from mooring.types import Progress, Step, View
 

@@ -8,13 +8,13 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge as SklearnRidge
 
 from mooring.client import run_client
-from mooring.data.sites import InMemorySite
+from mooring.data._sites import InMemorySite
 from mooring.evaluate import measure
 from mooring.fusion import LinearHeadFusion, fuse
-from mooring.fusion.base import Server
-from mooring.fusion.solvers import STRENGTHS, Discriminant, Ridge, freedom, gcv, standardised
-from mooring.models.feature_maps import Pixels, RandomFilters
-from mooring.uploads.moments import Moments, Totals
+from mooring.fusion._base import Server
+from mooring.fusion._solvers import STRENGTHS, Discriminant, Ridge, freedom, gcv, standardised
+from mooring.models._feature_maps import Pixels, RandomFilters
+from mooring.uploads._moments import Moments, Totals
 
 HEAD = LinearHeadFusion(RandomFilters(16))
 

@@ -14,17 +14,17 @@ from untrained import COMBINING, MERGING, PLAN, changed, network_of, upload_of
 
 from mooring.errors import FusionError
 from mooring.fusion import FUSIONS, Fisher, OptimalTransport, ParameterAverage, RegMean, fuse
-from mooring.fusion.base import Server
-from mooring.fusion.merged import averaged
-from mooring.fusion.ot import assignment, channels_of, parts
-from mooring.fusion.regmean import regression_mean
-from mooring.models.backbones import DigitsNet, ResNet8
-from mooring.models.heads import HEADS, FixedSimplex, Linear, RawPrototypes, UnitPrototypes
-from mooring.models.network import PROTOTYPES
+from mooring.fusion._base import Server
+from mooring.fusion._merged import averaged
+from mooring.fusion._ot import assignment, channels_of, parts
+from mooring.fusion._regmean import regression_mean
+from mooring.models._backbones import DigitsNet, ResNet8
+from mooring.models._heads import HEADS, FixedSimplex, Linear, RawPrototypes, UnitPrototypes
+from mooring.models._network import PROTOTYPES
 from mooring.seeds import generator
-from mooring.uploads.fisher import FISHER, FisherDiagonal
-from mooring.uploads.grams import GRAM, Grams, layers, prototype_inputs, rows
-from mooring.uploads.triangle import unpack
+from mooring.uploads._fisher import FISHER, FisherDiagonal
+from mooring.uploads._grams import GRAM, Grams, layers, prototype_inputs, rows
+from mooring.uploads._triangle import unpack
 
 DEEP = replace(PLAN, backbone=ResNet8(0.5))
 

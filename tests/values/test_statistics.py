@@ -13,21 +13,21 @@ from sklearn.naive_bayes import GaussianNB
 
 from mooring import load, run
 from mooring.client import ClientRecipe, run_client
-from mooring.data.clients import federate
-from mooring.data.digits import Digits
-from mooring.data.partition import Dirichlet, Iid
-from mooring.data.sites import InMemorySite
+from mooring.data._clients import federate
+from mooring.data._digits import Digits
+from mooring.data._partition import Dirichlet, Iid
+from mooring.data._sites import InMemorySite
 from mooring.errors import ConfigError
 from mooring.events import ClientRecord, ClientStarted
 from mooring.fusion import Analytic, GaussianHead, Mixture
-from mooring.fusion.base import Server
-from mooring.fusion.mixture import draw
+from mooring.fusion._base import Server
+from mooring.fusion._mixture import draw
 from mooring.methods import METHODS, Method
-from mooring.models.feature_maps import Pixels, RandomEncoder, RandomFilters
+from mooring.models._feature_maps import Pixels, RandomEncoder, RandomFilters
 from mooring.types import Upload
-from mooring.uploads.mixtures import Gathered, Mixtures
-from mooring.uploads.moments import Moments
-from mooring.uploads.triangle import pack, unpack
+from mooring.uploads._mixtures import Gathered, Mixtures
+from mooring.uploads._moments import Moments
+from mooring.uploads._triangle import pack, unpack
 
 FILTERS = RandomFilters(filters=8)
 ALL_KINDS = [Moments(Pixels(), second) for second in ("shared", "per-class", "diagonal")]

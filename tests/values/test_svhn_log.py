@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mooring.doctor import case_of_log, examine
-from mooring.notes.imports import read_imports
+from mooring.notes._imports import read_imports
 
 FACTS = json.loads((Path(__file__).parent / "svhn_note5.json").read_text())
 

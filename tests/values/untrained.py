@@ -6,9 +6,9 @@ import torch
 from torch import nn
 
 from mooring.fusion import FUSIONS
-from mooring.models.backbones import DigitsNet
-from mooring.models.heads import RawPrototypes
-from mooring.models.network import Blueprint
+from mooring.models._backbones import DigitsNet
+from mooring.models._heads import RawPrototypes
+from mooring.models._network import Blueprint
 from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import extract

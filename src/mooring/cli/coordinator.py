@@ -12,8 +12,7 @@ from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
-    from mooring.federation.coordinator import Made
-    from mooring.federation.encoder import EncoderKept
+    from mooring.federation import EncoderKept, Made
 
 USUAL_MODEL = Path("model.mooring")
 
@@ -69,11 +68,8 @@ def plan(  # noqa: PLR0913, PLR0917
     if epsilon is not None:
         words.append(f"fusion.privacy={{kind: gaussian-noise, epsilon: {epsilon!r}, delta: {delta!r}}}")
     experiment = one_experiment(words)
-    from mooring.federation.container import write
-    from mooring.federation.job_file import moment
-    from mooring.federation.keys import home, own_identity
-    from mooring.federation.log import Log
-    from mooring.federation.plan import plan as plan_job
+    from mooring.federation import Log, home, own_identity, parse_time, write_container
+    from mooring.federation import plan as plan_job
 
     identity = own_identity()
     data, job = plan_job(
@@ -83,11 +79,11 @@ def plan(  # noqa: PLR0913, PLR0917
         identity,
         keys={name: key_in(key_text) for name, key_text in pairs("key", key, "SITE=KEY").items()},
         minimum=minimum,
-        expires=None if expires is None else moment(expires),
+        expires=None if expires is None else parse_time(expires),
         secure_images=images if secure_sum else None,
         counts="withheld" if withhold_counts else "told",
     )
-    write(out, data)
+    write_container(out, data)
     Log(home()).note("planned", job.sha256, who=identity.public, words=job.manifest.method)
     if json:
         print_json({"path": str(out), "job": job.sha256, "manifest": job.manifest})
@@ -190,10 +186,7 @@ def page_among(words: list[str], model: Path) -> tuple[Path, list[Path]]:
 
 def federate(asked: OfFiles) -> None:
     """The files of sites become one model."""
-    from mooring.federation.coordinator import Coordinator
-    from mooring.federation.fuse import Terms
-    from mooring.federation.keys import home, own_identity
-    from mooring.federation.log import Log
+    from mooring.federation import Coordinator, Log, Terms, home, own_identity
 
     if asked.held_out is not None and asked.page is None:
         raise ConfigError(["--data: is for the page; add --report"])
@@ -218,12 +211,8 @@ def federate(asked: OfFiles) -> None:
 
 def write_page(made: "Made", page: Path, held_out: Path | None, encoder: str | None) -> None:
     """Who contributed; how good the model is on images of yours, and would be without each site."""
-    from mooring.federation.assessment import assess
-    from mooring.federation.kept_uploads import read_kept
-    from mooring.federation.keys import own_identity
-    from mooring.federation.leave_one_out import without_each
-    from mooring.federation.model_file import load_model
-    from mooring.reports.models import Findings, write_model_page
+    from mooring.federation import assess, load_model, own_identity, read_kept, without_each
+    from mooring.reports import Findings, write_model_page
 
     model = load_model(made.path, encoder=encoder)
     remarks = tuple((decision.site, note) for decision in made.fused.decisions for note in decision.notes)
@@ -241,7 +230,7 @@ def flower_keys(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8000,
 ) -> None:
     """Make TLS certificates and SuperNode keys for a test federation over Flower."""
-    from mooring.flower_app.keys import CONNECTION, make_keys
+    from mooring.flower_app import CONNECTION, make_keys
 
     made = make_keys(out, sites, host, port)
     say(f"written: {made.folder}: ca.crt, superlink.crt and .key, a key for {', '.join(made.sites)}")
@@ -253,7 +242,7 @@ def flower_wait(
     seconds: Annotated[float, typer.Option(min=0, help="How long to wait for it at most.")] = 60,
 ) -> None:
     """Wait until a SuperLink that was just started takes connections; exit code 2 if it does not."""
-    from mooring.flower_app.waiting import wait_for
+    from mooring.flower_app import wait_for
 
     wait_for(superlink, seconds)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from mooring.data.partition import Partition
+    from mooring.data import Partition
     from mooring.events import Emit, Event
 
 MOST_COLUMNS = 20  # classes that still fit a terminal as one column each
@@ -36,7 +36,7 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
     from rich.text import Text
 
     from mooring.cli.screen import Screen
-    from mooring.data.catalogue import survey
+    from mooring.data import survey
     from mooring.wording import size
 
     infos = survey(root)
@@ -73,7 +73,7 @@ def fetch(
     root: Root = None,
 ) -> None:
     """Download a public data set, verified by its checksum; an interrupted download goes on where it was."""
-    from mooring.data.catalogue import survey
+    from mooring.data import survey
     from mooring.fetch import OFFICIAL
     from mooring.fetch import fetch as bring
 
@@ -130,8 +130,8 @@ def partition(
     from mooring.cli.live import working
     from mooring.cli.progress import print_reading
     from mooring.cli.screen import Screen
-    from mooring.data.partition import export as write
-    from mooring.data.progress import reading_progress
+    from mooring.data import export as write
+    from mooring.data import reading_progress
     from mooring.execution import divided
 
     with working("reading the images", silent=json), reading_progress(print_reading):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mooring.cli.screen import Screen
     from mooring.doctor import Diagnosis, Finding
     from mooring.events import Forecast
-    from mooring.execution.forecast import RunForecast
+    from mooring.execution import RunForecast
 
 ILL = 1  # exit code
 EACH = ("running-away",)  # kinds of which every client has its own story
@@ -45,7 +45,7 @@ def doctor(
         raise StoreError("--log takes no further settings", "examine one thing at a time")
     with working(f"examining {', '.join(settings or [str(log)])}", silent=json):
         from mooring.doctor import case_of_log, examine, read_case
-        from mooring.notes.imports import read_imports
+        from mooring.notes import read_imports
 
         if log is not None:
             imports = read_imports(log)
@@ -71,10 +71,9 @@ def before(settings: list[str] | None, json: bool) -> None:
 
     from mooring.cli.live import working
     from mooring.cli.progress import print_reading
-    from mooring.client.bank import stand_in
-    from mooring.data.progress import reading_progress
-    from mooring.execution import prepare
-    from mooring.execution.forecast import forecast
+    from mooring.client import stand_in
+    from mooring.data import reading_progress
+    from mooring.execution import forecast, prepare
 
     trees: list[dict[str, Any]] = []
     for experiment in chosen:

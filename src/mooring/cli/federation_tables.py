@@ -9,22 +9,20 @@ from rich.text import Text
 
 from mooring.cli.inspecting import Inspected
 from mooring.cli.screen import Screen
-from mooring.federation.budget import spent
-from mooring.federation.container import KINDS
-from mooring.federation.explain import (
+from mooring.federation import (
+    KINDS,
+    WORDS,
+    JobFile,
+    fingerprint,
+    privacy_spent,
     sentence_of,
 )
-from mooring.federation.job_file import JobFile
-from mooring.federation.keys import fingerprint
-from mooring.federation.withheld_counts import WORDS
-from mooring.models.encoder_reference import encoder_sentence, is_reference
-from mooring.uploads.noised import NoisedMoments
+from mooring.models import encoder_sentence, is_reference
+from mooring.uploads import NoisedMoments
 from mooring.wording import duration, size
 
 if TYPE_CHECKING:
-    from mooring.federation.coordinator import Made
-    from mooring.federation.log import Entry
-    from mooring.federation.train import Preview
+    from mooring.federation import Entry, Made, Preview
 
 COLOURS = {"used": "green", "set aside": "yellow", "left out": "dim", "missing": "dim"}
 
@@ -132,7 +130,7 @@ def show_log(entries: "Sequence[Entry]") -> None:
     for entry in entries:
         who = entry.who if len(entry.who) < 64 else fingerprint(entry.who)[:9]
         table.add_row(entry.at[:16].replace("T", " "), entry.action, entry.job[:8], entry.file[:8], who, entry.words)
-    console, budget = Screen(), spent(entries)
+    console, budget = Screen(), privacy_spent(entries)
     console.print(table)
     if budget.uploads:
         console.print(f"an image that was behind all of them: {budget.sentence}")

@@ -30,9 +30,8 @@ def report(
     from mooring.cli.live import working
 
     with working(f"reading {folder} and writing the report"):
-        from mooring.notes.reporting import NOTES
-        from mooring.reports import report_on
-        from mooring.reports.formats import named_format
+        from mooring.notes import NOTES
+        from mooring.reports import named_format, report_on
 
         chosen = named_format(format_)
         found = report_on(Path(folder), trusted(trust_code), positive, NOTES)
@@ -42,7 +41,7 @@ def report(
             say(str(path))
             return
     from mooring.cli.screen import Screen
-    from mooring.reports.formats.terminal import show_report
+    from mooring.reports import show_report
 
     show_report(found, Screen())
 
@@ -61,9 +60,8 @@ def compare(
     from mooring.cli.live import working
 
     with working("reading the runs and writing the comparison"):
-        from mooring.notes.reporting import NOTES
-        from mooring.reports import comparison, write_comparison
-        from mooring.reports.formats import named_format
+        from mooring.notes import NOTES
+        from mooring.reports import comparison, named_format, write_comparison
 
         chosen = named_format(format_)
         report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive, NOTES)

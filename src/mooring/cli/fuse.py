@@ -15,7 +15,7 @@ from mooring.errors import ConfigError, FusionError, Interruption
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mooring.federation.encoder import EncoderKept
+    from mooring.federation import EncoderKept
     from mooring.fusion import Fusion
     from mooring.record import FusionRecord, Result
 
@@ -124,7 +124,7 @@ def fuse_run(asked: OfRun) -> None:
 
 def trains(rule: "Fusion") -> bool:
     """Does this rule train at the server?"""
-    from mooring.fusion.base import TRAINS_AT_SERVER
+    from mooring.fusion import TRAINS_AT_SERVER
 
     return rule.cost == TRAINS_AT_SERVER
 
@@ -142,8 +142,7 @@ def show_fusions(
         print_json(rows[0] if len(rows) == 1 else rows)
     else:
         from mooring.cli.screen import Screen
-        from mooring.reports.formats.terminal import show_tables
-        from mooring.reports.outcomes import fusion_tables
+        from mooring.reports import fusion_tables, show_tables
 
         show_tables(fusion_tables(rows, len(delivered), trained), Screen())
         if rows:

@@ -166,7 +166,7 @@ def files_command() -> str:
 
 def as_setting(option: str, words: list[str]) -> str | None:
     """`--seed 3` -> what to write instead; None where no setting is called like this."""
-    from mooring.config.settings import matching_keys
+    from mooring.config import matching_keys
 
     keys = matching_keys(option.lstrip("-"))[:MOST]
     if not keys:

@@ -47,7 +47,7 @@ def import_(
 
 
 def import_logs(logs: list[Path], out: str | None, json: bool) -> None:
-    from mooring.notes.imports import import_log
+    from mooring.notes import import_log
 
     imported: list[tuple[Path, Path, ImportedResult]] = []
     for log in logs:
@@ -73,7 +73,7 @@ def as_row(folder: Path, log: Path, result: "ImportedResult") -> dict[str, objec
 
 
 def import_config(file: Path, method: str | None, out: str | None, json: bool) -> None:
-    from mooring.notes.imports import translate
+    from mooring.notes import translate
     from mooring.record import write_atomically
 
     translation = translate(file, method)

@@ -3,29 +3,37 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mooring.federation.budget import spent
-from mooring.federation.container import Container, decode_container, file_hash, load
-from mooring.federation.encoder import PLAN_AGAIN
-from mooring.federation.explain import (
+from mooring.federation import (
+    JOB,
+    MAKE_MODEL_AGAIN,
+    MODEL,
+    PLAN_AGAIN,
+    SEALED,
+    UPLOAD,
+    Container,
     Explained,
+    JobManifest,
+    Log,
+    Provenance,
+    SiteShare,
+    UploadFile,
+    UploadManifest,
     class_counts,
-    explained,
+    decode_container,
+    explain_tensors,
+    file_hash,
+    home,
+    load_bytes,
+    manifest_as,
+    own_identity,
+    privacy_spent,
+    read_upload,
     second_moment_rank,
     sentence_of,
     small_classes,
 )
-from mooring.federation.job_file import KIND as JOB
-from mooring.federation.job_file import JobManifest
-from mooring.federation.keys import home, own_identity
-from mooring.federation.log import Log
-from mooring.federation.manifests import manifest_as
-from mooring.federation.model_file import AGAIN, Provenance, SiteShare
-from mooring.federation.model_file import KIND as MODEL
-from mooring.federation.upload_file import KIND as UPLOAD
-from mooring.federation.upload_file import SEALED, UploadFile, UploadManifest, read_upload
-from mooring.models.encoder_reference import NOT_INSIDE, encoder_sentence
-from mooring.uploads import Limits
-from mooring.uploads.codec import header_facts, header_of
+from mooring.models import NOT_INSIDE, encoder_sentence
+from mooring.uploads import Limits, header_facts, header_of
 from mooring.wording import size
 
 
@@ -43,7 +51,7 @@ class Inspected:
 
 def inspected(path: Path) -> Inspected:
     """A file of any kind, its signature checked, explained."""
-    data = load(path)
+    data = load_bytes(path)
     held = decode_container(data, None, what=str(path))
     look = {JOB: of_job, UPLOAD: of_upload, SEALED: of_sealed, MODEL: of_model}.get(held.kind, of_other)
     return look(held, data, path)
@@ -79,7 +87,7 @@ def with_budget(found: Inspected, digest: str) -> Inspected:
     entries = Log(home()).entries()
     if not any(entry.file == digest and entry.noise for entry in entries):
         return found
-    return replace(found, rows=(*found.rows, ("this account", spent(entries).sentence)))
+    return replace(found, rows=(*found.rows, ("this account", privacy_spent(entries).sentence)))
 
 
 def of_sealed(held: Container, data: bytes, path: Path) -> Inspected:
@@ -98,7 +106,7 @@ def of_other(held: Container, data: bytes, path: Path) -> Inspected:
 
 def of_model(held: Container, data: bytes, path: Path) -> Inspected:
     """Who is in it, what it knows and what it needs; its tensors are not looked at."""
-    provenance = manifest_as(Provenance, held.manifest, str(path), AGAIN)
+    provenance = manifest_as(Provenance, held.manifest, str(path), MAKE_MODEL_AGAIN)
     facts = header_facts(header_of(held.payload, Limits(), str(path)), str(path))
     classes = list(map(str, facts.get("classes", [])))
     behind = [f"{label}: {n}" for label, n in zip(classes, provenance.images_per_class, strict=False)]
@@ -159,7 +167,7 @@ def inspect_upload(file: UploadFile, nbytes: int) -> Inspected:
     rows += [("second moments", second.sentence)] if second else []
     rows += [(name, f"{value:.4g}") for name, value in manifest.metrics.items() if value is not None]
     rows.append(("made with", ", ".join(f"{name} {version}" for name, version in manifest.versions.items())))
-    return Inspected("upload", nbytes, file.signer, tuple(rows), tuple(explained(tensors)), tuple(warnings))
+    return Inspected("upload", nbytes, file.signer, tuple(rows), tuple(explain_tensors(tensors)), tuple(warnings))
 
 
 def images_text(manifest: UploadManifest) -> str:

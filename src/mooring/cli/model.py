@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from mooring.federation.assessment import Assessment
-    from mooring.federation.model_file import ModelFile
-    from mooring.federation.predict import Predictions, Unreadable
+    from mooring.federation import Assessment, ModelFile, Predictions, Unreadable
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or the folder of a run that left one.")]
 EncoderOption = Annotated[
@@ -38,8 +36,8 @@ def predict(
     Exit code 3 when some files cannot be read: they are named, and the others predicted.
     """
     from mooring.cli.progress import print_reading
-    from mooring.data.progress import reading_progress
-    from mooring.federation.predict import predict as ask
+    from mooring.data import reading_progress
+    from mooring.federation import predict as ask
 
     loaded = open_model(model, encoder, trust_code)
     with reading_progress(print_reading):
@@ -73,13 +71,13 @@ def evaluate(
     Use images that no site trained on: accuracy on training images says nothing about new ones.
     """
     from mooring.cli.progress import print_reading
-    from mooring.data.progress import reading_progress
+    from mooring.data import reading_progress
 
     loaded = open_model(model, encoder, trust_code)
     with reading_progress(print_reading):
         found = assessed(loaded, model, data, positive, trust_code)
     if json:
-        from mooring.federation.assessment import assessment_tree
+        from mooring.federation import assessment_tree
 
         print_json({"model": str(model), "data": str(data), **assessment_tree(found)})
     else:
@@ -95,7 +93,7 @@ def export(
     trust_code: TrustCode = False,
 ) -> None:
     """Write a model as ONNX, preprocessing included: uint8 images in, scores and their soft-max out."""
-    from mooring.federation.onnx_export import export_onnx
+    from mooring.federation import export_onnx
 
     say(export_onnx(open_model(model, encoder, trust_code), onnx).words)
 
@@ -111,9 +109,9 @@ def model_card(
     trust_code: TrustCode = False,
 ) -> None:
     """Print a model card in Markdown: what the model is, who contributed, what to know before using it."""
-    from mooring.record.files import file_sha256
-    from mooring.reports.models import Findings, write_model_page
-    from mooring.reports.models import model_card as card_text
+    from mooring.record import file_sha256
+    from mooring.reports import Findings, write_model_page
+    from mooring.reports import model_card as card_text
 
     loaded = open_model(model, encoder, trust_code)
     measured = None if data is None else assessed(loaded, model, data, positive, trust_code)
@@ -132,15 +130,14 @@ def model_card(
 
 def open_model(path: Path, encoder: str | None, trust_code: bool) -> "ModelFile":
     """The model in a file or in the folder of a run."""
-    from mooring.federation.model_file import load_model
+    from mooring.federation import load_model
 
     return load_model(file_of(path), encoder=encoder, trust=trusted(trust_code))
 
 
 def assessed(loaded: "ModelFile", model: Path, data: Path, positive: str | None, trust_code: bool) -> "Assessment":
     """How good a model is on these images; which of them it was trained on, its run may know."""
-    from mooring.federation.assessment import assess
-    from mooring.federation.trained_on import trained_on
+    from mooring.federation import assess, trained_on
 
     return assess(loaded, data, positive, trained_on(loaded, file_of(model), data, trusted(trust_code)))
 
@@ -153,7 +150,7 @@ def file_of(path: Path) -> Path:
 
 def csv_text(found: "Predictions") -> str:
     """A row per file; what would be a formula in a spreadsheet is guarded."""
-    from mooring.federation.predict import Prediction
+    from mooring.federation import Prediction
 
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -214,8 +211,7 @@ def share(value: float) -> str:
 def show_assessment(found: "Assessment") -> None:
     """The sentence first, then the tables of the model page: classes, sites, the positive class, the confusion."""
     from mooring.cli.screen import Screen
-    from mooring.reports.formats.terminal import show_table
-    from mooring.reports.models import results
+    from mooring.reports import results, show_table
 
     console = Screen()
     console.print(found.words, style="bold", soft_wrap=True)

@@ -27,8 +27,7 @@ ENDED = "had finished, nothing was left to do"
 MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be enough for a first look
 
 if TYPE_CHECKING:
-    from mooring.config import Experiment
-    from mooring.config.label import MethodLabel
+    from mooring.config import Experiment, MethodLabel
     from mooring.record import Result
 
 
@@ -130,8 +129,7 @@ def show_outcomes(
 ) -> None:
     """The tables of results, then where each run lies and where its time went."""
     from mooring.cli.screen import Screen
-    from mooring.reports.formats.terminal import show_tables
-    from mooring.reports.outcomes import run_tables
+    from mooring.reports import run_tables, show_tables
 
     console = Screen()
     show_tables(run_tables(labels, [result for _, result in outcomes], positive), console)
@@ -152,7 +150,7 @@ def apart(chosen: "list[Experiment]") -> "list[Experiment]":
 
     if len(chosen) == 1:
         return chosen
-    from mooring.config.label import folder_name
+    from mooring.config import folder_name
 
     names = [folder_name(e.label) for e in chosen]
     places = [f"{n}-{names[:i].count(n) + 1}" if names[:i].count(n) else n for i, n in enumerate(names)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from mooring.config.settings import Setting
+    from mooring.config import Setting
 
 KEY, DEFAULT = 26, 12  # letters of the first two columns
 WIDEST = 100  # letters of a line; longer ones are hard to read
@@ -28,9 +28,9 @@ def settings(
 
     Search by a part of the name: mooring settings weight, mooring settings sigma
     """
-    from mooring.config.settings import choices, matching, note_words
+    from mooring.config import matching_settings, note_words, part_choices
 
-    found, said, kinds = matching(part), note_words(part), choices(part)
+    found, said, kinds = matching_settings(part), note_words(part), part_choices(part)
     if not (found or said or kinds):
         raise ConfigError([f"no setting matches {part!r}; mooring settings lists all of them"])
     if json:
@@ -56,7 +56,7 @@ def show_settings(
     from rich.text import Text
 
     from mooring.cli.screen import Screen
-    from mooring.config.keys import short_key
+    from mooring.config import short_key
 
     screen = Screen(soft_wrap=True)
     width = min(screen.width, WIDEST)
@@ -87,11 +87,11 @@ def kinds_line(place: str, kinds: "Sequence[str]", width: int) -> "Text":
 
 def choice(setting: "Setting") -> str:
     """What must be chosen for a key to be there: `weight=fixed`; nothing where it always is."""
-    from mooring.config.settings import choices
+    from mooring.config import part_choices
 
     if setting.kinds:
         return "" if "KIND" in setting.prefix else f"with {setting.prefix}={' or '.join(setting.kinds)}"
-    return f"with every {setting.prefix}" if setting.prefix in choices() else ""
+    return f"with every {setting.prefix}" if setting.prefix in part_choices() else ""
 
 
 def entry(keys: "Sequence[str]", default: str, range_: str, sentence: str, width: int) -> "Text":
@@ -121,7 +121,7 @@ def config(
     from rich.table import Table
 
     from mooring.cli.screen import Screen
-    from mooring.config.examples import example, example_summary, examples
+    from mooring.config import example, example_summary, examples
 
     if name is not None:
         typer.echo(example(name), nl=False)

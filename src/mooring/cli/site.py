@@ -17,10 +17,8 @@ EncoderOption = Annotated[
 def approve(job: JobArgument, encoder: EncoderOption = None) -> None:
     """Approve a job at a site. The approval is written to the site's log, and `mooring train` does not ask again."""
     from mooring.cli.federation_tables import show_job
-    from mooring.federation.job_file import read_job
-    from mooring.federation.keys import home
-    from mooring.federation.log import Log
-    from mooring.federation.train import approve as write_down
+    from mooring.federation import Log, home, read_job
+    from mooring.federation import approve as write_down
 
     opened = read_job(job, encoder)
     show_job(opened)
@@ -49,12 +47,9 @@ def train(  # noqa: PLR0913, PLR0917
     """Train once on this site's images and write the one file to send back. Nothing is sent by this command."""
     from mooring.cli.federation_tables import show_preview
     from mooring.cli.progress import site_progress
-    from mooring.federation.job_file import read_job
-    from mooring.federation.keys import home, own_identity
-    from mooring.federation.log import Log
-    from mooring.federation.train import approve as write_down
-    from mooring.federation.train import folder_of, preview
-    from mooring.federation.train import train as train_site
+    from mooring.federation import Log, folder_of, home, own_identity, preview, read_job
+    from mooring.federation import approve as write_down
+    from mooring.federation import train as train_site
 
     opened = read_job(job, encoder)
     place = folder_of(opened, site, data, pairs("map", rename, "FOLDER=CLASS"))
@@ -112,10 +107,7 @@ def reveal_masks(
     """Reveal to the coordinator the masks that this site shares with sites that never answered.
 
     With them, the coordinator can read the secure sum of all other sites."""
-    from mooring.federation.job_file import read_job
-    from mooring.federation.keys import home, own_identity
-    from mooring.federation.log import Log
-    from mooring.federation.recovery import write_recovery
+    from mooring.federation import Log, home, own_identity, read_job, write_recovery
 
     path = out or Path(f"{site}.recovery.mooring")
     write_recovery(read_job(job, encoder), site, split_commas(missing), own_identity(), Log(home()), path)
@@ -133,12 +125,11 @@ def keys(
         raise ConfigError(
             [f"keys {part}: shows the key of this account; settings are listed by mooring settings {part}"]
         )
-    from mooring.federation.container import write
-    from mooring.federation.keys import fingerprint, own_identity
+    from mooring.federation import fingerprint, own_identity, write_container
 
     identity = own_identity()
     if out is not None:
-        write(out, f"{identity.public}\n".encode())
+        write_container(out, f"{identity.public}\n".encode())
     if json:
         print_json({"public": identity.public, "fingerprint": fingerprint(identity.public), "path": str(identity.path)})
         return
@@ -152,14 +143,12 @@ def log(
     json: AsJson = False,
 ) -> None:
     """Show what was decided here: planned, approved, trained, used, set aside, fused, withdrawn."""
-    from mooring.federation.budget import spent
-    from mooring.federation.keys import home
-    from mooring.federation.log import Log
+    from mooring.federation import Log, home, privacy_spent
 
     kept = Log(home())
     entries = kept.entries()  # a broken chain is an error, whatever is asked for
     if json:
-        print_json({"entries": entries, "last": kept.last, "privacy": spent(entries)})
+        print_json({"entries": entries, "last": kept.last, "privacy": privacy_spent(entries)})
         return
     if not verify:
         from mooring.cli.federation_tables import show_log

@@ -11,7 +11,7 @@ from mooring.errors import ConfigError, ExtraError, Interruption, nearest
 
 if TYPE_CHECKING:
     from mooring.config import Trust
-    from mooring.notes.plan import ScaleName, Study
+    from mooring.notes import ScaleName, Study
 
 STUDIES = Path("studies-out")
 OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
@@ -37,11 +37,11 @@ def study(
     After an interruption, the same command continues.
     """
     if number is not None and workers != 1:
-        begin_workers("mooring.sweep.worker")
+        begin_workers("mooring.sweep._worker")
     from mooring.cli.live import getting_ready
 
     with getting_ready():
-        from mooring.notes.plan import load_study, plan_file, plans
+        from mooring.notes import load_study, plan_file, plans
     if number is None:
         for key, file in plans().items():
             say(f"{key}  {load_study(file).title}")
@@ -49,7 +49,7 @@ def study(
     chosen, scale, out, rest = study_arguments(load_study(plan_file(number)), settings or [])
     from mooring.cli.study_tables import summary, verdicts_table
     from mooring.cli.sweep_progress import sweep_progress
-    from mooring.notes.run_study import run_study
+    from mooring.notes import run_study
 
     try:
         record = run_study(chosen, scale, rest, out, partial(sweep_progress, silent=quiet or json), workers, command())
@@ -71,7 +71,7 @@ def study(
 def show_page(out: Path, trust: "Trust", quiet: bool) -> None:
     """Where the report is; or how to get it, since the study itself has ended well without."""
     from mooring.cli.live import working
-    from mooring.notes.reporting import report
+    from mooring.notes import report
 
     try:
         with working("writing the report", silent=quiet):
@@ -83,7 +83,7 @@ def show_page(out: Path, trust: "Trust", quiet: bool) -> None:
 
 def study_arguments(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":
     """The study with the seeds asked for, its scale, the folder, and what is left for every run."""
-    from mooring.notes.plan import ScaleName, seeded
+    from mooring.notes import ScaleName, seeded
 
     ours = [word for word in settings if word.partition("=")[0] in OURS]
     named = dict(word.split("=", 1) for word in ours if "=" in word)
@@ -99,9 +99,9 @@ def study_arguments(study: "Study", settings: list[str]) -> "tuple[Study, ScaleN
 
 def seeds_of(text: str) -> tuple[int, ...]:
     """`1,2` or `1..3`"""
-    from mooring.config.plan import values_of
+    from mooring.config import listed_values
 
-    seeds = values_of(text, "seeds")
+    seeds = listed_values(text, "seeds")
     if not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise ConfigError([f"seeds={text}: must be whole numbers, for example seeds=1,2 or seeds=1..3"])
     return seeds

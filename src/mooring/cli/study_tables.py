@@ -7,11 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from mooring.cli.screen import Screen
-from mooring.notes.page import verdict_counts
-from mooring.notes.study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN
+from mooring.notes import CONFIRMED, NOT_RUN, REFUTED, UNSEEN, verdict_counts
 
 if TYPE_CHECKING:
-    from mooring.notes.study_record import StudyRecord
+    from mooring.notes import StudyRecord
 
 COLOURS: dict[str, str] = {CONFIRMED: "green", REFUTED: "red", UNSEEN: "yellow", NOT_RUN: "yellow"}
 WIDTH = 80

@@ -10,7 +10,7 @@ from mooring.errors import Interruption
 
 if TYPE_CHECKING:
     from mooring.config import Plan
-    from mooring.sweep.tables import SweepTables
+    from mooring.sweep import SweepTables
 
 SWEEPS = Path("sweeps")
 
@@ -39,7 +39,7 @@ def sweep(
     Runs that differ only in `fusion` share their training. After an interruption, the same command continues.
     """
     if workers != 1 and engine == "local":
-        begin_workers("mooring.sweep.worker")
+        begin_workers("mooring.sweep._worker")
     from mooring.cli.live import getting_ready
 
     with getting_ready():
@@ -64,8 +64,7 @@ def sweep(
 def show_outcome(plan: "Plan", tables: "SweepTables", out: Path, positive: str | None = None) -> None:
     """The tables of results, then runs that failed, and the folder."""
     from mooring.cli.screen import Screen
-    from mooring.reports.formats.terminal import show_tables
-    from mooring.reports.outcomes import sweep_tables
+    from mooring.reports import show_tables, sweep_tables
 
     console = Screen()
     show_tables(sweep_tables(plan, tables, positive), console)
@@ -78,8 +77,7 @@ def sweep_arguments(words: list[str], baseline: str | None) -> "tuple[Plan, Path
     """The plan, and the folder that `out=` names; without it, one named after the plan."""
     from hashlib import sha256
 
-    from mooring.config import load_plan
-    from mooring.config.keys import no_duplicates
+    from mooring.config import load_plan, no_duplicates
 
     file = Path(words[0]) if words and "=" not in words[0] else None
     rest = no_duplicates(words[1:] if file else words)

@@ -84,8 +84,7 @@ class SweepProgress:
 
 def all_members(plan: "Plan", out: Path) -> "dict[str, Member]":
     """By name; a search knows its runs only as it goes."""
-    from mooring.sweep.members import members_of
-    from mooring.sweep.search import read_trials
+    from mooring.sweep import members_of, read_trials
 
     return {member.name: member for member in members_of(replace(plan, trials=read_trials(out, plan.search)), out)}
 

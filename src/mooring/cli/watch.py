@@ -86,7 +86,7 @@ def has_content(folder: Path) -> bool:
 
 def sweeps_in(folder: Path) -> list[Path]:
     """The sweeps of a study; a sweep is its own one."""
-    from mooring.sweep.members import PLAN
+    from mooring.sweep import PLAN
 
     if (folder / PLAN).is_file():
         return [folder]
@@ -198,7 +198,7 @@ def test_images_line(record: "RunRecord") -> list[str]:
     result = record.result
     if result is None or result.origin is not None:
         return []
-    from mooring.reports.outcomes import chance, on_what
+    from mooring.reports import chance, on_what
 
     where = on_what(result.dataset, result.test_images)
     return [f"{where}; interval by Wilson, n = 1; {chance(result.metrics, result.classes)}"]
@@ -234,7 +234,7 @@ def frame_of_sweeps(folder: Path, sweeps: Sequence[Path], trust: "Trust", height
 
     from mooring.cli.live import bars
     from mooring.record import in_use
-    from mooring.sweep.members import members
+    from mooring.sweep import members
 
     study = list(sweeps) != [folder]
     rows = [

@@ -6,15 +6,13 @@ from time import monotonic
 
 from torch import Tensor
 
-from mooring.client import ClientJob, run_client
-from mooring.client.checkpoint import States, Tensors, step_of, will_train
-from mooring.client.device import Device
-from mooring.data.sites import Site
+from mooring.client import ClientJob, Device, States, Tensors, run_client, step_of, will_train
+from mooring.data import Site
 from mooring.engines._turns import Turn
 from mooring.errors import MooringError, TrainingError, UserCodeError
 from mooring.events import ClientFailed, ClientResumed, ClientStarted, Event
 from mooring.processes import Link, Stopped
-from mooring.uploads.codec import decode_tensors, encode, encode_tensors
+from mooring.uploads import decode_tensors, encode, encode_tensors
 
 STATE = {"format": 2}  # facts of a state on its way to the process that writes it
 

@@ -1,7 +1,17 @@
 """Run an experiment with all sites on this machine, and fuse the uploads of a finished run by other rules."""
 
-from mooring.execution.other_fusions import FinishedRun, fuse
-from mooring.execution.prepare import divided, prepare
-from mooring.execution.run import run, run_folder_of
+from mooring.execution._forecast import RunForecast, forecast
+from mooring.execution._other_fusions import FinishedRun, fuse
+from mooring.execution._prepare import divided, prepare
+from mooring.execution._run import run, run_folder_of
 
-__all__ = ["FinishedRun", "divided", "fuse", "prepare", "run", "run_folder_of"]
+__all__ = [
+    "FinishedRun",
+    "RunForecast",
+    "divided",
+    "forecast",
+    "fuse",
+    "prepare",
+    "run",
+    "run_folder_of",
+]

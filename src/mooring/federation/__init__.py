@@ -1,37 +1,128 @@
 """Federation by file: one signed job out, one signed upload back from every site, one model. No server, no network."""
 
-from mooring.federation.coordinator import Coordinator, Made
-from mooring.federation.fuse import Decision, Terms
-from mooring.federation.job_file import JobFile, read_job
-from mooring.federation.keys import Identity, home, own_identity
-from mooring.federation.log import Log
-from mooring.federation.model_file import ModelFile, Provenance, load_model, save_model
-from mooring.federation.plan import plan
-from mooring.federation.train import Preview, Trained, approve, folder_of, preview, train
-from mooring.federation.upload_file import UploadFile, read_upload
+from mooring.federation._assessment import Assessment, assess, assessment_tree
+from mooring.federation._budget import privacy_spent
+from mooring.federation._checks import suspects
+from mooring.federation._container import (
+    KINDS,
+    Container,
+    decode_container,
+    file_hash,
+    is_key,
+    load_bytes,
+    write_container,
+)
+from mooring.federation._coordinator import Coordinator, Made
+from mooring.federation._encoder import PLAN_AGAIN, EncoderKept, kept_as
+from mooring.federation._explain import (
+    Explained,
+    class_counts,
+    explain_tensors,
+    second_moment_rank,
+    sentence_of,
+    small_classes,
+)
+from mooring.federation._fuse import Decision, Terms, problem_of, read_files
+from mooring.federation._job_file import JOB, LIMITS, JobFile, JobManifest, opened_job, parse_time, read_job
+from mooring.federation._kept_uploads import read_kept
+from mooring.federation._keys import Identity, fingerprint, home, own_identity
+from mooring.federation._leave_one_out import WithoutSite, accuracy_gain, without_each
+from mooring.federation._log import Entry, Log
+from mooring.federation._manifests import manifest_as
+from mooring.federation._model_file import (
+    MAKE_MODEL_AGAIN,
+    MODEL,
+    ModelFile,
+    Provenance,
+    SiteShare,
+    load_model,
+    model_in_pieces,
+    save_model,
+)
+from mooring.federation._names import check_sites
+from mooring.federation._onnx_export import export_onnx
+from mooring.federation._plan import plan
+from mooring.federation._predict import Prediction, Predictions, Unreadable, predict
+from mooring.federation._recovery import write_recovery
+from mooring.federation._train import Preview, Trained, approve, folder_of, preview, train
+from mooring.federation._trained_on import trained_on
+from mooring.federation._upload_file import SEALED, UPLOAD, UploadFile, UploadManifest, read_upload
+from mooring.federation._withheld_counts import WORDS, counting
 
 __all__ = [
+    "JOB",
+    "KINDS",
+    "LIMITS",
+    "MAKE_MODEL_AGAIN",
+    "MODEL",
+    "PLAN_AGAIN",
+    "SEALED",
+    "UPLOAD",
+    "WORDS",
+    "Assessment",
+    "Container",
     "Coordinator",
     "Decision",
+    "EncoderKept",
+    "Entry",
+    "Explained",
     "Identity",
     "JobFile",
+    "JobManifest",
     "Log",
     "Made",
     "ModelFile",
+    "Prediction",
+    "Predictions",
     "Preview",
     "Provenance",
+    "SiteShare",
     "Terms",
     "Trained",
+    "Unreadable",
     "UploadFile",
+    "UploadManifest",
+    "WithoutSite",
+    "accuracy_gain",
     "approve",
+    "assess",
+    "assessment_tree",
+    "check_sites",
+    "class_counts",
+    "counting",
+    "decode_container",
+    "explain_tensors",
+    "export_onnx",
+    "file_hash",
+    "fingerprint",
     "folder_of",
     "home",
+    "is_key",
+    "kept_as",
+    "load_bytes",
     "load_model",
+    "manifest_as",
+    "model_in_pieces",
+    "opened_job",
     "own_identity",
+    "parse_time",
     "plan",
+    "predict",
     "preview",
+    "privacy_spent",
+    "problem_of",
+    "read_files",
     "read_job",
+    "read_kept",
     "read_upload",
     "save_model",
+    "second_moment_rank",
+    "sentence_of",
+    "small_classes",
+    "suspects",
     "train",
+    "trained_on",
+    "without_each",
+    "write_container",
+    "write_recovery",
 ]

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from mooring.data.catalogue import SOURCES
-from mooring.data.locate import Download, data_root
+from mooring.data import SOURCES, Download, data_root
 from mooring.errors import DataError
 from mooring.events import Emit
-from mooring.fetch.download import PAUSES, Pauses, download, unpack
+from mooring.fetch._download import PAUSES, Pauses, download, unpack
 
 OFFICIAL: dict[str, Download] = {name: cls.download for name, cls in SOURCES.items() if cls.download is not None}
 

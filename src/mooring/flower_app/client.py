@@ -8,7 +8,7 @@ from flwr.clientapp import ClientApp
 from mooring.engines.flower.messages import Answer, asked, bytes_in, reply
 from mooring.errors import MooringError
 from mooring.events import ClientRecord, ClientResumed, Event
-from mooring.flower_app.node import job_for, node_of, upload_for
+from mooring.flower_app._node import job_for, node_of, upload_for
 from mooring.processes import keep_freed_memory
 
 LOG = logging.getLogger("flwr")

@@ -8,15 +8,10 @@ from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
 from mooring.errors import FederationError, MooringError, one_line
-from mooring.federation.container import load
-from mooring.federation.coordinator import Coordinator
-from mooring.federation.fuse import Terms
-from mooring.federation.job_file import LIMITS, read_job
-from mooring.federation.keys import fingerprint, home, own_identity
-from mooring.federation.log import Log
-from mooring.flower_app.asking import Asking
-from mooring.flower_app.received import Received
-from mooring.flower_app.settings import settings_of
+from mooring.federation import LIMITS, Coordinator, Log, Terms, fingerprint, home, load_bytes, own_identity, read_job
+from mooring.flower_app._asking import Asking
+from mooring.flower_app._received import Received
+from mooring.flower_app._settings import settings_of
 
 LOG = logging.getLogger("flwr")
 app = ServerApp()
@@ -40,7 +35,7 @@ def main(grid: Grid, context: Context) -> None:
     received.read()
     asking = Asking(
         grid,
-        lambda: {"job": load(Path(settings.job), LIMITS), "have": " ".join(sorted(received.files))},
+        lambda: {"job": load_bytes(Path(settings.job), LIMITS), "have": " ".join(sorted(received.files))},
         settings.deadline,
         settings.again,
     )

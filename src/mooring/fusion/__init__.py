@@ -1,49 +1,66 @@
 """What the server does with the uploads: admission, one small file per rule, and predictors that can be saved."""
 
-from mooring.fusion.admit import Admission, Rejection, admit, fuse
-from mooring.fusion.analytic import Analytic
-from mooring.fusion.base import Fusion, Server
-from mooring.fusion.calibrated import Calibrated
-from mooring.fusion.class_expert import ClassExpert
-from mooring.fusion.count_weighted import CountWeighted
-from mooring.fusion.distillation.co_boosting import CoBoosting
-from mooring.fusion.distillation.dense import Dense
-from mooring.fusion.distillation.distil import Distil
-from mooring.fusion.familiarity import Familiarity
-from mooring.fusion.feature_ensemble import FeatureEnsemble
-from mooring.fusion.fisher import Fisher
-from mooring.fusion.gaussian_head import GaussianHead
-from mooring.fusion.iffi import Iffi
-from mooring.fusion.linear_head import LinearHeadFusion
-from mooring.fusion.mixture import Mixture
-from mooring.fusion.nearest_prototype import NearestPrototype
-from mooring.fusion.ot import OptimalTransport
-from mooring.fusion.output_ensemble import OutputEnsemble
-from mooring.fusion.parameter_average import ParameterAverage
-from mooring.fusion.predictor import Predictor
-from mooring.fusion.regmean import RegMean
-from mooring.fusion.rules import FUSIONS
-from mooring.fusion.saved import LoadedPredictor, decode_predictor, encode_predictor, predictor_in_pieces
-from mooring.fusion.standardised_sum import StandardisedSum
+from mooring.fusion._admit import Admission, Rejection, admit, fuse
+from mooring.fusion._analytic import Analytic
+from mooring.fusion._base import ENSEMBLES, TRAINS_AT_SERVER, Fusion, Server
+from mooring.fusion._calibrated import Calibrated
+from mooring.fusion._class_expert import ClassExpert
+from mooring.fusion._count_weighted import CountWeighted
+from mooring.fusion._distillation.co_boosting import CoBoosting
+from mooring.fusion._distillation.dense import Dense
+from mooring.fusion._distillation.distil import Distil
+from mooring.fusion._distillation.student import StudentTraining
+from mooring.fusion._distillation.supplies import SUPPLIES, Supply
+from mooring.fusion._distillation.synthesis import Synthesis
+from mooring.fusion._ensemble import Ensemble, Members
+from mooring.fusion._familiarity import Familiarity
+from mooring.fusion._feature_ensemble import FeatureEnsemble
+from mooring.fusion._fisher import Fisher
+from mooring.fusion._frozen_features import FrozenFeatures
+from mooring.fusion._gaussian_head import GaussianHead
+from mooring.fusion._gaussians import Gaussians
+from mooring.fusion._iffi import Iffi
+from mooring.fusion._linear_head import LinearHeadFusion, gaussian_scores
+from mooring.fusion._mixture import Mixture
+from mooring.fusion._nearest_prototype import NearestPrototype
+from mooring.fusion._ot import OptimalTransport
+from mooring.fusion._output_ensemble import OutputEnsemble
+from mooring.fusion._parameter_average import ParameterAverage
+from mooring.fusion._predictor import Confidence, Predictor
+from mooring.fusion._regmean import RegMean
+from mooring.fusion._rules import FUSIONS
+from mooring.fusion._saved import NOTHING, LoadedPredictor, decode_predictor, encode_predictor, predictor_in_pieces
+from mooring.fusion._solvers import SOLVERS, Ridge, Solver, standardised
+from mooring.fusion._standardised_sum import StandardisedSum
 
 __all__ = [
+    "ENSEMBLES",
     "FUSIONS",
+    "NOTHING",
+    "SOLVERS",
+    "SUPPLIES",
+    "TRAINS_AT_SERVER",
     "Admission",
     "Analytic",
     "Calibrated",
     "ClassExpert",
     "CoBoosting",
+    "Confidence",
     "CountWeighted",
     "Dense",
     "Distil",
+    "Ensemble",
     "Familiarity",
     "FeatureEnsemble",
     "Fisher",
+    "FrozenFeatures",
     "Fusion",
     "GaussianHead",
+    "Gaussians",
     "Iffi",
     "LinearHeadFusion",
     "LoadedPredictor",
+    "Members",
     "Mixture",
     "NearestPrototype",
     "OptimalTransport",
@@ -52,11 +69,18 @@ __all__ = [
     "Predictor",
     "RegMean",
     "Rejection",
+    "Ridge",
     "Server",
+    "Solver",
     "StandardisedSum",
+    "StudentTraining",
+    "Supply",
+    "Synthesis",
     "admit",
     "decode_predictor",
     "encode_predictor",
     "fuse",
+    "gaussian_scores",
     "predictor_in_pieces",
+    "standardised",
 ]

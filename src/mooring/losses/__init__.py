@@ -1,16 +1,16 @@
 """Loss terms: each a frozen value that maps a step to a scalar."""
 
-from mooring.losses.alignment import CosineDistance, MeanSquared
-from mooring.losses.classification import (
+from mooring.losses._alignment import CosineDistance, MeanSquared
+from mooring.losses._classification import (
     BalancedCrossEntropy,
     CrossEntropy,
     FeatureCosine,
     FeatureToPrototype,
     PrototypeSpread,
 )
-from mooring.losses.feature_bank import BankAttraction, BankContrast, MemoryContrast
-from mooring.losses.supcon import SupCon
-from mooring.losses.term import LossTerm, looks_at_views, one_number
+from mooring.losses._feature_bank import BankAttraction, BankContrast, MemoryContrast, wants
+from mooring.losses._supcon import SupCon, smallest_supcon
+from mooring.losses._term import LossTerm, looks_at_views, one_number
 
 LOSSES: dict[str, type[LossTerm]] = {
     "balanced-cross-entropy": BalancedCrossEntropy,
@@ -45,4 +45,6 @@ __all__ = [
     "SupCon",
     "looks_at_views",
     "one_number",
+    "smallest_supcon",
+    "wants",
 ]

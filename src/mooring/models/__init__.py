@@ -1,1 +1,132 @@
 """Encoders, prototype heads, and the network they make together."""
+
+from mooring.models._backbones import BACKBONES, Backbone, Block, DigitsNet, ResNet8, initialise
+from mooring.models._encoder_reference import NOT_INSIDE, EncoderReference, encoder_sentence, is_reference
+from mooring.models._encoders.efficientnet import LITES, lite_graph
+from mooring.models._encoders.graph import OPSET
+from mooring.models._encoders.layers import outputs, parse_layers
+from mooring.models._encoders.preparation import NORMALISATIONS, VIEWS, EncoderViews, Preparation
+from mooring.models._encoders.resnet import is_resnet
+from mooring.models._encoders.session import FATAL, OnnxFeatures, SessionPlan, StoredFile, run_graph, session_of
+from mooring.models._feature_maps import (
+    DATA_FREE,
+    FEATURE_MAPS,
+    LARGE,
+    OWN_FILES,
+    PRETRAINED,
+    SIZED,
+    ByImages,
+    EncoderFeatures,
+    FeatureMap,
+    OnnxFile,
+    Pixels,
+    PublicEncoder,
+    RandomFilters,
+    WhitenedFilters,
+    missing_package,
+    settled_map,
+    suits_encoder,
+)
+from mooring.models._feature_maps.encoder import ENLARGED
+from mooring.models._feature_maps.synthetic import reduced, reduction, simple_images
+from mooring.models._feature_maps.untrained import CONTRAST, GRID, PatchFilters
+from mooring.models._feature_maps.whitened_filters import Responses, patches_of, regions
+from mooring.models._flops import feature_flops, forward_flops
+from mooring.models._heads import (
+    HEADS,
+    FixedSimplex,
+    Head,
+    Linear,
+    PrototypeHead,
+    RawPrototypes,
+    SimplexAtTemperature,
+    simplex_etf,
+)
+from mooring.models._network import PROTOTYPES, Blueprint, Network
+from mooring.models._plans import (
+    Kinds,
+    blueprint_of,
+    blueprint_tree,
+    classes_by_kind,
+    kind_in,
+    known_kinds,
+    read_plan,
+    reject_plan,
+)
+
+__all__ = [
+    "BACKBONES",
+    "CONTRAST",
+    "DATA_FREE",
+    "ENLARGED",
+    "FATAL",
+    "FEATURE_MAPS",
+    "GRID",
+    "HEADS",
+    "LARGE",
+    "LITES",
+    "NORMALISATIONS",
+    "NOT_INSIDE",
+    "OPSET",
+    "OWN_FILES",
+    "PRETRAINED",
+    "PROTOTYPES",
+    "SIZED",
+    "VIEWS",
+    "Backbone",
+    "Block",
+    "Blueprint",
+    "ByImages",
+    "DigitsNet",
+    "EncoderFeatures",
+    "EncoderReference",
+    "EncoderViews",
+    "FeatureMap",
+    "FixedSimplex",
+    "Head",
+    "Kinds",
+    "Linear",
+    "Network",
+    "OnnxFeatures",
+    "OnnxFile",
+    "PatchFilters",
+    "Pixels",
+    "Preparation",
+    "PrototypeHead",
+    "PublicEncoder",
+    "RandomFilters",
+    "RawPrototypes",
+    "ResNet8",
+    "Responses",
+    "SessionPlan",
+    "SimplexAtTemperature",
+    "StoredFile",
+    "WhitenedFilters",
+    "blueprint_of",
+    "blueprint_tree",
+    "classes_by_kind",
+    "encoder_sentence",
+    "feature_flops",
+    "forward_flops",
+    "initialise",
+    "is_reference",
+    "is_resnet",
+    "kind_in",
+    "known_kinds",
+    "lite_graph",
+    "missing_package",
+    "outputs",
+    "parse_layers",
+    "patches_of",
+    "read_plan",
+    "reduced",
+    "reduction",
+    "regions",
+    "reject_plan",
+    "run_graph",
+    "session_of",
+    "settled_map",
+    "simple_images",
+    "simplex_etf",
+    "suits_encoder",
+]

@@ -1,1 +1,32 @@
 """The lab notes: run their studies again and decide their claims; import logs and files of the published code."""
+
+from mooring.notes._config_file import translate
+from mooring.notes._imports import import_log, read_imports
+from mooring.notes._page import verdict_counts
+from mooring.notes._plan import ScaleName, Study, load_study, plan_file, plans, seeded
+from mooring.notes._reporting import NOTES, report
+from mooring.notes._run_study import run_study
+from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN, PrintedTable, StudyRecord, read_study
+
+__all__ = [
+    "CONFIRMED",
+    "NOTES",
+    "NOT_RUN",
+    "REFUTED",
+    "UNSEEN",
+    "PrintedTable",
+    "ScaleName",
+    "Study",
+    "StudyRecord",
+    "import_log",
+    "load_study",
+    "plan_file",
+    "plans",
+    "read_imports",
+    "read_study",
+    "report",
+    "run_study",
+    "seeded",
+    "translate",
+    "verdict_counts",
+]

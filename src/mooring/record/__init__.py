@@ -8,10 +8,12 @@ encoder.safetensors  what the server sent        imported.log    the log that an
 sweep.json         of a sweep: its runs          error.txt       the traceback of a mistake in the user's own code
 """
 
+from mooring.record._client_files import StateFacts, StateFolder, discard_states, write_upload
 from mooring.record._events import TimedEvent, event_line, events_in, events_text
-from mooring.record.client_files import StateFacts, StateFolder, discard_states, write_upload
-from mooring.record.files import (
+from mooring.record._files import (
+    Unsynced,
     as_record,
+    file_sha256,
     in_use,
     locked,
     read_json,
@@ -21,7 +23,7 @@ from mooring.record.files import (
     write_json,
     write_record,
 )
-from mooring.record.folder import (
+from mooring.record._folder import (
     ENCODER,
     LOG,
     MODEL,
@@ -32,7 +34,7 @@ from mooring.record.folder import (
     verify,
     write_result,
 )
-from mooring.record.metrics import (
+from mooring.record._metrics import (
     METRICS,
     SECONDARY,
     Metric,
@@ -42,7 +44,7 @@ from mooring.record.metrics import (
     positive_label,
     values_of,
 )
-from mooring.record.result import (
+from mooring.record._result import (
     FORMAT,
     Absence,
     Environment,
@@ -59,7 +61,7 @@ from mooring.record.result import (
     TimeSpent,
     UploadRecord,
 )
-from mooring.record.run import (
+from mooring.record._run import (
     FINISHED,
     SWEEP,
     ClientHistory,
@@ -72,7 +74,7 @@ from mooring.record.run import (
     with_result,
     write_sweep,
 )
-from mooring.record.writer import (
+from mooring.record._writer import (
     ERROR,
     Imported,
     RunWriter,
@@ -119,6 +121,7 @@ __all__ = [
     "SweepRecord",
     "TimeSpent",
     "TimedEvent",
+    "Unsynced",
     "UploadRecord",
     "Verified",
     "as_record",
@@ -127,6 +130,7 @@ __all__ = [
     "event_line",
     "events_in",
     "events_text",
+    "file_sha256",
     "fused_result",
     "in_use",
     "locked",

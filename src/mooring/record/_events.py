@@ -8,8 +8,8 @@ from time import time
 
 from mooring.errors import StoreError
 from mooring.events import KEPT, Event
-from mooring.record.files import read_bytes
-from mooring.record.result import FORMAT
+from mooring.record._files import read_bytes
+from mooring.record._result import FORMAT
 from mooring.schema import from_tree, record_tree, strict_json
 
 EVENTS = "events.jsonl"

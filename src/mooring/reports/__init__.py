@@ -6,11 +6,25 @@ from typing import TYPE_CHECKING
 
 from mooring.config import HOUSE_CODE, Trust
 from mooring.errors import ConfigError
+from mooring.reports._figure import Curves, Figure
+from mooring.reports._formats import named_format
+from mooring.reports._formats.terminal import show_report, show_table, show_tables
+from mooring.reports._labels import label_runs
+from mooring.reports._models import Findings, model_card, results, write_model_page
+from mooring.reports._outcomes import chance, fusion_tables, on_what, run_tables, sweep_tables
+from mooring.reports._reading import read_sweep
+from mooring.reports._report_data import Additions, Extension, ReportData, Run
+from mooring.reports._section import Card, Section, SummaryAnswer, Tone, VerdictLine
+from mooring.reports._sections.accuracy import at_the_end, of_clients
+from mooring.reports._sections.drawing import client_lines, has_values, in_place
+from mooring.reports._sections.setup import flattened
+from mooring.reports._sections.training import logged
+from mooring.reports._table import Cell, Plot, PlottedLine, Quoted, Spread, Table
 
 if TYPE_CHECKING:
-    from mooring.reports.formats import Format
-    from mooring.reports.report_data import Extension
-    from mooring.reports.section import Report
+    from mooring.reports._formats import Format
+    from mooring.reports._report_data import Extension
+    from mooring.reports._section import Report
 
 
 def report(
@@ -27,7 +41,7 @@ def report(
     the class whose sensitivity, specificity and AUC are reported; of two classes it is the second. `extension`: more
     kinds of folders and more sections.
     """
-    from mooring.reports.formats import named_format
+    from mooring.reports._formats import named_format
 
     chosen = named_format(format)  # a mistake is reported before anything is read
     path = Path(folder) / chosen.name if out is None else Path(out)
@@ -42,9 +56,9 @@ def report_on(
     extension: "Extension | None" = None,
 ) -> "Report":
     """What a report on this folder says, not written yet."""
-    from mooring.reports.compose import compose
-    from mooring.reports.reading import collect_report_data
-    from mooring.reports.report_data import NO_EXTENSION, looking_for
+    from mooring.reports._compose import compose
+    from mooring.reports._reading import collect_report_data
+    from mooring.reports._report_data import NO_EXTENSION, looking_for
 
     more = extension or NO_EXTENSION
     return compose(looking_for(collect_report_data(folder, trust, more), positive), more)
@@ -58,7 +72,7 @@ def compare(
     positive: str | None = None,
 ) -> Path:
     """Write the same report on runs that were made separately; by default `comparison.html` in the current folder."""
-    from mooring.reports.formats import named_format
+    from mooring.reports._formats import named_format
 
     chosen = named_format(format)  # a mistake is reported before anything is read
     return write_comparison(comparison([Path(folder) for folder in folders], trust, positive), chosen, out)
@@ -71,9 +85,9 @@ def comparison(
     extension: "Extension | None" = None,
 ) -> "Report":
     """The report on these folders, not written yet."""
-    from mooring.reports.compose import compose
-    from mooring.reports.reading import gather_several
-    from mooring.reports.report_data import NO_EXTENSION, looking_for
+    from mooring.reports._compose import compose
+    from mooring.reports._reading import gather_several
+    from mooring.reports._report_data import NO_EXTENSION, looking_for
 
     if len(folders) < 2:
         raise ConfigError(["mooring compare takes two folders or more; for one there is mooring report"])
@@ -88,4 +102,46 @@ def write_comparison(report: "Report", chosen: "Format", out: Path | str | None)
     return path
 
 
-__all__ = ["compare", "report"]
+__all__ = [
+    "Additions",
+    "Card",
+    "Cell",
+    "Curves",
+    "Extension",
+    "Figure",
+    "Findings",
+    "Plot",
+    "PlottedLine",
+    "Quoted",
+    "ReportData",
+    "Run",
+    "Section",
+    "Spread",
+    "SummaryAnswer",
+    "Table",
+    "Tone",
+    "VerdictLine",
+    "at_the_end",
+    "chance",
+    "client_lines",
+    "compare",
+    "flattened",
+    "fusion_tables",
+    "has_values",
+    "in_place",
+    "label_runs",
+    "logged",
+    "model_card",
+    "named_format",
+    "of_clients",
+    "on_what",
+    "read_sweep",
+    "report",
+    "results",
+    "run_tables",
+    "show_report",
+    "show_table",
+    "show_tables",
+    "sweep_tables",
+    "write_model_page",
+]

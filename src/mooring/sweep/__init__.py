@@ -1,7 +1,34 @@
 """Many runs that differ in a few factors: one pool of workers, one table, resumable."""
 
-from mooring.config.plan import Plan, load_plan
-from mooring.sweep.members import Member, members
-from mooring.sweep.run import SweepOutcome, sweep
+from mooring.config import Plan, load_plan
+from mooring.sweep._best import Best, Entrant, best_of_each
+from mooring.sweep._members import PLAN, Member, members, members_of, recorded_sweep
+from mooring.sweep._run import SweepOutcome, sweep
+from mooring.sweep._search import read_trials
+from mooring.sweep._summary import NO_SPREAD, Factors, Pair, SummaryRow, difference, interval, paired
+from mooring.sweep._tables import SweepTables, of_class
 
-__all__ = ["Member", "Plan", "SweepOutcome", "load_plan", "members", "sweep"]
+__all__ = [
+    "NO_SPREAD",
+    "PLAN",
+    "Best",
+    "Entrant",
+    "Factors",
+    "Member",
+    "Pair",
+    "Plan",
+    "SummaryRow",
+    "SweepOutcome",
+    "SweepTables",
+    "best_of_each",
+    "difference",
+    "interval",
+    "load_plan",
+    "members",
+    "members_of",
+    "of_class",
+    "paired",
+    "read_trials",
+    "recorded_sweep",
+    "sweep",
+]

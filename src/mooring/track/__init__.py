@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from mooring.track.dashboard import Tracker, runs_in, tracked_run
-from mooring.track.mlflow import Mlflow
-from mooring.track.tensorboard import TensorBoard
+from mooring.track._dashboard import Tracker, runs_in, tracked_run
+from mooring.track._mlflow import Mlflow
+from mooring.track._tensorboard import TensorBoard
 
 TRACKERS: dict[str, type[Tracker]] = {"mlflow": Mlflow, "tensorboard": TensorBoard}
 

@@ -1,16 +1,28 @@
 """The family of alignment weights: how hard the anchor pulls, as small composable values."""
 
-from mooring.weighting.base import Balancer, Equilibrium, LambdaBounds, Weighting, pull
-from mooring.weighting.closed_form import ClosedForm
-from mooring.weighting.confidence import ByConfidence
-from mooring.weighting.entropy import ByEntropy
-from mooring.weighting.fixed import Fixed
-from mooring.weighting.gradients import GradientNormalised
-from mooring.weighting.hypergradient import Hypergradient
-from mooring.weighting.ramp import Ramp
-from mooring.weighting.shares import DynamicAverage, RandomShares, SoftOptimalUncertainty
-from mooring.weighting.uncertainty import Uncertainty
-from mooring.weighting.wrappers import Annealed, Probed
+from mooring.weighting._base import Balancer, Equilibrium, LambdaBounds, Weighting, full_local_weight, pull
+from mooring.weighting._closed_form import ClosedForm
+from mooring.weighting._confidence import ByConfidence
+from mooring.weighting._entropy import ByEntropy
+from mooring.weighting._equilibrium import stability_limit
+from mooring.weighting._fixed import Fixed
+from mooring.weighting._gradients import GradientNormalised
+from mooring.weighting._guards import (
+    GUARDS,
+    Bound,
+    Guard,
+    InverseVariance,
+    LinearHinge,
+    LocalLog,
+    SquaredHinge,
+    Together,
+)
+from mooring.weighting._hypergradient import Hypergradient
+from mooring.weighting._ramp import Ramp
+from mooring.weighting._shares import DynamicAverage, RandomShares, SoftOptimalUncertainty
+from mooring.weighting._sigma import STARTS, FromEntropy, Sigma, Start, Values
+from mooring.weighting._uncertainty import Uncertainty
+from mooring.weighting._wrappers import Annealed, Probed
 
 WEIGHTINGS: dict[str, type[Weighting]] = {
     "annealed": Annealed,
@@ -29,23 +41,38 @@ WEIGHTINGS: dict[str, type[Weighting]] = {
 }
 
 __all__ = [
+    "GUARDS",
+    "STARTS",
     "WEIGHTINGS",
     "Annealed",
     "Balancer",
+    "Bound",
     "ByConfidence",
     "ByEntropy",
     "ClosedForm",
     "DynamicAverage",
     "Equilibrium",
     "Fixed",
+    "FromEntropy",
     "GradientNormalised",
+    "Guard",
     "Hypergradient",
+    "InverseVariance",
     "LambdaBounds",
+    "LinearHinge",
+    "LocalLog",
     "Probed",
     "Ramp",
     "RandomShares",
+    "Sigma",
     "SoftOptimalUncertainty",
+    "SquaredHinge",
+    "Start",
+    "Together",
     "Uncertainty",
+    "Values",
     "Weighting",
+    "full_local_weight",
     "pull",
+    "stability_limit",
 ]

@@ -3,6 +3,7 @@
 Importing this room does not import Flower; without the extra, using it raises a one-line error.
 """
 
-from mooring.engines.flower.engine import Flower
+from mooring.engines.flower._engine import Flower
+from mooring.engines.flower._settings import QUIET_ENVIRONMENT
 
-__all__ = ["Flower"]
+__all__ = ["QUIET_ENVIRONMENT", "Flower"]

@@ -9,10 +9,8 @@ from flwr.app import Context, Message
 from flwr.clientapp import ClientApp
 from ray import cloudpickle
 
-from mooring.client import ClientJob, run_client
-from mooring.client.checkpoint import States
-from mooring.client.device import CPU
-from mooring.data.sites import Site
+from mooring.client import CPU, ClientJob, States, run_client
+from mooring.data import Site
 from mooring.engines.flower._stopping import LastState, StopFiles
 from mooring.engines.flower.messages import Answer, asked, reply
 from mooring.errors import MooringError, UserCodeError
@@ -20,7 +18,7 @@ from mooring.events import ClientFailed, Event
 from mooring.processes import Stopped, keep_freed_memory, lacks_memory, one_thread
 from mooring.record import events_text
 from mooring.types import Upload
-from mooring.uploads.codec import encode, encode_tensors
+from mooring.uploads import encode, encode_tensors
 
 STATE = {"format": 2}
 NOTHING = Answer(words={"events": ""})  # of a client that was stopped before it began

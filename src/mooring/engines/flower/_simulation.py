@@ -17,9 +17,8 @@ from flwr.app import Context, Message
 from flwr.serverapp import Grid, ServerApp
 from flwr.simulation import run_simulation
 
-from mooring.client import ClientJob
-from mooring.client.checkpoint import States
-from mooring.data.sites import Site
+from mooring.client import ClientJob, States
+from mooring.data import Site
 from mooring.engines.flower._clients import Parcel, client_app
 from mooring.engines.flower._stopping import StopFiles
 from mooring.engines.flower.messages import Answer, answer_of, exchange, question
@@ -28,7 +27,7 @@ from mooring.events import ClientFailed, Emit
 from mooring.processes import remembered_interrupt
 from mooring.record import events_in
 from mooring.types import Upload
-from mooring.uploads.codec import decode, decode_tensors
+from mooring.uploads import decode, decode_tensors
 
 GLANCE_SECONDS = 0.2  # between two looks at the keyboard
 ENDING_SECONDS = 60.0  # that Flower and Ray are given to end

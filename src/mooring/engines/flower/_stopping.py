@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mooring.client.checkpoint import Tensors
+from mooring.client import Tensors
 from mooring.processes import Stopped
 
 STOP = "stop"

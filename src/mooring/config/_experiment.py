@@ -1,0 +1,182 @@
+"""One experiment: a frozen tree that says everything, and the hash of all that can change its result."""
+
+import json
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Literal
+
+from mooring.client import Engine, Training
+from mooring.config._engines import usual_engine
+from mooring.config._features import as_labelled, choose_features, usual, with_views
+from mooring.config._label import MethodLabel, changes, folder_name
+from mooring.config._paths import absolute, with_paths
+from mooring.config._trust import ALL_CODE, Trust
+from mooring.config._user_parts import described, import_object
+from mooring.data import Digits, Dirichlet, Partitioner, Source
+from mooring.errors import ConfigError, nearest
+from mooring.methods import METHODS, Method
+from mooring.models import Backbone, DigitsNet
+from mooring.schema import LATER, Checked, Count, Doc, Seed, Tree, hashed_fields, to_tree
+
+DEFAULT_METHOD = "mooring"
+FEWEST = 100  # test images that a client is evaluated on, however many clients there are
+
+
+@dataclass(frozen=True)
+class ClientEvaluation(Checked):
+    """After which rounds every client is evaluated by itself, and on how many test images at most.
+
+    Where the clients take part in every prediction of the fused model, what they reach alone costs nothing, and is
+    recorded for every round and all images.
+    """
+
+    clients: Annotated[
+        Literal["none", "last", "all"],
+        Doc("after which rounds every client is evaluated by itself: `none`, the `last`, or `all` that are kept"),
+    ] = "last"
+    images: Annotated[
+        Count,
+        Doc("on at most so many test images, every class in proportion; the same ones for all clients, runs and seeds"),
+    ] = 2000
+    passes: Annotated[
+        Count, Doc("images of all clients together: with 50 clients each is shown 200, and never fewer than 100")
+    ] = 10_000
+
+    def images_at(self, round_: int, last: int, clients: int) -> int:
+        """How many test images each of so many clients is shown after this round; none: 0."""
+        asked = self.clients == "all" or (self.clients == "last" and round_ == last)
+        return min(self.images, max(FEWEST, self.passes // clients)) if asked else 0
+
+
+@dataclass(frozen=True)
+class Experiment(Checked):
+    """What is learned from, by whom, how, and with which seeds. `engine` and `out` never change a result.
+
+    >>> from mooring import load
+    >>> [experiment] = load(overrides=["method=v7", "seed=3"])
+    >>> experiment.name, experiment.seed, experiment.training.rounds
+    ('v7', 3, 10)
+    """
+
+    data: Annotated[Source, Doc("what is learned from")] = field(default_factory=Digits)
+    partition: Annotated[Partitioner, Doc("who holds what")] = field(default_factory=Dirichlet)
+    model: Annotated[Backbone, Doc("the encoder; for every source but `digits` the default is `resnet8`")] = field(
+        default_factory=DigitsNet
+    )
+    training: Annotated[Training, Doc("how long and how fast a client trains")] = field(default_factory=Training)
+    method: Method = field(default_factory=lambda: METHODS[DEFAULT_METHOD])
+    engine: Annotated[Engine, Doc("who runs the clients; never changes a result")] = field(
+        default_factory=usual_engine, compare=False
+    )
+    seed: Annotated[Seed, Doc("of training; also of the split, unless `partition.seed` is given")] = 1
+    evaluate: Annotated[
+        ClientEvaluation, Doc("when clients are evaluated by themselves; never changes what is trained or fused")
+    ] = field(default_factory=ClientEvaluation, metadata={LATER: True})
+    out: Annotated[
+        str | None, Doc("the run folder; `null` is `runs/<source>-<method>-<fingerprint>`; never changes a result")
+    ] = field(default=None, compare=False)
+    name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
+    given: Annotated[
+        dict[str, str | None], Doc("absolute paths as they were written; `experiment.yaml` has it, you need not")
+    ] = field(default_factory=dict, compare=False)
+    why: Annotated[str, Doc("why the method looks at the features it does; `experiment.yaml` has it, you need not")] = (
+        field(default="", compare=False)
+    )
+
+    def __post_init__(self) -> None:
+        """What is left open, features and the size of images, is decided before anything is hashed or recorded."""
+        super().__post_init__()
+        choice = choose_features(self.method, self.data)
+        if choice is not None:
+            object.__setattr__(self, "method", choice.method)
+            object.__setattr__(self, "why", choice.why)
+        object.__setattr__(self, "method", with_views(self.method, self.data))
+        object.__setattr__(self, "data", self.data.for_size(self.method.pixels))
+
+    def tree(self) -> Tree:
+        """The full tree; reading it again, in whatever folder, gives this experiment."""
+        there = self.located()
+        tree: Tree = to_tree(there)
+        tree["method"] = {"name": self.name, **tree["method"]}
+        notes = {"given": there.given, "why": self.why}
+        kept = {key: note for key, note in notes.items() if note}
+        return tree | {"engine": to_tree(self.engine), "out": self.out} | kept
+
+    def fingerprint(self) -> str:
+        """SHA-256 of everything that influences the result: not the engine, not the folder, not names.
+
+        Paths count as they were written: the same command has the same fingerprint in every folder.
+        """
+        return sha256(json.dumps(to_tree(self.written(), hashed_fields), sort_keys=True).encode()).hexdigest()
+
+    def written(self) -> "Experiment":
+        """With paths as they were written."""
+        return with_paths(self, lambda _, path: self.given.get(path, path) if path else path)
+
+    def located(self) -> "Experiment":
+        """With absolute paths; `given` remembers how they were written."""
+        given: dict[str, str | None] = {}
+
+        def locate(_: str, path: str | None) -> str | None:
+            if not path:
+                return path
+            there = absolute(path)
+            if there != path or path in self.given:
+                given[there] = path if there != path else self.given[path]
+            return there
+
+        return replace(with_paths(self, locate), given=given)
+
+    @property
+    def split_seed(self) -> int:
+        return self.seed if self.partition.seed is None else self.partition.seed
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """Key -> value of what was changed of the named method; nothing for one that is written out."""
+        try:
+            named = usual(named_method(self.name, ALL_CODE), self.data)
+            return changes(as_labelled(named, self.data), as_labelled(self.written().method, self.data))
+        except ConfigError:
+            return {}  # no such name: a method of its own
+
+    @property
+    def called(self) -> MethodLabel:
+        """What people call the method: its name, and what was changed of it."""
+        return MethodLabel(self.name, self.changes)
+
+    @property
+    def label(self) -> str:
+        """The same as text: `v7`, or `v7 + fusion=class-expert` where a part of it was changed."""
+        return str(self.called)
+
+    @property
+    def label_elsewhere(self) -> str:
+        """The label as others may read it: files by their name alone, and no path of this machine."""
+        return replace(self, method=with_file_names(self.method), given={}).label
+
+    @property
+    def title(self) -> str:
+        """The name of its folder."""
+        return f"{folder_name(f'{self.data.source}-{self.label}')}-{self.fingerprint()[:8]}"
+
+
+def with_file_names(method: Method) -> Method:
+    """Every file by its name alone."""
+    return with_paths(method, lambda _, path: path and Path(path).name)
+
+
+def named_method(name: str, trust: Trust) -> Method:
+    """A method of the house, or a user's own as `package.module:NAME`."""
+    if name in METHODS:
+        return METHODS[name]
+    if ":" in name:
+        try:
+            method = import_object(name, trust)
+        except ConfigError as error:
+            raise ConfigError([f"method={name}: {problem}" for problem in error.problems]) from None
+        if isinstance(method, Method):
+            return method
+        raise ConfigError([f"method={name}: {described(name, method)}; it must be a mooring.Method"])
+    raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS, 'mooring methods')}"])

@@ -1,0 +1,293 @@
+"""From a tree to experiments: which families there are, what is said in short, and what cannot be."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from mooring.client import ClientRecipe, Training
+from mooring.config._build import builder_of
+from mooring.config._experiment import DEFAULT_METHOD, Experiment, named_method
+from mooring.config._features import GIVEN, choose_features, same_features
+from mooring.config._keys import BROAD, SHORT, full, merge_layers, no_duplicates, normalise, read_overrides, short_key
+from mooring.config._note_words import NOTE_WORDS, OF_METHODS, belongs
+from mooring.config._part_kinds import PART_KINDS
+from mooring.config._paths import absolute, with_paths
+from mooring.config._suggestions import suggest_key
+from mooring.config._tree import merge_trees, nested_tree, read_file
+from mooring.config._trust import ALL_CODE, HOUSE_CODE, Trust
+from mooring.config._user_parts import check_user_parts
+from mooring.data import Sites
+from mooring.errors import MOST_PROBLEMS, ConfigError, nearest
+from mooring.fusion import FUSIONS, Fusion
+from mooring.losses import wants
+from mooring.methods import METHODS, Method
+from mooring.models import Backbone, DigitsNet, ResNet8
+from mooring.schema import INHERITED, NOTHING, Builder, BuildProblem, Tree, shorten, type_hints
+from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertainty
+
+DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
+CUSTOM = "custom"  # the name of a method that is written out as a tree
+MOST_METHODS = 100  # of one command
+DEFAULTS = Experiment()
+
+
+def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust = ALL_CODE) -> list[Experiment]:
+    """The experiments of a file and `key=value` overrides on top of it: one for each method they name.
+
+    `trust`: whose code they may name; `HOUSE_CODE` for a file that somebody else may have made.
+
+    >>> from mooring import load
+    >>> [experiment.name for experiment in load(overrides=["method=v4,v7", "seed=3"])]
+    ['v4', 'v7']
+    """
+    return parse(
+        merge_layers(normalise(read_file(file)) if file else {}, read_overrides(no_duplicates(overrides))), trust
+    )
+
+
+def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
+    """One experiment per method; a key is idle only if no method reads it. All problems at once.
+
+    >>> from mooring import parse
+    >>> [experiment] = parse({"method": "v7", "training": {"rounds": 3}})
+    >>> experiment.training.rounds
+    3
+    """
+    tree = normalise(tree)
+    rest = {key: value for key, value in tree.items() if key != "method"}
+    methods = _methods(tree.get("method", DEFAULT_METHOD))
+    if len(methods) > MOST_METHODS:
+        raise ConfigError([f"method: names {len(methods):,} methods; at most {MOST_METHODS} run one after the other"])
+    twice = {_name(method): None for i, method in enumerate(methods) if method in methods[:i]}
+    if twice:
+        raise ConfigError(f"method={name}: is given twice; write every method once" for name in twice)
+    outcomes = [_build(rest, method, trust) for method in methods]
+    unread = [{path for path, unknown, _ in problems if unknown} for _, problems in outcomes]
+
+    def idle(path: str) -> bool:
+        """Does every method leave this key unread, by itself or with the whole part it belongs to?"""
+        wholes = [path[:end] for end, letter in enumerate(path) if letter == "."]
+        return all(not paths.isdisjoint([path, *wholes]) for paths in unread)
+
+    messages = [message for _, problems in outcomes for path, unknown, message in problems if not unknown or idle(path)]
+    if messages:
+        raise ConfigError(dict.fromkeys(messages))
+    return [experiment for experiment, _ in outcomes]
+
+
+def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_CODE) -> list[Fusion]:
+    """The rules called `names` (`all`, or names with commas), each with the `fusion.` settings given for it.
+
+    >>> from mooring import load_fusions
+    >>> [rule.kind for rule in load_fusions("class-expert,iffi")]
+    ['class-expert', 'iffi']
+    """
+    chosen = sorted(FUSIONS) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
+    settings = read_overrides(overrides)
+    builder = builder_of(PART_KINDS, trust, suggest_key)
+    for key in settings.keys() - {"fusion"}:
+        builder.note(key, settings[key], "is no setting of a fusion; write fusion.KEY=VALUE")
+    patch = settings.get("fusion", {})
+    rules = [builder.build(Fusion, {"kind": name, **patch}, NOTHING, "fusion") for name in chosen]
+    if not rules:
+        builder.note("fusion", names, f"names no rule; {nearest('', FUSIONS, 'mooring fusions')}")
+    if builder.problems:
+        raise ConfigError(dict.fromkeys(message for _, _, message in builder.problems))
+    return rules
+
+
+def _methods(given: Any) -> list[Tree]:
+    """`v7`, `v4,v7`, a list of both, or a tree: as trees. A mapping with several names is several trees."""
+    if isinstance(given, list) and given:
+        return [method for part in given for method in _methods(part)]
+    if isinstance(given, dict):
+        names = _methods(given["name"]) if isinstance(given.get("name"), str | list) else [{}]
+        rest = {key: value for key, value in given.items() if key != "name" or not isinstance(value, str | list)}
+        return [merge_trees(name, rest) for name in names]
+    if not isinstance(given, str) or not given.strip(", "):
+        shown = "" if given is None else given
+        raise ConfigError(
+            [f"method={shown}: must be a name, a list of names or a tree; {nearest('', METHODS, 'mooring methods')}"]
+        )
+    return [{"name": name.strip()} for name in given.split(",") if name.strip()]
+
+
+def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[BuildProblem]]:
+    """One experiment and what is wrong with it."""
+    builder = builder_of(PART_KINDS, trust, suggest_key)
+    known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *NOTE_WORDS]
+    for i, key in enumerate(key for key in rest if key not in known):
+        remedy = f"; {suggest_key(str(key), rest[key], known)}" if i < MOST_PROBLEMS else ""
+        builder.note(str(key), rest[key], f"unknown key{remedy}")
+    for key in BROAD:
+        if key in rest:
+            method = merge_trees(method, nested_tree(SHORT[key], rest[key]))
+    name, built, hints, choice = _name(method), dict[str, Any](), type_hints(Experiment), None
+    first, builder.problems = builder.problems, []
+    for key in ("data", "partition", "training", "engine", "seed", "evaluate", "out", "given"):
+        built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
+    if "partition" not in rest and built["data"] is not NOTHING and built["data"].has_sites():
+        built["partition"] = Sites()  # who has sites means them, and not clients that are made up
+    built["why"] = builder.build(str, rest.get("why", NOTHING), "", "why")
+    last, builder.problems = builder.problems, first  # problems of the method are reported before the rest
+    try:
+        base: Any = NOTHING if name == CUSTOM else named_method(name, trust)
+        choice = None if NOTHING in (base, built["data"]) else choose_features(base, built["data"])
+        base = base if choice is None else choice.method
+        for path, problem in check_user_parts(Method, base, PART_KINDS, "method"):
+            builder.note(path, NOTHING, problem)
+        parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
+        words = {word: rest[word] for word in OF_METHODS if word in rest}
+        builder.suggest = partial(suggest_key, method=base)
+        built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder, trust), base, "method")
+    except ConfigError as error:
+        builder.problems += [BuildProblem("method", False, problem) for problem in error.problems]
+    builder.problems += last
+    if choice is not None and built.get("method", NOTHING) is not NOTHING and not built["why"]:
+        built["why"] = choice.why if same_features(built["method"], choice.method) else GIVEN
+    usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
+    built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
+    if built.get("method", NOTHING) is not NOTHING:
+        builder.problems += [
+            BuildProblem("method", False, message) for message in impossible_combinations(built["method"])
+        ]
+    if built["training"] is not NOTHING:
+        builder.problems += [
+            BuildProblem("training.snapshots", False, message) for message in missing_rounds(built["training"])
+        ]
+    if builder.failed():
+        return DEFAULTS, builder.problems
+    return Experiment(**built, name=name).located(), builder.problems
+
+
+def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder, trust: Trust) -> Tree:
+    """The tree of a method with what the words of the notes say of it, each at the keys that this method has."""
+    if not words:
+        return parts
+    method = builder_of(PART_KINDS, trust, suggest_key).build(Method, parts, base, "method")
+    if method is NOTHING:
+        return parts  # its problems are reported anyway
+    for word, value in words.items():
+        keys = NOTE_WORDS[word].keys_of(method)
+        if not keys:
+            builder.note(word, value, f"this method has no such key; it belongs to {', '.join(belongs(word))}", True)
+        elif NOTE_WORDS[word].meant == "one" and len(keys) > 1:
+            builder.note(word, value, f"may mean {' or '.join(map(short_key, keys))} of this method; write which")
+        else:
+            for key in keys:
+                parts = merge_trees(parts, nested_tree(key.split(".")[1:], value))
+    return parts
+
+
+def _name(method: Tree) -> str:
+    """A tree without a name changes the default method, unless it says by itself what a client minimises."""
+    return str(method.get("name", CUSTOM if _written_out(method) else DEFAULT_METHOD))
+
+
+def _written_out(method: Tree) -> bool:
+    client = method.get("client")
+    return isinstance(client, dict) and isinstance(client.get("terms"), list)
+
+
+def impossible_combinations(method: Method) -> Iterator[str]:
+    """Parts that are fine alone and make no sense together."""
+    recipe, bank = method.client, method.bank
+    offers = {
+        "bank": (bank is not None, "bank.size=4096"),
+        "bank labels": (bank is not None and bank.labelled, "bank.labelled=true"),
+        "memory": (recipe.memory > 0, "method.client.memory=4096"),
+        "anchors": (recipe.align is not None and recipe.align.anchor is not None, "align.anchor=simplex-etf"),
+        None: (True, ""),
+    }
+    for term in recipe.every_term():
+        there, remedy = offers[wants(term)]
+        if not there:
+            yield f"method.client: the term {term.kind} needs {wants(term)} and there is none; set {remedy}"
+    trained = method.fusion is None or any(part.trained for part in method.fusion.needs)
+    if not recipe.terms and trained:
+        yield (
+            "method.client.terms=[]: a client must minimise something for this fusion; "
+            "name at least one loss, or a fusion over statistics such as fusion=analytic"
+        )
+    for stage in recipe.stages:
+        if not stage.terms or (stage.weights is not None and len(stage.weights) != len(stage.terms)):
+            yield f"method.client.stages: {len(stage.terms)} terms, weights {stage.weights}; give each term one weight"
+    yield from unwatched(recipe)
+    for path, weight in parts_within(recipe.align.weight, "weight") if recipe.align else ():
+        if isinstance(weight, Uncertainty) and weight.coupled:
+            remedy = f"in a {weight.gradients} loss; use {path}.gradients=separate"
+            if weight.ratio != "constant":
+                yield f"{path}.ratio={weight.ratio}: has no place {remedy}"
+            if weight.guard is not None and weight.guard.cap < inf:
+                yield f"{path}.guard.kind={type(weight.guard).kind}: cannot act {remedy}"
+
+
+def unwatched(recipe: ClientRecipe) -> Iterator[str]:
+    """Losses that a weighting watches and that there are not; held-out images that none of ours watches."""
+    parts = [part for _, part in parts_within(recipe.align.weight, "weight")] if recipe.align else []
+    terms = [term.kind for term in recipe.terms]
+    watched = [part.watches for part in parts if isinstance(part, ByConfidence)]
+    for name in watched:
+        if name not in ("base", *terms):
+            yield f"weight.watches={name}: is no term of this method's base loss; use weight.watches=base"
+    asked = any(isinstance(part, Hypergradient) and part.outer == "held-out" for part in parts)
+    if asked and not recipe.held_out:
+        yield "weight.outer=held-out: no images are kept out of training; set method.client.held_out=0.1"
+    ours = recipe.align is None or type(recipe.align.weight) in WEIGHTINGS.values()
+    if recipe.held_out and not asked and ours:
+        yield f"method.client.held_out={recipe.held_out}: no part of this method looks at these images; set it to 0"
+
+
+def parts_within(part: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """A part and every part inside it, by the path of each: a weighting may stand around another."""
+    if not is_dataclass(part):
+        return
+    yield path, part
+    for f in fields(part):
+        yield from parts_within(getattr(part, f.name), f"{path}.{f.name}")
+
+
+def missing_rounds(training: Training) -> Iterator[str]:
+    """Snapshots of rounds that there are not."""
+    if isinstance(training.snapshots, str):
+        return
+    for round_ in training.snapshots:
+        if round_ >= training.rounds:
+            yield (
+                f"training.snapshots={shorten(training.snapshots)}: round {round_} does not exist; "
+                f"rounds are 0 to {training.rounds - 1}, or raise training.rounds"
+            )
+
+
+def load_recorded(file: Path, trust: Trust = HOUSE_CODE) -> Experiment:
+    """The one experiment in the file of a run folder, which anybody may have made."""
+    experiments = load(file, trust=trust)
+    if len(experiments) > 1:
+        raise ConfigError([f"{file}: names {len(experiments)} methods; a run has one, name the folder of a run"])
+    return experiments[0]
+
+
+def reload(folder: Path, overrides: Iterable[str] = (), trust: Trust = HOUSE_CODE) -> Experiment:
+    """The experiment in this folder; `data.root=...` says where its files lie now. All else is as it was trained."""
+    experiment = load_recorded(folder / "experiment.yaml", trust)
+    words = no_duplicates(overrides)
+    read_overrides(words)  # rejects words that are not key=value
+    lay: dict[str, str | None] = {}  # key -> where the file lay
+    with_paths(experiment, lay.setdefault)
+    new, problems = {}, []
+    for word in words:
+        key, _, place = word.partition("=")
+        if full(key) not in lay:
+            problems.append(f"{word}: cannot be changed after training; only paths can: {', '.join(lay)}")
+        elif not place:
+            problems.append(f"{word}: must be a path")
+        else:
+            new[full(key)] = absolute(place)
+    if problems:
+        raise ConfigError(problems)
+    written = {path: experiment.given.get(lay[key] or "", lay[key]) for key, path in new.items()}
+    moved = with_paths(experiment, new.get)
+    return replace(moved, given=experiment.given | written)

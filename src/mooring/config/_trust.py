@@ -1,0 +1,72 @@
+"""Whose code a configuration may bring in: naming `package.module:NAME` imports it, and importing it runs it."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from mooring.config._tree import DISCRIMINATORS
+from mooring.errors import TrustError
+from mooring.schema import Tree
+from mooring.user_code import HOUSE
+
+NAMED = re.compile(r"(?<![\w.])([^\W\d][\w.]*):[^\W\d]\w*")
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The modules that may be imported because a configuration names them; None: all. This house's own always may."""
+
+    modules: frozenset[str] | None = None
+
+    def require(self, name: str, what: str = "folder") -> None:
+        """Refuse `package.module:NAME` if its module is not trusted; `what` names it."""
+        module = name.partition(":")[0]
+        if self.modules is None or module in self.modules or module.partition(".")[0] == HOUSE:
+            return
+        raise TrustError(
+            f"the {what} names {name}, code that is not part of mooring", f"add --trust-code if you trust this {what}"
+        )
+
+
+ALL_CODE = Trust()  # for what users type, and for files they wrote
+HOUSE_CODE = Trust(frozenset())  # for folders, which anybody may have made
+
+
+def code_named_in(words: Iterable[str]) -> Trust:
+    """Trust in the modules that these words of a command line name."""
+    return Trust(frozenset(module for word in words for module in NAMED.findall(word)))
+
+
+def code_of(tree: Tree) -> Trust:
+    """Trust in the modules that the full tree of an experiment names: they were trusted when it was built."""
+    return Trust(frozenset(name.partition(":")[0] for name in names_in(tree) if ":" in name))
+
+
+def names_in(tree: object) -> Iterator[str]:
+    """What the parts of a tree say they are."""
+    if isinstance(tree, Mapping):
+        yield from (tree[key] for key in DISCRIMINATORS if isinstance(tree.get(key), str))
+    parts = tree.values() if isinstance(tree, Mapping) else tree if isinstance(tree, list) else ()
+    for part in parts:
+        yield from names_in(part)
+
+
+def named_module(name: str) -> ModuleType:
+    """The module of this name. The current folder is searched last, for code that is found nowhere else: a file that
+    lies there never stands in for a library. It then stays searched, for what the module and its workers import."""
+    here = str(Path.cwd())
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as missing:
+        if here in sys.path or not f"{name}.".startswith(f"{missing.name}."):
+            raise
+    sys.path.append(here)
+    try:
+        return import_module(name)
+    except BaseException:
+        sys.path.remove(here)
+        raise

@@ -1,0 +1,113 @@
+"""Reads the first frame of a DICOM file as bytes. No other field, such as a name or a date, is used."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mooring.data._levels import Levels, levels_needed, to_bytes
+from mooring.data._limits import reject_large_picture, reject_long_file
+from mooring.errors import DataError, needed
+
+if TYPE_CHECKING:
+    from pydicom import Dataset
+
+SUFFIXES = (".dcm", ".dicom")
+DEFLATED = "1.2.840.10008.1.2.1.99"  # a transfer syntax that unpacks the whole file, to whatever size
+BAND = 2**20  # pixels converted at once
+SHARPEST = 1e-6  # a window of width 1 is a step
+
+
+def require() -> Any:
+    return needed("pydicom", "dicom")
+
+
+def read_dicom(path: Path, max_pixels: int, levels: Levels | None) -> NDArray[np.uint8]:
+    """Grey (H, W) or colour (H, W, 3).
+
+    x = slope v + intercept (or its modality table), then `levels`, else the first window of the file, else all that its
+    bits can say, become black to white; of MONOCHROME1, white to black (DICOM PS3.3, C.7.6.3, C.11.1, C.11.2).
+    """
+    require()
+    reject_long_file(path, max_pixels)
+    header = _header(path)
+    reject_large_picture(path, (int(header.Columns), int(header.Rows)), max_pixels)
+    frame = _frame(path, header, max_pixels)
+    if header.PhotometricInterpretation == "PALETTE COLOR":
+        from pydicom.pixels.processing import apply_color_lut
+
+        frame = apply_color_lut(frame, header)
+        return to_bytes(frame, 0, np.iinfo(frame.dtype).max)
+    if frame.ndim == 3:
+        return to_bytes(frame, 0, 2 ** int(header.BitsStored) - 1)
+    bytes_ = np.empty(frame.shape, np.uint8)
+    rows = max(1, BAND // frame.shape[1])
+    shade = _shade(path, header, levels)
+    for top in range(0, len(frame), rows):
+        bytes_[top : top + rows] = shade(frame[top : top + rows])
+    return bytes_
+
+
+def _header(path: Path) -> "Dataset":
+    from pydicom import dcmread
+    from pydicom.filereader import read_file_meta_info
+
+    if read_file_meta_info(path).TransferSyntaxUID == DEFLATED:
+        raise DataError(f"{path} is deflated as a whole", "export it uncompressed, or with compressed frames")
+    return dcmread(path, stop_before_pixels=True)
+
+
+def _frame(path: Path, header: "Dataset", max_pixels: int) -> NDArray[Any]:
+    """Its first frame as stored, colours as RGB. A compressed one has a size of its own, which Pillow compares."""
+    from PIL import Image
+    from pydicom.pixels.decoders.base import get_decoder
+    from pydicom.pixels.utils import pixel_array
+
+    syntax = header.file_meta.TransferSyntaxUID
+    if syntax.is_compressed and not get_decoder(syntax).is_available:
+        raise DataError(
+            f"{path} is compressed as {syntax.name}, which cannot be decoded here",
+            "export it uncompressed, or pip install pylibjpeg pylibjpeg-libjpeg pylibjpeg-openjpeg",
+        )
+    before = Image.MAX_IMAGE_PIXELS
+    try:
+        Image.MAX_IMAGE_PIXELS = max_pixels // 2  # twice as many are an error
+        return pixel_array(path, index=0)
+    finally:
+        Image.MAX_IMAGE_PIXELS = before
+
+
+def _shade(path: Path, header: "Dataset", levels: Levels | None) -> Callable[[NDArray[Any]], NDArray[np.uint8]]:
+    from pydicom.pixels.processing import apply_modality_lut
+
+    black, white = levels or _window(path, header) or _range(path, header)
+    if header.PhotometricInterpretation == "MONOCHROME1":
+        black, white = white, black
+    return lambda stored: to_bytes(apply_modality_lut(stored, header), black, white)
+
+
+def _window(path: Path, header: "Dataset") -> Levels | None:
+    """The first window, from centre - width / 2 to centre + width / 2, one less by the usual LINEAR function."""
+    if "WindowCenter" not in header or "WindowWidth" not in header:
+        return None
+    centre, width = (float(np.ravel(header[name].value)[0]) for name in ("WindowCenter", "WindowWidth"))
+    function = header.get("VOILUTFunction", "LINEAR")
+    if function not in ("LINEAR", "LINEAR_EXACT"):
+        raise levels_needed(path, f"a window of the function {function}")
+    if not (np.isfinite(centre) and 0 < width < np.inf):
+        raise ValueError(f"a window of {centre} and {width}")
+    steps = width - 1 if function == "LINEAR" else width
+    return centre - width / 2, centre - width / 2 + max(steps, SHARPEST)
+
+
+def _range(path: Path, header: "Dataset") -> Levels:
+    from pydicom.pixels.processing import apply_modality_lut
+
+    if "BitsStored" not in header:
+        raise levels_needed(path, "floats without a window")
+    values = 2 ** int(header.BitsStored)
+    least = -values // 2 if header.PixelRepresentation == 1 else 0
+    ends = apply_modality_lut(np.array([least, least + values - 1]), header)
+    return float(ends.min()), float(ends.max())

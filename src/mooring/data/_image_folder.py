@@ -1,0 +1,257 @@
+"""A user's own images in folders: one per class, with or without a test part, or one per site."""
+
+import math
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import torch
+from annotated_types import Gt, Lt
+from numpy.typing import NDArray
+
+from mooring.data._image_tree import (
+    PARENT_FOLDER,
+    WANTED,
+    ImageFile,
+    TrainAndTest,
+    count_loose,
+    divide,
+    grouped,
+    list_classes,
+    recognise,
+    reject_shared_groups,
+    subfolders,
+)
+from mooring.data._images import DataWarning, ImageSet, Source
+from mooring.data._levels import Levels
+from mooring.data._limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, reject_excess
+from mooring.data._locate import own_path
+from mooring.data._pixels import PixelFit, Reading, decode_image, require_decoders
+from mooring.data._progress import with_progress
+from mooring.errors import ConfigError, DataError, one_line
+from mooring.schema import LATER, Count, Doc
+
+SHOWN = 5  # corrupt files, or endings of ignored ones, named in a message
+USUAL_SIZE = 32  # what networks for small images take
+FAINT = 32  # of 256 shades: images that have no more between all of them were read with the wrong levels
+later = {LATER: True}
+
+
+@dataclass(frozen=True)
+class ImageFolder(Source):
+    """Images in folders, made square. Classes are the sorted folder names, the same for both parts.
+
+    `size` None: the size that the method's encoder takes, otherwise 32. `group` keeps images together that belong
+    together: `parent-folder`, or a regular expression that finds the name of the group in a path below `root`.
+    """
+
+    source: ClassVar[str] = "image_folder"
+    wanted: ClassVar[str | None] = WANTED
+    layout: Annotated[
+        Literal["auto", "split", "tree", "sites"],
+        Doc("`split` (train/, test/), `tree` (classes), `sites` (sites above classes), or `auto` to look"),
+    ] = "auto"
+    held_out: Annotated[
+        float,
+        Gt(0),
+        Lt(1),
+        Doc("the test share where the folders have no test part; chosen by file name, the same everywhere"),
+    ] = 0.2
+    size: Annotated[
+        Count | None,
+        Doc("side of the square that images are brought to; `null` is what the method's frozen encoder takes, else 32"),
+    ] = None
+    channels: Annotated[Literal[1, 3], Doc("`3` for colour, `1` for grey")] = 3
+    corrupt: Annotated[Literal["skip", "error"], Doc("an unreadable file: `skip` it with a warning, or `error`")] = (
+        "skip"
+    )
+    max_pixels: Annotated[
+        Count,
+        Doc(
+            "largest image as it lies on disk; a larger one is an error "
+            "([limits](security.md#what-is-read-and-its-limits)); never changes a result"
+        ),
+    ] = guard(MAX_PIXELS)
+    max_bytes: Annotated[
+        Count, Doc("most memory for the images of a part, decoded and resized; never changes a result")
+    ] = guard(MAX_BYTES)
+    fit: Annotated[PixelFit, Doc("what is not square: `crop` about its centre, `pad` with black, or `stretch`")] = (
+        field(default="crop", metadata=later)
+    )
+    levels: Annotated[
+        Levels | None,
+        Doc(
+            "the values that become black and white in images deeper than 8 bits, such as `[0, 4095]`; "
+            "`null` is all that their bits can say ([deep images](image-folders.md#deep-images))"
+        ),
+    ] = field(default=None, metadata=later)
+    group: Annotated[
+        str | None,
+        Doc(
+            "images that are never parted: `parent-folder`, or a regular expression that finds a patient in "
+            "a path ([patients](image-folders.md#patients))"
+        ),
+    ] = field(default=None, metadata=later)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.levels is not None and self.levels[0] == self.levels[1]:
+            raise ConfigError([f"levels={list(self.levels)}: black and white are the same; give two values"])
+        try:
+            re.compile(self.group or "")
+        except re.error as error:
+            raise ConfigError(
+                [f"group={self.group}: is no regular expression ({error}); use {PARENT_FOLDER}, or mend it"]
+            ) from None
+
+    def for_size(self, wanted: Callable[[], int | None]) -> "ImageFolder":
+        decided = self if self.public is None else replace(self, public=self.public.for_size(wanted))
+        return decided if self.size is not None else replace(decided, size=wanted() or USUAL_SIZE)
+
+    def image_shape(self) -> tuple[int, int, int] | None:
+        return None if self.size is None else (self.channels, self.size, self.size)
+
+    def has_sites(self) -> bool:
+        if self.layout != "auto":
+            return self.layout == "sites"
+        try:
+            return recognise(own_path(self.root, WANTED), self.group) == "sites"
+        except (DataError, OSError):  # reported when it is read
+            return False
+
+    def reading(self) -> Reading:
+        return Reading(self.fit, self.levels)
+
+    def training_files(self) -> list[Path]:
+        """The files that `train` reads."""
+        train, _ = self._listed(self._divided, Counter())
+        return [file.path for file in train]
+
+    def train(self) -> ImageSet:
+        ignored: Counter[str] = Counter()
+        train, _ = self._listed(self._divided, ignored)
+        _report_ignored(ignored)
+        images = self._read(train, train)
+        for label, count in zip(images.classes, images.label_counts(), strict=True):
+            if count == 0:
+                raise DataError(
+                    f"{self.root}: class {label!r} has no readable training image", "replace its files or remove it"
+                )
+        return images
+
+    def test(self) -> ImageSet:
+        train, test = self._listed(self._tested, Counter())
+        return self._read(test, train)
+
+    def _listed(self, parts: Callable[[Path, Counter[str]], TrainAndTest], ignored: Counter[str]) -> TrainAndTest:
+        root = own_path(self.root, WANTED)
+        try:
+            return parts(root, ignored)
+        except OSError as error:
+            raise DataError(f"{root} cannot be listed: {error}", f"set data.root to {WANTED}") from error
+
+    def _tested(self, root: Path, ignored: Counter[str]) -> TrainAndTest:
+        """A server needs no training images: if only test/ exists, its folders are the classes."""
+        if self.layout in ("auto", "split") and (root / "test").is_dir() and not (root / "train").exists():
+            alone = self._grouped(list_classes(root / "test", ignored), root)
+            return alone, alone
+        return self._divided(root, ignored)
+
+    def _divided(self, root: Path, ignored: Counter[str]) -> TrainAndTest:
+        layout = recognise(root, self.group) if self.layout == "auto" else self.layout
+        if layout == "split":
+            return self._split(root, ignored)
+        if layout == "tree":
+            return divide(self._grouped(list_classes(root, ignored), root), root, self.held_out)
+        count_loose(root, ignored)
+        files = [file for site in subfolders(root) for file in list_classes(site, ignored, site.name)]
+        return divide(self._grouped(files, root), root, self.held_out)
+
+    def _split(self, root: Path, ignored: Counter[str]) -> TrainAndTest:
+        count_loose(root, ignored)
+        train, test = (self._grouped(list_classes(root / part, ignored), root) for part in ("train", "test"))
+        known = {file.label for file in train}
+        stranger = next((file for file in test if file.label not in known), None)
+        if stranger is not None:
+            raise DataError(
+                f"test class {stranger.label!r} ({stranger.folder}) is not in {root / 'train'}",
+                "use the same class folders in train/ and test/",
+            )
+        if self.group is not None:
+            reject_shared_groups(train, test, self.group)
+        return train, test
+
+    def _grouped(self, files: list[ImageFile], root: Path) -> list[ImageFile]:
+        return files if self.group is None else grouped(files, root, self.group)
+
+    def _read(self, files: Sequence[ImageFile], train: Sequence[ImageFile]) -> ImageSet:
+        classes = tuple(sorted({file.label for file in train}))
+        return self.read(files, classes, {label: number for number, label in enumerate(classes)})
+
+    def read(self, files: Sequence[ImageFile], classes: tuple[str, ...], numbers: Mapping[str, int]) -> ImageSet:
+        """The decoded files; `numbers` maps folders to classes."""
+        require_decoders(file.path for file in files)
+        size = self.size or USUAL_SIZE
+        pixels = self._room(len(files), size)
+        kept: list[ImageFile] = []
+        corrupt: list[Path] = []
+        for file in with_progress(files):
+            try:
+                pixels[len(kept)] = decode_image(file.path, size, self.channels, self.max_pixels, self.fit, self.levels)
+                kept.append(file)
+            except DataError:  # too large, or of unknown values: leaving it out would change the data
+                raise
+            except MemoryError as error:
+                raise out_of_memory(f"the pixels of {file.path}") from error
+            except Exception:  # a broken file makes a decoder raise almost anything
+                corrupt.append(file.path)
+        self._report(corrupt, len(files))
+        if not kept:
+            raise DataError(
+                f"no readable image among {len(files)} under {self.root}", "add images, or raise data.held_out"
+            )
+        self._report_faint(pixels[: len(kept)])
+        labels = torch.tensor([numbers[file.label] for file in kept])
+        sites = tuple(file.site for file in kept if file.site is not None)
+        groups = tuple(file.group for file in kept if file.group is not None)
+        return ImageSet(torch.from_numpy(pixels[: len(kept)]), labels, classes, sites or None, groups or None)
+
+    def _room(self, count: int, size: int) -> NDArray[np.uint8]:
+        shape = (count, self.channels, size, size)
+        images = f"{self.root}: {count} images of {self.channels} x {size} x {size}"
+        reject_excess(images, math.prod(shape), self.max_bytes)
+        try:
+            return np.empty(shape, np.uint8)
+        except (MemoryError, ValueError) as error:
+            raise out_of_memory(images) from error
+
+    def _report(self, corrupt: Sequence[Path], files: int) -> None:
+        if not corrupt:
+            return
+        more = f" and {len(corrupt) - SHOWN} more" if len(corrupt) > SHOWN else ""
+        named = f"{len(corrupt)} of {files} images cannot be read: {', '.join(map(str, corrupt[:SHOWN]))}{more}"
+        if self.corrupt == "error":
+            raise DataError(named, 'replace them, or set data.corrupt to "skip"')
+        warnings.warn(one_line(f"{named}; they are left out"), DataWarning, stacklevel=5)
+
+    def _report_faint(self, pixels: NDArray[np.uint8]) -> None:
+        """Warn about images with little contrast: 12 bits stored in 16 are almost black."""
+        low, high = int(pixels.min()), int(pixels.max())
+        if high - low < FAINT and len(pixels) > 1:
+            message = f"all pixels of {len(pixels)} images lie between {low} and {high} of 255"
+            remedy = "set data.levels=[BLACK, WHITE] to the values that mean black and white, such as [0, 4095]"
+            warnings.warn(f"{message}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=5)
+
+
+def _report_ignored(ignored: Counter[str]) -> None:
+    if not ignored:
+        return
+    endings = ", ".join(f"{count} {ending}" for ending, count in ignored.most_common(SHOWN))
+    rest = sum(ignored.values()) - sum(count for _, count in ignored.most_common(SHOWN))
+    more = f" and {rest} others" if rest else ""
+    warnings.warn(one_line(f"ignored: {endings}{more}"), DataWarning, stacklevel=3)

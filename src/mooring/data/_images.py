@@ -1,0 +1,152 @@
+"""Labelled images in memory, and the source they come from."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import torch
+from torch import Tensor
+
+from mooring.data._locate import Download
+from mooring.data._pixels import Reading
+from mooring.schema import LATER, Checked, Count, Doc, FilePath, OpenFraction
+
+VALUES = 2**23  # of images that pass through a network at once
+
+
+class DataWarning(UserWarning):
+    """Some data was left out."""
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Images as uint8 (N, C, H, W) and their labels.
+
+    `sites` names the site of each image, if there are sites. Images of one group, such as those of one patient, are
+    never divided between training and testing.
+
+    >>> import torch
+    >>> from mooring import ImageSet
+    >>> images = ImageSet(torch.zeros(3, 1, 8, 8, dtype=torch.uint8), torch.tensor([0, 1, 1]), ("cat", "dog"))
+    >>> len(images), images.shape, images.label_counts()
+    (3, (1, 8, 8), (1, 2))
+    """
+
+    images: Tensor = field(repr=False)  # (N, C, H, W), uint8
+    labels: Tensor = field(repr=False)  # (N,), int64
+    classes: tuple[str, ...]
+    sites: tuple[str, ...] | None = field(default=None, repr=False)  # one per image
+    groups: tuple[str, ...] | None = field(default=None, repr=False)  # one per image
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        channels, height, width = self.images.shape[1:]
+        return channels, height, width
+
+    def select(self, indices: Tensor) -> "ImageSet":
+        sites, groups = (
+            None if names is None else tuple(names[i] for i in indices.tolist()) for names in (self.sites, self.groups)
+        )
+        return ImageSet(self.images[indices], self.labels[indices], self.classes, sites, groups)
+
+    def label_counts(self) -> tuple[int, ...]:
+        return tuple(torch.bincount(self.labels, minlength=len(self.classes)).tolist())
+
+
+def batches(images: Tensor, most: int) -> tuple[Tensor, ...]:
+    """The images in order, at most `most` at once and at most 2^23 values, to limit the memory of a forward pass."""
+    return images.split(max(1, min(most, VALUES // images[0:1].numel()))) if len(images) else (images,)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Counts and files of a data set that was found, without decoding its images where the format allows."""
+
+    train: int
+    test: int
+    classes: int
+    shape: tuple[int, int, int]
+    files: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Source(Checked, ABC):
+    """Where images come from. A source reads its training and its test part; it never mixes them.
+
+    `mean` and `std` normalise images for training and testing. `mirror` says whether a flipped image is
+    still an image of its class. A public data set has an `overview`, and a `download` if it can be fetched. A source
+    of users' own data says what `data.root` must be (`wanted`).
+
+    >>> from mooring.data._digits import Digits
+    >>> digits = Digits()
+    >>> len(digits.train()), len(digits.test())
+    (1437, 360)
+    """
+
+    source: ClassVar[str]
+    mean: ClassVar[tuple[float, ...]] = (0.5,)
+    std: ClassVar[tuple[float, ...]] = (0.5,)
+    mirror: ClassVar[bool] = True
+    official_test: ClassVar[int | None] = None  # images of the official test set, if there is one
+    test_part: ClassVar[str] = "those set aside for testing in the data of the run"
+    download: ClassVar[Download | None] = None
+    wanted: ClassVar[str | None] = None
+
+    root: Annotated[FilePath | None, Doc("where the files are; `null` is `$MOORING_DATA`, else `~/.cache/mooring`")] = (
+        None
+    )
+    limit: Annotated[Count | None, Doc("a seeded, stratified subset of that many training images")] = None
+    validation: Annotated[
+        OpenFraction, Doc("share of the training images set aside before partitioning, for the server")
+    ] = 0.0
+    public_ratio: Annotated[
+        OpenFraction | None,
+        Doc(
+            "share made public and taken from the clients; `null` is 0.1 where a bank or a fusion asks for "
+            "public images, else 0"
+        ),
+    ] = None
+    public: Annotated[
+        "Source | None",
+        Doc("another source of public images, with keys of its own, e.g. `data.public.source=fashion_mnist`"),
+    ] = None
+    test_limit: Annotated[
+        Count | None, Doc("a stratified choice of that many test images, the same for every run and seed")
+    ] = field(default=None, metadata={LATER: True})
+
+    def overview(self) -> Overview | None:
+        """What is on this disk; None for users' own data. A `DataError` says what is missing."""
+        return None
+
+    def has_sites(self) -> bool:
+        """Is the site of each image known without reading it?"""
+        return False
+
+    def image_shape(self) -> tuple[int, int, int] | None:
+        """Channels, height and width of one image, if they are known before anything is read."""
+        return None
+
+    def for_size(self, wanted: Callable[[], int | None]) -> "Source":
+        """This source with a fixed image size. `wanted` returns the size that the method takes.
+
+        A source whose images have a size of their own keeps it. Called when an experiment is made, so that its
+        fingerprint and its record contain the size.
+        """
+        return self if self.public is None else replace(self, public=self.public.for_size(wanted))
+
+    def reading(self) -> Reading:
+        """How its files become images; a predictor reads new images in the same way."""
+        return Reading()
+
+    @abstractmethod
+    def train(self) -> ImageSet:
+        """The training images, in the order of the files."""
+
+    @abstractmethod
+    def test(self) -> ImageSet:
+        """The test images, the official ones if there are any; called by `evaluate.py` only."""

@@ -1,0 +1,143 @@
+"""From files to a model file: fuse, write, keep what a later fusion needs, and write down what was decided."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mooring.errors import FederationError
+from mooring.federation._container import load_bytes, write_container
+from mooring.federation._encoder import EncoderKept, kept_as
+from mooring.federation._fuse import Decision, FusedUploads, Terms, first_answers, fuse_uploads, read_files
+from mooring.federation._job_file import LIMITS, JobFile, read_job
+from mooring.federation._kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
+from mooring.federation._keys import Identity
+from mooring.federation._log import Action, Log
+from mooring.federation._model_file import Provenance, SiteShare, model_in_pieces
+from mooring.federation._recovery import read_recoveries
+from mooring.federation._withheld_counts import WORDS
+from mooring.methods import track_of
+from mooring.record import environment
+from mooring.uploads import NoisedMoments
+
+SECURE = "secure sum: the coordinator saw the sum of all sites' numbers, and no site's own"
+ACTIONS: dict[str, Action] = {"used": "used", "set aside": "set aside", "left out": "left out"}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A model file, and what is behind it."""
+
+    path: Path
+    bytes: int
+    sha256: str
+    fused: FusedUploads
+    kept: Path  # the uploads beside it
+    encoder: str | None = None  # that is not in it, by its SHA-256
+
+
+@dataclass(frozen=True)
+class Coordinator:
+    """Who planned a job, and fuses what comes back."""
+
+    identity: Identity
+    log: Log
+    encoder: str | None = None  # where the encoder lies that a job names by its SHA-256
+    in_model: EncoderKept = "named"  # what becomes of an encoder that is somebody else's
+    now: datetime | None = None
+
+    def fuse(self, job_path: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
+        """The first model of a job."""
+        job = read_job(job_path, self.encoder)
+        if job.coordinator != self.identity.public:
+            raise FederationError(f"{job_path}: was planned by somebody else", "fuse with the account that planned it")
+        reject_absent(paths)
+        revealed, uploads = read_recoveries(job, paths, self.identity.key)
+        files, aside = read_files(job, uploads, self.identity.key, self._now())
+        fused = fuse_uploads(job, files, terms, aside, revealed)
+        return self._write(KeptUploads(job, load_bytes(job_path, LIMITS), fused.used), fused, out)
+
+    def fuse_into(self, model: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
+        """A model with sites that came late, without those that leave: as if it had been so from the beginning."""
+        kept = read_kept(model, self.identity.public, self.encoder)
+        if kept.job.manifest.secure is not None:
+            raise FederationError(f"--into {model}: a secure sum cannot be added to or taken apart", "plan a new job")
+        if not paths and not terms.without:
+            raise FederationError(f"--into {model}: nothing is to change", "name a file, or a site with --without")
+        reject_absent(paths)
+        there = {file.manifest.site for file in kept.uploads}
+        for site in terms.without:
+            if site not in there:
+                raise FederationError(f"--without {site}: is not in this model", f"it has {', '.join(sorted(there))}")
+        new, aside = read_files(kept.job, paths, self.identity.key, self._now())
+        new, second = first_answers(kept.uploads, new)
+        fused = fuse_uploads(kept.job, [*kept.uploads, *new], terms, [*aside, *second])
+        made = self._write(KeptUploads(kept.job, kept.job_data, fused.used), fused, out)
+        for site in terms.without:
+            self.log.note("withdrawn", kept.job.sha256, made.sha256, site, "its upload is no longer kept")
+        return made
+
+    def _write(self, kept: KeptUploads, fused: FusedUploads, out: Path) -> Made:
+        """The model file, its uploads beside it, and a line in the log for every decision."""
+        predictor, encoder = kept_as(self.in_model, fused.predictor)
+        provenance = replace(provenance_of(kept, fused), encoder=encoder)
+        data = model_in_pieces(predictor, provenance, key=self.identity.key)
+        beside, digest, job = path_beside(out), data.sha256, kept.job.sha256
+        write_container(beside, encode_kept(kept, digest, self.identity.key))
+        write_container(out, data)
+        for row in fused.decisions:
+            if row.verdict in ACTIONS:
+                came = "" if row.box is None else f"; it came sealed, SHA-256 {row.box}"
+                words = (row.reason or "in the model") + came
+                self.log.note(ACTIONS[row.verdict], job, row.file or "", row.site, words)
+        self.log.note(
+            "fused",
+            job,
+            digest,
+            self.identity.public,
+            f"{len(fused.used)} of {len(kept.job.site_names)} sites, {data.size} bytes",
+        )
+        return Made(out, data.size, digest, fused, beside, encoder)
+
+    def _now(self) -> datetime:
+        return self.now or datetime.now(UTC)
+
+
+def provenance_of(kept: KeptUploads, fused: FusedUploads) -> Provenance:
+    job = kept.job
+    return Provenance(
+        origin="federation",
+        method=job.manifest.method,
+        fusion=job.fusion.kind,
+        track=track_of(job.fusion),
+        job_sha256=job.work.sha256,
+        seed=job.experiment.seed,
+        sites=tuple(replace(share_of(row), is_site=row.site in job.site_names) for row in fused.decisions),
+        images_per_class=fused.images_per_class,
+        protections=protections(job),
+        reading=job.images.reading(),
+        versions=environment().packages,
+    )
+
+
+def protections(job: JobFile) -> tuple[str, ...]:
+    """What was done to hide a site's numbers, in words."""
+    noise = [part.privacy.sentence for part in job.work.needs if isinstance(part, NoisedMoments)]
+    secure = [] if job.manifest.secure is None else [SECURE]
+    return (*noise, *secure, *([WORDS] if job.withholds else []))
+
+
+def share_of(decision: Decision) -> SiteShare:
+    """What everybody may read of a site; of one that left, that it did, and nothing of what it had sent."""
+    if decision.verdict == "left out":
+        return SiteShare(decision.site, False, reason=f"{decision.verdict}: {decision.reason}")
+    used = decision.verdict == "used"
+    reason = "" if used else f"{decision.verdict}: {decision.reason}"
+    return SiteShare(decision.site, used, decision.samples, decision.weight, decision.file, reason)
+
+
+def reject_absent(paths: Sequence[Path]) -> None:
+    """A name that nothing has is a slip of whoever types; what a site sent is set aside, this is asked again."""
+    for path in paths:
+        if not path.exists():
+            raise FederationError(f"{path}: there is no such file", "name the files that came from the sites")

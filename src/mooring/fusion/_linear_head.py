@@ -1,0 +1,147 @@
+"""A linear head from sums over all clients, with probabilities: the head of `mooring`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import Annotated, ClassVar
+
+import torch
+from torch import Tensor
+
+from mooring.fusion._base import Fusion, FusionGroup, Images, Made, Server, ServerCost
+from mooring.fusion._calibrated import COLDEST, HOTTEST, fitted
+from mooring.fusion._frozen_features import Affine, FrozenFeatures, Reduced
+from mooring.fusion._gaussian_head import Prior
+from mooring.fusion._gaussians import Posterior
+from mooring.fusion._predictor import Confidence, Scorer
+from mooring.fusion._solvers import Fit, Ridge, Solver, Standardised, standardised
+from mooring.models import Blueprint, FeatureMap, PublicEncoder, RandomFilters, reduction, settled_map
+from mooring.schema import LATER, Doc
+from mooring.seeds import generator
+from mooring.types import Upload
+from mooring.uploads import Moments, NoisedMoments, Parts, Precision, Privacy
+
+DRAWS, HALVINGS = 4000, 40
+LEAST = 1e-9  # share of the largest variance of scores, below which a direction is none
+
+
+@dataclass(frozen=True)
+class LinearHeadFusion(Fusion):
+    """score_c(x) = log p(c | s),  s = z W + b,  z = phi(x) in units of each feature's own spread.
+
+    `solver` finds W from X'X, X'Y and the counts, which add up: the solution does not depend on how the data is
+    divided. Its scores are taken for Gaussian in each class, with moments that follow from the same sums,
+
+    log p(c | s) = (s V^-1 m_c - 1/2 m_c V^-1 m_c + log p(c)) / T - log p(s),  m_c and V the means and covariance of s
+
+    and T the temperature fitted on validation images, if the server has any, else that of `temperature_of`: confidence
+    means something without an image at the server. Standardising is a linear change and happens after adding up.
+
+    With `privacy` all of it is done on features that were reduced, and on sums that are under noise.
+    """
+
+    kind: ClassVar[str] = "linear-head"
+    group: ClassVar[FusionGroup] = "one head over statistics: clients train nothing"
+    about: ClassVar[str] = (
+        "ridge regression on the sums of all clients' features and their products, with probabilities"
+    )
+    reference: ClassVar[str] = "Mooring, 2026; the sums are those of AFL"
+    cost: ClassVar[ServerCost] = "seconds"
+    makes: ClassVar[Made] = (FrozenFeatures, Affine, Posterior, Reduced)
+    streams: ClassVar[bool] = True
+    map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
+    solver: Annotated[Solver, Doc("what makes scores of the moments, see below")] = field(default_factory=Ridge)
+    prior: Annotated[Prior, Doc("of the classes: as frequent as they were, or `uniform`")] = "counts"
+    precision: Annotated[Precision, Doc("of the moments in an upload; `float64` has twice the bytes")] = "float32"
+    privacy: Annotated[Privacy | None, Doc("noise that hides every single image, see below")] = field(
+        default=None, metadata={LATER: True}
+    )
+
+    @property
+    def asks(self) -> frozenset[Images]:
+        """Public images, where an encoder is still to be trained on them."""
+        untrained = isinstance(self.map, PublicEncoder) and self.map.path is None
+        return frozenset({"public"}) if untrained else frozenset()
+
+    @property
+    def needs(self) -> Parts:
+        return frozenset({self._moments})
+
+    @property
+    def _moments(self) -> Moments | NoisedMoments:
+        if self.privacy is not None:
+            return NoisedMoments(self.map, self.privacy)
+        return Moments(self.map, "shared", self.precision)
+
+    def __call__(self, uploads: Sequence[Upload], server: Server) -> FrozenFeatures:
+        totals = self._moments.total(uploads)
+        moments = standardised(totals)
+        fit = self.solver(moments)
+        likelihood = gaussian_scores(moments, fit)
+        shares = moments.shares if self.prior == "counts" else torch.full_like(moments.shares, 1 / len(moments.shares))
+        features = settled_map(self.map, server.blueprint.shape)
+        phi = features.build(server.blueprint)
+
+        def predictor(temperature: float, confidence: Confidence = "probability") -> FrozenFeatures:
+            cooled = Affine(likelihood.weight / temperature, likelihood.bias / temperature)
+            head = self._before(Posterior(cooled, shares.log() / temperature), server.blueprint)
+            return FrozenFeatures(server.blueprint, features, phi, head, totals.counts > 0, confidence)
+
+        if server.validation:
+            return predictor(fitted(predictor(1.0), server.validation))
+        known = fit.error is not None and self.privacy is None  # under noise the sums do not tell how sure to be
+        return predictor(temperature_of(moments, fit), "probability" if known else "score")
+
+    def _before(self, head: Scorer, blueprint: Blueprint) -> Scorer:
+        """What the features become before the head sees them."""
+        return head if self.privacy is None else Reduced(*reduction(self.map, blueprint, self.privacy.size), head)
+
+
+def gaussian_scores(moments: Standardised, fit: Fit) -> Affine:
+    """log p(s | c) as a linear function of x, but for what classes share."""
+    to_density, constant = density(fit)
+    weight = moments.inverse[:, None] * fit.weight @ to_density
+    return Affine(weight, fit.bias @ to_density + constant - moments.centre @ weight)
+
+
+def density(fit: Fit) -> tuple[Tensor, Tensor]:
+    """A = V^-1 m' (C, C) and c = -1/2 m V^-1 m' (C,): log p(s | c) = s A + c"""
+    to_density = pseudo_inverse(fit.within) @ fit.means.T
+    return to_density, -0.5 * (fit.means.T * to_density).sum(0)
+
+
+def temperature_of(moments: Standardised, fit: Fit) -> float:
+    """T at which these probabilities are, on average, as sure as the soft-max of s / (sigma / 2).
+
+    sigma^2 is the mean squared error of a score for an image left out, which the sums tell. Classes are no Gaussians
+    with one covariance, so that T = 1 is too sure (2 to 5 is right); regressed scores are right at half their error,
+    whatever the classes (found on validation images of CIFAR-10, SVHN and CIFAR-100). Averages are over draws of s.
+    """
+    if fit.error is None or len(moments.shares) == 1 or fit.error <= 0:
+        return 1.0
+    rng = generator(0, "temperature")
+    label = torch.multinomial(moments.shares, DRAWS, replacement=True, generator=rng)
+    values, vectors = torch.linalg.eigh(fit.within)
+    noise = torch.randn(DRAWS, len(values), generator=rng, dtype=values.dtype)
+    s = fit.means[label] + noise * values.clamp(min=0).sqrt() @ vectors.T
+    to_density, constant = density(fit)
+    joint = s @ to_density + constant + moments.shares.log()
+    wanted = sureness(s / (fit.error.sqrt() / 2))
+    cold, hot = log(COLDEST), log(HOTTEST)
+    for _ in range(HALVINGS):
+        middle = (cold + hot) / 2
+        cold, hot = (middle, hot) if sureness(joint / exp(middle)) >= wanted else (cold, middle)  # both may be 1
+    return exp(cold)
+
+
+def sureness(scores: Tensor) -> Tensor:
+    """The mean of the largest probability."""
+    return scores.softmax(1).amax(1).mean()
+
+
+def pseudo_inverse(covariance: Tensor) -> Tensor:
+    """Scores that sum to one vary in one direction less than there are classes."""
+    values, vectors = torch.linalg.eigh(covariance)
+    there = values > LEAST * values[-1]
+    inverse: Tensor = vectors[:, there] / values[there] @ vectors[:, there].T
+    return inverse

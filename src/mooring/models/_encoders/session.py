@@ -1,0 +1,117 @@
+"""Running an ONNX graph: the same images give the same bytes, however many processes or threads there are."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from mooring.errors import ModelError, needed, one_line
+from mooring.models._encoders.layers import EncoderLayers, outputs
+from mooring.models._encoders.preparation import VIEWS, EncoderViews, Preparation
+
+AT_ONCE = 32  # images of 96 x 96 pixels in one call; larger ones are fewer, so that memory stays
+FATAL = 4  # the only thing that onnxruntime may print
+
+
+@dataclass(frozen=True)
+class SessionPlan:
+    """The graph, how images are prepared for it, and which outputs are used."""
+
+    graph: bytes
+    prepare: Preparation
+    layers: EncoderLayers
+    views: EncoderViews = "one"
+
+
+class OnnxFeatures(nn.Module):
+    """phi(x): the outputs of the encoder for prepared images, pooled and concatenated, (B, d).
+
+    `file` gives the bytes when they are first needed, and `plan` says what they are. Every call of onnxruntime has one
+    thread and a fixed number of images; several threads of torch are several such calls at a time, so that their
+    number changes no byte. It computes on the CPU, wherever the images lie.
+    """
+
+    def __init__(self, file: Callable[[], bytes], plan: Callable[[bytes], SessionPlan], where: str) -> None:
+        super().__init__()
+        self.file = file
+        self.plan = plan
+        self.where = where
+
+    def forward(self, images: Tensor) -> Tensor:
+        plan = self.plan(self.file())
+        session = session_of(plan.graph, self.where)
+        parts = images.cpu().split(at_once(plan.prepare.pixels))
+
+        def features(part: Tensor) -> Tensor:
+            views = VIEWS[plan.views](plan.prepare(part))
+            return torch.stack([self._pooled(session, plan, view) for view in views]).mean(0)
+
+        if torch.get_num_threads() == 1 or len(parts) == 1:
+            found = torch.cat([features(part) for part in parts])
+        else:
+            with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+                found = torch.cat(list(pool.map(features, parts)))
+        if not torch.isfinite(found).all():
+            raise ModelError(f"{self.where}: returns values that are not finite", "use another encoder")
+        return found.to(images.device)
+
+    def _pooled(self, session: Any, plan: SessionPlan, images: Tensor) -> Tensor:
+        """(B, channels, pixels, pixels) -> (B, d)"""
+        maps = run_graph(session, images.numpy(), outputs(plan.layers), self.where)
+        return torch.cat([layer(maps[layer.name]) for layer in plan.layers], 1)
+
+
+class StoredFile(nn.Module):
+    """A file as a tensor, so that a saved predictor carries it."""
+
+    content: Tensor  # (bytes,), uint8
+
+    def __init__(self, content: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("content", content)
+
+    def forward(self) -> bytes:
+        return self.content.cpu().numpy().tobytes()
+
+
+def at_once(pixels: int) -> int:
+    return max(1, AT_ONCE * 96**2 // pixels**2)
+
+
+@lru_cache(maxsize=2)
+def session_of(graph: bytes, where: str) -> Any:
+    """A session with one thread; clients of a process follow each other and share it."""
+    runtime = needed("onnxruntime", "encoder")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = FATAL
+    try:
+        return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # a broken graph makes it raise almost anything
+        raise ModelError(
+            f"{where}: onnxruntime cannot run it ({first_line(error)})", "export the encoder again"
+        ) from None
+
+
+def run_graph(session: Any, images: NDArray[np.float32], names: Sequence[str], where: str) -> dict[str, Tensor]:
+    """The outputs of these names for a few images."""
+    (given,) = session.get_inputs()
+    try:
+        found = session.run(list(names), {given.name: np.ascontiguousarray(images)})
+    except Exception as error:
+        side = images.shape[-1]
+        problem = f"{where}: fails on images of {side} x {side} pixels ({first_line(error)})"
+        raise ModelError(problem, f"set {where}.pixels to what it takes") from None
+    return {name: torch.from_numpy(values) for name, values in zip(names, found, strict=True)}
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a message, not too much of it."""
+    text = one_line(str(error).splitlines()[0] if str(error) else type(error).__name__)
+    return text if len(text) <= 120 else text[:117] + "..."

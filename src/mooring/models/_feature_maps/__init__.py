@@ -1,0 +1,56 @@
+"""Feature maps: functions from images to features that all clients share and that clients do not train."""
+
+from mooring.models._feature_maps.base import FeatureMap
+from mooring.models._feature_maps.encoder import (
+    DATA_FREE,
+    ByImages,
+    EncoderFeatures,
+    missing_package,
+    settled_map,
+    suits_encoder,
+)
+from mooring.models._feature_maps.encoder_file import EncoderFile
+from mooring.models._feature_maps.file_maps import OnnxFile, ResNetFile
+from mooring.models._feature_maps.public_encoder import PublicEncoder
+from mooring.models._feature_maps.untrained import Pixels, RandomEncoder, RandomFilters
+from mooring.models._feature_maps.whitened_filters import WhitenedFilters
+
+FEATURE_MAPS: dict[str, type[FeatureMap]] = {
+    "by-images": ByImages,
+    "encoder": EncoderFeatures,
+    "encoder-file": EncoderFile,
+    "onnx-file": OnnxFile,
+    "pixels": Pixels,
+    "public-encoder": PublicEncoder,
+    "random-encoder": RandomEncoder,
+    "random-filters": RandomFilters,
+    "resnet-file": ResNetFile,
+    "whitened-filters": WhitenedFilters,
+}
+PRETRAINED = (ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile)  # trained on other data
+OWN_FILES = (EncoderFile, OnnxFile, ResNetFile)  # users' files, perhaps under a licence
+SIZED = (EncoderFeatures, OnnxFile, ResNetFile)  # they take images of one size
+LARGE = (3, 1024, 1024)  # an image that can be resized to any of their sizes
+
+__all__ = [
+    "DATA_FREE",
+    "FEATURE_MAPS",
+    "LARGE",
+    "OWN_FILES",
+    "PRETRAINED",
+    "SIZED",
+    "ByImages",
+    "EncoderFeatures",
+    "EncoderFile",
+    "FeatureMap",
+    "OnnxFile",
+    "Pixels",
+    "PublicEncoder",
+    "RandomEncoder",
+    "RandomFilters",
+    "ResNetFile",
+    "WhitenedFilters",
+    "missing_package",
+    "settled_map",
+    "suits_encoder",
+]

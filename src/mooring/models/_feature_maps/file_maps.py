@@ -1,0 +1,121 @@
+"""Encoders in users' files, run by onnxruntime: any ONNX file, or a ResNet as torchvision and timm name it."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, ClassVar
+
+import torch
+from torch import nn
+
+from mooring.errors import ModelError
+from mooring.models._encoder_reference import WHERE, content_of, hash_and_length, length_of
+from mooring.models._encoders.layers import check_layers, parse_layers
+from mooring.models._encoders.onnx_file import anatomy_of, every_output, feature_count
+from mooring.models._encoders.preparation import EncoderViews, Normalisation, Preparation, usual_pixels
+from mooring.models._encoders.resnet import resnet_graph
+from mooring.models._encoders.session import OnnxFeatures, SessionPlan, StoredFile
+from mooring.models._feature_maps.base import frozen
+from mooring.models._feature_maps.encoder import Side
+from mooring.models._network import Blueprint
+from mooring.schema import CONTENT, Checked, Doc, FilePath
+
+NATIVE = 224  # pixels a side, where a file does not say
+
+
+@dataclass(frozen=True)
+class FileMap(Checked, ABC):
+    """phi(x): maps of the encoder in the file `path`, averaged, side by side."""
+
+    kind: ClassVar[str]
+    path: Annotated[FilePath, Doc("an ONNX file, or safetensors with a ResNet of torchvision or timm")] = field(
+        metadata={CONTENT: hash_and_length}
+    )
+    pixels: Annotated[
+        Side | None,
+        Doc("a side of what the encoder gets; `null`: as the file says, else 96 for images up to 40 pixels, else 224"),
+    ] = None
+    layers: Annotated[tuple[str, ...], Doc("outputs of the file, with or without `@2`; none is all of them")] = ()
+    normalise: Annotated[
+        Normalisation,
+        Doc("mean and spread that the encoder was trained with; `centred` is (x - 127) / 128, `none` is 0 to 1"),
+    ] = "imagenet"
+    views: Annotated[
+        EncoderViews,
+        Doc(
+            "`mirrored`: the mean of the features of an image and of its mirror image; `mooring` takes it "
+            "where a mirrored image is still one of its class"
+        ),
+    ] = "one"
+
+    @abstractmethod
+    def side(self, shape: tuple[int, int, int]) -> int:
+        """Pixels a side of what the encoder gets."""
+
+    @abstractmethod
+    def plan(self, data: bytes, blueprint: Blueprint) -> SessionPlan:
+        """What onnxruntime does with the content of the file."""
+
+    def size(self, blueprint: Blueprint) -> int:
+        return feature_count(self.plan(content_of(self.path), blueprint), WHERE)
+
+    def build(self, blueprint: Blueprint) -> nn.Module:
+        self.size(blueprint)  # rejects files that are not encoders
+        file = torch.frombuffer(bytearray(content_of(self.path)), dtype=torch.uint8)
+        return self._module(file, blueprint)
+
+    def empty(self, blueprint: Blueprint) -> nn.Module:
+        return self._module(torch.zeros(length_of(self.path), dtype=torch.uint8), blueprint)
+
+    def _module(self, file: torch.Tensor, blueprint: Blueprint) -> nn.Module:
+        return frozen(OnnxFeatures(StoredFile(file), partial(self.plan, blueprint=blueprint), WHERE))
+
+
+@dataclass(frozen=True)
+class OnnxFile(FileMap):
+    """phi(x): the outputs of the ONNX file `path`, (N, d) as they are and maps (N, C, h, w) averaged, side by side.
+
+    One input of images (N, 3, H, W), standard operators only, everything in one file. `layers` are names of outputs,
+    with @2 for averages over four quarters of a map; none: all outputs, each averaged over the whole map.
+    """
+
+    kind: ClassVar[str] = "onnx-file"
+
+    def side(self, shape: tuple[int, int, int]) -> int:
+        return self._side(content_of(self.path), shape)
+
+    def plan(self, data: bytes, blueprint: Blueprint) -> SessionPlan:
+        anatomy = anatomy_of(data, WHERE)
+        layers = parse_layers(self.layers, WHERE) or every_output(anatomy)
+        side = self._side(data, blueprint.shape)
+        return SessionPlan(data, Preparation(side, self.normalise, anatomy.channels), layers, self.views)
+
+    def _side(self, data: bytes, shape: tuple[int, int, int]) -> int:
+        fixed = anatomy_of(data, WHERE).side
+        if fixed and self.pixels not in (None, fixed):
+            raise ModelError(f"encoder.pixels={self.pixels}: the file takes {fixed}", "leave it out")
+        return self.pixels or fixed or usual_pixels(shape, NATIVE)
+
+
+@dataclass(frozen=True)
+class ResNetFile(FileMap):
+    """phi(x): averages of the maps of a ResNet whose tensors are in the safetensors file `path`, side by side.
+
+    Tensors are named as torchvision and timm name them (`conv1.weight`, `layer1.0.bn1.running_var`, ...); depth and
+    width are those of the file. A layer is `layer1` to `layer4`, with @2 averaged over four quarters of the map.
+    """
+
+    kind: ClassVar[str] = "resnet-file"
+    layers: Annotated[tuple[str, ...], Doc("`layer1` to `layer4`, with or without `@2`")] = (
+        "layer2@2",
+        "layer3@2",
+        "layer4",
+    )
+
+    def side(self, shape: tuple[int, int, int]) -> int:
+        return self.pixels or usual_pixels(shape, NATIVE)
+
+    def plan(self, data: bytes, blueprint: Blueprint) -> SessionPlan:
+        graph, layers = resnet_graph(data, WHERE), parse_layers(self.layers, WHERE)
+        check_layers(layers, dict.fromkeys(anatomy_of(graph, WHERE).outputs, 0), WHERE)
+        return SessionPlan(graph, Preparation(self.side(blueprint.shape), self.normalise), layers, self.views)

@@ -1,0 +1,142 @@
+"""Checks: rules that decide claims; here those about one group of runs."""
+
+from dataclasses import dataclass
+from math import inf
+from statistics import fmean
+from typing import ClassVar, Literal, Protocol
+
+from mooring.notes._evidence import Evidence
+from mooring.notes._measures import Measure
+from mooring.notes._statistics import main_number, sample, sample_text, short_value, spearman
+from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN, ClaimAnswer, MainNumber
+from mooring.record import RunRecord
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to a claim, the measured numbers, the reason in words, and the number that the answer rests on."""
+
+    verdict: ClaimAnswer
+    measured: str
+    reason: str
+    number: MainNumber | None = None
+
+
+class Check(Protocol):
+    """A rule that decides a claim from finished runs."""
+
+    kind: ClassVar[str]
+
+    def __call__(self, evidence: Evidence) -> Verdict: ...
+
+    def groups(self) -> tuple[str, ...]:
+        """The groups of runs that it needs."""
+        ...
+
+
+def nothing_measured(evidence: Evidence, *groups: str) -> Verdict:
+    """The verdict without any number: the runs are missing, or they do not record what the claim is about."""
+    absent = [evidence.why_absent(group) for group in groups if not evidence.runs(group)]
+    if absent:
+        return Verdict(NOT_RUN, "-", "; ".join(dict.fromkeys(absent)))
+    if not set.intersection(*({run.seed for run in evidence.runs(group)} for group in groups)):
+        return Verdict(NOT_RUN, "-", f"no seed has finished runs of {' and '.join(groups)}")
+    return Verdict(UNSEEN, "-", f"the finished runs of {' and '.join(groups)} do not record it")
+
+
+@dataclass(frozen=True)
+class Within:
+    """A measure lies between two bounds.
+
+    low <= measure <= high. Confirmed: in every seed. Not confirmed: in none. Otherwise it depends on the seed.
+    """
+
+    kind: ClassVar[str] = "within"
+    of: str
+    measure: Measure
+    low: float | None = None
+    high: float | None = None
+
+    def groups(self) -> tuple[str, ...]:
+        return (self.of,)
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        numbers = list(sample(evidence, self.of, self.measure).values())
+        if not numbers:
+            return nothing_measured(evidence, self.of)
+        low, high = -inf if self.low is None else self.low, inf if self.high is None else self.high
+        inside = sum(low <= number <= high for number in numbers)
+        measured = (
+            f"{self.measure}: {sample_text(numbers)}, from {short_value(min(numbers))} to {short_value(max(numbers))}"
+        )
+        reason = f"{self.rule()} in {inside} of {len(numbers)} seeds"
+        verdict = CONFIRMED if inside == len(numbers) else REFUTED if not inside else UNSEEN
+        reason += ": it depends on the seed" if verdict == UNSEEN else ""
+        return Verdict(verdict, measured, reason, main_number(numbers))
+
+    def rule(self) -> str:
+        bounds = {"at least": self.low, "at most": self.high}
+        return " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Two measures are correlated, over clients or over rounds.
+
+    rho is Spearman's rank correlation in each run, `sign` the claimed sign. Confirmed: sign * mean rho >= strength, and
+    the sign is right in every seed. Not confirmed: sign * mean rho <= 0. Otherwise it is too weak to be seen.
+    """
+
+    kind: ClassVar[str] = "correlation"
+    of: str
+    x: Measure
+    y: Measure
+    across: Literal["clients", "rounds"] = "clients"
+    sign: Literal[-1, 1] = 1
+    strength: float = 0.5
+
+    def groups(self) -> tuple[str, ...]:
+        return (self.of,)
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        found = [self.of_run(run) for run in evidence.runs(self.of)]
+        rhos = [rho for rho in found if rho is not None]
+        if not rhos:
+            return nothing_measured(evidence, self.of)
+        measured = f"rank correlation of {self.x} and {self.y} over {self.across}: {sample_text(rhos)}"
+        right = sum(self.sign * rho > 0 for rho in rhos)
+        reason = f"{'positive' if self.sign > 0 else 'negative'} in {right} of {len(rhos)} seeds"
+        number = main_number(rhos)
+        if self.sign * fmean(rhos) <= 0:
+            return Verdict(REFUTED, measured, reason, number)
+        if self.sign * fmean(rhos) >= self.strength and right == len(rhos):
+            return Verdict(CONFIRMED, measured, reason, number)
+        return Verdict(UNSEEN, measured, f"{reason}, and weaker than {self.strength:g} or not in every seed", number)
+
+    def of_run(self, run: RunRecord) -> float | None:
+        if self.across == "rounds":
+            x, y = self.x.series(run), self.y.series(run)
+        else:
+            x, y = self.x.by_client(run), self.y.by_client(run)
+        common = sorted(x.keys() & y.keys())
+        return spearman([x[key] for key in common], [y[key] for key in common])
+
+
+@dataclass(frozen=True)
+class Given:
+    """A claim about the consequences of something that may not happen: `then` decides if `premise` is confirmed."""
+
+    kind: ClassVar[str] = "given"
+    premise: Check
+    then: Check
+
+    def groups(self) -> tuple[str, ...]:
+        return *self.premise.groups(), *self.then.groups()
+
+    def __call__(self, evidence: Evidence) -> Verdict:
+        premise, then = self.premise(evidence), self.then(evidence)
+        if premise.verdict == CONFIRMED:
+            return then
+        if NOT_RUN in (premise.verdict, then.verdict):
+            return premise if premise.verdict == NOT_RUN else then
+        return Verdict(UNSEEN, then.measured, f"the premise does not hold ({premise.measured}: {premise.reason})")

@@ -1,0 +1,189 @@
+"""The keys of the published code in the keys of this house: what each becomes, or why it is dropped."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mooring.config import NOTE_WORDS, OF_METHODS, spellings
+from mooring.methods import Method
+from mooring.wording import printable
+
+LONGEST, LARGEST = 200, 1e18  # letters of a word, and numbers, that are taken over
+DEEPEST, MOST = 8, 2_000  # levels and values of a configuration that are looked at
+
+
+@dataclass(frozen=True)
+class KeyMapping:
+    """What becomes of one setting: our key and its value, or no key and the reason."""
+
+    path: str  # server.lr
+    value: Any
+    key: str | None = None  # training.lr
+    setting: Any = None
+    why: str = ""
+
+
+MappingRule = Callable[[str, Any], KeyMapping]
+
+
+def to(key: str, why: str = "") -> MappingRule:
+    return lambda path, value: KeyMapping(path, value, key, value, why)
+
+
+def drop(why: str) -> MappingRule:
+    return lambda path, value: KeyMapping(path, value, why=why)
+
+
+def name_rule(key: str, names: Mapping[str, str], why: str = "") -> MappingRule:
+    """A name in our spelling; small letters where there is no other one."""
+
+    def rule(path: str, value: Any) -> KeyMapping:
+        if not isinstance(value, str):
+            return KeyMapping(path, value, why="is no name")
+        return KeyMapping(path, value, key, names.get(value.lower(), value.lower()), why)
+
+    return rule
+
+
+def expected(usual: object, why: str, otherwise: str) -> MappingRule:
+    """A setting that is always `usual` here."""
+    return lambda path, value: KeyMapping(
+        path, value, why=why if str(value).lower() == str(usual).lower() else otherwise
+    )
+
+
+SOURCES = {
+    "fashionmnist": "fashion_mnist",
+    "fmnist": "fashion_mnist",
+    "fashion-mnist": "fashion_mnist",
+    "cifar-10": "cifar10",
+    "cifar-100": "cifar100",
+}
+PARTITIONS = {"label": "pathological", "pathological": "pathological", "shards": "pathological"}
+NEVER_USED = "the published code is configured with it and never uses it"
+OF_THE_IMAGES = "read from the images"
+OTHER_METHOD = "of a method that none of the notes uses"
+NO_FILES = "where that code keeps its files; a run has one folder here, out=..."
+TEACHER = "clients start from fresh weights here"
+
+RULES: dict[str, MappingRule] = {
+    "exp_name": drop("the name of a folder; choose one with out=..."),
+    "dataset.data_name": name_rule("data.source", SOURCES),
+    "dataset.root_path": drop("where the images lie; say data.root=... or set MOORING_DATA"),
+    "dataset.train_batch_size": to("training.batch_size"),
+    "dataset.test_batch_size": drop("accuracy does not depend on it here"),
+    "dataset.channels": drop(OF_THE_IMAGES),
+    "dataset.num_classes": drop(OF_THE_IMAGES),
+    "dataset.image_size": drop(OF_THE_IMAGES),
+    "distribution.type": name_rule(
+        "partition.kind",
+        PARTITIONS,
+        "every image at one client; the first release drew overlaps: fafi_overlap",
+    ),
+    "distribution.alpha": to("partition.alpha"),
+    "distribution.label_num_per_client": to("partition.classes_per_client"),
+    "client.num_clients": to("partition.clients"),
+    "server.num_rounds": to("training.rounds"),
+    "server.local_epochs": to("training.local_epochs"),
+    "server.lr": to("training.lr"),
+    "server.momentum": to("training.momentum"),
+    "server.model_name": name_rule("model.kind", {}),
+    "server.frac_clients": expected(1.0, "every client takes part, always", "every client takes part here"),
+    "server.optimizer": expected("sgd", "clients train by SGD, always", "clients train by SGD here, no other"),
+    "server.loss_name": expected("ce", "the losses belong to the method", "the losses belong to the method"),
+    "server.aggregated_by_datasize": expected(
+        True, "clients count by their images, always", "clients count by their images in the published fusion here"
+    ),
+    "server.weight_decay": drop(NEVER_USED),
+    "server.lr_decay_per_round": drop(NEVER_USED),
+    "seed": to("seed"),
+    "device": drop("the engine takes a GPU if there is one; choose with engine.device=..."),
+    "resume": drop("a run that was interrupted goes on with `mooring resume`"),
+    "resume_best": drop("no round is selected by its test accuracy here"),
+    "v9_config.use_server_optimization": expected(
+        False, "the server trains nothing", "the server trains no prototypes here"
+    ),
+    "v9_config.use_adaptive_lambda": drop("it is method=v9 here, and v7 without it"),
+    "v10_config.use_uncertainty_weighting": drop("it is the method that says so here"),
+    "ours_v5_params.use_public_feature_bank": drop("it is the method that says so here"),
+}
+GROUPS: dict[str, MappingRule] = {
+    "dataset.aux": drop(OTHER_METHOD),
+    "checkpoint": drop(NO_FILES),
+    "visualization": drop("`mooring report` draws everything"),
+    "pretrain": drop(TEACHER),
+    "DBCD": drop(OTHER_METHOD),
+    "etf": drop("the losses belong to the method"),
+    "v9_config": drop("of the server's own training, which there is not here"),
+}
+OTHER_KEYS = {  # settings of the method that the notes have no word for -> their key here
+    "lambda_max_threshold": "weight.guard.maximum",
+    "feature_bank_size": "bank.size",
+    "public_data_ratio": "data.public_ratio",
+    "public_ratio": "data.public_ratio",
+}
+SAME = {"lambda_align": "lambda_align_initial"}  # in older files
+
+
+def key_mappings(config: Mapping[Any, Any]) -> Iterator[KeyMapping]:
+    """Every setting of a configuration but those of the method, in their order."""
+    for path, value in leaves(config):
+        if method_word(path) is None:
+            group = next((rule for name, rule in GROUPS.items() if path.startswith(name)), UNKNOWN)
+            yield RULES.get(path, group)(path, value)
+
+
+UNKNOWN = drop("unknown to this translation")
+
+
+def method_word(path: str) -> str | None:
+    """The word for a setting of the method, as the notes say it; None for every other setting."""
+    group, _, last = path.rpartition(".")
+    word = SAME.get(last, last)
+    if path in RULES or group in ("DBCD", "pretrain"):
+        return None
+    return word if word in OF_METHODS or word in OTHER_KEYS else None
+
+
+def method_keys(word: str, method: Method) -> list[tuple[str, ...]]:
+    """The keys that a word may be for this method: each choice is one key, or several that are set alike."""
+    if word in OTHER_KEYS:
+        return [(OTHER_KEYS[word],)]
+    keys = [in_short(key) for key in NOTE_WORDS[word].keys_of(method)]
+    return [tuple(keys)] if keys and NOTE_WORDS[word].meant == "every" else [(key,) for key in keys]
+
+
+def in_short(key: str) -> str:
+    """`method.client.align.weight.sigma.lr` -> `sigma.lr`, and never a word of the notes"""
+    return min([key, *spellings(key).values()], key=len)
+
+
+def leaves(tree: Mapping[Any, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """{server: {lr: 1}} -> server.lr, 1"""
+    for key, value in tree.items():
+        name = f"{path}.{key}" if path else str(key)
+        if isinstance(value, Mapping) and value and depth < DEEPEST:
+            yield from leaves(value, name, depth + 1)
+        else:
+            yield name, value
+
+
+def plain_value(value: object) -> Any:
+    """A number or a word as a file can say it; None for anything else."""
+    if isinstance(value, str):
+        return printable(value)[:LONGEST]
+    if type(value) in (int, float, bool) and abs(value) < LARGEST:  # type: ignore[arg-type]
+        return value
+    return None
+
+
+def json_value(value: object, depth: int = 0) -> object:
+    """A configuration as JSON can say it: what has no word there is written out."""
+    if isinstance(value, Mapping) and depth < DEEPEST:
+        kept = list(value.items())[:MOST]
+        return {printable(str(key))[:LONGEST]: json_value(part, depth + 1) for key, part in kept}
+    if isinstance(value, list | tuple) and depth < DEEPEST:
+        return [json_value(part, depth + 1) for part in value[:MOST]]
+    if value is None or plain_value(value) is not None:
+        return plain_value(value)
+    return printable(str(value)[:LONGEST])

@@ -1,0 +1,116 @@
+"""From the data of a report to the report: the first screen, the verdicts, then the sections in their order."""
+
+from dataclasses import replace
+
+from mooring.reports._accuracies import guess, mean_accuracy, sureness
+from mooring.reports._figure import Figure
+from mooring.reports._report_data import NO_EXTENSION, Extension, ReportData, SeedGroup
+from mooring.reports._section import Card, Report, Section, VerdictLine
+from mooring.reports._sections import SECTIONS
+from mooring.reports._sections.comparison import contests
+from mooring.reports._sections.setup import setup
+from mooring.reports._summary import healthy_count, ill_words, runs_text, summary_answers
+from mooring.wording import percent, percent_range, size
+
+
+def compose(data: ReportData, extension: Extension = NO_EXTENSION) -> Report:
+    """Sections without content are left out; the settings come last."""
+    opening = data.additions.figures
+    built = (*(build(data) for build in (*SECTIONS, *extension.sections)), *data.additions.sections, setup(data))
+    shown = (without_lead_figure(section, opening) for section in built)
+    sections = tuple(section for section in shown if not section.empty)
+    return Report(
+        data.title,
+        subtitle(data),
+        cards(data),
+        verdicts(data),
+        sections,
+        data.command,
+        data.seeds,
+        summary_answers(data),
+        data.additions.story,
+        opening,
+    )
+
+
+def without_lead_figure(section: Section, opening: tuple[Figure, ...]) -> Section:
+    """Without the figures that the page opens with."""
+    return replace(section, figures=tuple(figure for figure in section.figures if figure not in opening))
+
+
+def subtitle(report_data: ReportData) -> str:
+    data = ", ".join(dict.fromkeys(run.dataset for run in report_data.runs))
+    parts = [f"A {report_data.kind}", report_data.subtitle if report_data.subtitle != data else "", data]
+    return " · ".join(part for part in parts if part)
+
+
+def cards(data: ReportData) -> tuple[Card, ...]:
+    added = data.additions.cards
+    if not data.groups:
+        return added
+    if len(data.members) == 1:
+        return single(data.groups[0])
+    return (*added, *many(data))
+
+
+def single(group: SeedGroup) -> tuple[Card, ...]:
+    """Of one run; what it does not have is left out."""
+    run, sure, chance = group.first, sureness(group), guess(group.first)
+    when = f"after round {run.last.round}, " if len(run.result.rounds) > 1 else ""
+    found = [Card(percent(run.result.accuracy), "test accuracy", f"{when}seed {run.seed_text}")]
+    if sure:
+        found.append(Card(percent_range((sure.low, sure.high)), "95 % interval", sure.over))
+    if chance:
+        named = f"always saying {chance.label}" if chance.label else "one class of many"
+        found.append(Card(percent(chance.share), "guessing", named))
+    if run.alone is not None:
+        fewer = f", on {run.result.local_test_images}" if run.result.local_test_images else ""
+        found.append(Card(percent(run.alone), "clients alone", f"mean of their own models{fewer}"))
+    if run.upload_bytes is not None:
+        found.append(Card(size(run.upload_bytes), "upload", f"all {len(run.last.clients)} clients, once"))
+    if run.seconds:
+        spent = sum(run.seconds.values())
+        shown = f"{spent:.0f} s" if spent >= 10 else f"{spent:.1f} s"
+        found.append(Card(shown, "client time", "all clients together"))
+    return tuple(found)
+
+
+def many(data: ReportData) -> tuple[Card, ...]:
+    """Of several experiments; the best one only if all of them solve the same problem."""
+    counted_ = (
+        Card(
+            str(len(data.members)),
+            "runs",
+            runs_text(data).partition(" ")[2].removeprefix("runs").strip(" ,()") or "all finished",
+        ),
+        Card(str(len(data.lines)), "experiments", seeds_text(data)),
+    )
+    if not data.one_problem:
+        return counted_
+    best = max(data.lines, key=mean_accuracy)
+    found = contests(data)
+    is_settled = len(found) == 1 and found[0].settled
+    label = "best accuracy" if is_settled else "highest accuracy"
+    text = f"{best.label}, n = {len(best.runs)}: {'settled' if is_settled else 'no settled winner'}"
+    sent = [run.upload_bytes for run in data.runs if run.upload_bytes is not None]
+    least, largest = (size(found(sent, default=0)) for found in (min, max))
+    return (
+        *counted_,
+        Card(percent(mean_accuracy(best)), label, text),
+        Card(least if least == largest else f"{least} – {largest}", "upload", "all clients of a run"),
+    )
+
+
+def seeds_text(data: ReportData) -> str:
+    fewest, most = (best(len(group.runs) for group in data.lines) for best in (min, max))
+    return f"n = {most} each" if fewest == most else f"n = {fewest} to {most}"
+
+
+def verdicts(data: ReportData) -> tuple[VerdictLine, ...]:
+    """What the folder's reader has decided, then the doctor's findings."""
+    decided = data.additions.verdicts
+    if not decided:
+        return ()
+    ill = [group for group in data.groups if any(run.diagnosis.ill for run in group.runs)]
+    lines = (VerdictLine("bad", "ill", ill_words(ill)),) if ill else ()
+    return (*decided, *lines, *healthy_count(sum(not run.diagnosis.ill for run in data.runs)))

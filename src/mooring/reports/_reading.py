@@ -1,0 +1,191 @@
+"""Folders on disk -> the data of a report: a run, a sweep, several folders compared, and what an extension reads."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+
+from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded, parse, read_file
+from mooring.doctor import case_of, examine
+from mooring.errors import StoreError
+from mooring.record import (
+    FINISHED,
+    SWEEP,
+    FusionRecord,
+    Result,
+    RunFolder,
+    SweepMember,
+    fused_result,
+    read_fusion,
+    with_result,
+)
+from mooring.reports._labels import label_runs
+from mooring.reports._report_data import NO_EXTENSION, SEEDS, Extension, ReportData, Run, run_digest
+from mooring.reports._sections.setup import flattened, shown_tree
+from mooring.reports._table import cell_text
+from mooring.sweep import recorded_sweep
+
+
+def run_book(folder: Path, trust: Trust) -> ReportData:
+    if not RunFolder(folder).ended:
+        raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {quote(str(folder))}")
+    runs = label_runs([read_run(folder, {}, "", trust)])
+    title = f"{runs[0].label} on {runs[0].dataset}"
+    return ReportData("run", title, runs, subtitle=f"seed {runs[0].seed_text}", folder=str(folder))
+
+
+def read_run(path: Path, factors: Mapping[str, object], sweep: str, trust: Trust) -> Run:
+    """Everything a report says about one run; the method and data of an imported one may be unknown here."""
+    folder = RunFolder(path)
+    case = case_of(folder, trust)
+    imported = folder.result.origin is not None
+    return Run(
+        replace(folder.record, factors=factors),
+        None if imported else load_recorded(folder.experiment_file, trust),
+        case,
+        examine(case),
+        folder.environment,
+        folder.fusions,
+        sweep,
+        settings=read_file(folder.experiment_file) if imported else {},
+    )
+
+
+def read_fused(path: Path, member: SweepMember, trainer: Run, trust: Trust) -> Run | None:
+    """The run that trained it, with the figures of this fusion; None if the fusion is not of this training."""
+    row, trained = read_fusion(path), trainer.result
+    if trainer.experiment is None or not isinstance(trained, Result) or row.fingerprint != trained.fingerprint:
+        return None
+    record = with_result(trainer.record, fused_result(trained, row))
+    return replace(
+        trainer,
+        record=replace(record, name=member.name, factors=member.factors),
+        experiment=fused_experiment(trainer.experiment, row, member.factors, trust),
+        fusions=(),
+        trained=False,
+    )
+
+
+def fused_experiment(trained: Experiment, row: FusionRecord, factors: Mapping[str, object], trust: Trust) -> Experiment:
+    """What was trained, under the name and with the rule of this member."""
+    tree = trained.tree()
+    method = tree["method"] | {"name": factors.get("method", trained.name)}
+    experiments = parse(tree | {"method": method | {"fusion": row.settings or method["fusion"]}}, trust)
+    if len(experiments) > 1:
+        raise StoreError(f"{SWEEP}: method={method['name']} are several", "run the sweep again")
+    return experiments[0]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep has finished, in the order of its plan, and what it has not."""
+
+    members: list[Run]
+    unfinished: list[tuple[str, str]]
+    baseline: str | None
+
+
+def sweep_book(folder: Path, trust: Trust) -> ReportData:
+    sweep = read_sweep(folder, "", trust)
+    if not sweep.members:
+        raise StoreError(f"{folder}: no run of this sweep has finished", "go on with the sweep, then report")
+    title = folder.resolve().name
+    baselines = {"": sweep.baseline} if sweep.baseline else {}
+    return ReportData("sweep", title, label_runs(sweep.members), tuple(sweep.unfinished), baselines, folder=str(folder))
+
+
+def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
+    """Every finished member with its factors; `name` distinguishes the sweeps of a study."""
+    record = recorded_sweep(folder, trust)
+    trained: dict[str, Run] = {}
+    members: list[Run] = []
+    unfinished: list[tuple[str, str]] = []
+    for member in record.members:
+        found = read_member(folder, member, trained, name, trust)
+        if isinstance(found, Run):
+            members.append(found)
+        else:
+            unfinished.append((member.name, found))
+    return Sweep(members, unfinished, record.baseline)
+
+
+def read_member(folder: Path, member: SweepMember, trained: dict[str, Run], sweep: str, trust: Trust) -> Run | str:
+    """A member that has a result, or why it has none; `trained` collects the trainings that others are fused from."""
+    reason = "not finished" if member.status == FINISHED else member.status
+    if member.trains:
+        path = folder / "runs" / member.run
+        if not RunFolder(path).ended:
+            return reason if path.exists() or member.status != FINISHED else "its folder is missing"
+        trained[member.run] = read_run(path, member.factors, sweep, trust)
+        return trained[member.run]
+    file = folder / "fused" / f"{member.name}.json"
+    if member.status != FINISHED or not file.exists():
+        return reason
+    trainer = trained.get(member.run)
+    fused = None if trainer is None else read_fused(file, member, trainer, trust)
+    return fused or "the run that trained it is missing"
+
+
+READERS = {"sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
+
+
+def collect_report_data(folder: Path, trust: Trust = HOUSE_CODE, extension: Extension = NO_EXTENSION) -> ReportData:
+    """What the folder holds, recognised by the file that only such a folder has."""
+    readers = {**extension.readers, **READERS}
+    for name, read in readers.items():
+        if (folder / name).is_file():
+            return read(folder, trust)
+    raise StoreError(f"{folder}: holds nothing to report on", f"name a folder with one of {', '.join(readers)}")
+
+
+METHOD = "method"
+FACTORS = ("data", "partition", "model", "training")  # a method has its label; the rest changes no result
+
+
+def gather_several(folders: Sequence[Path], trust: Trust, extension: Extension = NO_EXTENSION) -> ReportData:
+    """All runs in these folders, each once; the second of two equal ones is named and not counted."""
+    books = [collect_report_data(folder, trust, extension) for folder in folders]
+    kept: dict[tuple[str, int, str], Run] = {}
+    left = [row for data in books for row in data.unfinished]
+    for data, folder in zip(books, folders, strict=True):
+        for run in data.members:
+            key = (run_digest(run), run.seed, str(run.experiment and run.experiment.label))
+            if key in kept:
+                left.append((f"{folder}: {run.name}", f"the same run as {kept[key].name}"))
+            else:
+                kept[key] = replace(run, sweep="")
+    names = [folder.resolve().name for folder in folders]
+    return ReportData(
+        "comparison",
+        f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} side by side",
+        label_runs(with_factors(list(kept.values()))),
+        tuple(left),
+        command=" ".join(["mooring compare", *(quote(str(folder)) for folder in folders)]),
+    )
+
+
+def with_factors(runs: list[Run]) -> list[Run]:
+    """The method by its label, and every other setting that is not the same in all of them."""
+    settings = [{key: cell_text(value) for key, value in flattened(shown_tree(run)) if is_factor(key)} for run in runs]
+    keys = dict.fromkeys(key for setting in settings for key in setting)
+    apart = [key for key in keys if len({setting.get(key) for setting in settings}) > 1]
+    return [
+        replace(
+            run,
+            record=replace(
+                run.record,
+                factors={METHOD: run.result.method}
+                | {key: setting.get(key, "none") for key in apart if trains(run) or not key.startswith("training.")},
+            ),
+        )
+        for run, setting in zip(runs, settings, strict=True)
+    ]
+
+
+def trains(run: Run) -> bool:
+    """Or are the settings of training nothing to it?"""
+    return run.experiment is None or bool(run.experiment.method.client.terms)
+
+
+def is_factor(key: str) -> bool:
+    return key not in SEEDS and key.partition(".")[0] in FACTORS

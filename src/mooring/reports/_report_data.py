@@ -1,0 +1,246 @@
+"""What is reported on: runs, in groups that differ by their seed alone."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from mooring.config import Experiment, Trust
+from mooring.doctor import Case, Diagnosis
+from mooring.record import (
+    ClientHistory,
+    Environment,
+    FusionRecord,
+    Metric,
+    RoundRecord,
+    RunRecord,
+    RunResult,
+    positive_label,
+)
+from mooring.reports._figure import Figure
+from mooring.reports._section import Card, Section, SummaryAnswer, VerdictLine
+from mooring.schema import Tree
+
+SEEDS = ("seed", "partition.seed")
+MOST_SHOWN = 12  # runs whose clients are drawn one by one
+MOST_CLIENTS = 20  # clients that can be distinguished in one figure
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run of a report: its record, what it was made of, and what the doctor says about it."""
+
+    record: RunRecord
+    experiment: Experiment | None  # None: imported, and known by its settings alone
+    case: Case
+    diagnosis: Diagnosis
+    environment: Environment | None
+    fusions: tuple[FusionRecord, ...]
+    sweep: str = ""
+    label: str = ""  # of its group
+    trained: bool = True  # or fused from what another run of the sweep has trained
+    settings: Tree = field(default_factory=dict)  # of an imported run; null: its log does not say
+
+    @property
+    def name(self) -> str:
+        return self.record.name
+
+    @property
+    def result(self) -> RunResult:
+        assert self.record.result is not None  # a run that is not finished is not reported on
+        return self.record.result
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """What sets it apart in its sweep, as text."""
+        return {key: str(value) for key, value in self.record.factors.items()}
+
+    @property
+    def seed(self) -> int:
+        """0 where a log does not tell."""
+        return self.experiment.seed if self.experiment else self.result.seeds.training or 0
+
+    @property
+    def seed_text(self) -> str:
+        return "unknown" if self.result.origin and self.result.seeds.training is None else str(self.seed)
+
+    @property
+    def tree(self) -> Tree:
+        """Its settings: all of them, or those that a log tells."""
+        return self.experiment.tree() if self.experiment else self.settings
+
+    @property
+    def dataset(self) -> str:
+        return self.result.dataset or "unknown data"
+
+    @property
+    def fingerprint(self) -> str:
+        return "imported" if self.result.origin else str(self.result.fingerprint)[:8]
+
+    @property
+    def last(self) -> RoundRecord:
+        """The final snapshot."""
+        return self.result.last
+
+    @property
+    def clients(self) -> tuple[ClientHistory, ...]:
+        return self.case.record.clients
+
+    @property
+    def seconds(self) -> dict[int, float]:
+        """client -> of its whole training; nothing where a log does not say"""
+        return {client.client: client.seconds for client in self.clients if client.seconds}
+
+    @property
+    def alone(self) -> float | None:
+        """Mean accuracy of the clients' own models at the end."""
+        return self.last.accuracy_alone
+
+    @property
+    def upload_bytes(self) -> int | None:
+        """All clients, for the final snapshot: the one upload of one-shot learning; a log does not say."""
+        return self.result.upload_bytes
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.result.classes
+
+    @property
+    def title(self) -> str:
+        return f"{self.label}, seed {self.seed_text}"
+
+
+@dataclass(frozen=True)
+class SeedGroup:
+    """Runs of one experiment under several seeds."""
+
+    label: str
+    runs: tuple[Run, ...]
+
+    @property
+    def first(self) -> Run:
+        return self.runs[0]
+
+    @property
+    def seeds(self) -> str:
+        return ", ".join(run.seed_text for run in self.runs)
+
+    @property
+    def fingerprints(self) -> str:
+        return ", ".join(run.fingerprint for run in self.runs)
+
+    def values(self, metric: Metric) -> list[float]:
+        """A metric of every run, where it is known."""
+        return [value for run in self.runs if (value := metric.of(run.result.metrics)) is not None]
+
+
+@dataclass(frozen=True)
+class Additions:
+    """What the reader of a folder adds to the report on its runs."""
+
+    cards: tuple[Card, ...] = ()
+    verdicts: tuple[VerdictLine, ...] = ()
+    sections: tuple[Section, ...] = ()
+    story: tuple[str, ...] = ()  # a few sentences at the top
+    figures: tuple[Figure, ...] = ()  # that the page opens with
+    next_step: SummaryAnswer | None = None
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Everything that was found in a folder."""
+
+    kind: str  # run, sweep, comparison, or what an extension reads
+    title: str
+    members: tuple[Run, ...]  # of a sweep: its runs, and what was only fused
+    unfinished: tuple[tuple[str, str], ...] = ()  # (name, why)
+    baselines: dict[str, str] = field(default_factory=dict)  # sweep -> factor=value to compare with
+    subtitle: str = ""
+    command: str = ""  # that makes it again
+    folder: str = ""  # as it was named
+    positive: str | None = None  # the class that is looked for, where somebody has named one
+    one_problem: bool = True  # False: its sweeps are different problems, so no experiment is the best
+    additions: Additions = Additions()
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """What was trained: each has clients, losses and lambdas of its own."""
+        return tuple(member for member in self.members if member.trained)
+
+    @cached_property
+    def groups(self) -> tuple[SeedGroup, ...]:
+        return grouped(self.runs)
+
+    @cached_property
+    def lines(self) -> tuple[SeedGroup, ...]:
+        """One for each line of results; where clients were trained once and fused many times, more than groups."""
+        return grouped(self.members)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return seeds_of(self.members)
+
+    @property
+    def shown(self) -> tuple[Run, ...]:
+        """The first seed of every group: whose clients are drawn one by one."""
+        return tuple(group.first for group in self.groups[:MOST_SHOWN])
+
+    @property
+    def not_shown(self) -> str:
+        """A word on the experiments and seeds whose clients are not drawn one by one; empty where all are."""
+        left = [group.label for group in self.groups[MOST_SHOWN:]]
+        left_out = f" Left out, for want of room: {'; '.join(left)}." if left else ""
+        seeds = any(len(group.runs) > 1 for group in self.groups)
+        return f"{' Of every experiment the first seed is drawn.' if seeds else ''}{left_out}"
+
+    def colour(self, label: str) -> int:
+        """Of an experiment, the same in every figure."""
+        labels = [group.label for group in self.lines]
+        return labels.index(label) if label in labels else 0
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What a room above adds to reports: readers of its own folders, and sections."""
+
+    readers: Mapping[str, Callable[[Path, Trust], ReportData]] = field(default_factory=dict)  # by a file in the folder
+    sections: tuple[Callable[[ReportData], Section], ...] = ()
+
+
+NO_EXTENSION = Extension()
+
+
+def looking_for(data: ReportData, positive: str | None) -> ReportData:
+    """With a class that is looked for; one that no run has is a mistake."""
+    positive_label(tuple(dict.fromkeys(name for run in data.members for name in run.classes)), positive)
+    return replace(data, positive=positive)
+
+
+def seeds_of(runs: Iterable[Run]) -> tuple[int, ...]:
+    return tuple(sorted({run.seed for run in runs}))
+
+
+def grouped(runs: tuple[Run, ...]) -> tuple[SeedGroup, ...]:
+    labels = dict.fromkeys(run.label for run in runs)
+    by_label = {label: [run for run in runs if run.label == label] for label in labels}
+    return tuple(SeedGroup(label, tuple(sorted(same, key=lambda r: r.seed))) for label, same in by_label.items())
+
+
+def varying(runs: list[Run]) -> set[str]:
+    """The factors that take more than one value; seeds are no factors."""
+    keys = {key for run in runs for key in run.factors if key not in SEEDS}
+    return {key for key in keys if len({run.factors.get(key) for run in runs}) > 1}
+
+
+def run_digest(run: Run) -> str:
+    """Of the experiment, or of the log that an imported run was made of."""
+    if run.experiment is not None:
+        return run.experiment.fingerprint()
+    return run.result.origin.sha256 if run.result.origin else ""
+
+
+def identity(run: Run) -> str:
+    """The same for runs that differ by their seeds alone."""
+    tree = {key: value for key, value in run.tree.items() if key not in ("seed", "engine", "out")}
+    return json.dumps(tree | {"partition": tree["partition"] | {"seed": None}}, sort_keys=True)

@@ -1,0 +1,91 @@
+"""What a report is made of, before anybody decides how it looks."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from mooring.reports._figure import Figure, plotted
+from mooring.reports._table import Table
+
+Tone = Literal["good", "bad", "open"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One question: a sentence, the figures, the tables, and texts to be shown as they are."""
+
+    slug: str
+    title: str
+    lead: str
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()  # (title, text)
+
+    @property
+    def drawn(self) -> tuple[Figure, ...]:
+        """Its figures, and the columns of its tables that are drawn."""
+        return (*self.figures, *(curves for table in self.tables for curves in plotted(table)))
+
+    @property
+    def empty(self) -> bool:
+        return not (self.figures or self.tables or self.texts)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A headline number, and what it is."""
+
+    value: str
+    label: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class SummaryAnswer:
+    """One question that everybody has first, its answer, and a command that can be pasted."""
+
+    question: str
+    text: str
+    tone: Tone = "open"
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class VerdictLine:
+    """One line of judgement at the top; `tone` chooses its badge. What is behind it unfolds."""
+
+    tone: Tone
+    badge: str
+    text: str
+    detail: str = ""
+    quote: str = ""  # what the text stands for, in somebody else's words
+    why: str = ""  # what the author of the rule has to say
+    number: str = ""  # the one that the judgement rests on
+    rule: str = ""  # that decided, and what it found
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything, in the order in which it is read."""
+
+    title: str
+    subtitle: str
+    cards: tuple[Card, ...]
+    verdicts: tuple[VerdictLine, ...]
+    sections: tuple[Section, ...]
+    command: str = ""  # that makes all of it again
+    seeds: tuple[int, ...] = ()
+    answers: tuple[SummaryAnswer, ...] = ()
+    story: tuple[str, ...] = ()  # a few sentences for whoever reads nothing else
+    picture: tuple[Figure, ...] = ()  # the figures that it opens with, one above the other
+
+    @property
+    def tables(self) -> list[Table]:
+        return [table for section in self.sections for table in section.tables]
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [*self.picture, *(figure for section in self.sections for figure in section.figures)]
+
+    @property
+    def drawn(self) -> list[Figure]:
+        return [*self.picture, *(figure for section in self.sections for figure in section.drawn)]

@@ -1,0 +1,210 @@
+"""How good is the fused predictor, over rounds and at the end?"""
+
+from mooring.record import METRICS, SECONDARY
+from mooring.reports._accuracies import guess, images, looked_at, sureness
+from mooring.reports._figure import INK, Bars, Curves, Figure, Line, PlotValues, style
+from mooring.reports._report_data import ReportData, Run, SeedGroup
+from mooring.reports._section import Section
+from mooring.reports._sections.comparison import RULE, against_baseline, contests, pivots, settled_labels
+from mooring.reports._sections.drawing import QUANTILES, client_lines, crowded, in_place, over_seeds, quantile, series
+from mooring.reports._table import Spread, Table, average, spread
+
+LOWER = ", ".join(metric.title for metric in METRICS.values() if metric.better == "lower")
+BETTER = f"Higher is better, except for {LOWER}." if LOWER else "Higher is better."
+
+
+def accuracy(data: ReportData) -> Section:
+    if not data.runs:
+        return Section("accuracy", "Accuracy", "")
+    figures: list[Figure] = []
+    if any(len(snapshots(group)) > 1 for group in data.groups):
+        figures.append(over_rounds(data))
+    if len(data.lines) > 1:
+        figures.append(at_the_end(data))
+    if len(data.members) == 1:
+        figures += [figure for figure in (of_clients(data.runs[0]), by_site(data.runs[0])) if figure is not None]
+    by_factor = pivots(data)
+    figures += [figure for figure, _ in by_factor]
+    tables = (results(data), *(table for _, table in by_factor), *against_baseline(data), rounds(data))
+    return Section("accuracy", "Accuracy", lead(data), tuple(figures), tables)
+
+
+def lead(data: ReportData) -> str:
+    on = dict.fromkeys(images(run) for run in data.runs)
+    return f"Of the fused predictor, on {'; '.join(on)}. The last round counts, peaks do not."
+
+
+def over_rounds(data: ReportData) -> Curves:
+    """Experiments that kept several rounds; one that kept the last alone has no course."""
+    courses = [group for group in data.groups if len(snapshots(group)) > 1]
+    lines = [accuracy_line(group, data.colour(group.label)) for group in courses]
+    many = max(len(group.runs) for group in data.groups) > 1
+    caption_end = " The band is one standard deviation over seeds." if many else ""
+    if len(data.groups) == 1 and len((beside := alone(data.groups[0])).x) > 1:
+        lines.append(beside)
+        caption_end += " The dashed line is the mean of the clients alone: fusing should lift the solid line above it."
+    if chance := guess(data.runs[0]):
+        ends = (lines[0].x[0], lines[0].x[-1])
+        lines.append(Line("guessing", ends, (chance.share, chance.share), INK, "dotted"))
+    left = [group.label for group in data.groups if group not in courses]
+    caption_end += f" Not drawn, since one round alone was kept: {'; '.join(left)}." if left else ""
+    caption = f"What a server would get if it fused after each round.{caption_end}"
+    return Curves("accuracy", "Accuracy over rounds", caption, "round", "test accuracy", tuple(lines))
+
+
+def snapshots(group: SeedGroup) -> dict[int, list[float]]:
+    """round -> the accuracy of every seed that kept it"""
+    found: dict[int, list[float]] = {}
+    for run in group.runs:
+        for row in run.result.rounds:
+            found.setdefault(row.round, []).append(row.accuracy)
+    return dict(sorted(found.items()))
+
+
+def accuracy_line(group: SeedGroup, index: int) -> Line:
+    at = snapshots(group)
+    middle = [spread(values) or Spread(0.0) for values in at.values()]
+    low = tuple(max(value.mean - (value.std or 0), 0.0) for value in middle)
+    high = tuple(min(value.mean + (value.std or 0), 1.0) for value in middle)
+    means = tuple(value.mean for value in middle)
+    band = (low, high) if len(group.runs) > 1 else None
+    return Line(group.label, tuple(map(float, at)), means, index, style(index), band)
+
+
+def alone(group: SeedGroup) -> Line:
+    """Mean accuracy of the clients' own models, over clients and seeds."""
+    at: dict[int, list[float | None]] = {}
+    for run in group.runs:
+        for row in run.result.rounds:
+            at.setdefault(row.round, []).extend(client.accuracy for client in row.clients)
+    means = {float(round_): average(at[round_]) for round_ in sorted(at)}
+    known = {round_: mean for round_, mean in means.items() if mean is not None}  # evaluate.clients says which
+    return Line("clients alone", tuple(known), tuple(known.values()), 0, "dashed")
+
+
+def of_clients(run: Run) -> Curves | None:
+    """The fused predictor in the colour of text, every client's own model in the client's; None: nothing to draw."""
+    lines = client_lines(run, lambda _, row: row.accuracy)
+    if not lines or max(len(measured_values(shown.y)) for shown in lines) < 2:
+        return None
+    fused = {float(row.round): row.accuracy for row in run.result.rounds}
+    lines = [Line("fused", tuple(fused), tuple(fused.values()), INK), *map(joined, lines)]
+    caption = f"The fused predictor, and every client's own model, on the same test images.{in_place(run)}"
+    title = "Accuracy of every client"
+    return Curves("accuracy-clients", title, caption, "round", "test accuracy", tuple(lines), seeds=(run.seed,))
+
+
+def measured_values(values: PlotValues) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def joined(shown: Line) -> Line:
+    """Without the rounds in which nobody looked; quantiles have none."""
+    if shown.band is not None:
+        return shown
+    kept = [(x, y) for x, y in zip(shown.x, shown.y, strict=True) if y is not None]
+    return Line(shown.name, tuple(x for x, _ in kept), tuple(y for _, y in kept), shown.colour, family=shown.family)
+
+
+def by_site(run: Run) -> Bars | None:
+    """The end of every client alone, where there is no course to draw."""
+    if of_clients(run) is not None:
+        return None
+    own = {client.client: client.accuracy for client in run.last.clients if client.accuracy is not None}
+    if not own:
+        return None
+    names, values, colours = tuple(map(run.result.site, own)), tuple(own.values()), tuple(own)
+    caption = "Every client's own model, and the fused predictor, on the same test images; dotted: guessing."
+    if crowded(run):
+        names, colours = ("lowest", "10 % below", "median client", "90 % below", "highest"), (0,) * len(QUANTILES)
+        values = tuple(quantile(tuple(own.values()), share) for share in QUANTILES)
+        caption = f"Quantiles of {len(own)} clients' own models, and the fused predictor; dotted: guessing."
+    chance = guess(run)
+    return Bars(
+        "accuracy-clients",
+        "Accuracy of every client",
+        caption,
+        "test accuracy",
+        (*names, "fused"),
+        (series("accuracy", [[value] for value in (*values, run.result.accuracy)], 0),),
+        colours=(*colours, INK),
+        level=("guessing", chance.share) if chance else None,
+    )
+
+
+def at_the_end(data: ReportData) -> Bars:
+    labels = tuple(group.label for group in data.lines)
+    values = [group.values(METRICS["accuracy"]) for group in data.lines]
+    ends = series("accuracy", values, 0)
+    caption = "Final accuracy; the dotted line is guessing. Whether an order is settled, the table says."
+    caption += over_seeds(values)
+    chance = guess(data.runs[0])
+    return Bars(
+        "final-accuracy",
+        "Accuracy after the last round",
+        caption,
+        "test accuracy",
+        labels,
+        (ends,),
+        colours=tuple(map(data.colour, labels)),
+        level=("guessing", chance.share) if chance else None,
+    )
+
+
+def results(data: ReportData) -> Table:
+    """One line per group, with its interval, n and seeds; bold where the best is settled."""
+    found = contests(data)
+    won = settled_labels(found)
+    looked = dict.fromkeys(one.label for run in data.members if (one := looked_at(run, data.positive)))
+    rows = []
+    for group in data.lines:
+        sure, chance = sureness(group), guess(group.first)
+        rows.append(
+            (
+                group.label,
+                spread(group.values(METRICS["accuracy"])),
+                sure.low if sure else None,
+                sure.high if sure else None,
+                chance.share if chance else None,
+                *(spread(group.values(metric)) for metric in SECONDARY.values()),
+                *([spread(areas(group, data.positive))] if looked else []),
+                spread(run.alone for run in group.runs),
+                len(group.runs),
+                group.seeds,
+            )
+        )
+    others = [metric.title for metric in SECONDARY.values()]
+    auc = [f"AUC of {', '.join(looked)}"] if looked else []
+    before = ("experiment", "accuracy", "95 % low", "95 % high", "guessing")
+    columns = (*before, *others, *auc, "clients alone", "n", "seeds")
+    bold = frozenset((row, 1) for row, group in enumerate(data.lines) if group.label in won)
+    return Table("results", "Results", columns, tuple(rows), note(data, bool(found), len(won)), bold=bold)
+
+
+def areas(group: SeedGroup, positive: str | None) -> list[float | None]:
+    """Under the curve of the class that is looked for, in every run."""
+    return [one.auc for run in group.runs if (one := looked_at(run, positive))]
+
+
+def note(data: ReportData, contested: bool, won: int) -> str:
+    fewer = {text: None for run in data.runs if (text := run.result.local_test_images)}
+    on = dict.fromkeys(images(run) for run in data.runs)
+    text = (
+        f"On {'; '.join(on)}; last round; mean ± standard deviation over n seeds. The 95 % interval is over seeds "
+        "(Student's t), and over the test images (Wilson) for a single run or where all seeds are equal. Guessing: "
+        f"always the most frequent class. {BETTER}"
+    )
+    text += "".join(f" Clients alone: on {images_}." for images_ in fewer)
+    if contested:
+        text += f" {RULE}; {'no settled winner' if not won else f'{won} settled' if won > 1 else 'it is here'}."
+    return text
+
+
+def rounds(data: ReportData) -> Table:
+    rows = [
+        (group.label, at, spread(values), len(values))
+        for group in data.groups
+        for at, values in snapshots(group).items()
+    ]
+    columns = ("experiment", "round", "accuracy", "n")
+    return Table("accuracy-rounds", "Accuracy by round", columns, tuple(rows), folded=True)

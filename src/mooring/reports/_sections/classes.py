@@ -1,0 +1,94 @@
+"""Which classes are recognised, and what are the others taken for?"""
+
+from dataclasses import replace
+
+from mooring.reports._accuracies import looked_at, sure_of
+from mooring.reports._figure import Bars, Heat
+from mooring.reports._report_data import ReportData, Run, SeedGroup, seeds_of
+from mooring.reports._section import Section
+from mooring.reports._sections.drawing import SeedValues, side_by_side
+from mooring.reports._table import Cell, Table, spread
+
+
+def classes(data: ReportData) -> Section:
+    tables = one_against_others(data)
+    data = replace(data, members=tuple(run for run in data.runs if run.result.metrics.confusion))
+    if not data.runs:
+        return Section("classes", "Classes", "")
+    names = max((run.classes for run in data.runs), key=len)
+    found = {group.label: [known_values(column) for column in by_class(list(group.runs))] for group in data.groups}
+    caption = "Share of each class's test images that is recognised; where it is empty, none was."
+    blank = Bars("per-class", "Accuracy by class", caption, "accuracy", names, ())
+    colours = {label: data.colour(label) for label in found}
+    figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in data.shown))
+    lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{data.not_shown}"
+    return Section("classes", "Classes", lead, figures, (*tables, per_class_table(found, names, data)))
+
+
+def known_values(column: tuple[float | None, ...]) -> list[float]:
+    return [value for value in column if value is not None]
+
+
+def by_class(runs: list[Run]) -> list[tuple[float | None, ...]]:
+    return list(zip(*(run.result.metrics.per_class_accuracy for run in runs), strict=True))
+
+
+def confusion(run: Run) -> Heat:
+    counts = run.result.metrics.confusion
+    rows = tuple(tuple(count / sum(row) if sum(row) else None for count in row) for row in counts)
+    names = run.classes
+    caption = (
+        "Each row adds up to 1: of the images of a class, the share that is taken for each class. "
+        "A full column is a class that swallows others."
+    )
+    return Heat("confusion", "Confusion", caption, "predicted class", "true class", names, names, rows, run.title)
+
+
+def one_against_others(data: ReportData) -> tuple[Table, ...]:
+    """As medicine counts: the class that was named, or the second of two."""
+    rows = tuple(row for group in data.lines if (row := positive_class_cells(group, data.positive)) is not None)
+    if not rows:
+        return ()
+    columns = ("experiment", "class", *rates("sensitivity"), *rates("specificity"), "AUC", "n")
+    note = (
+        "Sensitivity: found where it is; specificity: not claimed where it is not; AUC: the chance that an image of it "
+        "gets a higher share than another. Intervals as for accuracies: Student's t over n seeds, Wilson's for one run "
+        "or equal seeds."
+    )
+    return (Table("one-class", "One class against all others", columns, rows, note),)
+
+
+def rates(name: str) -> tuple[str, ...]:
+    return name, f"{name} 95 % low", f"{name} 95 % high"
+
+
+def positive_class_cells(group: SeedGroup, positive: str | None) -> tuple[Cell, ...] | None:
+    """None: no class of its runs is more than the others."""
+    found = [one for run in group.runs if (one := looked_at(run, positive)) is not None]
+    if not found:
+        return None
+    once = sum(map(sum, group.first.result.metrics.confusion)) == group.first.result.test_images  # and not per client
+    cells: list[Cell] = []
+    for sort in ([one.sensitivity for one in found], [one.specificity for one in found]):
+        shares = [rate.share for rate in sort if rate.share is not None]
+        sure = sure_of(shares, sort[0].n if once else None)
+        cells += [spread(shares), sure.low if sure else None, sure.high if sure else None]
+    return group.label, found[0].label, *cells, spread(one.auc for one in found), len(found)
+
+
+def per_class_table(found: dict[str, SeedValues], names: tuple[str, ...], data: ReportData) -> Table:
+    counts = test_image_cells(data, names)
+    rows = [
+        (name, *(spread(column[i]) if i < len(column) else None for column in found.values()), *counts[i])
+        for i, name in enumerate(names)
+    ]
+    columns = ("class", *found, *(["test images"] if counts[0] else []))
+    note = "Share of the test images of a class that is recognised after the last round; mean ± standard deviation."
+    return Table("per-class", "Accuracy by class", columns, tuple(rows), note, seeds_of(data.runs), folded=True)
+
+
+def test_image_cells(data: ReportData, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+    """Test images of every class, where all runs have the same."""
+    first, *others = [tuple(map(sum, run.result.metrics.confusion)) for run in data.runs]
+    alike = len(first) == len(names) and all(other == first for other in others)
+    return [(count,) for count in first] if alike else [()] * len(names)

@@ -1,0 +1,124 @@
+"""Accuracies compared: which experiment is best and whether that is settled, differences to the baseline of a sweep,
+and accuracy by factor, with methods down and values across.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from mooring.reports._figure import Bars, Figure
+from mooring.reports._report_data import SEEDS, ReportData, Run, SeedGroup, grouped, varying
+from mooring.reports._sections.drawing import SeedValues, side_by_side
+from mooring.reports._table import Cell, Table, spread
+from mooring.sweep import Best, Entrant, Pair, best_of_each, difference, paired
+
+COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")
+
+
+def against_baseline(data: ReportData) -> tuple[Table, ...]:
+    """Every experiment but the baseline itself; nothing where there is no baseline, or nobody to compare."""
+    rows = tuple(row for sweep, baseline in data.baselines.items() for row in compared(data, sweep, baseline))
+    if not rows:
+        return ()
+    baselines = ", ".join(dict.fromkeys(data.baselines.values()))
+    note = (
+        f"Accuracy minus that of {baselines} with the same other factors and the same seed: mean ± standard deviation "
+        "over pairs, and the 95 % confidence interval of the mean (Student's t; where seeds change nothing, Newcombe's "
+        "over the test images; a single pair has none)."
+    )
+    return (Table("baseline", f"Against {baselines}", COLUMNS, rows, note),)
+
+
+def compared(data: ReportData, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]]:
+    members = tuple(member for member in data.members if member.sweep == sweep)
+    key, _, value = baseline.partition("=")
+    if not any(key in member.factors for member in members):
+        return
+    everybody = [member.record for member in members]
+    for group in grouped(tuple(member for member in members if member.factors.get(key) != value)):
+        pairs = paired([member.record for member in group.runs], everybody, baseline)
+        if pairs:
+            yield comparison_row(group, pairs)
+
+
+def comparison_row(group: SeedGroup, pairs: list[Pair]) -> tuple[Cell, ...]:
+    gap = difference(pairs, group.first.result.test_images)
+    differences = [a - b for a, b in pairs]
+    won = sum(value > 0 for value in differences)
+    return group.label, spread(differences), gap.low, gap.high, won, gap.pairs
+
+
+def pivots(data: ReportData) -> list[tuple[Figure, Table]]:
+    """Final accuracy by every factor but the first, for each sweep that varies several."""
+    found = []
+    sweeps = dict.fromkeys(run.sweep for run in data.members)
+    for sweep in sweeps:
+        runs = [run for run in data.members if run.sweep == sweep]
+        keys = [key for key in runs[0].factors if key in varying(runs)]
+        where = f" in {sweep}" if len(sweeps) > 1 else ""
+        crossed = [key for key in keys[1:] if meets(runs, key, keys)]
+        found += [pivot(runs, key, [other for other in keys if other != key], where) for key in crossed]
+    return found
+
+
+def meets(runs: list[Run], key: str, keys: list[str]) -> bool:
+    """Does anything else meet several of its values? What a search has drawn does not."""
+    others = [other for other in keys if other != key]
+    return len(dict.fromkeys(rest(run, others) for run in runs)) < len(dict.fromkeys(rest(run, keys) for run in runs))
+
+
+def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Figure, Table]:
+    values = tuple(dict.fromkeys(run.factors[key] for run in runs if key in run.factors))
+    rows: dict[str, SeedValues] = {}
+    for label in dict.fromkeys(rest(run, others) for run in runs):
+        same = [run for run in runs if rest(run, others) == label]
+        rows[label] = [[run.result.accuracy for run in same if run.factors.get(key) == v] for v in values]
+    name = key.rpartition(".")[2]
+    slug = "-".join(part for part in (runs[0].sweep, key.replace(".", "-")) if part)
+    caption = f"Final accuracy for every value of {key}."
+    blank = Bars(f"by-{slug}", f"Accuracy by {name}{where}", caption, "test accuracy", values, ())
+    cells = tuple((label, *map(spread, row)) for label, row in rows.items())
+    columns = ("experiment", *(f"{name}={value}" for value in values))
+    table = Table(
+        f"by-{slug}", blank.title, columns, cells, "Test images, last round; mean ± standard deviation.", folded=True
+    )
+    return side_by_side(blank, rows, name, {label: i for i, label in enumerate(rows)}), table
+
+
+def rest(run: Run, keys: list[str]) -> str:
+    """What sets a row apart from the others."""
+    others = {key: value for key, value in run.factors.items() if key in keys and key not in SEEDS}
+    return " · ".join(v if key == "method" else f"{key.rpartition('.')[2]}={v}" for key, v in others.items())
+
+
+RULE = (
+    "Bold only where it is settled: the 95 % interval of the difference to every other experiment on the same data, "
+    "paired by seed, excludes 0 (Student's t; where seeds change nothing, Newcombe's over the test images)"
+)
+
+
+def contests(data: ReportData) -> tuple[Best[SeedGroup], ...]:
+    """One for every problem that several experiments have met."""
+    return best_of_each(
+        Entrant(
+            group,
+            problem(group.first),
+            {seed_pair(run): run.result.accuracy for run in group.runs},
+            group.first.result.test_images,
+        )
+        for group in data.lines
+    )
+
+
+def seed_pair(run: Run) -> tuple[int | None, int | None]:
+    return run.result.seeds.training, run.result.seeds.split
+
+
+def problem(run: Run) -> str:
+    """What experiments must share to be compared: the sweep of a study, the data, how they are divided."""
+    partition = {key: value for key, value in (run.tree.get("partition") or {}).items() if key != "seed"}
+    return json.dumps([run.sweep, run.dataset, run.tree.get("data"), partition], sort_keys=True, default=str)
+
+
+def settled_labels(found: Iterable[Best[SeedGroup]]) -> set[str]:
+    """The labels of those that have won."""
+    return {one.best.label for one in found if one.settled}

@@ -1,0 +1,115 @@
+"""What several sections draw alike: clients one by one, experiments side by side."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from math import isfinite
+
+from mooring.events import ClientRecord
+from mooring.record import ClientHistory
+from mooring.reports._figure import Bars, Figure, Heat, Line, PlotValues, Series, Style, lying
+from mooring.reports._report_data import MOST_CLIENTS, Run
+from mooring.reports._table import average, spread
+
+MOST_SERIES = 3
+QUANTILES = (0.0, 0.1, 0.5, 0.9, 1.0)
+OfClient = Callable[[ClientHistory, ClientRecord], float | None]  # a value of a client in a round
+SeedValues = list[list[float]]  # a value for every seed, at each name of a figure
+
+
+def drawn(run: Run) -> tuple[ClientHistory, ...]:
+    """The clients of a figure: those that left a trace."""
+    return tuple(client for client in run.clients if client.rounds)
+
+
+def crowded(run: Run) -> bool:
+    """Are there too many clients to distinguish? Then quantiles are drawn in their place."""
+    return len(drawn(run)) > MOST_CLIENTS
+
+
+def in_place(run: Run) -> str:
+    """A word on what is drawn in the place of many clients."""
+    if not crowded(run):
+        return ""
+    many = len(drawn(run))
+    return f" Of {many} clients: the median, a band that holds 80 % of them, and dotted the lowest and the highest."
+
+
+def client_lines(run: Run, value: OfClient, look: Style = "solid", what: str = "") -> list[Line]:
+    """A value of every client over rounds, each in its client's colour; of many clients, the quantiles.
+
+    Lines without a value are left out.
+    """
+    if crowded(run):
+        return quantile_lines(drawn(run), value, look, what)
+    lines = [client_line(client, value, look, what) for client in drawn(run)]
+    return [shown for shown in lines if has_values(shown.y)]
+
+
+def client_line(client: ClientHistory, value: OfClient, look: Style = "solid", what: str = "") -> Line:
+    """A client's value over rounds, in the client's colour; its lines are one family."""
+    name = client.site
+    return Line(
+        f"{name}, {what}" if what else name,
+        tuple(float(row.round) for row in client.rounds),
+        tuple(value(client, row) for row in client.rounds),
+        client.client,
+        look,
+        family=name,
+    )
+
+
+def quantile_lines(clients: Sequence[ClientHistory], value: OfClient, look: Style, what: str) -> list[Line]:
+    """The median within 80 % of all, and the ends; of a second value the median alone."""
+    at: dict[int, list[float]] = {}
+    for client in clients:
+        for row in client.rounds:
+            if (number := value(client, row)) is not None and isfinite(number):
+                at.setdefault(row.round, []).append(number)
+    if not at:
+        return []
+    rounds = tuple(float(round_) for round_ in sorted(at))
+    lowest, low, middle, high, highest = (tuple(quantile(at[int(r)], share) for r in rounds) for share in QUANTILES)
+    if what:
+        return [Line(f"{what}, median", rounds, middle, 1, look)]
+    return [
+        Line("median client", rounds, middle, 0, look, (low, high)),
+        *(Line(name, rounds, end, 0, "dotted") for name, end in (("lowest", lowest), ("highest", highest))),
+    ]
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Between the two nearest, as the median is."""
+    ordered, place = sorted(values), share * (len(values) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def has_values(values: PlotValues) -> bool:
+    return any(value is not None for value in values)
+
+
+def side_by_side(blank: Bars, rows: dict[str, SeedValues], x_title: str, colours: dict[str, int]) -> Figure:
+    """`blank` with one row of values per experiment; long names stand below each other, as in bars."""
+    if len(rows) > MOST_SERIES:
+        values = tuple(tuple(average(seeds) for seeds in row) for row in rows.values())
+        x, y, title = blank.names, tuple(rows), x_title
+        if lying(blank.names):
+            x, y, title, values = y, x, "", tuple(zip(*values, strict=True))
+        return Heat(blank.slug, blank.title, blank.caption, title, "", x, y, values)
+    caption = blank.caption + over_seeds(seeds for row in rows.values() for seeds in row)
+    every = tuple(series(label, row, colours.get(label, 0)) for label, row in rows.items())
+    return replace(blank, series=every, caption=caption)
+
+
+def over_seeds(values: Iterable[Collection[float]]) -> str:
+    """What bars of several seeds have beside them; those of one seed have nothing."""
+    several = any(len(seeds) > 1 for seeds in values)
+    return " Whiskers are one standard deviation over seeds, dots are the seeds." if several else ""
+
+
+def series(label: str, row: SeedValues, colour: int) -> Series:
+    """Means with one standard deviation, and every seed as a dot."""
+    ends = [spread(seeds) for seeds in row]
+    means, errors = (tuple(getattr(end, part, None) for end in ends) for part in ("mean", "std"))
+    return Series(label, means, errors, colour, tuple(map(tuple, row)))

@@ -1,0 +1,112 @@
+"""The same uploads under other fusion rules."""
+
+from mooring.record import METRICS, FusionRecord
+from mooring.reports._figure import Bars, Figure
+from mooring.reports._report_data import ReportData, Run, SeedGroup
+from mooring.reports._section import Section
+from mooring.reports._sections.drawing import side_by_side
+from mooring.reports._table import Cell, Table, average, spread
+from mooring.schema import to_tree
+
+FusionLabel = tuple[str, str]  # name, which clients
+COLUMNS = (
+    "experiment",
+    "fusion",
+    "track",
+    "clients",
+    *(metric.title for metric in METRICS.values()),
+    "upload bytes",
+    "server seconds",
+    "passes",
+    "n",
+)
+
+
+def fusions(data: ReportData) -> Section:
+    groups = [group for group in data.groups if any(run.fusions for run in group.runs)]
+    if not groups:
+        return Section("fusions", "Fusions", "")
+    lead = "How the server fuses is a choice of its own; nothing was trained again for these."
+    note = "(own) is the rule of the run itself. Passes: encoders that one prediction goes through."
+    rows = tuple(row for group in groups for row in fusion_rows(group))
+    table = Table("fusions", "Fusions of the same uploads", COLUMNS, rows, note, folded=True)
+    colours = {group.label: data.colour(group.label) for group in groups}
+    return Section("fusions", "Fusions", lead, (figure(groups, colours),), (table,))
+
+
+def rules(group: SeedGroup) -> dict[FusionLabel, list[FusionRecord]]:
+    """Every rule under which uploads of this group were fused, the best first."""
+    found: dict[FusionLabel, list[FusionRecord]] = {}
+    for run in group.runs:
+        own = own_rule(run)
+        found.setdefault((f"{own.fusion} (own)", "all"), []).append(own)
+        for row in run.fusions:
+            if row.settings != own.settings or row.round != own.round or who(run, row) != "all":
+                found.setdefault((fusion_name(row, own.round), who(run, row)), []).append(row)
+    return dict(sorted(found.items(), key=lambda item: -(average(row.accuracy for row in item[1]) or 0)))
+
+
+def own_rule(run: Run) -> FusionRecord:
+    """The rule of the run itself, as if it had been fused afterwards."""
+    assert run.experiment is not None  # a log has no uploads to fuse
+    fusion, last = run.experiment.method.fusion, run.last
+    return FusionRecord(
+        fusion=fusion.kind if fusion else "none",
+        track=run.experiment.method.track,
+        method=run.result.method,
+        fingerprint=run.result.fingerprint,
+        seeds=run.result.seeds,
+        round=last.round,
+        clients=tuple(client.client for client in last.clients),
+        metrics=last.metrics,
+        settings=to_tree(fusion) or {},
+        upload_bytes=run.upload_bytes,
+        server_seconds=last.server_seconds,
+        passes=last.passes,
+    )
+
+
+def fusion_name(row: FusionRecord, last: int) -> str:
+    inner = [row.settings.get(key) for key in ("rule", "teacher")]
+    changed = ", ".join(str(rule["kind"]) for rule in inner if isinstance(rule, dict))
+    at = "" if row.round == last else f"round {row.round}"
+    extra = ", ".join(part for part in (changed, at) if part)
+    return f"{row.fusion} ({extra})" if extra else row.fusion
+
+
+def who(run: Run, row: FusionRecord) -> str:
+    delivered = tuple(client.client for client in run.last.clients)
+    return "all" if row.clients == delivered else ", ".join(map(str, row.clients))
+
+
+def fusion_rows(group: SeedGroup) -> list[tuple[Cell, ...]]:
+    return [
+        (
+            group.label,
+            rule,
+            rows[0].track,
+            clients,
+            *(spread(metric.of(row.metrics) for row in rows) for metric in METRICS.values()),
+            round(average(row.upload_bytes for row in rows) or 0),
+            average(row.server_seconds for row in rows),
+            round(average(row.passes for row in rows) or 0),
+            len(rows),
+        )
+        for (rule, clients), rows in rules(group).items()
+    ]
+
+
+def figure(groups: list[SeedGroup], colours: dict[str, int]) -> Figure:
+    """All clients only; drop-out studies are in the table."""
+    found = [{rule: rows for (rule, clients), rows in rules(group).items() if clients == "all"} for group in groups]
+    names = tuple(dict.fromkeys(rule for by_rule in found for rule in by_rule))
+    caption = (
+        "Final accuracy of the same clients under each rule, mean over seeds. Compare within a track, which the table "
+        "names: rules over statistics use no trained model."
+    )
+    blank = Bars("fusions", "Accuracy by fusion rule", caption, "test accuracy", names, ())
+    rows = {
+        group.label: [[row.accuracy for row in by_rule.get(rule, [])] for rule in names]
+        for group, by_rule in zip(groups, found, strict=True)
+    }
+    return side_by_side(blank, rows, "fusion rule", colours)

@@ -1,0 +1,110 @@
+"""How long are the clients' prototypes, and whose are the global ones?"""
+
+from mooring.doctor import shares_by_class
+from mooring.record import ClientHistory
+from mooring.reports._figure import Curves, Heat, fitting
+from mooring.reports._report_data import ReportData, Run, seeds_of
+from mooring.reports._section import Section
+from mooring.reports._sections.drawing import client_lines, drawn, in_place
+from mooring.reports._table import Table
+
+Norms = dict[int, tuple[float, ...]]  # client -> one per class
+
+
+def prototypes(data: ReportData) -> Section:
+    runs = [run for run in data.shown if norms_by_round(run)]
+    figures = tuple(figure for run in runs for figure in (norms(run), shares(run), by_class(run)))
+    lead = (
+        "Where prototypes are averaged as they are, a client speaks for the global prototypes in proportion to the "
+        f"norm of its own: |P_kc| / sum_j |P_jc|.{data.not_shown}"
+    )
+    return Section("prototypes", "Prototypes", lead, figures, (norm_table(runs),) if runs else ())
+
+
+def norms_by_round(run: Run) -> dict[int, Norms]:
+    found: dict[int, Norms] = {}
+    for client in run.clients:
+        for row in client.rounds:
+            if row.prototype_norms:
+                found.setdefault(row.round, {})[client.client] = row.prototype_norms
+    return dict(sorted(found.items()))
+
+
+def overall(norms: Norms) -> dict[int, float]:
+    """client -> its share of all global prototypes together: the mean over classes of |P_kc| / sum_j |P_jc|"""
+    if any(sum(column) <= 0 for column in zip(*norms.values(), strict=True)):
+        return {}
+    return {client: sum(own) / len(own) for client, own in shares_by_class(norms).items()}
+
+
+def data_share(run: Run, client: ClientHistory) -> float:
+    return (client.samples or 0) / max(sum(other.samples or 0 for other in run.clients), 1)
+
+
+def norms(run: Run) -> Curves:
+    lines = tuple(client_lines(run, lambda _, row: mean(row.prototype_norms)))
+    caption = f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{in_place(run)}"
+    return Curves(
+        "norms", "Prototype norms", caption, "round", "mean norm", lines, fitting(lines), run.title, (run.seed,)
+    )
+
+
+def shares(run: Run) -> Curves:
+    at = {round_: overall(norms) for round_, norms in norms_by_round(run).items()}
+    lines = (
+        *client_lines(run, lambda client, row: at.get(row.round, {}).get(client.client)),
+        *client_lines(run, lambda client, _: data_share(run, client), "dashed", "share of images"),
+    )
+    caption = (
+        "Solid: share of the global prototypes; dashed: share of all images. "
+        f"Far apart, a few speak for all.{in_place(run)}"
+    )
+    return Curves(
+        "shares",
+        "Share of the global prototypes",
+        caption,
+        "round",
+        "share",
+        lines,
+        of=run.title,
+        seeds=(run.seed,),
+    )
+
+
+def by_class(run: Run) -> Heat:
+    """The last round, client by class."""
+    last = list(norms_by_round(run).values())[-1]
+    last = {client.client: last[client.client] for client in drawn(run) if client.client in last}
+    found = shares_by_class(last) if all(sum(column) > 0 for column in zip(*last.values(), strict=True)) else {}
+    names = run.classes
+    return Heat(
+        "class-shares",
+        "Share by class",
+        "Whose prototype is it, class by class, after the last round? Each column adds up to 1.",
+        "class",
+        "client",
+        names,
+        tuple(run.result.site(client) for client in found),
+        tuple(tuple(row) for row in found.values()),
+        run.title,
+    )
+
+
+def norm_table(runs: list[Run]) -> Table:
+    rows = []
+    for run in runs:
+        last = list(norms_by_round(run).values())[-1]
+        spoken = overall(last)
+        rows += [
+            (run.title, p.site, mean(last.get(p.client)), spoken.get(p.client), data_share(run, p))
+            for p in run.clients
+            if p.client in last
+        ]
+    columns = ("run", "client", "mean norm", "share of prototypes", "share of images")
+    return Table(
+        "prototypes", "Prototypes after the last round", columns, tuple(rows), seeds=seeds_of(runs), folded=True
+    )
+
+
+def mean(values: tuple[float, ...] | None) -> float | None:
+    return sum(values) / len(values) if values else None

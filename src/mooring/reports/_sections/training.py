@@ -1,0 +1,228 @@
+"""Training: lambda of every client, its equilibrium and its bounds, and the two losses that lambda balances."""
+
+from dataclasses import replace
+from math import isfinite
+from statistics import median
+
+from mooring.doctor import outlook_of, progress_of, sound
+from mooring.events import ClientRecord
+from mooring.record import ClientHistory
+from mooring.reports._figure import INK, Curves, Figure, Line, PlotValues, Style, positive, style
+from mooring.reports._report_data import ReportData, Run, SeedGroup, seeds_of
+from mooring.reports._section import Section
+from mooring.reports._sections.drawing import OfClient, client_lines, drawn, has_values, in_place
+from mooring.reports._table import Table
+from mooring.weighting import stability_limit
+
+MARKED = ("running-away", "capped", "unstable")
+
+
+def lambdas(data: ReportData) -> Section:
+    moored = [run for run in data.shown if any(as_set(row) or row.lambda_felt is not None for row in rows_of(run))]
+    groups = [(data.colour(group.label), group) for group in data.groups if group.first in moored]
+    figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
+    figures += [traces(run) for run in moored]
+    lead = "Lambda is how hard the anchor pulls; a rule that learns it can let it run away."
+    return Section("lambda", "Lambda", lead, tuple(figures), (lambda_table(moored),) if moored else ())
+
+
+def as_set(row: ClientRecord) -> float | None:
+    """A log of a lambda that was set prints what it was set to, and not what was felt."""
+    return row.lambda_raw if row.lambda_felt is None else None
+
+
+TRACES: tuple[tuple[OfClient, Style, str], ...] = (
+    (lambda _, row: row.lambda_felt, "solid", ""),
+    (lambda _, row: as_set(row), "dotted", "as it was set"),
+    (lambda _, row: row.lambda_star, "dashed", "lambda*"),
+)
+
+
+def titled(run: Run) -> str:
+    """With a mark where no line of a log says what the weights felt."""
+    how = run.result.origin.inferred.get("lambda_felt") if run.result.origin else None
+    return f"{run.title}, felt lambda inferred" if how else run.title
+
+
+def rows_of(run: Run) -> list[ClientRecord]:
+    return [row for client in run.clients for row in client.rounds]
+
+
+def by_group(groups: list[tuple[int, SeedGroup]]) -> Curves:
+    """The median over clients and seeds, within the range of all of them."""
+    lines = []
+    for i, group in groups:
+        at: dict[int, list[float]] = {}
+        for row in [row for run in group.runs for row in rows_of(run)]:
+            if row.lambda_felt:
+                at.setdefault(row.round, []).append(row.lambda_felt)
+        rounds = sorted(at)
+        middle = tuple(median(at[r]) for r in rounds)
+        band = (tuple(min(at[r]) for r in rounds), tuple(max(at[r]) for r in rounds))
+        lines.append(Line(group.label, tuple(map(float, rounds)), middle, i, style(i), band))
+    caption = (
+        "Median felt lambda over clients and seeds; the band spans all of them. "
+        "A band that widens upwards is a client running away."
+    )
+    return Curves("lambda-methods", "Felt lambda by experiment", caption, "round", "lambda", tuple(lines), "log")
+
+
+def traces(run: Run) -> Curves:
+    """Felt lambda solid, lambda* dashed in the same colour, limits dotted, the doctor's dates as marks."""
+    lines: list[Line] = []
+    for value, look, what in TRACES:
+        lines += [
+            shown for captions in client_lines(run, value, look, what) if has_values((shown := logged(captions)).y)
+        ]
+    bounds, dates = limits(run), marks(run)
+    captions = {
+        "Solid: the lambda that the weights felt.": True,
+        "Dashed: lambda*, where the rule would come to rest.": any(line.style == "dashed" for line in lines),
+        "In the colour of the text: what bounds it.": bounds,
+        "A diamond is where the doctor dates a finding.": dates,
+    }
+    caption = " ".join(sentence for sentence, is_drawn in captions.items() if is_drawn) + in_place(run)
+    every = (*lines, *bounds, *dates)
+    return Curves("lambda", "Lambda of every client", caption, "round", "lambda", every, "log", run.title, (run.seed,))
+
+
+def logged(shown: Line) -> Line:
+    band = None if shown.band is None else (positive(shown.band[0]), positive(shown.band[1]))
+    return replace(shown, y=positive(shown.y), band=band)
+
+
+def limits(run: Run) -> list[Line]:
+    """What a guard allows, and what momentum SGD can follow."""
+    setting, clients = run.case.setting, drawn(run)
+    rounds = tuple(sorted({float(row.round) for row in rows_of(run)}))
+    found = []
+    caps = [cap for cap in (cap_of(client, run) for client in clients) if cap is not None]
+    if caps:
+        at: dict[float, list[float]] = {}
+        for cap in caps:
+            for round_, value in cap.items():
+                at.setdefault(round_, []).append(value)
+        found.append(
+            Line("cap of the guard", tuple(sorted(at)), tuple(median(at[r]) for r in sorted(at)), INK, "dotted")
+        )
+    if setting.mean_squared and setting.lr and setting.momentum is not None and setting.classes and setting.dimension:
+        limit = stability_limit(setting.lr, setting.momentum, setting.classes, setting.dimension)
+        if max((row.lambda_felt or 0 for row in rows_of(run)), default=0) > limit / 100:
+            found.append(Line("SGD limit", rounds, tuple(limit / weight_at(run, r) for r in rounds), INK, "dashed"))
+    return found
+
+
+def weight_at(run: Run, round_: float) -> float:
+    """The median of what the clients multiply L_b by: joint gradients raise the limit that SGD can follow."""
+    weights = [
+        outlook.local_weight(row.lambda_felt or 0.0, row.sigma_sq_local)
+        for client in sound(run.case).record.clients
+        if (outlook := outlook_of(client, run.case.setting)) is not None
+        for row in client.rounds
+        if row.round == round_
+    ]
+    return median(weights) if weights else 1.0
+
+
+def cap_of(client: ClientHistory, run: Run) -> dict[float, float] | None:
+    """round -> the felt lambda at which the guard of this client binds"""
+    outlook = outlook_of(client, run.case.setting)
+    if outlook is None or outlook.cap is None:
+        return None
+    caps = {
+        float(row.round): outlook.cap(row.base_loss or 0.0, progress_of(client, row, run.case.setting))
+        for row in client.rounds
+    }
+    return {at: cap for at, cap in caps.items() if isfinite(cap) and cap > 0} or None
+
+
+def marks(run: Run) -> list[Line]:
+    """A diamond on the trace of a client where the doctor dates a finding."""
+    felt = {(p.client, row.round): row.lambda_felt for p in drawn(run) for row in p.rounds}
+    found = []
+    for kind in MARKED:
+        finding = run.diagnosis.finding(kind)
+        evidence = finding.evidence if finding else ()
+        dated = [shown for shown in evidence if felt.get((shown.client or 0, shown.round or 0))]
+        x = tuple(float(shown.round or 0) for shown in dated)
+        y: PlotValues = tuple(felt[shown.client or 0, shown.round or 0] for shown in dated)
+        if dated:
+            found.append(Line(kind, x, y, INK, "marks"))
+    return found
+
+
+def lambda_table(runs: list[Run]) -> Table:
+    """Every client of the runs that are drawn."""
+    rows = [
+        (
+            titled(run),
+            client.site,
+            client.rounds[0].lambda_felt,
+            client.rounds[-1].lambda_felt,
+            client.rounds[-1].lambda_star,
+            max((row.lambda_raw for row in client.rounds if row.lambda_raw is not None), default=None),
+            run.diagnosis.distances.get(client.client),
+        )
+        for run in runs
+        for client in run.clients
+        if client.rounds
+    ]
+    columns = (
+        "run",
+        "client",
+        "first felt",
+        "last felt",
+        "last lambda*",
+        "largest raw",
+        "median |log(lambda/lambda*)|",
+    )
+    note = "Felt: what the weights were pulled with; raw: the rule before any fading."
+    return Table("lambda", "Lambda by client", columns, tuple(rows), note, seeds_of(runs), folded=True)
+
+
+def losses(data: ReportData) -> Section:
+    figures = [figure for run in data.shown for figure in (base(run), align(run)) if figure.lines]
+    tables = (loss_table(data),) if figures else ()
+    lead = "L_b is what a client learns from its own images, L_a its distance to the anchors; lambda* is their ratio."
+    return Section("losses", "Losses", lead, tuple(figures), tables)
+
+
+def base(run: Run) -> Curves:
+    shown = tuple(client_lines(run, lambda _, row: row.base_loss))
+    caption = f"Mean over the last epoch of each round. It should fall and settle.{in_place(run)}"
+    return Curves("base-loss", "Base loss L_b", caption, "round", "L_b", shown, of=run.title, seeds=(run.seed,))
+
+
+def align(run: Run) -> Curves:
+    lines = client_lines(run, lambda _, row: row.align_loss)
+    shown = tuple(line for line in lines if has_values(positive(line.y)))
+    caption = f"An L_a that falls by orders of magnitude is what makes a learned lambda explode.{in_place(run)}"
+    return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title, (run.seed,))
+
+
+def loss_table(data: ReportData) -> Table:
+    """The end of every client that is drawn: L_b, its parts, L_a."""
+    last = [client.rounds[-1] for run in data.shown for client in run.clients if client.rounds]
+    parts = list(dict.fromkeys(name for row in last for name in row.terms))
+    rows = [
+        (
+            run.title,
+            client.site,
+            client.rounds[-1].base_loss,
+            *(client.rounds[-1].terms.get(name) for name in parts),
+            client.rounds[-1].align_loss,
+        )
+        for run in data.shown
+        for client in run.clients
+        if client.rounds and client.rounds[-1].base_loss is not None  # or it trains nothing
+    ]
+    columns = ("run", "client", "L_b", *parts, "L_a")
+    return Table("losses", "Losses at the end", columns, tuple(rows), seeds=seeds_of(data.shown), folded=True)
+
+
+def training(data: ReportData) -> Section:
+    """Both in one place: a loss that falls is why a lambda rises."""
+    pull, fall = lambdas(data), losses(data)
+    both = " and ".join(part.title for part in (pull, fall) if not part.empty).replace("and Losses", "and losses")
+    lead = " ".join(part.lead for part in (pull, fall) if not part.empty) + data.not_shown
+    return Section("training", both, lead, (*pull.figures, *fall.figures), (*pull.tables, *fall.tables))

@@ -1,0 +1,259 @@
+"""The first screen: what was run, how good it is, is it healthy, what next, and when and how it was made."""
+
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+from mooring.record import PositiveClass
+from mooring.reports._accuracies import guess, images, looked_at, mean_accuracy, sureness
+from mooring.reports._labels import method_labels, throughout
+from mooring.reports._report_data import ReportData, Run, SeedGroup
+from mooring.reports._section import SummaryAnswer, Tone, VerdictLine
+from mooring.reports._sections.comparison import contests
+from mooring.sweep import Best
+from mooring.wording import duration, join_some, percent, percent_range, plural
+
+
+def summary_answers(data: ReportData) -> tuple[SummaryAnswer, ...]:
+    if not data.members:
+        return made(data)
+    if len(data.members) == 1:
+        run = data.members[0]
+        return (what(run), how_good(run, data.positive), healthy(data), next_of_run(data, run), *made(data))
+    if not data.one_problem:
+        return (what_of_many(data), *next_of_many(data), *made(data))
+    return (what_of_many(data), *best_of_many(data), healthy(data), *next_of_many(data), *made(data))
+
+
+def what(run: Run) -> SummaryAnswer:
+    partition = run.result.partition
+    images_ = f"{partition.samples:,} training images" if partition.samples else "training images"
+    sites = f"{partition.clients} clients" if partition.clients != 1 else "1 client"
+    return SummaryAnswer(
+        "What was run", f"{method(run)} {sites} hold {images_} of {run.dataset}{named_sites(run)}{divided(run)}."
+    )
+
+
+def method(run: Run) -> str:
+    about = run.experiment.method.about if run.experiment else ""
+    return f"{run.label}: {about.rstrip('.')}." if about else f"{run.label}."
+
+
+def named_sites(run: Run) -> str:
+    """Names that say something: sites that are only counted are not listed."""
+    names = [site.name for site in run.result.sites if site.name != f"client {site.number}"]
+    return f" ({join_some(names)})" if names else ""
+
+
+def divided(run: Run) -> str:
+    partition = run.tree.get("partition") or {}
+    own = [f"{key} {value}" for key, value in partition.items() if key not in ("kind", "clients", "seed") and value]
+    how = " ".join([str(partition.get("kind", "")), *own]).strip()
+    training = run.experiment.training if run.experiment and run.experiment.method.client.terms else None
+    rounds = f"; {plural(training.rounds, 'round')} of {plural(training.local_epochs, 'epoch')}" if training else ""
+    return f", divided as {how}{rounds}" if how else rounds
+
+
+def how_good(run: Run, positive: str | None) -> SummaryAnswer:
+    group = SeedGroup(run.label, (run,))
+    sure, chance = sureness(group), guess(run)
+    text = f"{percent(run.result.accuracy)} right on {images(run)}."
+    if sure:
+        text += f" The 95 % interval is {percent_range((sure.low, sure.high))} ({sure.over}, Wilson)."
+    if chance:
+        named = f"always saying {chance.label!r}" if chance.label else "guessing"
+        text += f" {named.capitalize()} would reach {percent(chance.share)}."
+    if one := looked_at(run, positive):
+        text += f" {one_class_words(one)}"
+    if run.alone is not None:
+        fewer = f" (on {run.result.local_test_images})" if run.result.local_test_images else ""
+        text += f" The clients by themselves reach {percent(run.alone)} on average{fewer}."
+    better: Tone = "good" if sure and chance and sure.low > chance.share else "open"
+    return SummaryAnswer("How good it is", text, better)
+
+
+def one_class_words(one: PositiveClass) -> str:
+    auc = "" if one.auc is None else f", AUC {one.auc:.3f}"
+    rates = {"sensitivity": one.sensitivity, "specificity": one.specificity}
+    parts = [f"{name} {percent(rate.share)} of {rate.n:,}" for name, rate in rates.items() if rate.share is not None]
+    return f"Of {one.label!r} against all others: {', '.join(parts)}{auc}."
+
+
+def healthy(data: ReportData) -> SummaryAnswer:
+    """The doctor in one sentence."""
+    ill = [run for run in data.runs if run.diagnosis.ill]
+    if not ill:
+        well = f"Yes: the doctor finds nothing ill in {plural(len(data.runs), 'run')}"
+        return SummaryAnswer("Is it healthy", f"{well}{notes(data)}.", "good")
+    if len(data.runs) == 1:
+        findings = [finding for finding in ill[0].diagnosis.findings if finding.ill]
+        more = len(findings) - 1
+        rest = f" {plural(more, 'more finding')}: {join_some([f.kind for f in findings[1:]])}." if more else ""
+        return SummaryAnswer("Is it healthy", f"No: {sentence(findings[0].words)}{rest}", "bad")
+    groups = [group for group in data.groups if any(run.diagnosis.ill for run in group.runs)]
+    others = " Nothing ill in the others." if len(ill) < len(data.runs) else ""
+    return SummaryAnswer("Is it healthy", f"Ill: {ill_words(groups)}.{others}", "bad")
+
+
+def notes(data: ReportData) -> str:
+    """What the doctor remarks without calling it ill: a single note in its words, several by their kinds."""
+    found = [finding for run in data.runs for finding in run.diagnosis.findings if not finding.ill]
+    if len(found) == 1:
+        return f", and notes: {found[0].words.rstrip('.')}"
+    kinds = join_some(list(dict.fromkeys(finding.kind for finding in found)))
+    return f", and has {plural(len(found), 'note')}: {kinds}" if found else ""
+
+
+def ill_words(groups: Sequence[SeedGroup]) -> str:
+    """Who is ill, of what and in how many runs; those of whom the same is to be said stand together."""
+    alike: dict[str, list[str]] = {}
+    for group in groups:
+        ill = [run for run in group.runs if run.diagnosis.ill]
+        kinds = join_some(list(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill)))
+        alike.setdefault(f"{kinds}, in {len(ill)} of {plural(len(group.runs), 'run')}", []).append(group.label)
+    return "; ".join(f"{join_some(who)} ({what_}{' each' if len(who) > 1 else ''})" for what_, who in alike.items())
+
+
+def healthy_count(runs_: int) -> tuple[VerdictLine, ...]:
+    return (
+        (VerdictLine("good", "nothing ill", f"The doctor finds nothing ill in {plural(runs_, 'run')}"),)
+        if runs_
+        else ()
+    )
+
+
+def next_of_run(data: ReportData, run: Run) -> SummaryAnswer:
+    """The doctor's first remedy, of what is ill before what is only noted; else more seeds; a log can only be read."""
+    helped = next((finding for finding in run.diagnosis.findings if finding.remedy), None)
+    if helped is not None:
+        return SummaryAnswer("What to do next", helped.support, command=helped.remedy)
+    folder = quote(data.folder)
+    if run.experiment is None:
+        return SummaryAnswer(
+            "What to do next", "Every finding, and what was inferred:", command=f"mooring doctor {folder}"
+        )
+    seeds = f"seed=1..3 out={quote(data.folder + '-seeds')}"
+    command = f"mooring sweep {quote(data.folder + '/experiment.yaml')} {seeds}"
+    return SummaryAnswer("What to do next", "One seed settles nothing; the same under three:", command=command)
+
+
+def what_of_many(report_data: ReportData) -> SummaryAnswer:
+    data = join_some(list(dict.fromkeys(run.dataset for run in report_data.members)))
+    labels = join_some(method_labels(list(report_data.members)))
+    text = f"{plural(len(report_data.lines), 'experiment')} on {data}: {labels}; {runs_text(report_data)}."
+    return SummaryAnswer(
+        "What was run",
+        f"{text}{images_text(report_data)}{''.join(changed_alike(report_data))}{test_images_text(report_data)}",
+    )
+
+
+def images_text(data: ReportData) -> str:
+    """How many images lie at how many clients, where that is the same throughout."""
+    shares = {(run.result.partition.samples, run.result.partition.clients) for run in data.members}
+    if len(shares) > 1:
+        return ""
+    [(images_, clients)] = shares
+    return f" {images_:,} training images at {plural(clients, 'client')}." if images_ else ""
+
+
+def test_images_text(data: ReportData) -> str:
+    """What the accuracies are measured on, if no answer about the best experiment says it."""
+    first, sets = data.members[0], {(run.dataset, run.result.test_images) for run in data.members}
+    return f" Accuracies on {images(first)}.{guessing(first)}" if not data.one_problem and len(sets) == 1 else ""
+
+
+def changed_alike(data: ReportData) -> Iterator[str]:
+    """What labels leave out, since it is the same for all methods of a sweep."""
+    for sweep in dict.fromkeys(run.sweep for run in data.members):
+        if shared := throughout([run for run in data.members if run.sweep == sweep]):
+            changes = ", ".join(f"{key}={value}" for key, value in shared.items())
+            yield f" Changed in all methods{f' of {sweep}' if sweep else ''}: {changes}."
+
+
+def runs_text(data: ReportData) -> str:
+    """As many as the terminal counts: what was only fused is a run too."""
+    fused = len(data.members) - len(data.runs)
+    text = plural(len(data.members), "run")
+    text += f" ({len(data.runs)} trained, {fused} fused from their uploads)" if fused else ""
+    return text + (f", {len(data.unfinished)} not finished" if data.unfinished else "")
+
+
+def best_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
+    found = contests(data)
+    if not found:
+        if len(data.lines) > 1:
+            yield SummaryAnswer("Which is best", "Not decided: no two experiments are on the same data, divided alike.")
+        for only in data.lines if len(data.lines) == 1 else ():
+            text = f"{only.label}: {percent(mean_accuracy(only))} right{how_sure(only)}"
+            yield SummaryAnswer("How good it is", f"{text}, on {images(only.first)}.{guessing(only.first)}")
+        return
+    text = " ".join(map(best_text, found)) if len(found) <= 3 else summed_up(found)
+    tone: Tone = "good" if all(contest.settled for contest in found) else "open"
+    first = found[0].best.first
+    yield SummaryAnswer("Which is best", f"{text} On {images(first)}.{guessing(first)}", tone)
+
+
+def guessing(run: Run) -> str:
+    chance = guess(run)
+    return f" Guessing would reach {percent(chance.share)}." if chance else ""
+
+
+def best_text(contest: Best[SeedGroup]) -> str:
+    best, (other, gap) = contest.best, contest.nearest
+    lead = f"{best.label} with {percent(mean_accuracy(best))}{how_sure(best)}"
+    if gap.mean is None:
+        return f"No settled winner: {lead} leads, and has no seed in common with {other.label}."
+    if gap.low is None or gap.high is None:
+        return f"No settled winner: {lead} leads, but shares one seed alone with {other.label}."
+    interval_ = f"95 % interval {100 * gap.low:+.1f} to {100 * gap.high:+.1f}, {gap.pairs} pairs of seeds"
+    points = f"{100 * gap.mean:+.1f} points over {other.label} ({interval_})"
+    return f"{lead}: settled, {points}." if contest.settled else f"No settled winner: {lead} leads, {points}."
+
+
+def how_sure(group: SeedGroup) -> str:
+    sure = sureness(group)
+    if sure is None or len(group.runs) == 1:
+        return ""
+    return f", 95 % interval {percent_range((sure.low, sure.high))} {sure.over}"
+
+
+def summed_up(found: tuple[Best[SeedGroup], ...]) -> str:
+    won = [contest.best.label for contest in found if contest.settled]
+    return f"{len(won)} of {len(found)} problems have a settled winner" + (f": {join_some(won)}." if won else ".")
+
+
+def next_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
+    """What is not finished first, then more seeds where nothing is settled, then the paper."""
+    folder, question = quote(data.folder), "What to do next"
+    if data.additions.next_step is not None:
+        yield data.additions.next_step
+        return
+    if data.kind == "sweep" and data.unfinished and data.command:
+        yield SummaryAnswer(question, "Not all is finished; the same command goes on:", command=data.command)
+        return
+    unsettled = [contest for contest in contests(data) if not contest.settled]
+    if data.kind == "sweep" and unsettled:
+        most = max(len(group.runs) for group in data.lines)
+        out = quote(f"{data.folder}-{2 * most}-seeds")
+        command = f"mooring sweep {quote(data.folder + '/sweep.yaml')} seed=1..{2 * most} out={out}"
+        yield SummaryAnswer(question, "Twice as many seeds:", command=command)
+        return
+    if data.kind == "sweep":
+        yield SummaryAnswer(question, "The table for a paper:", command=f"mooring report {folder} --format latex")
+
+
+def made(data: ReportData) -> tuple[SummaryAnswer, ...]:
+    dates = sorted(run.result.date for run in data.members if run.result.date)
+    command = data.command or next((run.result.command for run in data.members if run.result.command), "") or ""
+    when = f"{dates[-1][:16].replace('T', ' ')} UTC" if dates else ""
+    seconds = sum(run.result.seconds or 0.0 for run in data.runs)
+    took = f", {duration(seconds)} of computing" if seconds else ""
+    text = f"{when}{took}" if when else "When is not recorded"
+    if data.kind == "comparison" and when:
+        text = f"The last of the runs {when}, all of them {duration(seconds)} of computing; compared"
+    return (
+        (SummaryAnswer("Made", f"{text}, by" if command else f"{text}.", command=command),) if when or command else ()
+    )
+
+
+def sentence(words: str) -> str:
+    return words if words.endswith(".") else f"{words}."

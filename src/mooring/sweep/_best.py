@@ -1,0 +1,93 @@
+"""Who leads, and is that settled? Competitors on the same problem are compared pair by pair of seeds.
+
+What competes is the caller's: combinations of factors in the terminal, groups of runs on a page.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Generic, TypeVar
+
+from mooring.record import RunRecord
+from mooring.schema import strict_json
+from mooring.sweep._summary import SEED, Difference, Factors, difference
+
+PROBLEM = ("data", "partition", "alpha")  # keys, and beginnings of keys, that make another problem
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entrant(Generic[T]):
+    """Somebody with an accuracy for every seed, on one problem."""
+
+    who: T
+    problem: str
+    accuracies: Mapping[Hashable, float]  # by seed: a pair is two runs on the same partition of the same data
+    images: int | None = None  # that they were tested on
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.accuracies.values())
+
+    def minus(self, other: "Entrant[T]") -> Difference:
+        """Seed by seed, over those that both have."""
+        theirs = other.accuracies
+        pairs = [(value, theirs[seed]) for seed, value in self.accuracies.items() if seed in theirs]
+        return difference(pairs, self.images)
+
+
+@dataclass(frozen=True)
+class Best(Generic[T]):
+    """The best on one problem; `against` is its difference to each of the others."""
+
+    best: T
+    against: tuple[tuple[T, Difference], ...]
+
+    @property
+    def unsure(self) -> tuple[tuple[T, Difference], ...]:
+        """Those to whom the 95 % interval of the difference does not exclude 0."""
+        return tuple(pair for pair in self.against if pair[1].low is None or pair[1].low <= 0)
+
+    @property
+    def settled(self) -> bool:
+        return not self.unsure
+
+    @property
+    def nearest(self) -> tuple[T, Difference]:
+        """The other one that comes closest, the first that is not surely worse."""
+        return min(self.unsure or self.against, key=lambda pair: 1.0 if pair[1].mean is None else pair[1].mean)
+
+
+def best_of_each(everybody: Iterable[Entrant[T]]) -> tuple[Best[T], ...]:
+    """One for every problem that several have met."""
+    problems: dict[str, list[Entrant[T]]] = {}
+    for one in everybody:
+        problems.setdefault(one.problem, []).append(one)
+    return tuple(best_of(met) for met in problems.values() if len(met) > 1)
+
+
+def best_of(met: Sequence[Entrant[T]]) -> Best[T]:
+    best = max(met, key=lambda one: one.mean)
+    return Best(best.who, tuple((other.who, best.minus(other)) for other in met if other is not best))
+
+
+def best_combinations(runs: Sequence[RunRecord], factors: Sequence[str]) -> tuple[Best[Factors], ...]:
+    """Among the combinations of a sweep, on every set of data and partition."""
+    kept = [factor for factor in factors if factor != SEED]
+    groups: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        if run.accuracy is not None:
+            groups.setdefault(strict_json([run.factors[factor] for factor in kept]), []).append(run)
+    return best_of_each(
+        Entrant(
+            {factor: group[0].factors[factor] for factor in kept},
+            strict_json([group[0].factors[factor] for factor in kept if of_problem(factor)]),
+            {run.factors.get(SEED): run.accuracy for run in group if run.accuracy is not None},
+            group[0].test_images,
+        )
+        for group in groups.values()
+    )
+
+
+def of_problem(factor: str) -> bool:
+    return factor.split(".", maxsplit=1)[0] in PROBLEM

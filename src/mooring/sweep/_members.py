@@ -1,0 +1,154 @@
+"""The runs of a sweep: what varies, where each lies, what came out."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from mooring.config import HOUSE_CODE, Experiment, Plan, Point, Trust, load_plan
+from mooring.errors import StoreError
+from mooring.record import (
+    FINISHED,
+    SWEEP,
+    Result,
+    RunFolder,
+    RunRecord,
+    SweepMember,
+    SweepRecord,
+    fused_result,
+    read_fusion,
+    read_sweep,
+    run_record,
+)
+from mooring.schema import strict_json
+from mooring.sweep._search import read_trials
+from mooring.wording import setting
+
+PLAN = "sweep.yaml"
+NOT_FINISHED, SOME_FAILED = "not finished", "some clients failed"
+PLAIN = ("method", "fusion")  # keys whose values speak for themselves
+
+
+@dataclass(frozen=True)
+class Member:
+    """One point of a sweep. Where only the fusion differs, several members share the run of the first."""
+
+    name: str
+    factors: Point
+    folder: Path  # of the run that trained it
+    experiment: Experiment
+    trainer: "Member | None" = None  # whose uploads it is fused from; without one, it trains itself
+
+    @property
+    def trains(self) -> bool:
+        return self.trainer is None
+
+    @property
+    def fused_file(self) -> Path:
+        return self.folder.parents[1] / "fused" / f"{self.name}.json"
+
+    @property
+    def trained(self) -> Result | None:
+        """The result of the training behind it, once there is one."""
+        if self.trainer is not None:
+            return self.trainer.trained
+        folder = RunFolder(self.folder)
+        if not folder.ended:
+            return None
+        return folder.own_result if folder.own_result.fingerprint == self.experiment.fingerprint() else None
+
+    @property
+    def result(self) -> Result | None:
+        """What came out, once it has: of the run itself, or of `mooring fuse` over all clients of its training."""
+        trained = self.trained
+        if trained is None:
+            return None
+        return trained if self.trainer is None else fused_from(trained, self.fused_file)
+
+    def record(self, failure: str = "") -> RunRecord:
+        """What came out of it, from results alone; `failure` says why it did not end well the last time."""
+        result = self.result
+        ended = NOT_FINISHED if result is None else FINISHED if result.complete else SOME_FAILED
+        return replace(run_record(self.name, (), result), factors=self.factors, status=failure or ended)
+
+    @property
+    def finished(self) -> bool:
+        """With all its clients; a training in which some failed is gone on with by the next call."""
+        result = self.result
+        return result is not None and bool(result.complete)
+
+
+def fused_from(trained: Result, file: Path) -> Result | None:
+    """The row in this file, if the training is complete and the row was made from every client that delivered."""
+    if not trained.complete or not file.exists():
+        return None
+    row = read_fusion(file)
+    delivered = tuple(sorted(trained.delivered(trained.last.round)))
+    same = (row.clients, row.fingerprint) == (delivered, trained.fingerprint)
+    return fused_result(trained, row) if same else None
+
+
+def members(out: Path, trust: Trust = HOUSE_CODE) -> list[Member]:
+    """The members of the sweep in this folder, in the order of its plan."""
+    if not (out / PLAN).exists():
+        raise StoreError(f"{out}: holds no {PLAN}", "name the folder of a sweep")
+    plan = load_plan(out / PLAN, trust=trust)
+    return list(members_of(replace(plan, trials=read_trials(out, plan.search)), out))
+
+
+def sweep_record(every: Iterable[Member], runs: Iterable[RunRecord], baseline: str | None) -> SweepRecord:
+    rows = (SweepMember(m.name, m.factors, run.status, m.folder.name) for m, run in zip(every, runs, strict=True))
+    return SweepRecord(tuple(rows), baseline)
+
+
+def recorded_sweep(out: Path, trust: Trust = HOUSE_CODE) -> SweepRecord:
+    """What `sweep.json` says; in a folder without one, which an earlier version wrote, what its plan says."""
+    if (out / SWEEP).exists():
+        return read_sweep(out)
+    every = members(out, trust)
+    return sweep_record(every, [member.record() for member in every], load_plan(out / PLAN, trust=trust).baseline)
+
+
+def members_of(plan: Plan, out: Path) -> Iterator[Member]:
+    trainers: dict[str, Member] = {}
+    names: set[str] = set()
+    for point in plan.points():
+        name = unique(member_name(point), names)
+        experiment = plan.experiment_at(point)
+        training = training_of(experiment)
+        trainer = trainers.get(training)
+        folder = trainer.folder if trainer else out / "runs" / name
+        member = Member(name, point, folder, replace(experiment, out=str(folder)), trainer)
+        trainers.setdefault(training, member)
+        yield member
+
+
+def training_of(experiment: Experiment) -> str:
+    """A hash of all that influences training: two members that share it differ only in how the server fuses."""
+    tree = experiment.tree()
+    fusion = experiment.method.fusion
+    asks = sorted(fusion.asks) if fusion else None  # images held back for the server are missing in training
+    trained = {key: value for key, value in tree.items() if key not in ("engine", "out")}
+    trained["method"] = {key: value for key, value in tree["method"].items() if key not in ("fusion", "name")}
+    return sha256(strict_json([trained, asks, fusion is None]).encode()).hexdigest()
+
+
+def member_name(point: Point) -> str:
+    """`v4-alpha0.05-clip_per-group-seed1`: values, with the last word of a key where the value alone says little."""
+    words = [setting(value) if key in PLAIN else factor_name(key.split(".")[-1], value) for key, value in point.items()]
+    return re.sub(r"[^\w.+-]+", "_", "-".join(words)) or "run"
+
+
+def factor_name(word: str, value: Any) -> str:
+    """`alpha0.05`, `clip_per-group`: a number needs nothing that parts it from its key."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{word}{'' if number else '_'}{setting(value)}"
+
+
+def unique(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "+"
+    taken.add(name)
+    return name

@@ -1,0 +1,136 @@
+"""From a plan to its table, in a folder that stays the plan's own or goes to one that contains it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from mooring.config import Plan, Point, as_yaml, plan_of, read_file
+from mooring.errors import StoreError
+from mooring.events import Emit, RunEnded, SweepBegan, SweepWaits, silent
+from mooring.processes import Died, Message, Waiting, WorkerPool
+from mooring.record import locked, write_atomically, write_sweep
+from mooring.sweep._members import PLAN, Member, members_of, sweep_record
+from mooring.sweep._on_ray import cluster, outcomes_on_ray
+from mooring.sweep._search import searched
+from mooring.sweep._summary import mean_validation
+from mooring.sweep._tables import SweepTables, tables_of, write_tables
+from mooring.sweep._worker import Outcome, Task, TaskRunner, cores
+
+SweepEngine = Literal["local", "ray"]  # processes of this machine, or tasks of a cluster
+
+
+@dataclass(frozen=True)
+class SweepOutcome:
+    """Every member of a sweep, and its two tables."""
+
+    members: tuple[Member, ...]
+    tables: SweepTables
+
+
+def sweep(
+    plan: Plan,
+    out: Path,
+    workers: int | None = None,
+    emit: Emit = silent,
+    command: str | None = None,
+    engine: SweepEngine = "local",
+) -> SweepOutcome:
+    """Run what is not finished yet, then write the record and both tables; the members and the tables.
+
+    A member that fails is an event and a line of the table; the others go on. Interrupted, the same call goes on.
+    """
+    failures: dict[str, str] = {}
+
+    def run_plan(chosen: Plan) -> None:
+        every = list(members_of(chosen, out))
+        write_sweep(out, sweep_record(every, [member.record() for member in every], chosen.baseline))
+        tasks = unfinished(every)
+        emit(SweepBegan(len(every), sum(member.finished for member in every)))
+        for outcome in ENGINES[engine](tasks, workers, command):
+            emit(SweepWaits())
+            for name, reason in outcome.items():
+                failures[name] = reason
+                emit(RunEnded(name, reason))
+
+    def score(chosen: Plan, trial: Point) -> float | None:
+        results = [m.result for m in members_of(chosen, out) if trial.items() <= m.factors.items()]
+        return mean_validation([None if result is None else result.validation_accuracy for result in results])
+
+    with CONNECTED[engine](), locked(out):  # without its cluster a sweep leaves nothing behind
+        take_folder(plan, out)
+        if plan.search is None:
+            run_plan(plan)
+        else:
+            plan = searched(plan, out, run_plan, score)
+        every = tuple(members_of(plan, out))
+        runs = [member.record(failures.get(member.name, "")) for member in every]
+        tables = tables_of(plan, runs)
+        write_sweep(out, sweep_record(every, runs, plan.baseline))
+        write_tables(tables, out)
+    return SweepOutcome(every, tables)
+
+
+def outcomes_here(tasks: Sequence[Task], workers: int | None, command: str | None) -> Iterator[Outcome]:
+    """What became of the members of each task, as tasks end; an empty one while all are busy.
+
+    Parallel over runs, because that leaves no core waiting for the last client. A worker that dies is replaced, and
+    its run goes on from where it was saved.
+    """
+    workers = workers or cores()
+    processes = min(workers, len(tasks))
+    pool: WorkerPool[Task] = WorkerPool(TaskRunner(max(1, workers // max(processes, 1)), command), processes)
+    for said in pool.run(tasks):
+        match said:
+            case Message(content=outcome):
+                yield outcome
+            case Died(task=task):
+                yield dict.fromkeys(task.names, "its workers died again and again; look for a lack of memory")
+            case Waiting():
+                yield {}
+
+
+ENGINES: dict[SweepEngine, Callable[[Sequence[Task], int | None, str | None], Iterator[Outcome]]] = {
+    "local": outcomes_here,
+    "ray": outcomes_on_ray,
+}
+CONNECTED: dict[SweepEngine, Callable[[], AbstractContextManager[None]]] = {"local": nullcontext, "ray": cluster}
+
+
+def unfinished(every: Sequence[Member]) -> list[Task]:
+    """One task for each training that some member still needs."""
+    tasks = []
+    for trainer in (member for member in every if member.trains):
+        others = [member for member in every if member.trainer is trainer and not member.finished]
+        if others or not trainer.finished:
+            rest = tuple((m.name, m.experiment.tree(), str(m.fused_file)) for m in others)
+            tasks.append(Task(trainer.name, trainer.experiment.tree(), str(trainer.folder), rest))
+    return tasks
+
+
+def take_folder(plan: Plan, out: Path) -> None:
+    """The folder belongs to this plan from now on; another plan's runs are not thrown away."""
+    path = out / PLAN
+    if path.exists() and not contains(plan, plan_of(read_file(path), str(path)), out):
+        raise StoreError(f"out={out}: holds another sweep", "choose another folder with out=...")
+    foreign = [file.name for file in out.iterdir() if file.name != ".lock"]
+    if foreign and not path.exists():
+        raise StoreError(f"out={out}: holds {foreign[0]!r} and no sweep", "choose an empty folder with out=...")
+    write_atomically(path, as_yaml(plan.tree()).encode())
+
+
+def contains(plan: Plan, old: Plan, out: Path) -> bool:
+    """Is every run of the old plan one of this plan too: the same settings, name and folder, trained by the same run?
+
+    A search keeps its factors, because what it tries next depends on all runs of a trial.
+    """
+    if replace(plan, factors=old.factors).identity() != old.identity():
+        return False
+    if plan.identity() == old.identity():
+        return True
+    points = plan.points()
+    if plan.search is not None or not all(point in points for point in old.points()):
+        return False
+    here = {member.name: member for member in members_of(plan, out)}
+    return all(here.get(member.name) == member for member in members_of(old, out))

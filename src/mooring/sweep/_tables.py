@@ -1,0 +1,119 @@
+"""One tidy table of all runs, and one of their means: the same bytes whenever the same runs have ended."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from statistics import fmean
+
+from mooring.config import Plan
+from mooring.record import (
+    FINISHED,
+    PositiveClass,
+    RunRecord,
+    RunResult,
+    positive_class,
+    positive_label,
+    values_of,
+    write_atomically,
+)
+from mooring.sweep._best import Best, best_combinations
+from mooring.sweep._summary import Factors, SummaryCell, SummaryRow, summarised
+from mooring.wording import guarded, in_csv
+
+
+@dataclass(frozen=True)
+class SweepTables:
+    """What `results.csv` and `summary.csv` say."""
+
+    results: tuple[RunRecord, ...]
+    summary: tuple[SummaryRow, ...]
+    leads: tuple[Best[Factors], ...] = ()
+
+    def of(self, row: SummaryRow) -> list[RunResult]:
+        """What came out of the runs behind a line of the summary, seed by seed."""
+        same = (run.result for run in self.results if row.factors.items() <= run.factors.items())
+        return [result for result in same if result is not None]
+
+    def positive_label(self, positive: str | None = None) -> str | None:
+        """The class that was named, or the second of two, as the first run that ended has them."""
+        ended = next((run.result for run in self.results if run.result is not None), None)
+        return None if ended is None else positive_label(ended.classes, positive)
+
+    def result_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
+        """The lines of `results.csv`; the class that is looked for is the one that is named, or the second of two."""
+        label = self.positive_label(positive)
+        return [result_cells(run, label) for run in self.results]
+
+    def summary_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
+        """The lines of `summary.csv`: of the class that is looked for, means over seeds."""
+        label = self.positive_label(positive)
+        return [{**summary_cells(row), **class_cells(self.of(row), label)} for row in self.summary]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        return {run.name: run.status for run in self.results if run.status != FINISHED}
+
+
+def tables_of(plan: Plan, runs: Sequence[RunRecord]) -> SweepTables:
+    summary = tuple(summarised(runs, plan.varied, plan.baseline))
+    return SweepTables(tuple(runs), summary, best_combinations(runs, plan.varied))
+
+
+def write_tables(tables: SweepTables, out: Path) -> None:
+    write_atomically(out / "results.csv", as_csv(tables.result_cells()))
+    write_atomically(out / "summary.csv", as_csv(tables.summary_cells()))
+
+
+def result_cells(run: RunRecord, label: str | None = None) -> dict[str, SummaryCell]:
+    """A line of `results.csv`, without times, because they always differ. `label`: the positive class, if any."""
+    found = run.result
+    return {
+        "run": run.name,
+        **run.factors,
+        **values_of(None if found is None else found.metrics),
+        **class_cells([found] if found else [], label),
+        "validation_accuracy": run.validation_accuracy,
+        "upload_bytes": None if found is None else found.upload_bytes,
+        "download_bytes": None if found is None else found.download_bytes,
+        "status": run.status,
+    }
+
+
+def summary_cells(row: SummaryRow) -> dict[str, SummaryCell]:
+    cells = {**row.factors, "validation": row.validation, "n": row.n, "mean": row.mean, "std": row.std}
+    gap = row.difference
+    if gap is not None:
+        cells |= {"difference": gap.mean, "pairs": gap.pairs, "low": gap.low, "high": gap.high}
+    return cells
+
+
+def class_cells(results: Sequence[RunResult], label: str | None) -> dict[str, SummaryCell]:
+    """One class against all others, as medicine counts: its name and means over these results; nothing without one."""
+    if label is None:
+        return {}
+    found = list(of_class(results, label))
+    columns = {
+        "sensitivity": [one.sensitivity.share for one in found],
+        "specificity": [one.specificity.share for one in found],
+        "auc": [one.auc for one in found],
+    }
+    known = {name: [value for value in values if value is not None] for name, values in columns.items()}
+    return {"positive_class": label} | {name: fmean(values) if values else None for name, values in known.items()}
+
+
+def of_class(results: Iterable[RunResult], label: str) -> Iterator[PositiveClass]:
+    """This class in every result that has it."""
+    for result in results:
+        if label in result.classes:
+            yield positive_class(result.metrics, result.classes, label)
+
+
+def as_csv(rows: Iterable[dict[str, SummaryCell]]) -> bytes:
+    rows = list(rows)
+    columns, text = list(rows[0]) if rows else [], StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(guarded, columns))
+    writer.writerows([in_csv(row.get(column)) for column in columns] for row in rows)
+    return text.getvalue().encode()

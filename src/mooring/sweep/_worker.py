@@ -1,0 +1,89 @@
+"""What runs inside a worker of a sweep: one training and every fusion of it."""
+
+import os
+from _thread import interrupt_main
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mooring.config import Experiment, Trust, code_of, parse
+from mooring.engines import Local
+from mooring.errors import MooringError
+from mooring.execution import fuse, run
+from mooring.processes import Link, Stopped
+from mooring.record import still_there, write_record
+from mooring.schema import Tree
+from mooring.sweep._members import SOME_FAILED
+
+Outcome = dict[str, str]  # by member: nothing to say, or why it failed
+
+
+@dataclass(frozen=True)
+class Task:
+    """A training, and the members that are fused from it: (name, experiment, file of its row)."""
+
+    name: str
+    tree: Tree
+    folder: str
+    others: tuple[tuple[str, Tree, str], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *(name for name, _, _ in self.others))
+
+
+@dataclass(frozen=True)
+class TaskRunner:
+    """Carries out tasks in a worker process; asked to stop, its run saves itself as after Ctrl-C."""
+
+    workers: int  # for the clients of one run
+    command: str | None = None
+
+    def __call__(self, task: Task, link: Link) -> None:
+        link.on_stop = interrupt_main
+        try:
+            link.send(carry_out(task, self.workers, self.command))
+        except KeyboardInterrupt:
+            raise Stopped from None
+
+
+def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
+    """The outcome of each member by name. Nothing is fused from some clients only."""
+    try:
+        still_there(Path(task.folder).parents[1])  # a sweep that was removed is not begun again, half of it missing
+        complete = run(build_experiment(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
+    except Exception as error:
+        return dict.fromkeys(task.names, reason(error))
+    if not complete:
+        return dict.fromkeys(task.names, SOME_FAILED)
+    trust = code_of(task.tree)
+    return {task.name: ""} | {name: fused(tree, task.folder, Path(file), trust) for name, tree, file in task.others}
+
+
+def fused(tree: Tree, folder: str, file: Path, trust: Trust) -> str:
+    """One member that differs in its fusion alone; `trust` is what its training was given."""
+    try:
+        rule = build_experiment(tree, folder, 1).method.fusion
+        assert rule is not None
+        [row] = fuse(folder, [rule], trust=trust)
+        write_record(file, row, file.parents[1])
+    except Exception as error:
+        return reason(error)
+    return ""
+
+
+def reason(error: Exception) -> str:
+    """Why a member failed, in one line of the table; an error that is not the user's mistake is shown with its type."""
+    line = " ".join(str(error).split())
+    return line if isinstance(error, MooringError) else f"{type(error).__name__}: {line}"
+
+
+def build_experiment(tree: Tree, folder: str, workers: int) -> Experiment:
+    [experiment] = parse(tree)
+    engine = experiment.engine
+    if isinstance(engine, Local):
+        engine = replace(engine, workers=workers)
+    return replace(experiment, engine=engine, out=folder)
+
+
+def cores() -> int:
+    return os.cpu_count() or 1

@@ -1,0 +1,82 @@
+"""Statistics of the trained network's embeddings of a client's own images, whatever their class."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from mooring.data import ImageSet, batches
+from mooring.models import PROTOTYPES, Blueprint, Network
+from mooring.uploads._model import state_of
+from mooring.uploads._part import Part, Tensors, UploadFacts
+
+MEAN, DEVIATION = "embedding_mean", "embedding_deviation"
+FEATURE_NORM = "feature_norm"
+SPREAD = "mean and spread of the trained network's features of all images together"
+BATCH = 512
+ROUNDING = 1e-5
+
+
+@dataclass(frozen=True)
+class EmbeddingMoments(Part):
+    """m_k and s_k, (d,) each: mean and standard deviation of z_k(x) over the client's own images, without augmentation.
+
+    A dimension that never moves has s_k = 0, and so has every dimension of a client with one image.
+    """
+
+    kind: ClassVar[str] = "embedding-moments"
+    trained: ClassVar[bool] = True
+    counts_images: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        MEAN: SPREAD,
+        DEVIATION: SPREAD,
+    }
+
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
+        with torch.no_grad():
+            z = torch.cat([F.normalize(network.embed(batch)) for batch in shard.images.split(BATCH)]).double()
+        deviation, mean = torch.std_mean(z, 0, correction=0)
+        return {MEAN: mean.float(), DEVIATION: deviation.float()}
+
+    def expected(self, blueprint: Blueprint) -> Tensors:
+        one: Tensor = state_of(blueprint)[PROTOTYPES][0]
+        return {MEAN: one, DEVIATION: one}
+
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        """Unit vectors: |m| <= 1, and no deviation is negative or above 1."""
+        problems = []
+        if tensors[MEAN].norm() > 1 + ROUNDING:
+            problems.append(f"tensor {MEAN!r} is no mean of unit vectors")
+        if ((tensors[DEVIATION] < 0) | (tensors[DEVIATION] > 1 + ROUNDING)).any():
+            problems.append(f"tensor {DEVIATION!r} holds what no unit vectors deviate by")
+        return problems
+
+
+@dataclass(frozen=True)
+class FeatureNorm(Part):
+    """Mean and standard deviation of |f_k(x)| over the client's own images, without augmentation, (2,)."""
+
+    kind: ClassVar[str] = "feature-norm"
+    trained: ClassVar[bool] = True
+    counts_images: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        FEATURE_NORM: "mean and spread of the length of the trained network's features of all images together",
+    }
+
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
+        with torch.no_grad():
+            norms = torch.cat([network.embed(batch).norm(dim=1) for batch in batches(shard.images, BATCH)]).double()
+        deviation, mean = torch.std_mean(norms, correction=0)
+        return {FEATURE_NORM: torch.stack([mean, deviation]).float()}
+
+    def expected(self, blueprint: Blueprint) -> Tensors:
+        return {FEATURE_NORM: torch.empty(2, device="meta")}
+
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        mean, deviation = tensors[FEATURE_NORM].tolist()
+        if mean >= 0 and deviation >= 0:
+            return []
+        return [f"tensor {FEATURE_NORM!r} holds a negative length or deviation"]

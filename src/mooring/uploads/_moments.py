@@ -1,0 +1,120 @@
+"""Sufficient statistics of features that nobody trains: what clients send adds up to what one client would send."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import ClassVar, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from mooring.data import ImageSet, batches
+from mooring.models import Blueprint, FeatureMap, Network
+from mooring.schema import Checked
+from mooring.types import Upload
+from mooring.uploads._classes import IMAGES_BY_CLASS, miscounted
+from mooring.uploads._part import AddsUp, Tensors, UploadFacts, added, wire_name
+from mooring.uploads._triangle import diagonal, pack, packed_size, unpack
+
+Second = Literal["shared", "per-class", "diagonal"]
+Precision = Literal["float64", "float32"]
+DTYPES: dict[Precision, torch.dtype] = {"float64": torch.float64, "float32": torch.float32}
+SECOND_MOMENTS = "moments.second"
+BATCH = 256
+ROUNDING = 1e-6  # relative
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The moments of several clients together, unpacked."""
+
+    counts: Tensor  # (C,), float64 as the rest
+    sums: Tensor  # (C, d)
+    second: Tensor  # shared (d, d), per-class (C, d, d), diagonal (C, d)
+
+
+@dataclass(frozen=True)
+class Moments(Checked, AddsUp):
+    """n_c, sum_c x and second moments of x = phi(image), summed in float64 here and over clients.
+
+    `precision` is that of the wire: with float32 an upload has half the bytes, and every number 7 digits.
+    shared: sum x x', (d (d+1)/2,)    per-class: sum_c x x', (C, d (d+1)/2)    diagonal: sum_c x^2, (C, d)
+    """
+
+    kind: ClassVar[str] = "moments"
+    trained: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        "moments.counts": IMAGES_BY_CLASS,
+        "moments.sums": "for each class, the sum of the features of its images: one vector per class, no image",
+        SECOND_MOMENTS: "the sum of products of features over all images: how features vary together",
+    }
+    map: FeatureMap
+    second: Second
+    precision: Precision = "float64"
+
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
+        phi = self.map.build(network.blueprint)
+        shapes = replace(self, precision="float64").expected(network.blueprint).values()
+        totals = [torch.zeros(shape.shape, dtype=shape.dtype) for shape in shapes]  # zeros_like would import sympy
+        counts, sums, second = totals
+        parts = batches(shard.images, BATCH)
+        for images, labels in zip(parts, shard.labels.split([len(part) for part in parts]), strict=True):
+            x = phi(images).double()  # (B, d)
+            y = F.one_hot(labels, len(counts)).double()  # (B, C)
+            counts += y.sum(0).long()
+            sums += y.T @ x
+            second += SECOND[self.second](x, y)
+        sent = counts, sums.to(DTYPES[self.precision]), second.to(DTYPES[self.precision])
+        return dict(zip(self._names(), sent, strict=True))
+
+    def expected(self, blueprint: Blueprint) -> Tensors:
+        classes, d = blueprint.class_count, self.map.size(blueprint)
+        second = {"shared": (packed_size(d),), "per-class": (classes, packed_size(d)), "diagonal": (classes, d)}
+        real = DTYPES[self.precision]
+        kinds = [((classes,), torch.int64), ((classes, d), real), (second[self.second], real)]
+        empty = [torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in kinds]
+        return dict(zip(self._names(), empty, strict=True))
+
+    def flops(self, blueprint: Blueprint) -> int:
+        """Of adding one image to the sums, once its features are known: two for each product y_c x_i and x_i x_j."""
+        classes, d = blueprint.class_count, self.map.size(blueprint)
+        return 2 * d * (classes + {"shared": d, "per-class": d, "diagonal": classes}[self.second])
+
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        """Classes without images have no sums, and no variance is negative: n sum x^2 >= (sum x)^2."""
+        (counts_name, counts), (sums_name, sums), (second_name, second) = tensors.items()
+        sums, second = sums.double(), second.double()
+        problems = miscounted(counts_name, counts, facts)
+        if not (sums[counts == 0] == 0).all():
+            problems.append(f"tensor {sums_name!r} has sums for a class without images")
+        squares = second if self.second == "diagonal" else diagonal(second, sums.shape[1])
+        n, s = (counts.sum(), sums.sum(0)) if self.second == "shared" else (counts[:, None], sums)
+        if not ((squares >= 0) & (n * squares >= s.square() * (1 - ROUNDING))).all():
+            problems.append(f"tensor {second_name!r} holds a negative variance")
+        return problems
+
+    def add(self, a: Tensors, b: Tensors) -> Tensors:
+        return added(a, b)
+
+    def total(self, uploads: Sequence[Upload]) -> Totals:
+        """The sum over clients, in the order given."""
+        names = self._names()
+        own: Iterator[Tensors] = ({name: upload.tensors[name].double() for name in names} for upload in uploads)
+        counts, sums, second = reduce(self.add, own).values()  # one at a time: memory does not grow with the clients
+        return Totals(counts, sums, second if self.second == "diagonal" else unpack(second, sums.shape[1]))
+
+    def _names(self) -> tuple[str, str, str]:
+        own = wire_name(self)
+        return f"{own}.counts", f"{own}.sums", f"{own}.second"
+
+
+def per_class(x: Tensor, y: Tensor) -> Tensor:
+    return torch.stack([pack(x[own].T @ x[own]) for own in y.T.bool()])
+
+
+SECOND: dict[Second, Callable[[Tensor, Tensor], Tensor]] = {
+    "shared": lambda x, _: pack(x.T @ x),
+    "per-class": per_class,
+    "diagonal": lambda x, y: y.T @ x.square(),
+}

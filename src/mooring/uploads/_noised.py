@@ -1,0 +1,130 @@
+"""Moments under noise: what leaves the site says nearly the same whether any single image was there or not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from hashlib import sha256
+from math import floor, log2, sqrt
+from secrets import token_bytes
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from mooring.data import ImageSet, batches
+from mooring.errors import FusionError
+from mooring.models import Blueprint, FeatureMap, Network, reduced, reduction
+from mooring.schema import Checked
+from mooring.types import Upload
+from mooring.uploads._moments import Totals
+from mooring.uploads._part import AddsUp, Part, Parts, Tensors, UploadFacts, added, wire_name
+from mooring.uploads._privacy import Privacy
+from mooring.uploads._secret_stream import normals
+from mooring.uploads._triangle import indices, pack, packed_size, unpack
+
+BATCH = 256
+FINE = 2**10  # steps of the sent values in one standard deviation: the last bits of floats reveal nothing
+THERE = 2.0  # standard deviations of its count, below which a class may as well have no image
+
+
+@dataclass(frozen=True)
+class NoisedMoments(Checked, AddsUp):
+    """n_c, sum_c u and sum u u' for u = reduced(phi(image)), each with Gaussian noise, and how many noises are in it.
+
+    Entries of the triangle beside the diagonal stand for two of the matrix, and get noise of half the variance: so the
+    noise is the same in every direction, and one image changes what is sent by a length of 1.
+
+    `key` is the site's secret. Noise is drawn from it and from the exact numbers: the same images give the same bytes
+    again, other images fresh noise. It is in no tree and in no name; without one, noise is drawn anew every time.
+    """
+
+    kind: ClassVar[str] = "noised-moments"
+    trained: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {
+        "noised-moments.counts": "about how many images of each class the site has, under noise",
+        "noised-moments.sums": "for each class, the sum of reduced features of its images, under noise",
+        "noised-moments.second": "the sum of products of reduced features over all images, under noise",
+        "noised-moments.draws": "how many noises are in these sums: one",
+    }
+    map: FeatureMap
+    privacy: Privacy
+    key: bytes | None = field(default=None, repr=False, compare=False)
+
+    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
+        blueprint = network.blueprint
+        phi, (centre, projection) = self.map.build(blueprint), reduction(self.map, blueprint, self.privacy.size)
+        parts = [reduced(phi(images), centre, projection) for images in batches(shard.images, BATCH)]
+        u = torch.cat([torch.zeros(0, self.privacy.size, dtype=torch.float64), *parts])
+        return self.of_features(u, F.one_hot(shard.labels, blueprint.class_count).double())
+
+    def of_features(self, u: Tensor, y: Tensor) -> Tensors:
+        """The sums that are sent of reduced features u (n, size) with one-hot labels y (n, C)."""
+        sums = self._noised(y.sum(0), y.T @ u, pack(u.T @ u))
+        return dict(zip(self._names(), [*sums, torch.ones(1, dtype=torch.int64)], strict=True))
+
+    def expected(self, blueprint: Blueprint) -> Tensors:
+        classes, d = blueprint.class_count, self.privacy.size
+        shapes = [(classes,), (classes, d), (packed_size(d),)]
+        sums = [torch.empty(shape, dtype=torch.float64, device="meta") for shape in shapes]
+        return dict(zip(self._names(), [*sums, torch.empty(1, dtype=torch.int64, device="meta")], strict=True))
+
+    def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
+        """Under noise anything may be: only how many noises there are is known."""
+        name, draws = list(tensors.items())[-1]
+        return [] if draws.item() >= 1 else [f"tensor {name!r} says that there is no noise"]
+
+    def add(self, a: Tensors, b: Tensors) -> Tensors:
+        return added(a, b)
+
+    def total(self, uploads: Sequence[Upload]) -> Totals:
+        """The sum over clients, made possible again: nothing below looks at an image, so nothing more is revealed.
+
+        A class below THERE deviations of its count is nobody's. Scatter within classes has no eigenvalue below
+        sqrt(d/2) deviations, which is that of the eigenvalues of noise alone: no direction is believed to vary less.
+        """
+        names = self._names()
+        own: list[Tensors] = [{name: upload.tensors[name].double() for name in names} for upload in uploads]
+        counts, sums, second, draws = reduce(self.add, own).values()
+        of_counts, _, of_second = (deviation * sqrt(draws.item()) for deviation in self.privacy.noise)
+        there = counts > THERE * of_counts
+        if not there.any():
+            raise FusionError(
+                f"with epsilon={self.privacy.epsilon:g} no class can be seen through the noise",
+                "plan with a larger epsilon, or with more images",
+            )
+        counts, sums = torch.where(there, counts, 0), torch.where(there[:, None], sums, 0)
+        between = (sums / counts.clamp(min=1)[:, None]).T @ sums
+        values, vectors = torch.linalg.eigh(unpack(second, self.privacy.size) - between)
+        values = values.clamp(min=sqrt(self.privacy.size / 2) * of_second)
+        return Totals(counts, sums, vectors * values @ vectors.T + between)
+
+    def samples(self, tensors: Tensors) -> int:
+        """About how many images there are, as far as the noise lets it be known."""
+        return max(1, round(tensors[self._names()[0]].sum().item()))
+
+    def _noised(self, *exact: Tensor) -> list[Tensor]:
+        key = token_bytes(32) if self.key is None else self.key
+        content = sha256(b"".join(tensor.numpy().tobytes() for tensor in exact)).hexdigest()
+        rows, columns = indices(self.privacy.size)
+        one = torch.ones(())
+        weights = (one, one, torch.where(rows == columns, 1.0, sqrt(0.5)))
+        noised = []
+        for name, tensor, s, weight in zip(self._names(), exact, self.privacy.noise, weights, strict=False):
+            noise = s * weight * normals(key, (name, content), tuple(tensor.shape))
+            step = 2.0 ** floor(log2(s / FINE))
+            noised.append(((tensor + noise) / step).round() * step)
+        return noised
+
+    def _names(self) -> tuple[str, str, str, str]:
+        own = wire_name(self)
+        return f"{own}.counts", f"{own}.sums", f"{own}.second", f"{own}.draws"
+
+
+def with_key(parts: Parts, key: bytes) -> Parts:
+    """The same parts, noise drawn from this secret."""
+    return frozenset(keyed(part, key) for part in parts)
+
+
+def keyed(part: Part, key: bytes) -> Part:
+    return replace(part, key=key) if isinstance(part, NoisedMoments) else part
