@@ -1,15 +1,17 @@
-"""Which measure of familiarity, and which weights, make the best fusion? Compared on validation images.
+"""Which measure of familiarity, and which votes, make the best fusion? Compared on validation images.
 
     python studies/familiarity.py RUN [RUN ...] > familiarity.csv
 
 Every RUN is a finished run folder of a method whose clients train, made with data.limit: the training images that the
 limit left out are the validation images. No test image is read. One line per run and rule:
 
-    score_c(x) = sum_k w_kc r_k(x)^q cos(z_k(x), A_kc)
+    score_c(x) = sum_k w_k r_k(x)^q v_kc(x)
 
-w: how much a client counts (equal, its share of the data, its share of the class, or a square root of these; or its
-share of the data for the classes that it holds);
-r: how familiar the image is to client k; q: the exponent; A: one set of prototypes for all clients, or each its own.
+w: how much a client counts (equal, its share of the data, the square root of it);
+r: how familiar the image is to client k, about 1 for images like its own; q: the exponent;
+v: the vote of client k for class c, 0 for classes that it does not hold: the cosine to the prototype of the class, or
+the softmax of 5, 10 or 20 times these cosines over its classes. Prototypes are the unit mean of all clients' unit
+prototypes. The last lines of a run are the published average and the published ensemble of outputs.
 """
 
 import csv
@@ -30,12 +32,13 @@ from mooring.models import Network
 from mooring.uploads import rebuild
 
 MOST = 5000  # validation images, evenly over those left out
-EXPONENTS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0)
+EXPONENTS = (1.0, 1.5, 2.0, 2.5, 3.0)
+SMALLEST = 1e-6
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one client makes of some images."""
+    """The output of one client's network for some images."""
 
     z: Tensor  # (N, d), unit
     norm: Tensor  # (N,), |f|
@@ -44,12 +47,16 @@ class Seen:
 
 @dataclass(frozen=True)
 class Measured:
-    """One client: its prototypes, its label counts, its own images and the validation images."""
+    """One client: its unit prototypes, its label counts, its own images and the validation images."""
 
-    prototypes: Tensor  # (C, d)
+    prototypes: Tensor  # (C, d), as trained
     counts: Tensor  # (C,)
     own: Seen
     asked: Seen
+
+    @property
+    def held(self) -> Tensor:
+        return self.counts > 0
 
 
 def seen(network: Network, images: Tensor) -> Seen:
@@ -78,77 +85,56 @@ def measured(run: FinishedRun) -> tuple[list[Measured], Tensor]:
     return clients, validation.labels
 
 
-def familiarity(kind: str, client: Measured) -> Tensor:
-    """(N,), about 1 for images like the client's own."""
-    own, asked = client.own, client.asked
-    if kind == "norm":
-        return asked.norm / own.norm.mean()
-    if kind == "norm-and-cosine":
-        return familiarity("norm", client) * familiarity("own-cosine", client)
-    if kind == "energy":
-        return (asked.logits.logsumexp(1) / own.logits.logsumexp(1).mean()).clamp(min=1e-6)
-    held = F.normalize(client.prototypes)[client.counts > 0]
-    if kind == "own-cosine":
-        nearest = (asked.z @ held.T).amax(1).clamp(min=1e-6)
-        return nearest / (own.z @ held.T).amax(1).mean()
-    mean, deviation = own.z.mean(0), own.z.std(0, correction=0).clamp(min=1e-3)
-    distance = ((asked.z - mean) / deviation).square().mean(1)
-    typical = ((own.z - mean) / deviation).square().mean(1).mean()
-    return (typical / distance).clamp(max=10)
-
-
-FAMILIARITIES = ("norm", "energy", "own-cosine", "norm-and-cosine", "mahalanobis")
-
-
-def client_weights(kind: str, counts: Tensor) -> Tensor:
-    """(K, C)"""
-    share = (counts.sum(1, keepdim=True) / counts.sum()).expand_as(counts)
-    by_class = counts / counts.sum(0).clamp(min=1)
+def strength(kind: str, client: Measured, seen: Seen) -> Tensor:
+    """(N,), large for familiar images."""
+    nearest = (seen.z @ F.normalize(client.prototypes)[client.held].T).amax(1)
     return {
-        "equal": torch.ones_like(counts),
-        "share": share,
-        "sqrt-share": share.sqrt(),
-        "share-if-held": share * (counts > 0),
-        "class-share": by_class,
-        "sqrt-class-share": by_class.sqrt(),
+        "norm": seen.norm,
+        "cosine": nearest,
+        "projection": seen.norm * nearest,  # max over own classes of <f, P_c>
+        "energy": seen.logits[:, client.held].logsumexp(1),
     }[kind]
 
 
-WEIGHTS = ("equal", "share", "sqrt-share", "share-if-held", "class-share", "sqrt-class-share")
+STRENGTHS = ("norm", "cosine", "projection", "energy")
 
 
-def anchors(kind: str, clients: list[Measured], counts: Tensor) -> Tensor:
-    """(K, C, d), unit"""
-    unit = F.normalize(torch.stack([client.prototypes for client in clients]), dim=2)
-    if kind == "own":
-        return unit
-    if kind == "mean":
-        return F.normalize(unit.mean(0)).expand_as(unit)
-    by_class = counts / counts.sum(0).clamp(min=1)
-    return F.normalize(torch.einsum("kc,kcd->cd", by_class, unit)).expand_as(unit)
+def familiarity(kind: str, client: Measured) -> Tensor:
+    """r, (N,): relative to the mean over the client's own images."""
+    own = strength(kind, client, client.own).mean().clamp(min=SMALLEST)
+    return strength(kind, client, client.asked).clamp(min=SMALLEST) / own
 
 
-ANCHORS = ("mean", "by-class", "own")
+def vote(kind: str, client: Measured, anchors: Tensor) -> Tensor:
+    """v, (N, C)"""
+    cosines = client.asked.z @ anchors.T
+    if kind == "cosine":
+        return cosines * client.held
+    sharpness = float(kind.removeprefix("softmax-"))
+    return (sharpness * cosines).masked_fill(~client.held, -torch.inf).softmax(1)
 
 
-def accuracies(run: FinishedRun) -> Iterator[tuple[str, str, float, str, float]]:
+VOTES = ("cosine", "softmax-5", "softmax-10", "softmax-20")
+WEIGHTS = {"share": lambda share: share, "sqrt-share": torch.sqrt, "equal": torch.ones_like}
+
+
+def accuracies(run: FinishedRun) -> Iterator[tuple[str, str, str, float, float]]:
+    """Weights, votes, familiarity, exponent and the accuracy that they reach."""
     clients, labels = measured(run)
     counts = torch.stack([client.counts for client in clients])
-    r = {kind: torch.stack([familiarity(kind, client) for client in clients]) for kind in FAMILIARITIES}
-    for prototypes in ANCHORS:
-        common = anchors(prototypes, clients, counts)
-        cosines = torch.stack([c.asked.z @ a.T for c, a in zip(clients, common, strict=True)])  # (K, N, C)
-        for weights in WEIGHTS:
-            weighed = cosines * client_weights(weights, counts)[:, None, :]
-            for kind, q in product(FAMILIARITIES, EXPONENTS):
-                if q == 0 and kind != FAMILIARITIES[0]:
-                    continue
-                scores = (weighed * r[kind].pow(q)[:, :, None]).sum(0)
-                yield prototypes, weights, q, "none" if q == 0 else kind, accuracy(scores, labels)
-    shares = counts.sum(1) / counts.sum()
-    total = sum(s * c.asked.z * c.asked.norm[:, None] for s, c in zip(shares, clients, strict=True))
-    raw = torch.stack([client.prototypes for client in clients]).mean(0)
-    yield "published", "share", 1.0, "raw-norm", accuracy(total @ raw.T, labels)
+    share = counts.sum(1) / counts.sum()
+    raw = torch.stack([client.prototypes for client in clients])
+    anchors = F.normalize(F.normalize(raw, dim=2).mean(0))
+    votes = {kind: torch.stack([vote(kind, client, anchors) for client in clients]) for kind in VOTES}
+    r = {kind: torch.stack([familiarity(kind, client) for client in clients]) for kind in STRENGTHS}
+    rules = [("none", 0.0), *product(STRENGTHS, EXPONENTS)]
+    for (name, weights), kind, (measure, q) in product(WEIGHTS.items(), VOTES, rules):
+        w = weights(share)[:, None] * (r[measure] ** q if q else 1.0)  # (K, N)
+        yield name, kind, measure, q, accuracy((w[:, :, None] * votes[kind]).sum(0), labels)
+    total = sum(s * c.asked.z * c.asked.norm[:, None] for s, c in zip(share, clients, strict=True))
+    yield "share", "published average", "raw-norm", 1.0, accuracy(total @ raw.mean(0).T, labels)
+    outputs = sum(s * c.asked.logits.softmax(1) for s, c in zip(share, clients, strict=True))
+    yield "share", "published outputs", "none", 0.0, accuracy(outputs, labels)
 
 
 def accuracy(scores: Tensor, labels: Tensor) -> float:
@@ -157,7 +143,7 @@ def accuracy(scores: Tensor, labels: Tensor) -> float:
 
 def main() -> None:
     writer = csv.writer(sys.stdout)
-    writer.writerow(["run", "prototypes", "weights", "exponent", "familiarity", "accuracy"])
+    writer.writerow(["run", "weights", "votes", "familiarity", "exponent", "accuracy"])
     for folder in sys.argv[1:]:
         for *rule, value in accuracies(FinishedRun.open(Path(folder))):
             writer.writerow([folder, *rule, f"{value:.4f}"])

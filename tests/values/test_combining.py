@@ -27,7 +27,7 @@ from mooring.models._network import PROTOTYPES
 from mooring.seeds import generator
 from mooring.uploads import UploadFacts
 from mooring.uploads._classes import CLASS_MEANS, LABEL_COUNTS
-from mooring.uploads._embeddings import DEVIATION, FEATURE_NORM, MEAN, EmbeddingMoments, FeatureNorm
+from mooring.uploads._embeddings import DEVIATION, MEAN, PROTOTYPE_RESPONSE, EmbeddingMoments, PrototypeResponse
 
 
 @pytest.fixture(scope="module")
@@ -89,28 +89,32 @@ def test_standardised_sum_by_hand(uploads, server, images):
 
 
 def test_familiarity_by_hand(uploads, server, images):
-    predictor = Familiarity(exponent=3.0)(uploads, server)
+    predictor = Familiarity(exponent=2.0, sharpness=10.0)(uploads, server)
     prototypes = torch.stack([upload.tensors[PROTOTYPES] for upload in uploads])
-    anchors = F.normalize((prototypes / prototypes.norm(dim=2, keepdim=True)).sum(0))
-    scores, weights = 0, 0
-    for upload, network in zip(uploads, predictor.networks(), strict=True):
-        f = network.embed(images)
-        length = f.norm(dim=1, keepdim=True)
-        weight = upload.samples / 52 * (length / upload.tensors[FEATURE_NORM][0]) ** 3
-        scores = scores + weight * (upload.tensors[LABEL_COUNTS] > 0) * (f / length @ anchors.T)
-        weights = weights + weight
+    unit = prototypes / prototypes.norm(dim=2, keepdim=True)
+    anchors = F.normalize(unit.sum(0))
+    mixture, weights = 0, 0
+    for upload, own, network in zip(uploads, unit, predictor.networks(), strict=True):
+        f, held = network.embed(images), upload.tensors[LABEL_COUNTS] > 0
+        response = (f @ own[held].T).amax(1, keepdim=True).clamp(min=0)
+        weight = upload.samples / 52 * (response / upload.tensors[PROTOTYPE_RESPONSE]) ** 2
+        votes = torch.zeros(len(images), len(held))
+        votes[:, held] = (10 * F.normalize(f) @ anchors[held].T).softmax(1)
+        mixture, weights = mixture + weight * votes, weights + weight
     unseen = sum(upload.tensors[LABEL_COUNTS] for upload in uploads) == 0
-    expected = torch.where(unseen, -1.0, scores / weights)
     assert unseen.any()
     assert not unseen.all()
-    torch.testing.assert_close(predictor(images), expected, atol=1e-5, rtol=1e-4)
+    found = predictor(images)
+    torch.testing.assert_close(found.exp(), mixture / weights, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(found.exp().sum(1), torch.ones(len(images)))  # the scores are log-probabilities
+    assert (found[:, unseen] < -60).all()
 
 
 def test_familiarity_does_not_depend_on_the_scale_of_a_clients_features(uploads, server, images):
     """A client whose features and whose uploaded mean are both a hundred times as long counts as before."""
     before = Familiarity()(uploads, server)
     scaled = Familiarity()(uploads, server)
-    scaled.norms[1] *= 100
+    scaled.responses[1] *= 100
     embeddings = [network.embed(images) for network in before.networks()]
     embeddings[1] = embeddings[1] * 100
     expected = before(images)
@@ -118,16 +122,12 @@ def test_familiarity_does_not_depend_on_the_scale_of_a_clients_features(uploads,
     assert not torch.allclose(before.combine(embeddings), expected, atol=1e-3)  # the mean is what undoes the scale
 
 
-def test_feature_norm_is_that_of_the_clients_own_images(digits):
-    shard = digits.select(torch.arange(40))
+def test_prototype_response_is_that_of_the_clients_own_images_and_classes(digits):
+    shard = digits.select(torch.arange(40)[digits.labels[:40] < 4])
     network = network_of(PLAN, 0, shard.images)
-    norms = network.embed(shard.images).norm(dim=1).detach().numpy().astype(np.float64)
-    np.testing.assert_allclose(FeatureNorm()(network, shard)[FEATURE_NORM], [norms.mean(), norms.std()], rtol=1e-5)
-
-
-@pytest.mark.parametrize("values", [(-1.0, 0.5), (1.0, -0.5)])
-def test_a_negative_length_is_not_admitted(values):
-    assert FeatureNorm().check({FEATURE_NORM: torch.tensor(values)}, UploadFacts(5))
+    unit = network.prototypes / network.prototypes.norm(dim=1, keepdim=True)
+    responses = (network.embed(shard.images) @ unit[:4].T).amax(1).detach().numpy().astype(np.float64)
+    np.testing.assert_allclose(PrototypeResponse()(network, shard)[PROTOTYPE_RESPONSE], [responses.mean()], rtol=1e-5)
 
 
 def test_moments_of_embeddings_are_those_of_the_clients_own_images(digits):

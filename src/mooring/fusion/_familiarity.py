@@ -2,48 +2,56 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Annotated, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.fusion._base import LOWEST_COSINE, Fusion, FusionGroup, Made, Server, label_counts_of, prototypes_of
+from mooring.fusion._base import Fusion, FusionGroup, Made, Server, label_counts_of, prototypes_of
 from mooring.fusion._ensemble import Ensemble, Members
-from mooring.schema import Doc, NonNegative
+from mooring.schema import Doc, NonNegative, Positive
 from mooring.types import Upload
-from mooring.uploads import FEATURE_NORM, Encoder, FeatureNorm, LabelCounts, Parts, Prototypes
+from mooring.uploads import PROTOTYPE_RESPONSE, Encoder, LabelCounts, Parts, PrototypeResponse, Prototypes
 
-SHORTEST = 1e-6  # a network whose features all vanish finds nothing familiar
-LEAST = 1e-30  # of a sum of weights: where nothing is familiar to anybody, all scores are 0
+SMALLEST = 1e-6  # of a response: a network whose features all vanish finds nothing familiar
+EXCLUDED = -1e4  # a logit whose probability is zero
+FLOOR = log(1e-30)  # score of a class that no client holds
 
 
 class FamiliarityPredictor(Ensemble):
     kind: ClassVar[str] = "familiarity"
-    holds: ClassVar[tuple[str, ...]] = ("prototypes", "norms", "held", "exponent")
-    sides: ClassVar[tuple[int, ...]] = (2, 1, 2, 0)
-    prototypes: Tensor  # A, (C, d), unit norm
-    norms: Tensor  # mean |f_k| over client k's own images, (K,)
-    held: Tensor  # h, (K, C), 1 where the client has images of the class, else 0
+    holds: ClassVar[tuple[str, ...]] = ("anchors", "own", "responses", "held", "exponent", "sharpness")
+    sides: ClassVar[tuple[int, ...]] = (2, 3, 1, 2, 0, 0)
+    anchors: Tensor  # A, (C, d), unit norm
+    own: Tensor  # P, (K, C, d), unit norm
+    responses: Tensor  # mean of m_k over client k's own images, (K,)
+    held: Tensor  # (K, C), 1 where the client has images of the class, else 0
     exponent: Tensor  # q, ()
+    sharpness: Tensor  # b, ()
 
     def combine(self, embeddings: Iterable[Tensor]) -> Tensor:
-        scores = weights = torch.zeros(())
-        for share, norm, held, f in zip(self.shares, self.norms, self.held, embeddings, strict=True):
-            weight = share * (f.norm(dim=1, keepdim=True) / norm) ** self.exponent  # n_k/n r_k^q, (B, 1)
-            scores = scores + weight * held * (F.normalize(f) @ self.prototypes.T)
-            weights = weights + weight
-        return (scores / weights.clamp(min=LEAST)).masked_fill(self.held.sum(0) == 0, LOWEST_COSINE)
+        mixture, weights = [], []
+        members = zip(self.shares, self.own, self.responses, self.held, embeddings, strict=True)
+        for share, own, response, held, f in members:
+            m = (f @ own.T).masked_fill(held == 0, EXCLUDED).amax(1, keepdim=True)  # (B, 1)
+            weight = share.log() + self.exponent * (m / response).clamp(min=SMALLEST).log()  # log n_k/n r_k^q
+            logits = self.sharpness * (F.normalize(f) @ self.anchors.T)
+            mixture.append(weight + logits.masked_fill(held == 0, EXCLUDED).log_softmax(1))
+            weights.append(weight)
+        return (torch.stack(mixture).logsumexp(0) - torch.stack(weights).logsumexp(0)).clamp(min=FLOOR)
 
 
 @dataclass(frozen=True)
 class Familiarity(Fusion):
-    """score_c(x) = sum_k w_k(x) h_kc cos(f_k(x), A_c) / sum_k w_k(x),  w_k(x) = n_k/n r_k(x)^q
+    """p(c|x) = sum_k w_k(x) p_k(c|x) / sum_k w_k(x),  w_k(x) = n_k/n r_k(x)^q,  r_k(x) = m_k(x) / mean of m_k
 
-    r_k(x) = |f_k(x)| / mean of |f_k| over client k's images: a raw feature is longest for images like those the client
-    was trained on, so its length says how familiar an image is to the client. The mean is uploaded with the model.
-    h_kc is 1 where client k has images of class c: a client votes only for classes that it knows. A is the unit mean of
-    the clients' unit prototypes, so a prototype's norm has no influence. A class without training images scores -1.
+    m_k(x) = max over client k's classes of <f_k(x), P_kc>, with P_kc the unit prototypes of the client: the raw feature
+    is long and points at a prototype if the image is like those that the client was trained on. The mean of m_k over
+    the client's own images is uploaded with the model, so r_k is about 1 for familiar images and small for others.
+    p_k(.|x) = softmax of b cos(f_k(x), A_c) over the classes of client k, with A the unit mean of all unit prototypes:
+    a client votes only for classes that it knows, and the norm of a prototype has no influence. Scores are log p.
     """
 
     kind: ClassVar[str] = "familiarity"
@@ -53,16 +61,22 @@ class Familiarity(Fusion):
     )
     reference: ClassVar[str] = "Mooring, 2026"
     makes: ClassVar[Made] = (FamiliarityPredictor,)
-    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts(), FeatureNorm()})
+    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts(), PrototypeResponse()})
     exponent: Annotated[NonNegative, Doc("how strongly familiarity counts; 0 weights clients by data share alone")] = (
-        3.0
+        2.0
+    )
+    sharpness: Annotated[Positive, Doc("factor of the cosines in a client's vote; a large one gives one class all")] = (
+        10.0
     )
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> "FamiliarityPredictor":
+        own = F.normalize(prototypes_of(uploads), dim=2)
         return FamiliarityPredictor(
             Members.of(uploads, server.blueprint),
-            prototypes=F.normalize(F.normalize(prototypes_of(uploads), dim=2).mean(0)),
-            norms=torch.stack([upload.tensors[FEATURE_NORM][0] for upload in uploads]).clamp(min=SHORTEST),
+            anchors=F.normalize(own.mean(0)),
+            own=own,
+            responses=torch.cat([upload.tensors[PROTOTYPE_RESPONSE] for upload in uploads]).clamp(min=SMALLEST),
             held=(label_counts_of(uploads) > 0).float(),
             exponent=torch.tensor(float(self.exponent)),
+            sharpness=torch.tensor(float(self.sharpness)),
         )

@@ -20,7 +20,7 @@ from mooring.uploads._codec import (
     limits_for,
     mapping,
 )
-from mooring.uploads._embeddings import DEVIATION, FEATURE_NORM, MEAN, EmbeddingMoments, FeatureNorm
+from mooring.uploads._embeddings import DEVIATION, MEAN, PROTOTYPE_RESPONSE, EmbeddingMoments, PrototypeResponse
 from mooring.uploads._fisher import FISHER, FisherDiagonal
 from mooring.uploads._grams import GRAM, Grams
 from mooring.uploads._mixtures import Gathered, MixtureCovariance, Mixtures
@@ -51,7 +51,6 @@ __all__ = [
     "BATCH",
     "CLASS_MEANS",
     "DEVIATION",
-    "FEATURE_NORM",
     "FISHER",
     "GRAM",
     "IMAGES_BY_CLASS",
@@ -59,12 +58,12 @@ __all__ = [
     "LONGEST",
     "MEAN",
     "PRIVACIES",
+    "PROTOTYPE_RESPONSE",
     "SECOND_MOMENTS",
     "AddsUp",
     "ClassMeans",
     "EmbeddingMoments",
     "Encoder",
-    "FeatureNorm",
     "FisherDiagonal",
     "Gathered",
     "Grams",
@@ -80,6 +79,7 @@ __all__ = [
     "Pieces",
     "Precision",
     "Privacy",
+    "PrototypeResponse",
     "Prototypes",
     "Second",
     "Tensors",
