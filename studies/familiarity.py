@@ -1,9 +1,10 @@
 """Which measure of familiarity, and which votes, make the best fusion? Compared on validation images.
 
-    python studies/familiarity.py RUN [RUN ...] > familiarity.csv
+    python studies/familiarity.py rules RUN... > familiarity.csv    many rules
+    python studies/familiarity.py steps RUN...                      from the published average to `familiarity`
 
 Every RUN is a finished run folder of a method whose clients train, made with data.limit: the training images that the
-limit left out are the validation images. No test image is read. One line per run and rule:
+limit left out are the validation images. No test image is read. `rules` writes one line per run and rule:
 
     score_c(x) = sum_k w_k r_k(x)^q v_kc(x)
 
@@ -137,18 +138,61 @@ def accuracies(run: FinishedRun) -> Iterator[tuple[str, str, str, float, float]]
     yield "share", "published outputs", "none", 0.0, accuracy(outputs, labels)
 
 
+def steps(run: FinishedRun) -> tuple[dict[str, float], list[float]]:
+    """Accuracy from the published average to `familiarity`, one change at a time; and the mean raw norm by client."""
+    clients, labels = measured(run)
+    counts = torch.stack([client.counts for client in clients])
+    share = (counts.sum(1) / counts.sum())[:, None, None]  # (K, 1, 1)
+    raw = torch.stack([client.prototypes for client in clients])
+    anchors = F.normalize(F.normalize(raw, dim=2).mean(0))
+    f = torch.stack([client.asked.z * client.asked.norm[:, None] for client in clients])  # (K, N, d)
+    cosines = F.normalize(f, dim=2) @ anchors.T
+    held = (counts > 0)[:, None, :]  # (K, 1, C)
+    norm, projection = (
+        torch.stack([familiarity(kind, client) for client in clients])[:, :, None] for kind in ("norm", "projection")
+    )
+    votes = torch.stack([vote("softmax-10", client, anchors) for client in clients])
+    scores = {
+        "published": (share * f).sum(0) @ raw.mean(0).T,
+        "unit prototypes": (share * f).sum(0) @ anchors.T,
+        "norms relative to own images": (share * norm * cosines).sum(0),
+        "own classes only": (share * norm * cosines * held).sum(0),
+        "projection squared": (share * projection**2 * cosines * held).sum(0),
+        "softmax votes": (share * projection**2 * votes).sum(0),
+        "votes without familiarity": (share * votes).sum(0),
+    }
+    return {name: accuracy(s, labels) for name, s in scores.items()}, [c.own.norm.mean().item() for c in clients]
+
+
 def accuracy(scores: Tensor, labels: Tensor) -> float:
     return (scores.argmax(1) == labels).float().mean().item()
 
 
-def main() -> None:
+def write_rules(folders: list[str]) -> None:
     writer = csv.writer(sys.stdout)
     writer.writerow(["run", "weights", "votes", "familiarity", "exponent", "accuracy"])
-    for folder in sys.argv[1:]:
+    for folder in folders:
         for *rule, value in accuracies(FinishedRun.open(Path(folder))):
             writer.writerow([folder, *rule, f"{value:.4f}"])
         sys.stdout.flush()
 
 
+def write_steps(folders: list[str]) -> None:
+    """A markdown table with a row per run."""
+    for number, folder in enumerate(folders):
+        found, norms = steps(FinishedRun.open(Path(folder)))
+        if number == 0:
+            print("| run | " + " | ".join(found) + " | mean raw norm by client |\n" + "|---" * (len(found) + 2) + "|")
+        cells = [f"{value:.3f}" for value in found.values()]
+        norms_text = ", ".join(f"{norm:.1f}" for norm in norms)
+        print(f"| {Path(folder).name} | {' | '.join(cells)} | {norms_text} |", flush=True)
+
+
 if __name__ == "__main__":
-    main()
+    match sys.argv[1:]:
+        case ["rules", *folders] if folders:
+            write_rules(folders)
+        case ["steps", *folders] if folders:
+            write_steps(folders)
+        case _:
+            sys.exit(__doc__)
