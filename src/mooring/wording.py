@@ -101,16 +101,6 @@ def accuracy_text(share: float, images: int | None) -> str:
     return f"{percent(share)} (95 % CI {interval}, {plural(images, 'image')})"
 
 
-def interval_of(share: float, images: int | None) -> str:
-    """The 95 % interval of a share of so many images, by Wilson, as a table has it: `0.834-0.903`"""
-    if not images:
-        return UNKNOWN
-    from mooring.intervals import wilson
-
-    low, high = wilson(round(share * images), images)
-    return f"{low:.3f}-{high:.3f}"
-
-
 def printable(text: str) -> str:
     """The text with control characters written out: a bell becomes `\\x07`."""
     return UNPRINTABLE.sub(_written_out, BREAKS.sub(" ", text))

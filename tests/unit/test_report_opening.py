@@ -16,16 +16,16 @@ from mooring.notes._study_record import DecidedClaim, MainNumber
 from mooring.notes._study_report import opening_figures, study_report, verdict_line
 from mooring.record import RunFolder, write_result
 from mooring.reports import compare
-from mooring.reports._accuracies import Sureness, sure_of
+from mooring.reports._accuracies import accuracy_interval
 from mooring.reports._compose import compose
 from mooring.reports._figure import INK, PALETTE, Series
 from mooring.reports._formats import FORMATS
 from mooring.reports._formats.html import DARK, page
 from mooring.reports._formats.pictures import COLUMN
-from mooring.reports._reading import collect_report_data, gather_several
-from mooring.reports._report_data import looking_for
+from mooring.reports._reading import collect_report_data, collect_several
+from mooring.reports._report_data import with_positive
 from mooring.reports._summary import notes
-from mooring.reports._table import Spread
+from mooring.reports._table import Interval, Spread
 from mooring.sweep._summary import difference
 
 LARGEST_RUN = 2_000_000  # bytes of a page
@@ -71,7 +71,7 @@ def test_a_page_answers_what_everybody_asks_first(run_report, v12_run):
     assert f"{result.test_images} test images" in good
     assert "no official test set" in good
     most = max(sum(row) for row in result.metrics.confusion) / result.test_images
-    assert f"would reach {100 * most:.1f} %" in good
+    assert f"reaches {100 * most:.1f} %" in good
     assert "300 training images of digits" in told(run_report, "What was run").text
 
 
@@ -125,8 +125,15 @@ def test_two_classes_are_counted_as_medicine_does(v12_run, tmp_path):
     report = compose(collect_report_data(folder))
     [found] = [table for table in report.tables if table.slug == "one-class"]
     [row] = found.rows
-    shares = Spread(0.75), *wilson(30, 40), Spread(pytest.approx(5 / 6)), *wilson(50, 60)
-    assert row == ("v12", "ill", *shares, Spread(0.9), 1)
+    found_of_40, found_of_60 = (
+        Interval(*wilson(n, of), f"over {of} images, one seed") for n, of in ((30, 40), (50, 60))
+    )
+    assert row == ("v12", "ill", Spread(0.75), found_of_40, Spread(pytest.approx(5 / 6)), found_of_60, Spread(0.9), 1)
+    assert found.flat().columns[3:6] == (
+        "sensitivity std",
+        "sensitivity 95 % interval low",
+        "sensitivity 95 % interval high",
+    )
     words = "Of 'ill' against all others: sensitivity 75.0 % of 40, specificity 83.3 % of 60, AUC 0.900."
     assert words in told(report, "How good it is").text
 
@@ -134,14 +141,14 @@ def test_two_classes_are_counted_as_medicine_does(v12_run, tmp_path):
 def test_a_class_of_many_is_looked_for_once_it_is_named(v12_run):
     data = collect_report_data(v12_run)
     assert not [table for table in compose(data).tables if table.slug == "one-class"]
-    [found] = [table for table in compose(looking_for(data, "7")).tables if table.slug == "one-class"]
+    [found] = [table for table in compose(with_positive(data, "7")).tables if table.slug == "one-class"]
     metrics = RunFolder(v12_run).result.metrics
     assert found.rows[0][:3] == ("v12", "7", Spread(metrics.per_class_accuracy[7]))
     assert found.rows[0][-2] == Spread(metrics.per_class_auc[7])
-    [results] = [table for table in compose(looking_for(data, "7")).tables if table.slug == "results"]
+    [results] = [table for table in compose(with_positive(data, "7")).tables if table.slug == "results"]
     assert results.rows[0][results.columns.index("AUC of 7")] == Spread(metrics.per_class_auc[7])
     with pytest.raises(ConfigError, match="--positive seven: is no class of the model"):
-        looking_for(data, "seven")
+        with_positive(data, "seven")
 
 
 def test_a_run_weighs_less_than_two_megabytes(run_report):
@@ -157,7 +164,7 @@ def test_a_winner_needs_pairs_that_all_agree(v12_run, tmp_path):
     for folder in folders:
         method, seed = folder.name.split("-")
         relabelled(v12_run, folder, [f"method={method}", f"seed={seed}"], accuracies[method][int(seed) - 1])
-    won = compose(gather_several(folders, HOUSE_CODE))
+    won = compose(collect_several(folders, HOUSE_CODE))
     assert told(won, "Which is best").tone == "good"
     half = 4.30265273 * 0.01 / sqrt(3)
     interval = f"95 % interval {100 * (0.31 - half):+.1f} to {100 * (0.31 + half):+.1f}, 3 pairs of seeds"
@@ -187,7 +194,7 @@ def test_runs_that_were_made_separately_are_told_apart_by_what_differs(v12_run, 
     for name, lr in (("a", 0.05), ("b", 0.1)):
         relabelled(v12_run, tmp_path / name, ["method=v12", f"training.lr={lr}"], lr)
     shutil.copytree(tmp_path / "a", tmp_path / "copy")
-    data = gather_several([tmp_path / name for name in ("a", "b", "copy")], HOUSE_CODE)
+    data = collect_several([tmp_path / name for name in ("a", "b", "copy")], HOUSE_CODE)
     assert [group.label for group in data.lines] == ["v12 · lr=0.05", "v12 · lr=0.1"]
     assert [why for _, why in data.unfinished] == ["the same run as a"]
     monkeypatch.chdir(tmp_path)
@@ -199,7 +206,7 @@ def test_runs_that_were_made_separately_are_told_apart_by_what_differs(v12_run, 
 def test_settings_of_training_are_nothing_to_a_method_that_trains_nothing(v12_run, tmp_path):
     relabelled(v12_run, tmp_path / "a", ["method=v12", "training.lr=0.05"], 0.5)
     relabelled(v12_run, tmp_path / "b", ["method=mooring", "training.lr=0.1"], 0.9)
-    data = gather_several([tmp_path / "a", tmp_path / "b"], HOUSE_CODE)
+    data = collect_several([tmp_path / "a", tmp_path / "b"], HOUSE_CODE)
     assert [group.label for group in data.lines] == ["v12 · lr=0.05", "mooring"]
     assert "rounds" not in told(compose(collect_report_data(tmp_path / "b")), "What was run").text
 
@@ -279,9 +286,10 @@ def test_a_figure_for_a_paper_is_as_wide_as_a_column(run_report, tmp_path):
 
 
 def test_seeds_that_change_nothing_leave_the_interval_to_the_images():
-    assert sure_of([0.5, 0.5, 0.5], 100) == Sureness(*wilson(50, 100), "over 100 images, the same in 3 seeds")
-    assert sure_of([0.5, 0.5], None) is None
-    assert sure_of([0.4, 0.6], 100).over == "over 2 seeds"
+    same = Interval(*wilson(50, 100), "over 100 images, the same in 3 seeds")
+    assert accuracy_interval([0.5, 0.5, 0.5], 100) == same
+    assert accuracy_interval([0.5, 0.5], None) is None
+    assert accuracy_interval([0.4, 0.6], 100).over == "over 2 seeds"
 
 
 def test_accuracies_are_never_further_apart_than_one():

@@ -57,7 +57,7 @@ def test_results_are_means_and_sample_deviations_over_seeds(sweep_report):
     assert "fingerprints" not in v7  # they stand at the end, with the runs
     assert len({row["fingerprint"] for row in table(sweep_report, "runs")}) == 4
     half = 12.7062047 * 0.1  # t(1) at 97.5 %, times std / sqrt(2), and never outside [0, 1]
-    assert (v7["95 % low"], v7["95 % high"]) == (0.0, 1.0)
+    assert (v7["95 % interval"].low, v7["95 % interval"].high) == (0.0, 1.0)
     assert 0.6 + half > 1
 
 
@@ -68,7 +68,7 @@ def test_the_baseline_is_compared_seed_by_seed(sweep_report):
     assert line["difference"].std == pytest.approx(0.2 / sqrt(2))
     assert (line["pairs won"], line["pairs"]) == (0, 2)
     half = 12.7062047 * 0.1  # t(1) at 97.5 %, times std / sqrt(2), and never outside [-1, 1]
-    assert (line["95 % low"], line["95 % high"]) == (-1.0, 1.0)
+    assert (line["95 % interval"].low, line["95 % interval"].high) == (-1.0, 1.0)
     assert -0.2 + half > 1
 
 
@@ -446,7 +446,8 @@ def test_a_fusion_can_be_the_baseline_and_the_page_says_what_the_summary_says(fu
         if line.factors["fusion"] == "class-expert":
             told, difference = found[f"{line.factors['method']} · fusion=class-expert"], line.difference
             assert told["difference"].mean == pytest.approx(difference.mean, abs=1e-12)
-            assert (told["95 % low"], told["95 % high"]) == pytest.approx((difference.low, difference.high))
+            interval = told["95 % interval"]
+            assert (interval.low, interval.high) == pytest.approx((difference.low, difference.high))
             assert told["pairs"] == difference.pairs == 2
     assert found["v12 · fusion=class-expert"]["pairs won"] == 1
 

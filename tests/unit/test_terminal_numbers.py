@@ -14,11 +14,14 @@ from mooring.config._label import MethodLabel
 from mooring.errors import ConfigError
 from mooring.events import SnapshotFused
 from mooring.record import Metrics, TimeSpent
-from mooring.reports._outcomes import chance, on_what, short_names, sweep_notes, verdict
+from mooring.reports._accuracies import accuracy_interval, describe_test_images, majority_baseline
+from mooring.reports._outcomes import combination, short_names, sweep_notes
+from mooring.reports._sections.comparison import verdict
+from mooring.reports._table import cell_text
 from mooring.sweep._best import best_combinations
 from mooring.sweep._summary import summarised
 from mooring.sweep._tables import SweepTables, write_tables
-from mooring.wording import interval_of
+from mooring.wording import number
 
 
 def runs(**accuracies):
@@ -32,8 +35,8 @@ def runs(**accuracies):
 
 def test_an_interval_of_one_run_is_over_its_test_images():
     """Wilson's for 5 of 10, worked out by hand: (0.5 + z^2/20 +- z sqrt(0.025 + z^2/400)) / (1 + z^2/10)"""
-    assert interval_of(0.5, 10) == "0.237-0.763"
-    assert interval_of(0.5, None) == "-"
+    assert cell_text(accuracy_interval([0.5], 10)) == "0.237-0.763"
+    assert accuracy_interval([0.5], None) is None
 
 
 def test_progress_says_on_how_many_images_and_how_sure():
@@ -44,16 +47,20 @@ def test_progress_says_on_how_many_images_and_how_sure():
 
 
 def test_only_a_source_with_an_official_test_set_is_said_to_have_one():
-    assert on_what("svhn", 26_032) == "accuracy on the official test set of svhn (26,032 images)"
-    assert on_what("svhn", 5_000) == "accuracy on 5,000 test images of svhn; its official test set has 26,032"
-    assert "there is no official test set" in on_what("digits", 360)
-    assert "official" not in on_what("image_folder", 40)
+    def shown(source, images):
+        return describe_test_images(small_result(dataset=source, test_images=images))
+
+    assert shown("svhn", 26_032) == "the official test set of svhn (26,032 images)"
+    assert shown("svhn", 5_000) == "5,000 test images of svhn; its official test set has 26,032"
+    assert "there is no official test set" in shown("digits", 360)
+    assert "official" not in shown("image_folder", 40)
 
 
 def test_chance_is_always_saying_the_most_frequent_class():
     metrics = Metrics(0.5, confusion=((1, 2), (0, 1)))
-    assert chance(metrics, ("cat", "dog")) == "chance level: always saying 'cat' is right for 0.750 of them"
-    assert "most frequent class is right for 0.750" in chance(metrics, ())
+    named = majority_baseline(metrics, ("cat", "dog")).sentence(number)
+    assert named == "The majority-class baseline (always 'cat') reaches 0.750."
+    assert "(always one class) reaches 75.0 %" in majority_baseline(metrics, ()).sentence()
 
 
 def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
@@ -100,10 +107,11 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
     tables = SweepTables(tuple(rows), tuple(summarised(rows, plan.varied, None)))
     show_outcome(plan, tables, tmp_path)
     shown = capsys.readouterr().out
-    assert "0.750 ± 0.000  0.833 ± 0.000  0.900 ± 0.100      0.652-1.000" in shown
-    assert "of 'ill': 40 images of it and 60 of others; AUC by chance 0.5" in shown
+    assert "0.750 ± 0.000    0.598-0.858  0.833 ± 0.000    0.720-0.907" in shown
+    assert "0.900 ± 0.100  0.652-1.000  3" in shown
+    assert "of 'ill': 40 images of it and 60 of others" in shown
     assert "0.800 ± 0.000  3    0.711-0.867" in shown, "seeds that change nothing leave the images"
-    assert "always saying 'well' is right for 0.600 of them" in shown
+    assert "(always 'well') reaches 0.600" in shown
     told = {"positive_class": "ill", "sensitivity": 0.75, "specificity": 50 / 60, "auc": pytest.approx(0.9)}
     assert [told.items() <= line.items() for line in tables.summary_cells()] == [True, True]
     assert [line["auc"] for line in tables.result_cells("well")][:3] == pytest.approx([0.8, 0.9, 1.0])
@@ -121,14 +129,17 @@ def medical_run(factors, auc):
 @pytest.mark.parametrize(
     ("accuracies", "told"),
     [
-        ({"v4": (0.5, 0.6, 0.7), "v7": (0.6, 0.71, 0.8)}, "settled: v7 is better than every other, v4 the nearest"),
-        ({"v4": (0.5, 0.6, 0.9), "v7": (0.6, 0.71, 0.8)}, "no settled winner: v7 leads v4 by +0.037"),
-        ({"v4": (0.5,), "v7": (0.6,)}, "no settled winner: v7 leads v4 by +0.100 with one seed alone"),
+        ({"v4": (0.5, 0.6, 0.7), "v7": (0.6, 0.71, 0.8)}, "v7: settled, +10.3 points over v4 (95 % interval"),
+        (
+            {"v4": (0.5, 0.6, 0.9), "v7": (0.6, 0.71, 0.8)},
+            "No settled winner: v7 leads, +3.7 points over v4 (95 % interval",
+        ),
+        ({"v4": (0.5,), "v7": (0.6,)}, "No settled winner: v7 leads, +10.0 points over v4, with one seed in common."),
     ],
 )
 def test_a_winner_is_settled_only_where_the_paired_interval_excludes_zero(accuracies, told):
     [lead] = best_combinations(runs(**accuracies), ["method", "seed"])
-    assert verdict(lead).startswith(told)
+    assert verdict(lead, combination).startswith(told)
 
 
 def test_a_lead_of_one_image_that_no_seed_changes_is_not_settled():

@@ -35,10 +35,8 @@ def report(
 
         chosen = named_format(format_)
         found = report_on(Path(folder), trusted(trust_code), positive, NOTES)
-        path = Path(folder) / chosen.name if out is None else out
         if format_ != TERMINAL or out is not None:
-            chosen.write(found, path)
-            say(str(path))
+            say(str(chosen.save(found, out, Path(folder) / chosen.name)))
             return
     from mooring.cli.screen import Screen
     from mooring.reports import show_report
@@ -61,11 +59,11 @@ def compare(
 
     with working("reading the runs and writing the comparison"):
         from mooring.notes import NOTES
-        from mooring.reports import comparison, named_format, write_comparison
+        from mooring.reports import comparison, named_format
 
         chosen = named_format(format_)
         report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive, NOTES)
-        path = write_comparison(report, chosen, out)
+        path = chosen.save(report, out, chosen.comparison)
     from mooring.cli.screen import Screen
 
     screen = Screen()

@@ -211,7 +211,7 @@ def share(value: float) -> str:
 def show_assessment(found: "Assessment") -> None:
     """The sentence first, then the tables of the model page: classes, sites, the positive class, the confusion."""
     from mooring.cli.screen import Screen
-    from mooring.reports import results, show_table
+    from mooring.reports import assessment_section, show_table
 
     console = Screen()
     console.print(found.words, style="bold", soft_wrap=True)
@@ -219,7 +219,7 @@ def show_assessment(found: "Assessment") -> None:
     console.print(found.against_chance, style="dim", soft_wrap=True)
     if found.calibration_error is not None:
         console.print(f"probabilities are off by {found.calibration_error:.3f} on average (ECE)", soft_wrap=True)
-    for table in results(found).tables:
+    for table in assessment_section(found).tables:
         console.print(f"\n{table.title}", style="bold", soft_wrap=True)
         show_table(table, console)
 

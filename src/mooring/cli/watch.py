@@ -198,10 +198,11 @@ def test_images_line(record: "RunRecord") -> list[str]:
     result = record.result
     if result is None or result.origin is not None:
         return []
-    from mooring.reports import chance, on_what
+    from mooring.reports import baseline_sentence, describe_test_images
+    from mooring.wording import number
 
-    where = on_what(result.dataset, result.test_images)
-    return [f"{where}; interval by Wilson, n = 1; {chance(result.metrics, result.classes)}"]
+    where = f"accuracy on {describe_test_images(result)}; interval by Wilson, n = 1"
+    return [f"{where}. {baseline_sentence(result, number)}"]
 
 
 def shown_rounds(rounds: int) -> range:

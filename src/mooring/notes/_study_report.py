@@ -35,13 +35,13 @@ from mooring.reports import (
     Table,
     Tone,
     VerdictLine,
-    at_the_end,
+    any_known,
+    client_accuracy_curves,
     client_lines,
-    has_values,
-    in_place,
+    final_accuracy_bars,
     label_runs,
-    logged,
-    of_clients,
+    on_log_scale,
+    quantile_caption,
     read_sweep,
 )
 
@@ -195,8 +195,8 @@ def opening_figures(data: ReportData) -> tuple[Figure, ...]:
         return ()
     run = max(data.shown, key=decades)
     if decades(run) < LARGE_CHANGE:
-        return (at_the_end(data),) if len(data.lines) > 1 else ()
-    below = of_clients(run)
+        return (final_accuracy_bars(data),) if len(data.lines) > 1 else ()
+    below = client_accuracy_curves(run)
     return (lambda_figure(run), *([] if below is None else [below]))
 
 
@@ -212,10 +212,10 @@ def lambda_figure(run: Run) -> Curves:
         *client_lines(run, lambda _, row: row.lambda_felt),
         *client_lines(run, lambda _, row: row.lambda_raw, "dashed", "raw"),
     ):
-        lines += [shown for shown in (logged(line),) if has_values(shown.y)]
+        lines += [shown for shown in (on_log_scale(line),) if any_known(shown.y)]
     caption = (
         "The experiment in which lambda moves most. Solid: the effective lambda, which weights the loss; dashed: the "
-        f"raw lambda, before annealing. Below: the accuracies of the same run.{in_place(run)}"
+        f"raw lambda, before annealing. Below: the accuracies of the same run.{quantile_caption(run)}"
     )
     title = f"{run.title}: lambda of every client, on a logarithmic axis"
     return Curves("picture-lambda", title, caption, "round", "lambda", tuple(lines), "log", seeds=(run.seed,))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mooring.reports._accuracies import guess, mean_accuracy, sureness
+from mooring.reports._accuracies import baseline_of
 from mooring.reports._figure import Figure
 from mooring.reports._report_data import NO_EXTENSION, Extension, ReportData, SeedGroup
 from mooring.reports._section import Card, Report, Section, VerdictLine
@@ -55,14 +55,13 @@ def cards(data: ReportData) -> tuple[Card, ...]:
 
 def single(group: SeedGroup) -> tuple[Card, ...]:
     """Of one run; what it does not have is left out."""
-    run, sure, chance = group.first, sureness(group), guess(group.first)
+    run, sure, baseline = group.first, group.interval, baseline_of(group.first.result)
     when = f"after round {run.last.round}, " if len(run.result.rounds) > 1 else ""
     found = [Card(percent(run.result.accuracy), "test accuracy", f"{when}seed {run.seed_text}")]
     if sure:
         found.append(Card(percent_range((sure.low, sure.high)), "95 % interval", sure.over))
-    if chance:
-        named = f"always saying {chance.label}" if chance.label else "one class of many"
-        found.append(Card(percent(chance.share), "guessing", named))
+    if baseline:
+        found.append(Card(percent(baseline.share), "majority-class baseline", baseline.rule))
     if run.alone is not None:
         fewer = f", on {run.result.local_test_images}" if run.result.local_test_images else ""
         found.append(Card(percent(run.alone), "clients alone", f"mean of their own models{fewer}"))
@@ -87,7 +86,7 @@ def many(data: ReportData) -> tuple[Card, ...]:
     )
     if not data.one_problem:
         return counted_
-    best = max(data.lines, key=mean_accuracy)
+    best = max(data.lines, key=lambda line: line.mean_accuracy)
     found = contests(data)
     is_settled = len(found) == 1 and found[0].settled
     label = "best accuracy" if is_settled else "highest accuracy"
@@ -96,7 +95,7 @@ def many(data: ReportData) -> tuple[Card, ...]:
     least, largest = (size(found(sent, default=0)) for found in (min, max))
     return (
         *counted_,
-        Card(percent(mean_accuracy(best)), label, text),
+        Card(percent(best.mean_accuracy), label, text),
         Card(least if least == largest else f"{least} – {largest}", "upload", "all clients of a run"),
     )
 

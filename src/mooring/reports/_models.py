@@ -53,7 +53,7 @@ def model_report(model: ModelFile, findings: Findings) -> Report:
     provenance = model.provenance
     sections = (
         sites(model, findings),
-        results(findings.measured),
+        assessment_section(findings.measured),
         leave_one_out_section(findings),
         knowledge(model),
         use(model),
@@ -123,7 +123,7 @@ def site_row(site: SiteShare, findings: Findings) -> tuple[Cell, ...]:
     return site.name, "yes" if site.used else "no", images, share, remarks, (site.upload_sha256 or "")[:12]
 
 
-def results(found: Assessment | None) -> Section:
+def assessment_section(found: Assessment | None) -> Section:
     if found is None:
         return Section("results", "How good it is", "")
     by_class = tuple((row.label, *rate_cells(row.found), *rate_cells(row.precision)) for row in found.classes)

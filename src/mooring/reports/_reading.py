@@ -142,7 +142,7 @@ METHOD = "method"
 FACTORS = ("data", "partition", "model", "training")  # a method has its label; the rest changes no result
 
 
-def gather_several(folders: Sequence[Path], trust: Trust, extension: Extension = NO_EXTENSION) -> ReportData:
+def collect_several(folders: Sequence[Path], trust: Trust, extension: Extension = NO_EXTENSION) -> ReportData:
     """All runs in these folders, each once; the second of two equal ones is named and not counted."""
     books = [collect_report_data(folder, trust, extension) for folder in folders]
     kept: dict[tuple[str, int, str], Run] = {}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 
 from mooring.config import Experiment, Trust
 from mooring.doctor import Case, Diagnosis
@@ -12,14 +13,15 @@ from mooring.record import (
     ClientHistory,
     Environment,
     FusionRecord,
-    Metric,
     RoundRecord,
     RunRecord,
     RunResult,
     positive_label,
 )
+from mooring.reports._accuracies import accuracy_interval
 from mooring.reports._figure import Figure
 from mooring.reports._section import Card, Section, SummaryAnswer, VerdictLine
+from mooring.reports._table import Interval
 from mooring.schema import Tree
 
 SEEDS = ("seed", "partition.seed")
@@ -127,12 +129,21 @@ class SeedGroup:
         return ", ".join(run.seed_text for run in self.runs)
 
     @property
-    def fingerprints(self) -> str:
-        return ", ".join(run.fingerprint for run in self.runs)
+    def results(self) -> tuple[RunResult, ...]:
+        return tuple(run.result for run in self.runs)
 
-    def values(self, metric: Metric) -> list[float]:
-        """A metric of every run, where it is known."""
-        return [value for run in self.runs if (value := metric.of(run.result.metrics)) is not None]
+    @property
+    def accuracies(self) -> list[float]:
+        return [result.accuracy for result in self.results]
+
+    @property
+    def mean_accuracy(self) -> float:
+        return fmean(self.accuracies)
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of its accuracy."""
+        return accuracy_interval(self.accuracies, self.first.result.test_images)
 
 
 @dataclass(frozen=True)
@@ -211,7 +222,7 @@ class Extension:
 NO_EXTENSION = Extension()
 
 
-def looking_for(data: ReportData, positive: str | None) -> ReportData:
+def with_positive(data: ReportData, positive: str | None) -> ReportData:
     """With a class that is looked for; one that no run has is a mistake."""
     positive_label(tuple(dict.fromkeys(name for run in data.members for name in run.classes)), positive)
     return replace(data, positive=positive)

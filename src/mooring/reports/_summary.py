@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from mooring.record import PositiveClass
-from mooring.reports._accuracies import guess, images, looked_at, mean_accuracy, sureness
+from mooring.reports._accuracies import baseline_of, baseline_sentence, describe_test_images, positive_class_of
 from mooring.reports._labels import method_labels, throughout
 from mooring.reports._report_data import ReportData, Run, SeedGroup
 from mooring.reports._section import SummaryAnswer, Tone, VerdictLine
-from mooring.reports._sections.comparison import contests
+from mooring.reports._sections.comparison import contests, verdict
 from mooring.sweep import Best
 from mooring.wording import duration, join_some, percent, percent_range, plural
 
@@ -54,20 +54,18 @@ def divided(run: Run) -> str:
 
 
 def how_good(run: Run, positive: str | None) -> SummaryAnswer:
-    group = SeedGroup(run.label, (run,))
-    sure, chance = sureness(group), guess(run)
-    text = f"{percent(run.result.accuracy)} right on {images(run)}."
+    sure, baseline = SeedGroup(run.label, (run,)).interval, baseline_of(run.result)
+    text = f"{percent(run.result.accuracy)} right on {describe_test_images(run.result)}."
     if sure:
         text += f" The 95 % interval is {percent_range((sure.low, sure.high))} ({sure.over}, Wilson)."
-    if chance:
-        named = f"always saying {chance.label!r}" if chance.label else "guessing"
-        text += f" {named.capitalize()} would reach {percent(chance.share)}."
-    if one := looked_at(run, positive):
+    if baseline:
+        text += f" {baseline.sentence()}"
+    if one := positive_class_of(run.result, positive):
         text += f" {one_class_words(one)}"
     if run.alone is not None:
         fewer = f" (on {run.result.local_test_images})" if run.result.local_test_images else ""
         text += f" The clients by themselves reach {percent(run.alone)} on average{fewer}."
-    better: Tone = "good" if sure and chance and sure.low > chance.share else "open"
+    better: Tone = "good" if sure and baseline and sure.low > baseline.share else "open"
     return SummaryAnswer("How good it is", text, better)
 
 
@@ -158,7 +156,11 @@ def images_text(data: ReportData) -> str:
 def test_images_text(data: ReportData) -> str:
     """What the accuracies are measured on, if no answer about the best experiment says it."""
     first, sets = data.members[0], {(run.dataset, run.result.test_images) for run in data.members}
-    return f" Accuracies on {images(first)}.{guessing(first)}" if not data.one_problem and len(sets) == 1 else ""
+    return (
+        f" Accuracies on {describe_test_images(first.result)}. {baseline_sentence(first.result)}"
+        if not data.one_problem and len(sets) == 1
+        else ""
+    )
 
 
 def changed_alike(data: ReportData) -> Iterator[str]:
@@ -183,34 +185,29 @@ def best_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
         if len(data.lines) > 1:
             yield SummaryAnswer("Which is best", "Not decided: no two experiments are on the same data, divided alike.")
         for only in data.lines if len(data.lines) == 1 else ():
-            text = f"{only.label}: {percent(mean_accuracy(only))} right{how_sure(only)}"
-            yield SummaryAnswer("How good it is", f"{text}, on {images(only.first)}.{guessing(only.first)}")
+            text = f"{only.label}: {percent(only.mean_accuracy)} right{how_sure(only)}"
+            yield SummaryAnswer("How good it is", f"{text}, on {tested(only)}")
         return
-    text = " ".join(map(best_text, found)) if len(found) <= 3 else summed_up(found)
+    text = (
+        " ".join(verdict(contest, lambda group: group.label, with_accuracy) for contest in found)
+        if len(found) <= 3
+        else summed_up(found)
+    )
     tone: Tone = "good" if all(contest.settled for contest in found) else "open"
-    first = found[0].best.first
-    yield SummaryAnswer("Which is best", f"{text} On {images(first)}.{guessing(first)}", tone)
+    yield SummaryAnswer("Which is best", f"{text} On {tested(found[0].best)}", tone)
 
 
-def guessing(run: Run) -> str:
-    chance = guess(run)
-    return f" Guessing would reach {percent(chance.share)}." if chance else ""
+def tested(group: SeedGroup) -> str:
+    result = group.first.result
+    return f"{describe_test_images(result)}. {baseline_sentence(result)}".strip()
 
 
-def best_text(contest: Best[SeedGroup]) -> str:
-    best, (other, gap) = contest.best, contest.nearest
-    lead = f"{best.label} with {percent(mean_accuracy(best))}{how_sure(best)}"
-    if gap.mean is None:
-        return f"No settled winner: {lead} leads, and has no seed in common with {other.label}."
-    if gap.low is None or gap.high is None:
-        return f"No settled winner: {lead} leads, but shares one seed alone with {other.label}."
-    interval_ = f"95 % interval {100 * gap.low:+.1f} to {100 * gap.high:+.1f}, {gap.pairs} pairs of seeds"
-    points = f"{100 * gap.mean:+.1f} points over {other.label} ({interval_})"
-    return f"{lead}: settled, {points}." if contest.settled else f"No settled winner: {lead} leads, {points}."
+def with_accuracy(group: SeedGroup) -> str:
+    return f"{group.label} with {percent(group.mean_accuracy)}{how_sure(group)}"
 
 
 def how_sure(group: SeedGroup) -> str:
-    sure = sureness(group)
+    sure = group.interval
     if sure is None or len(group.runs) == 1:
         return ""
     return f", 95 % interval {percent_range((sure.low, sure.high))} {sure.over}"

@@ -1,7 +1,7 @@
-"""A table: what every format writes, how a number looks to people, and how a table looks to machines."""
+"""Tables of a report: their cells, how people read a cell, and how programs read a table."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import accumulate
@@ -38,7 +38,17 @@ class Quoted:
         return float(self.quoted.replace(",", ""))
 
 
-Cell = str | int | float | Spread | Quoted | None
+@dataclass(frozen=True)
+class Interval:
+    """A 95 % confidence interval, and what it is over: `over 3 seeds`, or over images."""
+
+    low: float
+    high: float
+    over: str = ""
+    signed: bool = False  # of a difference
+
+
+Cell = str | int | float | Spread | Interval | Quoted | None
 
 
 @dataclass(frozen=True)
@@ -76,8 +86,18 @@ class Table:
     folded: bool = False  # a chart says the same
     bold: frozenset[tuple[int, int]] = frozenset()  # (row, column): the best, where that is settled
 
+    @classmethod
+    def from_rows(
+        cls, slug: str, title: str, rows: Iterable[Mapping[str, Cell]], note: str = "", **options: Any
+    ) -> "Table":
+        """Rows that name their columns; a row without a column has an empty cell there."""
+        rows = list(rows)
+        columns = tuple(dict.fromkeys(name for row in rows for name in row))
+        cells = tuple(tuple(row.get(name) for name in columns) for row in rows)
+        return cls(slug, title, columns, cells, note, **options)
+
     def flat(self) -> "Table":
-        """For machines: a column with spreads becomes the mean, its standard deviation and, where rows have it, n."""
+        """For programs: every number of a mean with its deviation, or of an interval, has its own column."""
         parts = [parts_of([row[i] for row in self.rows]) for i in range(len(self.columns))]
         columns = [f"{name} {part}".strip() for name, own in zip(self.columns, parts, strict=True) for part in own]
         rows = [
@@ -90,6 +110,8 @@ class Table:
 
 
 def parts_of(cells: list[Cell]) -> tuple[str, ...]:
+    if any(isinstance(cell, Interval) for cell in cells):
+        return ("low", "high")
     spreads = [cell for cell in cells if isinstance(cell, Spread)]
     if not spreads:
         return ("",)
@@ -100,6 +122,8 @@ def parted(cell: Cell, parts: tuple[str, ...]) -> tuple[Cell, ...]:
     match cell:
         case Spread(mean, std, n):
             return (mean, std, n)[: len(parts)]
+        case Interval(low, high):
+            return low, high
         case Quoted():
             cell = cell.value
     return cell, *[None] * (len(parts) - 1)
@@ -129,6 +153,10 @@ def cell_text(cell: Any) -> str:
         case Spread(mean, std, n):
             around = "" if std is None else f" ± {matching_digits(number(mean), std, number(std))}"
             return f"{number(mean)}{around}{'' if n is None else f' (n = {n})'}"
+        case Interval(low, high, signed=True):
+            return f"{low:+.3f} to {high:+.3f}"
+        case Interval(low, high):
+            return f"{low:.3f}-{high:.3f}"
         case bool():
             return str(cell).lower()
         case int():

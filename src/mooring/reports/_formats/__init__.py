@@ -1,4 +1,4 @@
-"""The formats of a report, in one visible place: each writes to a path and says where."""
+"""The formats of a report; each writes to a path."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +16,21 @@ from mooring.reports._section import Report
 
 @dataclass(frozen=True)
 class Format:
-    """What it is called by default, and who writes it."""
+    """The name of its file or folder, and the function that writes it."""
 
     name: str
     write: Callable[[Report, Path], None]
+
+    @property
+    def comparison(self) -> Path:
+        """Where a comparison is written by default."""
+        return Path(self.name.replace("report", "comparison"))
+
+    def save(self, report: Report, out: Path | str | None, default: Path) -> Path:
+        """Write the report to `out`, or by default to `default`; return the path."""
+        path = default if out is None else Path(out)
+        self.write(report, path)
+        return path
 
 
 FORMATS: dict[str, Format] = {

@@ -1,12 +1,22 @@
-"""How good is the fused predictor, over rounds and at the end?"""
+"""Accuracy of the fused predictor, over rounds and at the end."""
 
-from mooring.record import METRICS, SECONDARY
-from mooring.reports._accuracies import guess, images, looked_at, sureness
+from collections.abc import Iterator
+
+from mooring.record import METRICS
+from mooring.reports._accuracies import baseline_of, describe_test_images, metric_cells, positive_class_of
 from mooring.reports._figure import INK, Bars, Curves, Figure, Line, PlotValues, style
 from mooring.reports._report_data import ReportData, Run, SeedGroup
 from mooring.reports._section import Section
 from mooring.reports._sections.comparison import RULE, against_baseline, contests, pivots, settled_labels
-from mooring.reports._sections.drawing import QUANTILES, client_lines, crowded, in_place, over_seeds, quantile, series
+from mooring.reports._sections.drawing import (
+    QUANTILES,
+    client_lines,
+    crowded,
+    over_seeds,
+    quantile,
+    quantile_caption,
+    series,
+)
 from mooring.reports._table import Spread, Table, average, spread
 
 LOWER = ", ".join(metric.title for metric in METRICS.values() if metric.better == "lower")
@@ -20,9 +30,11 @@ def accuracy(data: ReportData) -> Section:
     if any(len(snapshots(group)) > 1 for group in data.groups):
         figures.append(over_rounds(data))
     if len(data.lines) > 1:
-        figures.append(at_the_end(data))
+        figures.append(final_accuracy_bars(data))
     if len(data.members) == 1:
-        figures += [figure for figure in (of_clients(data.runs[0]), by_site(data.runs[0])) if figure is not None]
+        figures += [
+            figure for figure in (client_accuracy_curves(data.runs[0]), by_site(data.runs[0])) if figure is not None
+        ]
     by_factor = pivots(data)
     figures += [figure for figure, _ in by_factor]
     tables = (results(data), *(table for _, table in by_factor), *against_baseline(data), rounds(data))
@@ -30,7 +42,7 @@ def accuracy(data: ReportData) -> Section:
 
 
 def lead(data: ReportData) -> str:
-    on = dict.fromkeys(images(run) for run in data.runs)
+    on = dict.fromkeys(describe_test_images(run.result) for run in data.runs)
     return f"Of the fused predictor, on {'; '.join(on)}. The last round counts, peaks do not."
 
 
@@ -43,9 +55,9 @@ def over_rounds(data: ReportData) -> Curves:
     if len(data.groups) == 1 and len((beside := alone(data.groups[0])).x) > 1:
         lines.append(beside)
         caption_end += " The dashed line is the mean of the clients alone: fusing should lift the solid line above it."
-    if chance := guess(data.runs[0]):
+    for name, share in baseline_level(data.runs[0]):
         ends = (lines[0].x[0], lines[0].x[-1])
-        lines.append(Line("guessing", ends, (chance.share, chance.share), INK, "dotted"))
+        lines.append(Line(name, ends, (share, share), INK, "dotted"))
     left = [group.label for group in data.groups if group not in courses]
     caption_end += f" Not drawn, since one round alone was kept: {'; '.join(left)}." if left else ""
     caption = f"What a server would get if it fused after each round.{caption_end}"
@@ -82,14 +94,14 @@ def alone(group: SeedGroup) -> Line:
     return Line("clients alone", tuple(known), tuple(known.values()), 0, "dashed")
 
 
-def of_clients(run: Run) -> Curves | None:
+def client_accuracy_curves(run: Run) -> Curves | None:
     """The fused predictor in the colour of text, every client's own model in the client's; None: nothing to draw."""
     lines = client_lines(run, lambda _, row: row.accuracy)
     if not lines or max(len(measured_values(shown.y)) for shown in lines) < 2:
         return None
     fused = {float(row.round): row.accuracy for row in run.result.rounds}
     lines = [Line("fused", tuple(fused), tuple(fused.values()), INK), *map(joined, lines)]
-    caption = f"The fused predictor, and every client's own model, on the same test images.{in_place(run)}"
+    caption = f"The fused predictor, and every client's own model, on the same test images.{quantile_caption(run)}"
     title = "Accuracy of every client"
     return Curves("accuracy-clients", title, caption, "round", "test accuracy", tuple(lines), seeds=(run.seed,))
 
@@ -108,18 +120,17 @@ def joined(shown: Line) -> Line:
 
 def by_site(run: Run) -> Bars | None:
     """The end of every client alone, where there is no course to draw."""
-    if of_clients(run) is not None:
+    if client_accuracy_curves(run) is not None:
         return None
     own = {client.client: client.accuracy for client in run.last.clients if client.accuracy is not None}
     if not own:
         return None
     names, values, colours = tuple(map(run.result.site, own)), tuple(own.values()), tuple(own)
-    caption = "Every client's own model, and the fused predictor, on the same test images; dotted: guessing."
+    caption = "Every client's own model, and the fused predictor, on the same test images; dotted: majority class."
     if crowded(run):
         names, colours = ("lowest", "10 % below", "median client", "90 % below", "highest"), (0,) * len(QUANTILES)
         values = tuple(quantile(tuple(own.values()), share) for share in QUANTILES)
-        caption = f"Quantiles of {len(own)} clients' own models, and the fused predictor; dotted: guessing."
-    chance = guess(run)
+        caption = f"Quantiles of {len(own)} clients' own models, and the fused predictor; dotted: majority class."
     return Bars(
         "accuracy-clients",
         "Accuracy of every client",
@@ -128,17 +139,24 @@ def by_site(run: Run) -> Bars | None:
         (*names, "fused"),
         (series("accuracy", [[value] for value in (*values, run.result.accuracy)], 0),),
         colours=(*colours, INK),
-        level=("guessing", chance.share) if chance else None,
+        level=next(baseline_level(run), None),
     )
 
 
-def at_the_end(data: ReportData) -> Bars:
+def baseline_level(run: Run) -> Iterator[tuple[str, float]]:
+    """The line to compare with, if it is known."""
+    if baseline := baseline_of(run.result):
+        yield "majority class", baseline.share
+
+
+def final_accuracy_bars(data: ReportData) -> Bars:
     labels = tuple(group.label for group in data.lines)
-    values = [group.values(METRICS["accuracy"]) for group in data.lines]
+    values = [group.accuracies for group in data.lines]
     ends = series("accuracy", values, 0)
-    caption = "Final accuracy; the dotted line is guessing. Whether an order is settled, the table says."
+    caption = (
+        "Final accuracy; the dotted line is the majority-class baseline. Whether an order is settled, the table says."
+    )
     caption += over_seeds(values)
-    chance = guess(data.runs[0])
     return Bars(
         "final-accuracy",
         "Accuracy after the last round",
@@ -147,52 +165,41 @@ def at_the_end(data: ReportData) -> Bars:
         labels,
         (ends,),
         colours=tuple(map(data.colour, labels)),
-        level=("guessing", chance.share) if chance else None,
+        level=next(baseline_level(data.runs[0]), None),
     )
 
 
 def results(data: ReportData) -> Table:
-    """One line per group, with its interval, n and seeds; bold where the best is settled."""
+    """One line per experiment, with its interval, n and seeds; bold where the best is settled."""
     found = contests(data)
     won = settled_labels(found)
-    looked = dict.fromkeys(one.label for run in data.members if (one := looked_at(run, data.positive)))
+    looked = dict.fromkeys(one.label for run in data.members if (one := positive_class_of(run.result, data.positive)))
     rows = []
     for group in data.lines:
-        sure, chance = sureness(group), guess(group.first)
+        baseline = baseline_of(group.first.result)
+        areas = [one.auc for result in group.results if (one := positive_class_of(result, data.positive))]
         rows.append(
-            (
-                group.label,
-                spread(group.values(METRICS["accuracy"])),
-                sure.low if sure else None,
-                sure.high if sure else None,
-                chance.share if chance else None,
-                *(spread(group.values(metric)) for metric in SECONDARY.values()),
-                *([spread(areas(group, data.positive))] if looked else []),
-                spread(run.alone for run in group.runs),
-                len(group.runs),
-                group.seeds,
-            )
+            {
+                "experiment": group.label,
+                **metric_cells((result.metrics for result in group.results), group.first.result.test_images),
+                "majority class": baseline.share if baseline else None,
+                **({f"AUC of {', '.join(looked)}": spread(areas)} if looked else {}),
+                "clients alone": spread(run.alone for run in group.runs),
+                "n": len(group.runs),
+                "seeds": group.seeds,
+            }
         )
-    others = [metric.title for metric in SECONDARY.values()]
-    auc = [f"AUC of {', '.join(looked)}"] if looked else []
-    before = ("experiment", "accuracy", "95 % low", "95 % high", "guessing")
-    columns = (*before, *others, *auc, "clients alone", "n", "seeds")
     bold = frozenset((row, 1) for row, group in enumerate(data.lines) if group.label in won)
-    return Table("results", "Results", columns, tuple(rows), note(data, bool(found), len(won)), bold=bold)
-
-
-def areas(group: SeedGroup, positive: str | None) -> list[float | None]:
-    """Under the curve of the class that is looked for, in every run."""
-    return [one.auc for run in group.runs if (one := looked_at(run, positive))]
+    return Table.from_rows("results", "Results", rows, note(data, bool(found), len(won)), bold=bold)
 
 
 def note(data: ReportData, contested: bool, won: int) -> str:
     fewer = {text: None for run in data.runs if (text := run.result.local_test_images)}
-    on = dict.fromkeys(images(run) for run in data.runs)
+    on = dict.fromkeys(describe_test_images(run.result) for run in data.runs)
     text = (
         f"On {'; '.join(on)}; last round; mean ± standard deviation over n seeds. The 95 % interval is over seeds "
-        "(Student's t), and over the test images (Wilson) for a single run or where all seeds are equal. Guessing: "
-        f"always the most frequent class. {BETTER}"
+        "(Student's t), and over the test images (Wilson) for a single run or where all seeds are equal. "
+        f"Majority class: the accuracy of always predicting the most frequent class. {BETTER}"
     )
     text += "".join(f" Clients alone: on {images_}." for images_ in fewer)
     if contested:

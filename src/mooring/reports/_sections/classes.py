@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-from mooring.reports._accuracies import looked_at, sure_of
+from mooring.reports._accuracies import one_class_table
 from mooring.reports._figure import Bars, Heat
-from mooring.reports._report_data import ReportData, Run, SeedGroup, seeds_of
+from mooring.reports._report_data import ReportData, Run, seeds_of
 from mooring.reports._section import Section
 from mooring.reports._sections.drawing import SeedValues, side_by_side
-from mooring.reports._table import Cell, Table, spread
+from mooring.reports._table import Table, spread
 
 
 def classes(data: ReportData) -> Section:
-    tables = one_against_others(data)
+    tables = one_class_table((({"experiment": line.label}, line.results) for line in data.lines), data.positive)
     data = replace(data, members=tuple(run for run in data.runs if run.result.metrics.confusion))
     if not data.runs:
         return Section("classes", "Classes", "")
@@ -42,38 +42,6 @@ def confusion(run: Run) -> Heat:
         "A full column is a class that swallows others."
     )
     return Heat("confusion", "Confusion", caption, "predicted class", "true class", names, names, rows, run.title)
-
-
-def one_against_others(data: ReportData) -> tuple[Table, ...]:
-    """As medicine counts: the class that was named, or the second of two."""
-    rows = tuple(row for group in data.lines if (row := positive_class_cells(group, data.positive)) is not None)
-    if not rows:
-        return ()
-    columns = ("experiment", "class", *rates("sensitivity"), *rates("specificity"), "AUC", "n")
-    note = (
-        "Sensitivity: found where it is; specificity: not claimed where it is not; AUC: the chance that an image of it "
-        "gets a higher share than another. Intervals as for accuracies: Student's t over n seeds, Wilson's for one run "
-        "or equal seeds."
-    )
-    return (Table("one-class", "One class against all others", columns, rows, note),)
-
-
-def rates(name: str) -> tuple[str, ...]:
-    return name, f"{name} 95 % low", f"{name} 95 % high"
-
-
-def positive_class_cells(group: SeedGroup, positive: str | None) -> tuple[Cell, ...] | None:
-    """None: no class of its runs is more than the others."""
-    found = [one for run in group.runs if (one := looked_at(run, positive)) is not None]
-    if not found:
-        return None
-    once = sum(map(sum, group.first.result.metrics.confusion)) == group.first.result.test_images  # and not per client
-    cells: list[Cell] = []
-    for sort in ([one.sensitivity for one in found], [one.specificity for one in found]):
-        shares = [rate.share for rate in sort if rate.share is not None]
-        sure = sure_of(shares, sort[0].n if once else None)
-        cells += [spread(shares), sure.low if sure else None, sure.high if sure else None]
-    return group.label, found[0].label, *cells, spread(one.auc for one in found), len(found)
 
 
 def per_class_table(found: dict[str, SeedValues], names: tuple[str, ...], data: ReportData) -> Table:

@@ -3,15 +3,18 @@ and accuracy by factor, with methods down and values across.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
+from mooring.reports._accuracies import INTERVAL, difference_interval
 from mooring.reports._figure import Bars, Figure
 from mooring.reports._report_data import SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports._sections.drawing import SeedValues, side_by_side
 from mooring.reports._table import Cell, Table, spread
 from mooring.sweep import Best, Entrant, Pair, best_of_each, difference, paired
+from mooring.wording import plural
 
-COLUMNS = ("experiment", "difference", "95 % low", "95 % high", "pairs won", "pairs")
+T = TypeVar("T")
 
 
 def against_baseline(data: ReportData) -> tuple[Table, ...]:
@@ -25,10 +28,10 @@ def against_baseline(data: ReportData) -> tuple[Table, ...]:
         "over pairs, and the 95 % confidence interval of the mean (Student's t; where seeds change nothing, Newcombe's "
         "over the test images; a single pair has none)."
     )
-    return (Table("baseline", f"Against {baselines}", COLUMNS, rows, note),)
+    return (Table.from_rows("baseline", f"Against {baselines}", rows, note),)
 
 
-def compared(data: ReportData, sweep: str, baseline: str) -> Iterator[tuple[Cell, ...]]:
+def compared(data: ReportData, sweep: str, baseline: str) -> Iterator[dict[str, Cell]]:
     members = tuple(member for member in data.members if member.sweep == sweep)
     key, _, value = baseline.partition("=")
     if not any(key in member.factors for member in members):
@@ -40,11 +43,16 @@ def compared(data: ReportData, sweep: str, baseline: str) -> Iterator[tuple[Cell
             yield comparison_row(group, pairs)
 
 
-def comparison_row(group: SeedGroup, pairs: list[Pair]) -> tuple[Cell, ...]:
+def comparison_row(group: SeedGroup, pairs: list[Pair]) -> dict[str, Cell]:
     gap = difference(pairs, group.first.result.test_images)
     differences = [a - b for a, b in pairs]
-    won = sum(value > 0 for value in differences)
-    return group.label, spread(differences), gap.low, gap.high, won, gap.pairs
+    return {
+        "experiment": group.label,
+        "difference": spread(differences),
+        INTERVAL: difference_interval(gap),
+        "pairs won": sum(value > 0 for value in differences),
+        "pairs": gap.pairs,
+    }
 
 
 def pivots(data: ReportData) -> list[tuple[Figure, Table]]:
@@ -117,6 +125,23 @@ def problem(run: Run) -> str:
     """What experiments must share to be compared: the sweep of a study, the data, how they are divided."""
     partition = {key: value for key, value in (run.tree.get("partition") or {}).items() if key != "seed"}
     return json.dumps([run.sweep, run.dataset, run.tree.get("data"), partition], sort_keys=True, default=str)
+
+
+def verdict(found: Best[T], label: Callable[[T], str], leader: Callable[[T], str] | None = None) -> str:
+    """Which is best, and whether that is settled: the 95 % interval of the difference to every other one excludes 0."""
+    other, gap = found.nearest
+    best, other_label = (leader or label)(found.best), label(other)
+    if gap.mean is None:
+        return f"No settled winner: {best} leads, and has no seed in common with {other_label}."
+    points = f"{100 * gap.mean:+.1f} points over {other_label}"
+    if gap.low is None or gap.high is None:
+        return f"No settled winner: {best} leads, {points}, with one seed in common."
+    interval = f"{INTERVAL} {100 * gap.low:+.1f} to {100 * gap.high:+.1f}, {plural(gap.pairs, 'pair')} of seeds"
+    return (
+        f"{best}: settled, {points} ({interval})."
+        if found.settled
+        else (f"No settled winner: {best} leads, {points} ({interval}).")
+    )
 
 
 def settled_labels(found: Iterable[Best[SeedGroup]]) -> set[str]:

@@ -26,7 +26,7 @@ def crowded(run: Run) -> bool:
     return len(drawn(run)) > MOST_CLIENTS
 
 
-def in_place(run: Run) -> str:
+def quantile_caption(run: Run) -> str:
     """A word on what is drawn in the place of many clients."""
     if not crowded(run):
         return ""
@@ -42,7 +42,7 @@ def client_lines(run: Run, value: OfClient, look: Style = "solid", what: str = "
     if crowded(run):
         return quantile_lines(drawn(run), value, look, what)
     lines = [client_line(client, value, look, what) for client in drawn(run)]
-    return [shown for shown in lines if has_values(shown.y)]
+    return [shown for shown in lines if any_known(shown.y)]
 
 
 def client_line(client: ClientHistory, value: OfClient, look: Style = "solid", what: str = "") -> Line:
@@ -85,7 +85,7 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def has_values(values: PlotValues) -> bool:
+def any_known(values: PlotValues) -> bool:
     return any(value is not None for value in values)
 
 

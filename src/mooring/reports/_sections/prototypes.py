@@ -5,7 +5,7 @@ from mooring.record import ClientHistory
 from mooring.reports._figure import Curves, Heat, fitting
 from mooring.reports._report_data import ReportData, Run, seeds_of
 from mooring.reports._section import Section
-from mooring.reports._sections.drawing import client_lines, drawn, in_place
+from mooring.reports._sections.drawing import client_lines, drawn, quantile_caption
 from mooring.reports._table import Table
 
 Norms = dict[int, tuple[float, ...]]  # client -> one per class
@@ -43,7 +43,9 @@ def data_share(run: Run, client: ClientHistory) -> float:
 
 def norms(run: Run) -> Curves:
     lines = tuple(client_lines(run, lambda _, row: mean(row.prototype_norms)))
-    caption = f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{in_place(run)}"
+    caption = (
+        f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{quantile_caption(run)}"
+    )
     return Curves(
         "norms", "Prototype norms", caption, "round", "mean norm", lines, fitting(lines), run.title, (run.seed,)
     )
@@ -57,7 +59,7 @@ def shares(run: Run) -> Curves:
     )
     caption = (
         "Solid: share of the global prototypes; dashed: share of all images. "
-        f"Far apart, a few speak for all.{in_place(run)}"
+        f"Far apart, a few speak for all.{quantile_caption(run)}"
     )
     return Curves(
         "shares",

@@ -10,7 +10,7 @@ from mooring.record import ClientHistory
 from mooring.reports._figure import INK, Curves, Figure, Line, PlotValues, Style, positive, style
 from mooring.reports._report_data import ReportData, Run, SeedGroup, seeds_of
 from mooring.reports._section import Section
-from mooring.reports._sections.drawing import OfClient, client_lines, drawn, has_values, in_place
+from mooring.reports._sections.drawing import OfClient, any_known, client_lines, drawn, quantile_caption
 from mooring.reports._table import Table
 from mooring.weighting import stability_limit
 
@@ -72,7 +72,7 @@ def traces(run: Run) -> Curves:
     lines: list[Line] = []
     for value, look, what in TRACES:
         lines += [
-            shown for captions in client_lines(run, value, look, what) if has_values((shown := logged(captions)).y)
+            shown for captions in client_lines(run, value, look, what) if any_known((shown := on_log_scale(captions)).y)
         ]
     bounds, dates = limits(run), marks(run)
     captions = {
@@ -81,12 +81,12 @@ def traces(run: Run) -> Curves:
         "In the colour of the text: what bounds it.": bounds,
         "A diamond is where the doctor dates a finding.": dates,
     }
-    caption = " ".join(sentence for sentence, is_drawn in captions.items() if is_drawn) + in_place(run)
+    caption = " ".join(sentence for sentence, is_drawn in captions.items() if is_drawn) + quantile_caption(run)
     every = (*lines, *bounds, *dates)
     return Curves("lambda", "Lambda of every client", caption, "round", "lambda", every, "log", run.title, (run.seed,))
 
 
-def logged(shown: Line) -> Line:
+def on_log_scale(shown: Line) -> Line:
     band = None if shown.band is None else (positive(shown.band[0]), positive(shown.band[1]))
     return replace(shown, y=positive(shown.y), band=band)
 
@@ -189,14 +189,14 @@ def losses(data: ReportData) -> Section:
 
 def base(run: Run) -> Curves:
     shown = tuple(client_lines(run, lambda _, row: row.base_loss))
-    caption = f"Mean over the last epoch of each round. It should fall and settle.{in_place(run)}"
+    caption = f"Mean over the last epoch of each round. It should fall and settle.{quantile_caption(run)}"
     return Curves("base-loss", "Base loss L_b", caption, "round", "L_b", shown, of=run.title, seeds=(run.seed,))
 
 
 def align(run: Run) -> Curves:
     lines = client_lines(run, lambda _, row: row.align_loss)
-    shown = tuple(line for line in lines if has_values(positive(line.y)))
-    caption = f"An L_a that falls by orders of magnitude is what makes a learned lambda explode.{in_place(run)}"
+    shown = tuple(line for line in lines if any_known(positive(line.y)))
+    caption = f"An L_a that falls by orders of magnitude is what makes a learned lambda explode.{quantile_caption(run)}"
     return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title, (run.seed,))
 
 
