@@ -1,6 +1,7 @@
 """Accuracy of the fused predictor, over rounds and at the end."""
 
 from collections.abc import Iterator
+from statistics import fmean
 
 from mooring.record import METRICS
 from mooring.reports._accuracies import baseline_of, describe_test_images, metric_cells, positive_class_of
@@ -10,6 +11,7 @@ from mooring.reports._section import Section
 from mooring.reports._sections.comparison import RULE, against_baseline, contests, pivots, settled_labels
 from mooring.reports._sections.drawing import (
     QUANTILES,
+    by_round,
     client_lines,
     crowded,
     over_seeds,
@@ -17,7 +19,7 @@ from mooring.reports._sections.drawing import (
     quantile_caption,
     series,
 )
-from mooring.reports._table import Spread, Table, average, spread
+from mooring.reports._table import Spread, Table, spread
 
 LOWER = ", ".join(metric.title for metric in METRICS.values() if metric.better == "lower")
 BETTER = f"Higher is better, except for {LOWER}." if LOWER else "Higher is better."
@@ -66,11 +68,7 @@ def over_rounds(data: ReportData) -> Curves:
 
 def snapshots(group: SeedGroup) -> dict[int, list[float]]:
     """round -> the accuracy of every seed that kept it"""
-    found: dict[int, list[float]] = {}
-    for run in group.runs:
-        for row in run.result.rounds:
-            found.setdefault(row.round, []).append(row.accuracy)
-    return dict(sorted(found.items()))
+    return by_round((row.round, row.accuracy) for result in group.results for row in result.rounds)
 
 
 def accuracy_line(group: SeedGroup, index: int) -> Line:
@@ -85,13 +83,9 @@ def accuracy_line(group: SeedGroup, index: int) -> Line:
 
 def alone(group: SeedGroup) -> Line:
     """Mean accuracy of the clients' own models, over clients and seeds."""
-    at: dict[int, list[float | None]] = {}
-    for run in group.runs:
-        for row in run.result.rounds:
-            at.setdefault(row.round, []).extend(client.accuracy for client in row.clients)
-    means = {float(round_): average(at[round_]) for round_ in sorted(at)}
-    known = {round_: mean for round_, mean in means.items() if mean is not None}  # evaluate.clients says which
-    return Line("clients alone", tuple(known), tuple(known.values()), 0, "dashed")
+    rows = [row for result in group.results for row in result.rounds]
+    at = by_round((row.round, client.accuracy) for row in rows for client in row.clients)
+    return Line("clients alone", tuple(map(float, at)), tuple(map(fmean, at.values())), 0, "dashed")
 
 
 def client_accuracy_curves(run: Run) -> Curves | None:
@@ -208,10 +202,9 @@ def note(data: ReportData, contested: bool, won: int) -> str:
 
 
 def rounds(data: ReportData) -> Table:
-    rows = [
-        (group.label, at, spread(values), len(values))
+    rows = (
+        {"experiment": group.label, "round": at, "accuracy": spread(values), "n": len(values)}
         for group in data.groups
         for at, values in snapshots(group).items()
-    ]
-    columns = ("experiment", "round", "accuracy", "n")
-    return Table("accuracy-rounds", "Accuracy by round", columns, tuple(rows), folded=True)
+    )
+    return Table.from_rows("accuracy-rounds", "Accuracy by round", rows, folded=True)

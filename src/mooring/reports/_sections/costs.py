@@ -14,18 +14,6 @@ from mooring.uploads import Moments
 
 BACKWARD = 3  # forward and backward together, in forwards
 FEW = 3  # experiments whose costs are read at once
-COLUMNS = (
-    "experiment",
-    "client seconds",
-    "slowest client (s)",
-    "client FLOPs",
-    "upload bytes",
-    "download bytes",
-    "server seconds",
-    "inference x",
-    "inference FLOPs",
-    "n",
-)
 NOTE = (
     "Sums over all clients, means over n seeds; seconds by the clock of the machine. FLOPs are counted on the model, "
     "for one image, times images, views, epochs and rounds; backward is taken as twice forward, losses and "
@@ -41,22 +29,22 @@ def costs(data: ReportData) -> Section:
     if not groups:
         return Section("costs", "Costs", "")
     rows = [
-        (
-            group.label,
-            average(sum(run.seconds.values()) if run.seconds else None for run in group.runs),
-            average(max(run.seconds.values(), default=None) for run in group.runs),
-            flops(group, client_flops),
-            int_if_whole(average(run.upload_bytes for run in group.runs)),
-            round(average(download_bytes(run) for run in group.runs) or 0),
-            average(run.last.server_seconds for run in group.runs),
-            int_if_whole(average(passes(run) for run in group.runs)),
-            flops(group, inference_flops),
-            len(group.runs),
-        )
+        {
+            "experiment": group.label,
+            "client seconds": average(sum(run.seconds.values()) if run.seconds else None for run in group.runs),
+            "slowest client (s)": average(max(run.seconds.values(), default=None) for run in group.runs),
+            "client FLOPs": flops(group, client_flops),
+            "upload bytes": int_if_whole(average(run.upload_bytes for run in group.runs)),
+            "download bytes": round(average(download_bytes(run) for run in group.runs) or 0),
+            "server seconds": average(run.last.server_seconds for run in group.runs),
+            "inference x": int_if_whole(average(passes(run) for run in group.runs)),
+            "inference FLOPs": flops(group, inference_flops),
+            "n": len(group.runs),
+        }
         for group in groups
     ]
     lead = "One upload per client; what fusing saves in training it may ask back at every prediction."
-    table = Table("costs", "Costs", COLUMNS, tuple(rows), NOTE, folded=len(rows) > FEW)
+    table = Table.from_rows("costs", "Costs", rows, NOTE, folded=len(rows) > FEW)
     return Section("costs", "Costs", lead, tables=(table,))
 
 

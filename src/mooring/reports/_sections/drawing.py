@@ -3,13 +3,15 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
+from typing import TypeVar
 
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
-from mooring.reports._figure import Bars, Figure, Heat, Line, PlotValues, Series, Style, lying
+from mooring.reports._figure import AxisScale, Bars, Curves, Figure, Heat, Line, PlotValues, Series, Style, lying
 from mooring.reports._report_data import MOST_CLIENTS, Run
 from mooring.reports._table import average, spread
 
+T = TypeVar("T")
 MOST_SERIES = 3
 QUANTILES = (0.0, 0.1, 0.5, 0.9, 1.0)
 OfClient = Callable[[ClientHistory, ClientRecord], float | None]  # a value of a client in a round
@@ -60,21 +62,35 @@ def client_line(client: ClientHistory, value: OfClient, look: Style = "solid", w
 
 def quantile_lines(clients: Sequence[ClientHistory], value: OfClient, look: Style, what: str) -> list[Line]:
     """The median within 80 % of all, and the ends; of a second value the median alone."""
-    at: dict[int, list[float]] = {}
-    for client in clients:
-        for row in client.rounds:
-            if (number := value(client, row)) is not None and isfinite(number):
-                at.setdefault(row.round, []).append(number)
+    known = ((row.round, value(client, row)) for client in clients for row in client.rounds)
+    at = by_round((round_, number) for round_, number in known if number is None or isfinite(number))
     if not at:
         return []
-    rounds = tuple(float(round_) for round_ in sorted(at))
-    lowest, low, middle, high, highest = (tuple(quantile(at[int(r)], share) for r in rounds) for share in QUANTILES)
+    rounds = tuple(map(float, at))
+    lowest, low, middle, high, highest = (tuple(quantile(ys, share) for ys in at.values()) for share in QUANTILES)
     if what:
         return [Line(f"{what}, median", rounds, middle, 1, look)]
     return [
         Line("median client", rounds, middle, 0, look, (low, high)),
         *(Line(name, rounds, end, 0, "dotted") for name, end in (("lowest", lowest), ("highest", highest))),
     ]
+
+
+def by_round(values: Iterable[tuple[int, T | None]]) -> dict[int, list[T]]:
+    """round -> its known values, in the order of rounds"""
+    found: dict[int, list[T]] = {}
+    for round_, value in values:
+        if value is not None:
+            found.setdefault(round_, []).append(value)
+    return dict(sorted(found.items()))
+
+
+def run_curves(
+    run: Run, slug: str, title: str, caption: str, y_title: str, lines: Iterable[Line], scale: AxisScale = "linear"
+) -> Curves:
+    """Lines over the rounds of one run."""
+    caption = f"{caption}{quantile_caption(run)}"
+    return Curves(slug, title, caption, "round", y_title, tuple(lines), scale, run.title, (run.seed,))
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -1,25 +1,15 @@
 """The same uploads under other fusion rules."""
 
-from mooring.record import METRICS, FusionRecord
+from mooring.record import FusionRecord
+from mooring.reports._accuracies import metric_cells
 from mooring.reports._figure import Bars, Figure
 from mooring.reports._report_data import ReportData, Run, SeedGroup
 from mooring.reports._section import Section
 from mooring.reports._sections.drawing import side_by_side
-from mooring.reports._table import Cell, Table, average, spread
+from mooring.reports._table import Cell, Table, average
 from mooring.schema import to_tree
 
 FusionLabel = tuple[str, str]  # name, which clients
-COLUMNS = (
-    "experiment",
-    "fusion",
-    "track",
-    "clients",
-    *(metric.title for metric in METRICS.values()),
-    "upload bytes",
-    "server seconds",
-    "passes",
-    "n",
-)
 
 
 def fusions(data: ReportData) -> Section:
@@ -28,8 +18,8 @@ def fusions(data: ReportData) -> Section:
         return Section("fusions", "Fusions", "")
     lead = "How the server fuses is a choice of its own; nothing was trained again for these."
     note = "(own) is the rule of the run itself. Passes: encoders that one prediction goes through."
-    rows = tuple(row for group in groups for row in fusion_rows(group))
-    table = Table("fusions", "Fusions of the same uploads", COLUMNS, rows, note, folded=True)
+    rows = (row for group in groups for row in fusion_rows(group))
+    table = Table.from_rows("fusions", "Fusions of the same uploads", rows, note, folded=True)
     colours = {group.label: data.colour(group.label) for group in groups}
     return Section("fusions", "Fusions", lead, (figure(groups, colours),), (table,))
 
@@ -79,19 +69,19 @@ def who(run: Run, row: FusionRecord) -> str:
     return "all" if row.clients == delivered else ", ".join(map(str, row.clients))
 
 
-def fusion_rows(group: SeedGroup) -> list[tuple[Cell, ...]]:
+def fusion_rows(group: SeedGroup) -> list[dict[str, Cell]]:
     return [
-        (
-            group.label,
-            rule,
-            rows[0].track,
-            clients,
-            *(spread(metric.of(row.metrics) for row in rows) for metric in METRICS.values()),
-            round(average(row.upload_bytes for row in rows) or 0),
-            average(row.server_seconds for row in rows),
-            round(average(row.passes for row in rows) or 0),
-            len(rows),
-        )
+        {
+            "experiment": group.label,
+            "fusion": rule,
+            "track": rows[0].track,
+            "clients": clients,
+            **metric_cells((row.metrics for row in rows), group.first.result.test_images),
+            "upload bytes": round(average(row.upload_bytes for row in rows) or 0),
+            "server seconds": average(row.server_seconds for row in rows),
+            "passes": round(average(row.passes for row in rows) or 0),
+            "n": len(rows),
+        }
         for (rule, clients), rows in rules(group).items()
     ]
 

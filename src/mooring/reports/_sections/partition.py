@@ -5,7 +5,7 @@ from dataclasses import replace
 from mooring.reports._figure import Heat
 from mooring.reports._report_data import ReportData, Run, seeds_of
 from mooring.reports._section import Section
-from mooring.reports._table import Table
+from mooring.reports._table import Cell, Table
 
 
 def partition(data: ReportData) -> Section:
@@ -45,36 +45,24 @@ def overview(data: ReportData) -> Table:
     found: dict[str | None, list[Run]] = {}
     for run in data.runs:
         found.setdefault(run.result.partition.sha256, []).append(run)
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for digest, runs in found.items():
         partition = runs[0].result.partition
         rows.append(
-            (
-                str(digest)[:8],
-                kind(runs[0]),
-                runs[0].result.seeds.split,
-                partition.clients,
-                partition.samples,
-                sum(partition.normalised_entropy) / max(len(partition.normalised_entropy), 1),
-                partition.size_variation,
-                partition.overlap,
-                partition.coverage,
-                len(runs),
-            )
+            {
+                "partition": str(digest)[:8],
+                "kind": kind(runs[0]),
+                "split seed": runs[0].result.seeds.split,
+                "clients": partition.clients,
+                "images": partition.samples,
+                "mean entropy / log2 C": sum(partition.normalised_entropy) / max(len(partition.normalised_entropy), 1),
+                "size variation": partition.size_variation,
+                "overlap": partition.overlap,
+                "coverage": partition.coverage,
+                "runs": len(runs),
+            }
         )
-    columns = (
-        "partition",
-        "kind",
-        "split seed",
-        "clients",
-        "images",
-        "mean entropy / log2 C",
-        "size variation",
-        "overlap",
-        "coverage",
-        "runs",
-    )
-    return Table("partitions", "Partitions", columns, tuple(rows), folded=True)
+    return Table.from_rows("partitions", "Partitions", rows, folded=True)
 
 
 def kind(run: Run) -> str:

@@ -5,8 +5,8 @@ from mooring.record import ClientHistory
 from mooring.reports._figure import Curves, Heat, fitting
 from mooring.reports._report_data import ReportData, Run, seeds_of
 from mooring.reports._section import Section
-from mooring.reports._sections.drawing import client_lines, drawn, quantile_caption
-from mooring.reports._table import Table
+from mooring.reports._sections.drawing import client_lines, drawn, run_curves
+from mooring.reports._table import Cell, Table
 
 Norms = dict[int, tuple[float, ...]]  # client -> one per class
 
@@ -43,12 +43,8 @@ def data_share(run: Run, client: ClientHistory) -> float:
 
 def norms(run: Run) -> Curves:
     lines = tuple(client_lines(run, lambda _, row: mean(row.prototype_norms)))
-    caption = (
-        f"Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there.{quantile_caption(run)}"
-    )
-    return Curves(
-        "norms", "Prototype norms", caption, "round", "mean norm", lines, fitting(lines), run.title, (run.seed,)
-    )
+    caption = "Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there."
+    return run_curves(run, "norms", "Prototype norms", caption, "mean norm", lines, fitting(lines))
 
 
 def shares(run: Run) -> Curves:
@@ -58,19 +54,10 @@ def shares(run: Run) -> Curves:
         *client_lines(run, lambda client, _: data_share(run, client), "dashed", "share of images"),
     )
     caption = (
-        "Solid: share of the global prototypes; dashed: share of all images. "
-        f"Far apart, a few speak for all.{quantile_caption(run)}"
+        "Solid: share of the global prototypes; dashed: share of all images. If they differ much, a few clients "
+        "dominate the global prototypes."
     )
-    return Curves(
-        "shares",
-        "Share of the global prototypes",
-        caption,
-        "round",
-        "share",
-        lines,
-        of=run.title,
-        seeds=(run.seed,),
-    )
+    return run_curves(run, "shares", "Share of the global prototypes", caption, "share", lines)
 
 
 def by_class(run: Run) -> Heat:
@@ -93,19 +80,23 @@ def by_class(run: Run) -> Heat:
 
 
 def norm_table(runs: list[Run]) -> Table:
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for run in runs:
         last = list(norms_by_round(run).values())[-1]
-        spoken = overall(last)
+        share = overall(last)
         rows += [
-            (run.title, p.site, mean(last.get(p.client)), spoken.get(p.client), data_share(run, p))
-            for p in run.clients
-            if p.client in last
+            {
+                "run": run.title,
+                "client": client.site,
+                "mean norm": mean(last[client.client]),
+                "share of prototypes": share.get(client.client),
+                "share of images": data_share(run, client),
+            }
+            for client in run.clients
+            if client.client in last
         ]
-    columns = ("run", "client", "mean norm", "share of prototypes", "share of images")
-    return Table(
-        "prototypes", "Prototypes after the last round", columns, tuple(rows), seeds=seeds_of(runs), folded=True
-    )
+    title = "Prototypes after the last round"
+    return Table.from_rows("prototypes", title, rows, seeds=seeds_of(runs), folded=True)
 
 
 def mean(values: tuple[float, ...] | None) -> float | None:

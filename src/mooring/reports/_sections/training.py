@@ -1,5 +1,6 @@
 """Training: lambda of every client, its equilibrium and its bounds, and the two losses that lambda balances."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import isfinite
 from statistics import median
@@ -10,7 +11,7 @@ from mooring.record import ClientHistory
 from mooring.reports._figure import INK, Curves, Figure, Line, PlotValues, Style, positive, style
 from mooring.reports._report_data import ReportData, Run, SeedGroup, seeds_of
 from mooring.reports._section import Section
-from mooring.reports._sections.drawing import OfClient, any_known, client_lines, drawn, quantile_caption
+from mooring.reports._sections.drawing import OfClient, any_known, by_round, client_lines, drawn, run_curves
 from mooring.reports._table import Table
 from mooring.weighting import stability_limit
 
@@ -52,14 +53,9 @@ def by_group(groups: list[tuple[int, SeedGroup]]) -> Curves:
     """The median over clients and seeds, within the range of all of them."""
     lines = []
     for i, group in groups:
-        at: dict[int, list[float]] = {}
-        for row in [row for run in group.runs for row in rows_of(run)]:
-            if row.lambda_felt:
-                at.setdefault(row.round, []).append(row.lambda_felt)
-        rounds = sorted(at)
-        middle = tuple(median(at[r]) for r in rounds)
-        band = (tuple(min(at[r]) for r in rounds), tuple(max(at[r]) for r in rounds))
-        lines.append(Line(group.label, tuple(map(float, rounds)), middle, i, style(i), band))
+        at = by_round((row.round, row.lambda_felt or None) for run in group.runs for row in rows_of(run))
+        middle, band = tuple(map(median, at.values())), (tuple(map(min, at.values())), tuple(map(max, at.values())))
+        lines.append(Line(group.label, tuple(map(float, at)), middle, i, style(i), band))
     caption = (
         "Median felt lambda over clients and seeds; the band spans all of them. "
         "A band that widens upwards is a client running away."
@@ -81,9 +77,8 @@ def traces(run: Run) -> Curves:
         "In the colour of the text: what bounds it.": bounds,
         "A diamond is where the doctor dates a finding.": dates,
     }
-    caption = " ".join(sentence for sentence, is_drawn in captions.items() if is_drawn) + quantile_caption(run)
-    every = (*lines, *bounds, *dates)
-    return Curves("lambda", "Lambda of every client", caption, "round", "lambda", every, "log", run.title, (run.seed,))
+    caption = " ".join(sentence for sentence, is_drawn in captions.items() if is_drawn)
+    return run_curves(run, "lambda", "Lambda of every client", caption, "lambda", (*lines, *bounds, *dates), "log")
 
 
 def on_log_scale(shown: Line) -> Line:
@@ -96,15 +91,10 @@ def limits(run: Run) -> list[Line]:
     setting, clients = run.case.setting, drawn(run)
     rounds = tuple(sorted({float(row.round) for row in rows_of(run)}))
     found = []
-    caps = [cap for cap in (cap_of(client, run) for client in clients) if cap is not None]
+    caps = by_round(cap for client in clients for cap in caps_of(client, run))
     if caps:
-        at: dict[float, list[float]] = {}
-        for cap in caps:
-            for round_, value in cap.items():
-                at.setdefault(round_, []).append(value)
-        found.append(
-            Line("cap of the guard", tuple(sorted(at)), tuple(median(at[r]) for r in sorted(at)), INK, "dotted")
-        )
+        middle = tuple(map(median, caps.values()))
+        found.append(Line("cap of the guard", tuple(map(float, caps)), middle, INK, "dotted"))
     if setting.mean_squared and setting.lr and setting.momentum is not None and setting.classes and setting.dimension:
         limit = stability_limit(setting.lr, setting.momentum, setting.classes, setting.dimension)
         if max((row.lambda_felt or 0 for row in rows_of(run)), default=0) > limit / 100:
@@ -124,16 +114,15 @@ def weight_at(run: Run, round_: float) -> float:
     return median(weights) if weights else 1.0
 
 
-def cap_of(client: ClientHistory, run: Run) -> dict[float, float] | None:
-    """round -> the felt lambda at which the guard of this client binds"""
+def caps_of(client: ClientHistory, run: Run) -> Iterator[tuple[int, float]]:
+    """(round, the effective lambda at which the guard of this client binds)"""
     outlook = outlook_of(client, run.case.setting)
     if outlook is None or outlook.cap is None:
-        return None
-    caps = {
-        float(row.round): outlook.cap(row.base_loss or 0.0, progress_of(client, row, run.case.setting))
-        for row in client.rounds
-    }
-    return {at: cap for at, cap in caps.items() if isfinite(cap) and cap > 0} or None
+        return
+    for row in client.rounds:
+        cap = outlook.cap(row.base_loss or 0.0, progress_of(client, row, run.case.setting))
+        if isfinite(cap) and cap > 0:
+            yield row.round, cap
 
 
 def marks(run: Run) -> list[Line]:
@@ -153,31 +142,21 @@ def marks(run: Run) -> list[Line]:
 
 def lambda_table(runs: list[Run]) -> Table:
     """Every client of the runs that are drawn."""
-    rows = [
-        (
-            titled(run),
-            client.site,
-            client.rounds[0].lambda_felt,
-            client.rounds[-1].lambda_felt,
-            client.rounds[-1].lambda_star,
-            max((row.lambda_raw for row in client.rounds if row.lambda_raw is not None), default=None),
-            run.diagnosis.distances.get(client.client),
-        )
+    rows = (
+        {
+            "run": titled(run),
+            "client": client.site,
+            "first felt": client.rounds[0].lambda_felt,
+            "last felt": client.rounds[-1].lambda_felt,
+            "last lambda*": client.rounds[-1].lambda_star,
+            "largest raw": max((row.lambda_raw for row in client.rounds if row.lambda_raw is not None), default=None),
+            "median |log(lambda/lambda*)|": run.diagnosis.distances.get(client.client),
+        }
         for run in runs
-        for client in run.clients
-        if client.rounds
-    ]
-    columns = (
-        "run",
-        "client",
-        "first felt",
-        "last felt",
-        "last lambda*",
-        "largest raw",
-        "median |log(lambda/lambda*)|",
+        for client in drawn(run)
     )
     note = "Felt: what the weights were pulled with; raw: the rule before any fading."
-    return Table("lambda", "Lambda by client", columns, tuple(rows), note, seeds_of(runs), folded=True)
+    return Table.from_rows("lambda", "Lambda by client", rows, note, seeds=seeds_of(runs), folded=True)
 
 
 def losses(data: ReportData) -> Section:
@@ -188,36 +167,26 @@ def losses(data: ReportData) -> Section:
 
 
 def base(run: Run) -> Curves:
-    shown = tuple(client_lines(run, lambda _, row: row.base_loss))
-    caption = f"Mean over the last epoch of each round. It should fall and settle.{quantile_caption(run)}"
-    return Curves("base-loss", "Base loss L_b", caption, "round", "L_b", shown, of=run.title, seeds=(run.seed,))
+    caption = "Mean over the last epoch of each round. It should fall and settle."
+    lines = client_lines(run, lambda _, row: row.base_loss)
+    return run_curves(run, "base-loss", "Base loss L_b", caption, "L_b", lines)
 
 
 def align(run: Run) -> Curves:
-    lines = client_lines(run, lambda _, row: row.align_loss)
-    shown = tuple(line for line in lines if any_known(positive(line.y)))
-    caption = f"An L_a that falls by orders of magnitude is what makes a learned lambda explode.{quantile_caption(run)}"
-    return Curves("align-loss", "Alignment loss L_a", caption, "round", "L_a", shown, "log", run.title, (run.seed,))
+    lines = (line for line in client_lines(run, lambda _, row: row.align_loss) if any_known(positive(line.y)))
+    caption = "An L_a that falls by orders of magnitude is what makes a learned lambda explode."
+    return run_curves(run, "align-loss", "Alignment loss L_a", caption, "L_a", lines, "log")
 
 
 def loss_table(data: ReportData) -> Table:
     """The end of every client that is drawn: L_b, its parts, L_a."""
-    last = [client.rounds[-1] for run in data.shown for client in run.clients if client.rounds]
-    parts = list(dict.fromkeys(name for row in last for name in row.terms))
-    rows = [
-        (
-            run.title,
-            client.site,
-            client.rounds[-1].base_loss,
-            *(client.rounds[-1].terms.get(name) for name in parts),
-            client.rounds[-1].align_loss,
-        )
+    rows = (
+        {"run": run.title, "client": client.site, "L_b": last.base_loss, **last.terms, "L_a": last.align_loss}
         for run in data.shown
-        for client in run.clients
-        if client.rounds and client.rounds[-1].base_loss is not None  # or it trains nothing
-    ]
-    columns = ("run", "client", "L_b", *parts, "L_a")
-    return Table("losses", "Losses at the end", columns, tuple(rows), seeds=seeds_of(data.shown), folded=True)
+        for client in drawn(run)
+        if (last := client.rounds[-1]).base_loss is not None  # or it trains nothing
+    )
+    return Table.from_rows("losses", "Losses at the end", rows, seeds=seeds_of(data.shown), folded=True)
 
 
 def training(data: ReportData) -> Section:
