@@ -6,7 +6,7 @@ import re
 import pytest
 
 from mooring import load, run
-from mooring.cli.live import Silent
+from mooring.cli.live import Display
 from mooring.cli.progress import RunProgress, TrainingProgress, resumed
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, RunResumed
 from mooring.execution._clock import Clock
@@ -108,7 +108,7 @@ def test_records_advance_the_bar_where_an_engine_tells_nothing_before_a_client_h
 def test_clients_that_train_nothing_advance_the_bar(tmp_path):
     settings = ["method=afl", "data.limit=100", "partition.clients=2", "engine.workers=1", f"out={tmp_path / 'run'}"]
     (experiment,) = load(overrides=settings)
-    progress = RunProgress(experiment, Silent())
+    progress = RunProgress(experiment, Display())
     run(experiment, progress)
     assert (progress.trained.done, progress.trained.ended) == (2, 2)
     assert progress.run.complete

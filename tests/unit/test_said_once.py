@@ -8,9 +8,9 @@ import pytest
 
 import mooring
 from mooring.cli.arguments import FAILED, INTERRUPTED
-from mooring.cli.study_tables import COLOURS
 from mooring.notes._study_record import ANSWERS
 from mooring.notes._study_report import TONES
+from mooring.reports import TONE_COLOURS
 
 HOME = Path(mooring.__file__).parent
 
@@ -40,4 +40,5 @@ def test_exit_codes_are_written_once():
 
 
 def test_every_verdict_has_a_tone_and_a_colour():
-    assert set(TONES) == set(COLOURS) == set(ANSWERS)
+    assert set(TONES) == set(ANSWERS)
+    assert set(TONES.values()) == set(TONE_COLOURS)

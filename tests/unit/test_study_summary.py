@@ -6,7 +6,7 @@ from statistics import fmean, stdev
 import pytest
 from study_records import records, run_of, study_of
 
-from mooring.cli.study_tables import WIDTH, summary
+from mooring.cli.study import WIDTH, show_summary
 from mooring.errors import ConfigError
 from mooring.notes._evidence import Evidence
 from mooring.notes._page import markdown_cell as cell
@@ -55,7 +55,7 @@ def exploded():
 
 
 def shown(told, capsys):
-    summary(told)
+    show_summary(told)
     return capsys.readouterr().out.splitlines()
 
 

@@ -1,7 +1,6 @@
 """`mooring fuse RUN`: other fusions over the uploads of a finished run, in seconds."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -52,74 +51,66 @@ def fuse(  # noqa: PLR0913, PLR0917
         raise ConfigError([f"{run}: is a file, not the folder of a run; fuse files with: {files_command()}"])
     if include_encoder and out is None:
         raise ConfigError(["--include-encoder: is for a model; add --out"])
-    kept: EncoderKept = "included" if include_encoder else "named"
-    fuse_run(OfRun(run, settings or [], fusion, clients, without, at_round, trust_code, out, kept, json))
-
-
-def is_file(word: str) -> bool:
-    """A run is a folder; anything else that is there, or is called like a file of Mooring, is not."""
-    path = Path(word)
-    return not path.is_dir() and (path.is_file() or path.suffix == ".mooring")
-
-
-@dataclass(frozen=True)
-class OfRun:
-    """What is asked of a finished run."""
-
-    run: str
-    settings: list[str]
-    fusion: str
-    clients: str | None
-    without: str | None
-    at_round: int | None
-    trust_code: bool
-    out: Path | None  # where the predictor is kept
-    in_model: "EncoderKept"  # what becomes of its encoder there
-    json: bool
-
-
-def fuse_run(asked: OfRun) -> None:
-    """Fuse the uploads of a run by other rules: nothing is trained again."""
     from mooring.cli.live import getting_ready
 
     with getting_ready():
         from mooring.config import load_fusions
 
-    of_data = [word for word in asked.settings if word.startswith(("data.", "partition."))]
-    rules = load_fusions(asked.fusion, [word for word in asked.settings if word not in of_data])
-    if asked.out is not None and len(rules) != 1:
-        raise ConfigError([f"--out {asked.out}: is the model of one rule; name it with --fusion"])
+    of_data = [word for word in settings or [] if word.startswith(("data.", "partition."))]
+    rules = load_fusions(fusion, [word for word in settings or [] if word not in of_data])
+    if out is not None and len(rules) != 1:
+        raise ConfigError([f"--out {out}: is the model of one rule; name it with --fusion"])
     from mooring.cli.sweep_progress import fusion_progress
     from mooring.execution import FinishedRun
 
-    rules = slow_last(rules) if asked.fusion == ALL else rules
+    kept: EncoderKept = "included" if include_encoder else "named"
+    rules = slow_last(rules) if fusion == ALL else rules
     rows: list[FusionRecord] = []
     skipped: list[str] = []
-    with fusion_progress(len(rules), silent=asked.json) as emit:
-        finished = FinishedRun.open(
-            Path(asked.run), emit, of_data, trusted(asked.trust_code, [asked.fusion, *asked.settings])
-        )
-        at = finished.chosen_round(asked.at_round)
+    interrupted = False
+    with fusion_progress(len(rules), silent=json) as emit:
+        finished = FinishedRun.open(Path(run), emit, of_data, trusted(trust_code, [fusion, *(settings or [])]))
+        at = finished.chosen_round(at_round)
         delivered = sorted(finished.result.delivered(at))
-        uploads = finished.uploads(at, taking_part(delivered, asked.clients, asked.without))
-        interrupted = False
+        uploads = finished.uploads(at, taking_part(delivered, clients, without))
         try:
             for rule in rules:
                 emit.begin(rule.kind, trains(rule))
                 try:
-                    rows.append(finished.fuse(rule, uploads, asked.out, asked.in_model))
+                    rows.append(finished.fuse(rule, uploads, out, kept))
                     emit.end(rows[-1])
                 except FusionError as error:
-                    if asked.fusion != ALL:
+                    if fusion != ALL:
                         raise
                     skipped.append(str(error))
                     emit.skip(error.problem)
         except KeyboardInterrupt:
             interrupted = True
-    show_fusions(asked, rows, skipped, delivered, finished.result)
+    if json:
+        print_json(rows[0] if len(rows) == 1 else rows)
+    else:
+        show_fusions(rows, len(delivered), finished.result)
+        written = [f"kept in: {run}/fusions", *([] if out is None else [f"model: {out}"])]
+        for line in written if rows else ():
+            say(line)
+        for reason in skipped:
+            say(f"left out: {reason}", err=True)
     if interrupted:
-        kept = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{asked.run}/fusions')}"
-        raise Interruption("interrupted", kept)
+        done = f"{len(rows)} of {len(rules)} rules are fused, and kept in {quote(f'{run}/fusions')}"
+        raise Interruption("interrupted", done)
+
+
+def show_fusions(rows: "list[FusionRecord]", delivered: int, trained: "Result") -> None:
+    from mooring.cli.screen import Screen
+    from mooring.reports import fusion_tables, show_tables
+
+    show_tables(fusion_tables(rows, delivered, trained), Screen())
+
+
+def is_file(word: str) -> bool:
+    """A run is a folder; any other file, or a name with the suffix of a Mooring file, is not."""
+    path = Path(word)
+    return not path.is_dir() and (path.is_file() or path.suffix == ".mooring")
 
 
 def trains(rule: "Fusion") -> bool:
@@ -132,25 +123,6 @@ def trains(rule: "Fusion") -> bool:
 def slow_last(rules: "Sequence[Fusion]") -> "list[Fusion]":
     """Rules that train at the server come last; all others keep their order."""
     return sorted(rules, key=trains)
-
-
-def show_fusions(
-    asked: OfRun, rows: "list[FusionRecord]", skipped: list[str], delivered: "list[int]", trained: "Result"
-) -> None:
-    """The table of what was fused, or the same as JSON."""
-    if asked.json:
-        print_json(rows[0] if len(rows) == 1 else rows)
-    else:
-        from mooring.cli.screen import Screen
-        from mooring.reports import fusion_tables, show_tables
-
-        show_tables(fusion_tables(rows, len(delivered), trained), Screen())
-        if rows:
-            say(f"kept in: {asked.run}/fusions")
-        if asked.out is not None and rows:
-            say(f"model: {asked.out}")
-        for reason in skipped:
-            say(f"left out: {reason}", err=True)
 
 
 def taking_part(delivered: list[int], clients: str | None, without: str | None) -> list[int]:

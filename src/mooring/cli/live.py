@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Timer
 from time import monotonic
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from mooring.cli.arguments import say
 from mooring.wording import clock, duration
@@ -56,10 +56,11 @@ class Row:
         self.total, self.done, self.before, self.since = total, done, done, monotonic()
 
 
-class Display(Protocol):
-    """What a command shows on standard error while it works."""
+class Display:
+    """What a command shows on standard error while it works; this one shows nothing (`--quiet` and `--json`)."""
 
-    def add(self, row: Row) -> Row: ...
+    def add(self, row: Row) -> Row:
+        return row
 
     def remove(self, row: Row) -> None: ...
 
@@ -77,7 +78,7 @@ class Display(Protocol):
 def live(silent: bool = False, transient: bool = False) -> Iterator[Display]:
     """A display for as long as the block lasts; a transient one leaves nothing in the terminal but its lines."""
     if silent:
-        yield Silent()
+        yield Display()
     elif sys.stderr.isatty():
         with Bars(transient) as bars:
             yield bars
@@ -86,22 +87,7 @@ def live(silent: bool = False, transient: bool = False) -> Iterator[Display]:
             yield lines
 
 
-class Silent:
-    """For `--quiet` and `--json`."""
-
-    def add(self, row: Row) -> Row:
-        return row
-
-    def remove(self, row: Row) -> None: ...
-
-    def changed(self, row: Row) -> None: ...
-
-    def say(self, line: str, style: str = "") -> None: ...
-
-    def note(self, line: str) -> None: ...
-
-
-class Lines(Silent):
+class Lines(Display):
     """For logs and pipes: news at once, progress every ten seconds."""
 
     def __init__(self) -> None:
@@ -138,7 +124,7 @@ class Lines(Silent):
         self.say(line)
 
 
-class Bars:
+class Bars(Display):
     """For people in a terminal."""
 
     def __init__(self, transient: bool = False) -> None:
@@ -170,8 +156,6 @@ class Bars:
 
     def remove(self, row: Row) -> None:
         self.rows = [other for other in self.rows if other is not row]
-
-    def changed(self, row: Row) -> None: ...
 
     def say(self, line: str, style: str = "") -> None:
         if self.shown is not None:

@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -10,10 +11,13 @@ from mooring.cli.arguments import FAILED, AsJson, as_object, begin_workers, comm
 from mooring.errors import ConfigError, ExtraError, Interruption, nearest
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from mooring.config import Trust
-    from mooring.notes import ScaleName, Study
+    from mooring.notes import ScaleName, Study, StudyRecord
 
 STUDIES = Path("studies-out")
+WIDTH = 80  # of the summary
 OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
 
 
@@ -47,7 +51,6 @@ def study(
             say(f"{key}  {load_study(file).title}")
         return
     chosen, scale, out, rest = study_arguments(load_study(plan_file(number)), settings or [])
-    from mooring.cli.study_tables import summary, verdicts_table
     from mooring.cli.sweep_progress import sweep_progress
     from mooring.notes import run_study
 
@@ -59,13 +62,61 @@ def study(
         print_json({"folder": str(out), **as_object(record)})
     else:
         if table:
-            verdicts_table(record)
-        summary(record)
+            show_claims(record)
+        show_summary(record)
         say(f"Every claim with its numbers: {out / 'study.md'}")
         show_page(out, trusted(False, rest), quiet)
     if record.missing:
         say(f"warning: {len(record.missing)} runs did not finish; the same command tries again", err=True)
         raise typer.Exit(FAILED)
+
+
+def show_summary(record: "StudyRecord") -> None:
+    """In plain lines: what was run, the verdicts on its main claims, and how many claims have each verdict."""
+    from rich.text import Text
+
+    from mooring.cli.screen import Screen
+    from mooring.notes import verdict_counts
+
+    screen = Screen(soft_wrap=True)
+
+    def indented(text: str) -> None:
+        """In the width of a terminal; `0.4 ± 0.1` and `n = 3` stay in one piece."""
+        for line in wrap(text.replace(" ± ", "\xa0±\xa0").replace(" = ", "\xa0=\xa0"), WIDTH - 2):
+            screen.print("  " + line.replace("\xa0", " "))
+
+    screen.print(Text.assemble(f"Lab note {record.study} run again, scale {record.scale}: ", (record.title, "bold")))
+    indented(f"{len(record.runs)} runs on {record.ran}; methods {', '.join(record.methods)}")
+    screen.print(f"What was seen, mean ± standard deviation over seeds {', '.join(map(str, record.seeds))}:")
+    if record.tested:
+        screen.print(f"(accuracies on {record.tested})")
+    for row in record.highlights:
+        screen.print(Text.assemble(f"{row.says}: ", verdict_text(row.verdict)))
+        indented(row.measured)
+    for line in wrap(f"Of {len(record.verdicts)} claims: {verdict_counts(record)}.", WIDTH):
+        screen.print(line)
+
+
+def show_claims(record: "StudyRecord") -> None:
+    """One line per claim: what the note says, what was measured, the verdict."""
+    from rich.table import Table
+
+    from mooring.cli.screen import Screen
+
+    table = Table("claim", "the note says", "measured", "verdict", pad_edge=False, show_lines=True)
+    for row in record.verdicts:
+        table.add_row(row.claim, row.documented, row.measured, verdict_text(row.verdict))
+    Screen(highlight=True).print(table)
+
+
+def verdict_text(verdict: str) -> "Text":
+    """In the colour that the report has for it."""
+    from rich.text import Text
+
+    from mooring.notes import TONES
+    from mooring.reports import TONE_COLOURS
+
+    return Text(verdict, TONE_COLOURS[TONES[verdict]])
 
 
 def show_page(out: Path, trust: "Trust", quiet: bool) -> None:

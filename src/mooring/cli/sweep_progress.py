@@ -107,10 +107,13 @@ def rounds_reached(member: "Member") -> tuple[int, int] | None:
 
 def ending(member: "Member", reason: str) -> str:
     """One line about a run that has ended."""
+    return f"{member.name}: {reason or accuracy_of(member)}"
+
+
+def accuracy_of(member: "Member") -> str:
+    """`accuracy 87.2 % (95 % CI 83.4-90.3 %, 360 images)`; empty while there is no result."""
     result = member.result
-    images = member.trained.test_images if member.trained else None
-    text = reason or ("" if result is None else f"accuracy {accuracy_text(result.metrics.accuracy, images)}")
-    return f"{member.name}: {text}"
+    return "" if result is None else f"accuracy {accuracy_text(result.metrics.accuracy, result.test_images)}"
 
 
 @contextmanager

@@ -256,14 +256,12 @@ def frame_of_sweeps(folder: Path, sweeps: Sequence[Path], trust: "Trust", height
 def member_row(member: "Member", name: str) -> "tuple[int, Row]":
     """Its place in the order, and how far it is: rounds of clients, and the last accuracy with its interval."""
     from mooring.cli.live import Row
-    from mooring.cli.sweep_progress import rounds_reached
+    from mooring.cli.sweep_progress import accuracy_of, rounds_reached
     from mooring.events import SnapshotFused
     from mooring.record import RunFolder
 
-    result = member.result
-    if result is not None:
-        images = member.trained.test_images if member.trained else None
-        return ENDED, Row(name, 1, 1, f"accuracy {accuracy_text(result.metrics.accuracy, images)}")
+    if accuracy := accuracy_of(member):
+        return ENDED, Row(name, 1, 1, accuracy)
     reached = rounds_reached(member)
     if reached is None:
         return TO_COME, Row(name, 1, 0, "to come")

@@ -6,14 +6,12 @@ from mooring.notes._page import verdict_counts
 from mooring.notes._plan import ScaleName, Study, load_study, plan_file, plans, seeded
 from mooring.notes._reporting import NOTES, report
 from mooring.notes._run_study import run_study
-from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN, PrintedTable, StudyRecord, read_study
+from mooring.notes._study_record import PrintedTable, StudyRecord, read_study
+from mooring.notes._study_report import TONES
 
 __all__ = [
-    "CONFIRMED",
     "NOTES",
-    "NOT_RUN",
-    "REFUTED",
-    "UNSEEN",
+    "TONES",
     "PrintedTable",
     "ScaleName",
     "Study",

@@ -9,7 +9,7 @@ from mooring.config import HOUSE_CODE, Trust
 from mooring.notes._study_record import STUDY
 from mooring.notes._study_report import study_report
 from mooring.record import NotFinite, Origin
-from mooring.reports import Cell, Extension, ReportData, Run, Section, Table, flattened
+from mooring.reports import Cell, Extension, ReportData, Run, Section, Table, setting_cells
 
 Origins = list[tuple[Run, Origin]]
 
@@ -99,7 +99,7 @@ def by_quantity(run: Run, found: tuple[NotFinite, ...]) -> Iterator[tuple[Cell, 
 
 
 def printed(runs: Origins) -> Table:
-    rows = tuple((run.title, key, value) for run, origin in runs for key, value in flattened(origin.config) if key)
+    rows = tuple((run.title, key, value) for run, origin in runs for key, value in setting_cells(origin.config) if key)
     return Table("imported-settings", "Settings as the logs print them", ("run", "key", "value"), rows)
 
 

@@ -9,7 +9,7 @@ from mooring.reports._accuracies import baseline_sentence, describe_test_images
 from mooring.reports._compose import compose
 from mooring.reports._figure import Curves, Figure
 from mooring.reports._formats import named_format
-from mooring.reports._formats.terminal import show_report, show_table, show_tables
+from mooring.reports._formats.terminal import TONE_COLOURS, show_report, show_table, show_tables
 from mooring.reports._labels import label_runs
 from mooring.reports._models import Findings, assessment_section, model_card, write_model_page
 from mooring.reports._outcomes import fusion_tables, run_tables, sweep_tables
@@ -18,7 +18,7 @@ from mooring.reports._report_data import NO_EXTENSION, Additions, Extension, Rep
 from mooring.reports._section import Card, Report, Section, SummaryAnswer, Tone, VerdictLine
 from mooring.reports._sections.accuracy import client_accuracy_curves, final_accuracy_bars
 from mooring.reports._sections.drawing import any_known, client_lines, quantile_caption
-from mooring.reports._sections.setup import flattened
+from mooring.reports._sections.setup import setting_cells
 from mooring.reports._sections.training import on_log_scale
 from mooring.reports._table import Cell, Plot, PlottedLine, Quoted, Spread, Table
 
@@ -73,6 +73,7 @@ def comparison(
 
 
 __all__ = [
+    "TONE_COLOURS",
     "Additions",
     "Card",
     "Cell",
@@ -99,7 +100,6 @@ __all__ = [
     "compare",
     "describe_test_images",
     "final_accuracy_bars",
-    "flattened",
     "fusion_tables",
     "label_runs",
     "model_card",
@@ -109,6 +109,7 @@ __all__ = [
     "read_sweep",
     "report",
     "run_tables",
+    "setting_cells",
     "show_report",
     "show_table",
     "show_tables",

@@ -21,7 +21,7 @@ from mooring.record import (
 )
 from mooring.reports._labels import label_runs
 from mooring.reports._report_data import NO_EXTENSION, SEEDS, Extension, ReportData, Run, run_digest
-from mooring.reports._sections.setup import flattened, shown_tree
+from mooring.reports._sections.setup import setting_cells, shown_tree
 from mooring.reports._table import cell_text
 from mooring.sweep import recorded_sweep
 
@@ -166,7 +166,9 @@ def collect_several(folders: Sequence[Path], trust: Trust, extension: Extension 
 
 def with_factors(runs: list[Run]) -> list[Run]:
     """The method by its label, and every other setting that is not the same in all of them."""
-    settings = [{key: cell_text(value) for key, value in flattened(shown_tree(run)) if is_factor(key)} for run in runs]
+    settings = [
+        {key: cell_text(value) for key, value in setting_cells(shown_tree(run)) if is_factor(key)} for run in runs
+    ]
     keys = dict.fromkeys(key for setting in settings for key in setting)
     apart = [key for key in keys if len({setting.get(key) for setting in settings}) > 1]
     return [

@@ -62,6 +62,7 @@ from mooring.schema._trees import (
     record_tree,
     strict_json,
     to_tree,
+    tree_leaves,
 )
 from mooring.schema._words import class_words
 
@@ -115,5 +116,6 @@ __all__ = [
     "shorten",
     "strict_json",
     "to_tree",
+    "tree_leaves",
     "type_hints",
 ]

@@ -55,6 +55,15 @@ def non_default(value: Any) -> Iterator[tuple[str, Any]]:
     return ((name, part) for name, part in by_file_hash(value) if name not in usual)
 
 
+def tree_leaves(tree: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """{a: {b: 1}, c: [2]} -> a.b, 1 and c.0, 2; an empty mapping or list is a leaf."""
+    pairs = tree.items() if isinstance(tree, Mapping) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in pairs:
+        yield from tree_leaves(value, f"{path}.{key}" if path else str(key))
+    if not pairs or not tree:
+        yield path, tree
+
+
 PLAIN = frozenset({str, int, bool, type(None)})  # most leaves of any tree; tested first, for speed
 
 

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from mooring.record import RunRecord
 from mooring.schema import strict_json
-from mooring.sweep._summary import SEED, Difference, Factors, difference
+from mooring.sweep._summary import SEED, Difference, Factors, by_combination, difference
 
 PROBLEM = ("data", "partition", "alpha")  # keys, and beginnings of keys, that make another problem
 T = TypeVar("T")
@@ -73,19 +73,15 @@ def best_of(met: Sequence[Entrant[T]]) -> Best[T]:
 
 def best_combinations(runs: Sequence[RunRecord], factors: Sequence[str]) -> tuple[Best[Factors], ...]:
     """Among the combinations of a sweep, on every set of data and partition."""
-    kept = [factor for factor in factors if factor != SEED]
-    groups: dict[str, list[RunRecord]] = {}
-    for run in runs:
-        if run.accuracy is not None:
-            groups.setdefault(strict_json([run.factors[factor] for factor in kept]), []).append(run)
+    ended = [run for run in runs if run.accuracy is not None]
     return best_of_each(
         Entrant(
-            {factor: group[0].factors[factor] for factor in kept},
-            strict_json([group[0].factors[factor] for factor in kept if of_problem(factor)]),
+            combination,
+            strict_json([value for factor, value in combination.items() if of_problem(factor)]),
             {run.factors.get(SEED): run.accuracy for run in group if run.accuracy is not None},
             group[0].test_images,
         )
-        for group in groups.values()
+        for combination, group in by_combination(ended, factors)
     )
 
 

@@ -1,6 +1,6 @@
 """Means over seeds, and differences from a baseline, paired by everything else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
@@ -43,14 +43,16 @@ def summarised(runs: Sequence[RunRecord], factors: Sequence[str], baseline: str 
 
     difference = mean of a - b over pairs that agree in every other factor and in the seed, +- t(n-1) std / sqrt(n)
     """
+    return [summary_of(combination, group, runs, baseline) for combination, group in by_combination(runs, factors)]
+
+
+def by_combination(runs: Iterable[RunRecord], factors: Sequence[str]) -> list[tuple[Factors, list[RunRecord]]]:
+    """Runs that differ by their seed only, with the factors that they share."""
     kept = [factor for factor in factors if factor != SEED]
     groups: dict[str, list[RunRecord]] = {}
     for run in runs:
         groups.setdefault(strict_json([run.factors[factor] for factor in kept]), []).append(run)
-    return [
-        summary_of({factor: group[0].factors[factor] for factor in kept}, group, runs, baseline)
-        for group in groups.values()
-    ]
+    return [({factor: group[0].factors[factor] for factor in kept}, group) for group in groups.values()]
 
 
 def summary_of(

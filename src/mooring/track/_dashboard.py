@@ -10,6 +10,7 @@ from mooring.config import read_file
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, SnapshotFused
 from mooring.record import RunFolder, RunResult, TimedEvent, values_of
+from mooring.schema import tree_leaves
 
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "train_accuracy")
 PlainValue = str | int | float | bool
@@ -56,13 +57,14 @@ class Tracker(Protocol):
 def tracked_run(folder: RunFolder, name: str) -> TrackedRun:
     result = folder.result if folder.ended else None
     began = next((timed.time for timed in folder.events), None)
+    settings = tree_leaves(read_file(folder.experiment_file))
     points = {
         (point.name, point.round): point for point in [*from_events(folder.events), *alone(folder.events, result)]
     }
     return TrackedRun(
         name,
         sha256(f"{folder.path.absolute()} {began}".encode()).hexdigest(),
-        dict(flattened("", read_file(folder.experiment_file))),
+        {key: value for key, value in settings if isinstance(value, str | int | float | bool)},  # null is not shown
         tuple(points.values()),  # a resumed run tells a round twice: the last word counts
         None if result is None else final_of(result),
         run_facts(folder, result),
@@ -121,15 +123,3 @@ def runs_in(folder: Path) -> Iterator[tuple[str, RunFolder]]:
         raise StoreError(f"{folder}: is neither a run nor a sweep", "name a folder with events.jsonl or runs/ in it")
     for member in members:
         yield f"{home.name}/{member.path.name}", member
-
-
-def flattened(path: str, value: object) -> Iterator[tuple[str, PlainValue]]:
-    """{a: {b: 1}, c: [2]} -> a.b = 1, c.0 = 2; what is null is not shown."""
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from flattened(f"{path}.{key}" if path else str(key), part)
-    elif isinstance(value, list):
-        for i, part in enumerate(value):
-            yield from flattened(f"{path}.{i}", part)
-    elif isinstance(value, str | int | float | bool):
-        yield path, value

@@ -15,11 +15,11 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from mooring.record import write_atomically
-from mooring.reports._section import Report, Section
+from mooring.reports._section import Report, Section, Tone
 from mooring.reports._table import Cell, Table, cell_text
 from mooring.wording import printable
 
-COLOURS = {"good": "green", "bad": "red", "open": "yellow"}
+TONE_COLOURS: dict[Tone, str] = {"good": "green", "bad": "red", "open": "yellow"}
 WIDTH = 100  # of a file
 NARROWEST = 12  # columns that text needs at least
 LONG_WORD = 13  # columns of a heading that is not broken: `95 % interval`
@@ -43,12 +43,12 @@ def show_report(report: Report, console: Console) -> None:
         show(console, f"  {card.value}  {card.label}{f' ({card.detail})' if card.detail else ''}")
     show(console, " ".join(report.story))
     for answer in report.answers:
-        show(console, f"{answer.question}: {answer.text}", COLOURS[answer.tone])
+        show(console, f"{answer.question}: {answer.text}", TONE_COLOURS[answer.tone])
         if answer.command:
             console.print(Text(f"  {printable(answer.command)}"), soft_wrap=True)
     for line in report.verdicts:
         parts = (f"{line.badge}: {line.text}", line.quote, line.detail, line.rule, line.why)
-        show(console, "; ".join(part for part in parts if part), COLOURS[line.tone])
+        show(console, "; ".join(part for part in parts if part), TONE_COLOURS[line.tone])
     for section in report.sections:
         show_section(section, console)
 

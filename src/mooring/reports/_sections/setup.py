@@ -1,13 +1,13 @@
 """Everything it takes to do it again: configuration, environment, fingerprints."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import isfinite
 
 from mooring.config import as_yaml
 from mooring.reports._report_data import ReportData, Run
 from mooring.reports._section import Section
 from mooring.reports._table import Cell, Quoted, Table
-from mooring.schema import Tree, record_tree
+from mooring.schema import Tree, record_tree, tree_leaves
 
 ABSENT = "(absent)"
 COMPLETE = {True: "yes", False: "no", None: "unknown"}
@@ -50,7 +50,7 @@ def runs_tables(data: ReportData) -> tuple[Table, ...]:
 
 def settings(data: ReportData) -> tuple[Table, ...]:
     """What all experiments share, and what sets them apart."""
-    leaves = {group.label: dict(flattened(shown_tree(group.first))) for group in data.groups}
+    leaves = {group.label: dict(setting_cells(shown_tree(group.first))) for group in data.groups}
     keys = list(dict.fromkeys(key for found in leaves.values() for key in found))
     values = {key: [found.get(key, ABSENT) for found in leaves.values()] for key in keys}
     same = tuple((key, row[0]) for key, row in values.items() if all(value == row[0] for value in row))
@@ -69,16 +69,9 @@ def shown_tree(run: Run) -> Tree:
     return {key: value for key, value in run.tree.items() if key not in ("seed", "out", "engine", "given")}
 
 
-def flattened(tree: object, path: str = "") -> Iterator[tuple[str, Cell]]:
+def setting_cells(tree: object) -> Iterator[tuple[str, Cell]]:
     """{a: {b: 1}} -> a.b, 1"""
-    if isinstance(tree, Mapping) and tree:
-        for key, value in tree.items():
-            yield from flattened(value, f"{path}.{key}" if path else str(key))
-    elif isinstance(tree, list) and tree:
-        for i, value in enumerate(tree):
-            yield from flattened(value, f"{path}.{i}")
-    else:
-        yield path, leaf(tree)
+    return ((key, leaf(value)) for key, value in tree_leaves(tree))
 
 
 def leaf(value: object) -> Cell:
@@ -92,7 +85,7 @@ def leaf(value: object) -> Cell:
 
 def environment(data: ReportData) -> tuple[Table, ...]:
     """One column per environment that differs."""
-    found = dict.fromkeys(tuple(flattened(record_tree(run.environment))) for run in data.runs if run.environment)
+    found = dict.fromkeys(tuple(setting_cells(record_tree(run.environment))) for run in data.runs if run.environment)
     kept = [dict(facts) for facts in found]
     if not kept:
         return ()
