@@ -17,8 +17,8 @@ from click import Command, Context, Group, Parameter
 
 from mooring import METHODS, load
 from mooring.cli import app
-from mooring.cli.help import LEFT, RIGHT
 from mooring.cli.methods import uploads_of
+from mooring.cli.verbs import LEFT, RIGHT
 from mooring.config import BELOW, OF_METHOD, PART_KINDS, SECTIONS, of_section
 from mooring.federation import counting, explain_tensors
 from mooring.fusion import ENSEMBLES, FUSIONS, Fusion
@@ -69,13 +69,13 @@ def card(name: str, command: Command) -> str:
 
 
 def commands() -> str:
-    group = typer.main.get_command(app)
-    assert isinstance(group, Group)
-    found = dict(verbs(group, "mooring"))
+    program = typer.main.get_command(app)
+    assert isinstance(program, Group)
+    found = dict(verbs(program, "mooring"))
     index = [
-        (together.title if verb == next(iter(together.verbs)) else "", f"[`mooring {verb}`](#mooring-{verb})", words)
-        for together in (*LEFT, *RIGHT)
-        for verb, words in together.verbs.items()
+        (group.title if at == 0 else "", f"[`mooring {verb.name}`](#mooring-{verb.name})", verb.words)
+        for group in (*LEFT, *RIGHT)
+        for at, verb in enumerate(group.verbs)
     ]
     return "\n\n".join([table(("", "command", "what"), [*index]), *starmap(card, found.items())])
 

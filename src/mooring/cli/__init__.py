@@ -17,24 +17,9 @@ import typer
 from click import Abort, UsageError
 from click.exceptions import NoArgsIsHelpError
 
-from mooring.cli import (
-    coordinator,
-    data,
-    doctor,
-    folders,
-    fuse,
-    imports,
-    methods,
-    model,
-    run,
-    settings,
-    site,
-    study,
-    sweep,
-    watch,
-)
+from mooring.cli import coordinator, data
 from mooring.cli.arguments import INTERRUPTED
-from mooring.cli.help import FrontPage, TakesSettings
+from mooring.cli.verbs import LEFT, RIGHT, FrontPage
 from mooring.errors import ConfigError, Interruption, MooringError, one_line
 from mooring.user_code import explained
 from mooring.version import VERSION
@@ -67,37 +52,10 @@ def about(
         raise typer.Exit
 
 
-app.command("run", cls=TakesSettings)(run.run)
-app.command("resume")(run.resume)
-app.command("watch")(watch.watch)
-app.command("verify")(folders.verify)
-app.command("clean")(folders.clean)
-app.command("fuse", cls=TakesSettings)(fuse.fuse)
-app.command("predict")(model.predict)
-app.command("evaluate")(model.evaluate)
-app.command("export")(model.export)
-app.command("model-card")(model.model_card)
-app.command("plan", cls=TakesSettings)(coordinator.plan)
-app.command("approve")(site.approve)
-app.command("train")(site.train)
-app.command("inspect")(site.inspect)
-app.command("fuse-files")(coordinator.fuse_files)
-app.command("reveal-masks")(site.reveal_masks)
-app.command("keys")(site.keys)
-app.command("log")(site.log)
-app.command("sweep", cls=TakesSettings)(sweep.sweep)
-app.command("study", cls=TakesSettings)(study.study)
-app.command("import")(imports.import_)
-app.command("methods")(methods.methods)
-app.command("fusions")(methods.fusions)
-app.command("show")(methods.show)
-app.command("config")(settings.config)
-app.command("settings")(settings.settings)
-app.command("doctor", cls=TakesSettings)(doctor.doctor)
-app.command("report")(folders.report)
-app.command("compare")(folders.compare)
-app.command("track")(folders.track)
-app.command("partition", cls=TakesSettings)(data.partition)
+for group in (*LEFT, *RIGHT):
+    for verb in group.verbs:
+        if verb.function is not None:
+            app.command(verb.name, cls=verb.command)(verb.function)
 
 sources = typer.Typer(invoke_without_command=True, help=data.data.__doc__)
 sources.callback()(data.data)
