@@ -24,7 +24,7 @@ from mooring.reports._formats.html import DARK, page
 from mooring.reports._formats.pictures import COLUMN
 from mooring.reports._reading import collect_report_data, collect_several
 from mooring.reports._report_data import with_positive
-from mooring.reports._summary import notes
+from mooring.reports._sections.findings import notes
 from mooring.reports._table import Interval, Spread
 from mooring.sweep._summary import difference
 

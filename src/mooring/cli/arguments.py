@@ -3,12 +3,14 @@
 import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mooring.errors import ConfigError
+from mooring.errors import ConfigError, Interruption
 from mooring.wording import printable
 
 if TYPE_CHECKING:
@@ -83,6 +85,15 @@ def resuming(folder: Path, experiment: "Experiment") -> str:
 def command() -> str:
     """What was typed, as a shell takes it."""
     return shlex.join(["mooring", *sys.argv[1:]])
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Ctrl-C ends the command with the hint that the same command continues."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interruption("interrupted", f"go on with: {command()}") from None
 
 
 def as_object(record: object) -> dict[str, object]:

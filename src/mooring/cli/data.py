@@ -128,13 +128,12 @@ def partition(
     """Preview who would hold what: a heat map of labels, entropy, sizes, overlap. Takes the settings of `run`."""
     experiment = experiments(settings)[0]
     from mooring.cli.live import working
-    from mooring.cli.progress import print_reading
+    from mooring.cli.progress import show_reading
     from mooring.cli.screen import Screen
     from mooring.data import export as write
-    from mooring.data import reading_progress
     from mooring.execution import divided
 
-    with working("reading the images", silent=json), reading_progress(print_reading):
+    with working("reading the images", silent=json), show_reading():
         federation = divided(experiment)
     if export is not None:
         write(federation.partition, str(export))

@@ -70,14 +70,13 @@ def before(settings: list[str] | None, json: bool) -> None:
     from dataclasses import asdict, replace
 
     from mooring.cli.live import working
-    from mooring.cli.progress import print_reading
+    from mooring.cli.progress import show_reading
     from mooring.client import stand_in
-    from mooring.data import reading_progress
     from mooring.execution import forecast, prepare
 
     trees: list[dict[str, Any]] = []
     for experiment in chosen:
-        with working("reading the images and drawing the partition", silent=json), reading_progress(print_reading):
+        with working("reading the images and drawing the partition", silent=json), show_reading():
             federation, job = prepare(experiment)
         with working("timing a few steps of the largest client", silent=json):
             if experiment.method.bank is not None and federation.public is not None:
@@ -196,25 +195,25 @@ def evidence_of(finding: "Finding", sites: "Mapping[int, str]") -> list[str]:
 
 def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]", sites: "Mapping[int, str]") -> None:
     """The table of clients, then what it means."""
-    from rich.table import Table
     from rich.text import Text
 
     from mooring.cli.screen import Screen
+    from mooring.reports import Table, show_table
     from mooring.wording import digits, size
 
     screen = Screen()
     screen.print(Text.assemble((name, "bold"), ", before it runs"))
-    table = Table(box=None, pad_edge=False)
-    table.add_column("client", overflow="fold")
-    for heading in ("images", "steps", "steps until the pull\nsettles (relaxation)", "strongest pull\n(lambda)"):
-        table.add_column(heading, justify="right")
-    for line in found.clients[:MOST]:
-        relaxation = "-" if line.relaxation is None else digits(line.relaxation)
-        largest = "-" if line.largest is None else digits(line.largest)
-        table.add_row(
-            client_name(line.client, sites[line.client]), f"{line.samples:,}", f"{line.steps:,}", relaxation, largest
-        )
-    screen.print(table)
+    rows = (
+        {
+            "client": client_name(line.client, sites[line.client]),
+            "images": line.samples,
+            "steps": line.steps,
+            "steps until the pull\nsettles (relaxation)": "-" if line.relaxation is None else digits(line.relaxation),
+            "strongest pull\n(lambda)": "-" if line.largest is None else digits(line.largest),
+        }
+        for line in found.clients[:MOST]
+    )
+    show_table(Table.from_rows("clients", "Clients", rows), screen)
     if len(found.clients) > MOST:
         screen.print(f"... and {len(found.clients) - MOST} more clients", style="dim")
     show_findings(screen, findings, sites)

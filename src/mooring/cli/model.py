@@ -35,12 +35,11 @@ def predict(
 
     Exit code 3 when some files cannot be read: they are named, and the others predicted.
     """
-    from mooring.cli.progress import print_reading
-    from mooring.data import reading_progress
+    from mooring.cli.progress import show_reading
     from mooring.federation import predict as ask
 
     loaded = open_model(model, encoder, trust_code)
-    with reading_progress(print_reading):
+    with show_reading():
         found = ask(loaded, images)
     if csv_file is not None:
         from mooring.record import write_atomically
@@ -70,11 +69,10 @@ def evaluate(
 
     Use images that no site trained on: accuracy on training images says nothing about new ones.
     """
-    from mooring.cli.progress import print_reading
-    from mooring.data import reading_progress
+    from mooring.cli.progress import show_reading
 
     loaded = open_model(model, encoder, trust_code)
-    with reading_progress(print_reading):
+    with show_reading():
         found = assessed(loaded, model, data, positive, trust_code)
     if json:
         from mooring.federation import assessment_tree

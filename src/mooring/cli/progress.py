@@ -106,7 +106,7 @@ class RunProgress:
 
     def __init__(self, experiment: "Experiment", display: Display) -> None:
         self.name, self.display = experiment.label, display
-        self.rounds = experiment.training.rounds if experiment.method.client.terms else 1
+        self.rounds = rounds_of(experiment)
         self.run = display.add(Row(self.name, text="starting"))
         self.rows: dict[int, Row] = {}
         self.trained = TrainingProgress()
@@ -165,6 +165,11 @@ class RunProgress:
             self.display.remove(self.rows.pop(client))
 
 
+def rounds_of(experiment: "Experiment") -> int:
+    """1 for a method that trains nothing."""
+    return experiment.training.rounds if experiment.method.client.terms else 1
+
+
 def resumed(event: RunResumed, rounds: int, sites: Sequence[str]) -> str:
     """goes on: 2 of 5 clients are done, client 4 goes on in round 3 (last: 9) after 120 steps, 2 begin"""
     parts = [f"{event.done:,} of {plural(event.clients, 'client')} {'is' if event.done == 1 else 'are'} done"]
@@ -187,10 +192,17 @@ def fused(event: SnapshotFused, rounds: int) -> str:
     return f"{round_of(event.round, rounds) if rounds > 1 else 'fused'}: accuracy {accuracy}"
 
 
-def print_reading(event: Event) -> None:
-    """For commands without a row of their own."""
-    if isinstance(event, ImagesRead):
-        print(reading(event), file=sys.stderr, flush=True)
+@contextmanager
+def show_reading() -> Iterator[None]:
+    """Lines about the reading of images, for commands without a row of their own."""
+    from mooring.data import reading_progress
+
+    def show(event: Event) -> None:
+        if isinstance(event, ImagesRead):
+            print(reading(event), file=sys.stderr, flush=True)
+
+    with reading_progress(show):
+        yield
 
 
 def reading(event: ImagesRead) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from mooring.cli.arguments import FAILED, AsJson, as_object, begin_workers, command, print_json, say, trusted
-from mooring.errors import ConfigError, ExtraError, Interruption, nearest
+from mooring.cli.arguments import FAILED, AsJson, as_object, begin_workers, command, print_json, resumable, say, trusted
+from mooring.errors import ConfigError, ExtraError, nearest
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -54,10 +54,8 @@ def study(
     from mooring.cli.sweep_progress import sweep_progress
     from mooring.notes import run_study
 
-    try:
+    with resumable():
         record = run_study(chosen, scale, rest, out, partial(sweep_progress, silent=quiet or json), workers, command())
-    except KeyboardInterrupt:
-        raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:
         print_json({"folder": str(out), **as_object(record)})
     else:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mooring.cli.arguments import FAILED, AsJson, PositiveOption, begin_workers, command, print_json
-from mooring.errors import Interruption
+from mooring.cli.arguments import FAILED, AsJson, PositiveOption, begin_workers, command, print_json, resumable
 
 if TYPE_CHECKING:
     from mooring.config import Plan
@@ -47,11 +46,8 @@ def sweep(
     from mooring.cli.sweep_progress import sweep_progress
     from mooring.sweep import sweep as run_sweep
 
-    try:
-        with sweep_progress(plan, out, silent=quiet or json) as emit:
-            tables = run_sweep(plan, out, workers, emit, command(), engine).tables
-    except KeyboardInterrupt:
-        raise Interruption("interrupted", f"go on with: {command()}") from None
+    with resumable(), sweep_progress(plan, out, silent=quiet or json) as emit:
+        tables = run_sweep(plan, out, workers, emit, command(), engine).tables
     if json:
         results, summary = tables.result_cells(positive), tables.summary_cells(positive)
         print_json({"folder": str(out), "results": results, "summary": summary})

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from mooring.cli.live import Display, Row, live
-from mooring.cli.progress import reading
+from mooring.cli.progress import reading, rounds_of
 from mooring.events import (
     ClientRecord,
     Emit,
@@ -101,8 +101,7 @@ def rounds_reached(member: "Member") -> tuple[int, int] | None:
     if not clients:
         return None
     done = {(event.client, event.round) for event in events if isinstance(event, ClientRecord)}
-    rounds = member.experiment.training.rounds if member.experiment.method.client.terms else 1
-    return len(done), clients[-1] * rounds
+    return len(done), clients[-1] * rounds_of(member.experiment)
 
 
 def ending(member: "Member", reason: str) -> str:

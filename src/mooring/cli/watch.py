@@ -118,6 +118,7 @@ def frame(folder: Path, trust: "Trust", console: "Screen") -> "RenderableType":
 
 def look(path: Path, trust: "Trust") -> "tuple[str, RunRecord, int]":
     """A title, the record of the run at this moment, and how many rounds it has."""
+    from mooring.cli.progress import rounds_of
     from mooring.config import load_recorded
     from mooring.record import RunFolder
 
@@ -126,8 +127,7 @@ def look(path: Path, trust: "Trust") -> "tuple[str, RunRecord, int]":
         seen = folder.result.last.round + 1
         return f"{folder.result.method}  {path}  imported from {origin.log}", folder.record, seen
     experiment = load_recorded(folder.experiment_file, trust)
-    rounds = experiment.training.rounds if experiment.method.client.terms else 1
-    return f"{experiment.label}  {path}  {run_state(path, experiment)}", folder.record, rounds
+    return f"{experiment.label}  {path}  {run_state(path, experiment)}", folder.record, rounds_of(experiment)
 
 
 def run_state(folder: Path, experiment: "Experiment") -> str:

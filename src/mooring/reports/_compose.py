@@ -8,8 +8,9 @@ from mooring.reports._report_data import NO_EXTENSION, Extension, ReportData, Se
 from mooring.reports._section import Card, Report, Section, VerdictLine
 from mooring.reports._sections import SECTIONS
 from mooring.reports._sections.comparison import contests
+from mooring.reports._sections.findings import finding_lines
 from mooring.reports._sections.setup import setup
-from mooring.reports._summary import healthy_count, ill_words, runs_text, summary_answers
+from mooring.reports._summary import runs_text, summary_answers
 from mooring.wording import percent, percent_range, size
 
 
@@ -108,8 +109,4 @@ def seeds_text(data: ReportData) -> str:
 def verdicts(data: ReportData) -> tuple[VerdictLine, ...]:
     """What the folder's reader has decided, then the doctor's findings."""
     decided = data.additions.verdicts
-    if not decided:
-        return ()
-    ill = [group for group in data.groups if any(run.diagnosis.ill for run in group.runs)]
-    lines = (VerdictLine("bad", "ill", ill_words(ill)),) if ill else ()
-    return (*decided, *lines, *healthy_count(sum(not run.diagnosis.ill for run in data.runs)))
+    return (*decided, *finding_lines(data)) if decided else ()

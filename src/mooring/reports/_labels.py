@@ -1,6 +1,6 @@
 """What experiments are called on a page: by what sets them apart, and by nothing that all of them share."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from mooring.record import RunResult
@@ -10,18 +10,21 @@ from mooring.wording import setting
 
 def label_runs(runs: list[Run]) -> tuple[Run, ...]:
     """Runs that know what sets their group apart: the method, and the factors that vary."""
-    apart, sweeps = varying(runs) - {"method"}, dict.fromkeys(run.sweep for run in runs)
-    shared = {sweep: throughout([run for run in runs if run.sweep == sweep]) for sweep in sweeps}
-    named = [replace(run, label=_label(run, apart, shared[run.sweep], len(sweeps) > 1)) for run in runs]
+    apart, shared = varying(runs) - {"method"}, shared_changes(runs)
+    named = [replace(run, label=_label(run, apart, shared[run.sweep], len(shared) > 1)) for run in runs]
     return tuple(_with_distinct_titles(named))
 
 
-def throughout(runs: list[Run]) -> dict[str, str]:
-    """What was changed of all methods of a sweep alike; where there is one method alone, its label says it."""
-    if len({run.experiment.name if run.experiment else "" for run in runs}) < 2:
-        return {}
-    changes = [run.experiment.changes if run.experiment else {} for run in runs]
-    return {key: value for key, value in changes[0].items() if all(other.get(key) == value for other in changes)}
+def shared_changes(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
+    """sweep -> the changes that all its methods have; the label of a method alone says its changes"""
+    found: dict[str, dict[str, str]] = {}
+    for sweep in dict.fromkeys(run.sweep for run in runs):
+        same = [run.experiment for run in runs if run.sweep == sweep]
+        methods = {experiment.name if experiment else "" for experiment in same}
+        changes = [dict(experiment.changes) if experiment else {} for experiment in same]
+        alike = {key: value for key, value in changes[0].items() if all(one.get(key) == value for one in changes)}
+        found[sweep] = alike if len(methods) > 1 else {}
+    return found
 
 
 def _label(run: Run, factors: Collection[str], shared: Collection[str], many_sweeps: bool) -> str:
@@ -34,8 +37,7 @@ def _label(run: Run, factors: Collection[str], shared: Collection[str], many_swe
 
 def method_labels(runs: list[Run]) -> list[str]:
     """Every method once, without what sets its experiments apart and what all of a sweep share."""
-    apart, sweeps = varying(runs) - {"method"}, dict.fromkeys(run.sweep for run in runs)
-    shared = {sweep: throughout([run for run in runs if run.sweep == sweep]) for sweep in sweeps}
+    apart, shared = varying(runs) - {"method"}, shared_changes(runs)
     return list(dict.fromkeys(method_of(run, {*apart, *shared[run.sweep]}) for run in runs))
 
 

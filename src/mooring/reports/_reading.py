@@ -26,7 +26,7 @@ from mooring.reports._table import cell_text
 from mooring.sweep import recorded_sweep
 
 
-def run_book(folder: Path, trust: Trust) -> ReportData:
+def run_data(folder: Path, trust: Trust) -> ReportData:
     if not RunFolder(folder).ended:
         raise StoreError(f"{folder}: this run is not finished", f"go on with: mooring resume {quote(str(folder))}")
     runs = label_runs([read_run(folder, {}, "", trust)])
@@ -85,7 +85,7 @@ class Sweep:
     baseline: str | None
 
 
-def sweep_book(folder: Path, trust: Trust) -> ReportData:
+def sweep_data(folder: Path, trust: Trust) -> ReportData:
     sweep = read_sweep(folder, "", trust)
     if not sweep.members:
         raise StoreError(f"{folder}: no run of this sweep has finished", "go on with the sweep, then report")
@@ -126,7 +126,7 @@ def read_member(folder: Path, member: SweepMember, trained: dict[str, Run], swee
     return fused or "the run that trained it is missing"
 
 
-READERS = {"sweep.yaml": sweep_book, "result.json": run_book, "experiment.yaml": run_book}
+READERS = {"sweep.yaml": sweep_data, "result.json": run_data, "experiment.yaml": run_data}
 
 
 def collect_report_data(folder: Path, trust: Trust = HOUSE_CODE, extension: Extension = NO_EXTENSION) -> ReportData:
@@ -144,10 +144,10 @@ FACTORS = ("data", "partition", "model", "training")  # a method has its label; 
 
 def collect_several(folders: Sequence[Path], trust: Trust, extension: Extension = NO_EXTENSION) -> ReportData:
     """All runs in these folders, each once; the second of two equal ones is named and not counted."""
-    books = [collect_report_data(folder, trust, extension) for folder in folders]
+    found = [collect_report_data(folder, trust, extension) for folder in folders]
     kept: dict[tuple[str, int, str], Run] = {}
-    left = [row for data in books for row in data.unfinished]
-    for data, folder in zip(books, folders, strict=True):
+    left = [row for data in found for row in data.unfinished]
+    for data, folder in zip(found, folders, strict=True):
         for run in data.members:
             key = (run_digest(run), run.seed, str(run.experiment and run.experiment.label))
             if key in kept:

@@ -1,14 +1,15 @@
 """The first screen: what was run, how good it is, is it healthy, what next, and when and how it was made."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from shlex import quote
 
 from mooring.record import PositiveClass
 from mooring.reports._accuracies import baseline_of, baseline_sentence, describe_test_images, positive_class_of
-from mooring.reports._labels import method_labels, throughout
+from mooring.reports._labels import method_labels, shared_changes
 from mooring.reports._report_data import ReportData, Run, SeedGroup
-from mooring.reports._section import SummaryAnswer, Tone, VerdictLine
+from mooring.reports._section import SummaryAnswer, Tone
 from mooring.reports._sections.comparison import contests, verdict
+from mooring.reports._sections.findings import healthy
 from mooring.sweep import Best
 from mooring.wording import duration, join_some, percent, percent_range, plural
 
@@ -76,49 +77,6 @@ def one_class_words(one: PositiveClass) -> str:
     return f"Of {one.label!r} against all others: {', '.join(parts)}{auc}."
 
 
-def healthy(data: ReportData) -> SummaryAnswer:
-    """The doctor in one sentence."""
-    ill = [run for run in data.runs if run.diagnosis.ill]
-    if not ill:
-        well = f"Yes: the doctor finds nothing ill in {plural(len(data.runs), 'run')}"
-        return SummaryAnswer("Is it healthy", f"{well}{notes(data)}.", "good")
-    if len(data.runs) == 1:
-        findings = [finding for finding in ill[0].diagnosis.findings if finding.ill]
-        more = len(findings) - 1
-        rest = f" {plural(more, 'more finding')}: {join_some([f.kind for f in findings[1:]])}." if more else ""
-        return SummaryAnswer("Is it healthy", f"No: {sentence(findings[0].words)}{rest}", "bad")
-    groups = [group for group in data.groups if any(run.diagnosis.ill for run in group.runs)]
-    others = " Nothing ill in the others." if len(ill) < len(data.runs) else ""
-    return SummaryAnswer("Is it healthy", f"Ill: {ill_words(groups)}.{others}", "bad")
-
-
-def notes(data: ReportData) -> str:
-    """What the doctor remarks without calling it ill: a single note in its words, several by their kinds."""
-    found = [finding for run in data.runs for finding in run.diagnosis.findings if not finding.ill]
-    if len(found) == 1:
-        return f", and notes: {found[0].words.rstrip('.')}"
-    kinds = join_some(list(dict.fromkeys(finding.kind for finding in found)))
-    return f", and has {plural(len(found), 'note')}: {kinds}" if found else ""
-
-
-def ill_words(groups: Sequence[SeedGroup]) -> str:
-    """Who is ill, of what and in how many runs; those of whom the same is to be said stand together."""
-    alike: dict[str, list[str]] = {}
-    for group in groups:
-        ill = [run for run in group.runs if run.diagnosis.ill]
-        kinds = join_some(list(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill)))
-        alike.setdefault(f"{kinds}, in {len(ill)} of {plural(len(group.runs), 'run')}", []).append(group.label)
-    return "; ".join(f"{join_some(who)} ({what_}{' each' if len(who) > 1 else ''})" for what_, who in alike.items())
-
-
-def healthy_count(runs_: int) -> tuple[VerdictLine, ...]:
-    return (
-        (VerdictLine("good", "nothing ill", f"The doctor finds nothing ill in {plural(runs_, 'run')}"),)
-        if runs_
-        else ()
-    )
-
-
 def next_of_run(data: ReportData, run: Run) -> SummaryAnswer:
     """The doctor's first remedy, of what is ill before what is only noted; else more seeds; a log can only be read."""
     helped = next((finding for finding in run.diagnosis.findings if finding.remedy), None)
@@ -165,8 +123,8 @@ def test_images_text(data: ReportData) -> str:
 
 def changed_alike(data: ReportData) -> Iterator[str]:
     """What labels leave out, since it is the same for all methods of a sweep."""
-    for sweep in dict.fromkeys(run.sweep for run in data.members):
-        if shared := throughout([run for run in data.members if run.sweep == sweep]):
+    for sweep, shared in shared_changes(data.members).items():
+        if shared:
             changes = ", ".join(f"{key}={value}" for key, value in shared.items())
             yield f" Changed in all methods{f' of {sweep}' if sweep else ''}: {changes}."
 
@@ -250,7 +208,3 @@ def made(data: ReportData) -> tuple[SummaryAnswer, ...]:
     return (
         (SummaryAnswer("Made", f"{text}, by" if command else f"{text}.", command=command),) if when or command else ()
     )
-
-
-def sentence(words: str) -> str:
-    return words if words.endswith(".") else f"{words}."

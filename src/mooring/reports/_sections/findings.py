@@ -1,11 +1,12 @@
-"""The doctor's findings in every run."""
+"""The doctor's findings: in one sentence, as lines of judgement, and one by one."""
 
 from collections.abc import Iterator
 
 from mooring.doctor import Finding
 from mooring.reports._report_data import ReportData, Run, SeedGroup
-from mooring.reports._section import Section
+from mooring.reports._section import Section, SummaryAnswer, VerdictLine
 from mooring.reports._table import Cell, Table
+from mooring.wording import join_some, plural
 
 FEW = 3  # findings that are read at once; the first one stands at the top
 
@@ -49,3 +50,46 @@ def finding_cells(run: Run, finding: Finding) -> dict[str, Cell]:
         "try": finding.remedy or None,
         "tried on": finding.support or None,
     }
+
+
+def healthy(data: ReportData) -> SummaryAnswer:
+    """The findings in one sentence."""
+    ill = [run for run in data.runs if run.diagnosis.ill]
+    if not ill:
+        well = f"Yes: the doctor finds nothing ill in {plural(len(data.runs), 'run')}"
+        return SummaryAnswer("Is it healthy", f"{well}{notes(data)}.", "good")
+    if len(data.runs) == 1:
+        findings = [finding for finding in ill[0].diagnosis.findings if finding.ill]
+        more = len(findings) - 1
+        rest = f" {plural(more, 'more finding')}: {join_some([f.kind for f in findings[1:]])}." if more else ""
+        return SummaryAnswer("Is it healthy", f"No: {findings[0].words.rstrip('.')}.{rest}", "bad")
+    others = " Nothing ill in the others." if len(ill) < len(data.runs) else ""
+    return SummaryAnswer("Is it healthy", f"Ill: {problem_words(data)}.{others}", "bad")
+
+
+def notes(data: ReportData) -> str:
+    """What the doctor remarks without calling it ill: a single note in its words, several by their kinds."""
+    found = [finding for run in data.runs for finding in run.diagnosis.findings if not finding.ill]
+    if len(found) == 1:
+        return f", and notes: {found[0].words.rstrip('.')}"
+    kinds = join_some(list(dict.fromkeys(finding.kind for finding in found)))
+    return f", and has {plural(len(found), 'note')}: {kinds}" if found else ""
+
+
+def problem_words(data: ReportData) -> str:
+    """Which experiments have problems, which, and in how many runs; experiments with the same problems are joined."""
+    alike: dict[str, list[str]] = {}
+    for group in data.groups:
+        if ill := [run for run in group.runs if run.diagnosis.ill]:
+            kinds = join_some(list(dict.fromkeys(f.kind for run in ill for f in run.diagnosis.findings if f.ill)))
+            alike.setdefault(f"{kinds}, in {len(ill)} of {plural(len(group.runs), 'run')}", []).append(group.label)
+    return "; ".join(f"{join_some(who)} ({what}{' each' if len(who) > 1 else ''})" for what, who in alike.items())
+
+
+def finding_lines(data: ReportData) -> Iterator[VerdictLine]:
+    """Runs with problems, and how many have none."""
+    well = sum(not run.diagnosis.ill for run in data.runs)
+    if well < len(data.runs):
+        yield VerdictLine("bad", "ill", problem_words(data))
+    if well:
+        yield VerdictLine("good", "nothing ill", f"The doctor finds nothing ill in {plural(well, 'run')}")
