@@ -104,7 +104,7 @@ def test_what_was_inferred_is_marked_in_every_format(tmp_path, format_):
     place = report(folder, format_)
     text = everything(place).replace(" \\\\ ", " ").replace("\\allowbreak{}", "")  # where LaTeX may break lines
     assert "v13-gamma (inferred), seed 7" in text.replace("\\_", "_")
-    assert "felt lambda inferred" in text
+    assert "effective lambda inferred" in text
     assert "truly effective" in text
     assert "v13-gamma-local, which adds" in text
 

@@ -70,8 +70,7 @@ app.add_typer(network, name="flower")
 
 
 def program() -> NoReturn:
-    """`main` as the program it is for people: once all is written and printed it ends, without taking apart what it
-    imported, which with torch would keep them waiting for another second."""
+    """Run `main` and exit at once after all output is written: unloading torch would take another second."""
     code = 1  # of a bug, whose traceback comes before
     atexit.register(lambda: end_at_once(code))  # the first to be registered is the last to be called
     try:
@@ -125,7 +124,7 @@ def main() -> None:
 
 
 def carry_out() -> None:
-    """The verb that is named; what is wrong with the command itself is a mistake like any other."""
+    """Run the named verb; errors of usage are reported like other mistakes of the user."""
     try:
         code = app(prog_name="mooring", standalone_mode=False)
     except NoArgsIsHelpError as error:
@@ -199,7 +198,7 @@ def _libraries_of_workers() -> Iterator[None]:
 
 
 def lacks_memory(error: Exception) -> bool:
-    """Python, torch and the system each say it in their own way; what is looked at needs no further import."""
+    """Python, torch and the system have different messages; checking them needs no further import."""
     said = str(error).lower()
     return isinstance(error, MemoryError) or any(words in said for words in OUT_OF_MEMORY)
 

@@ -40,7 +40,7 @@ INTERRUPTED = 130  # by Ctrl-C
 
 
 def begin_workers(module: str) -> None:
-    """The process that forks workers imports `module`, and torch with it, while this one does."""
+    """Start the process that forks workers early: it imports `module` and torch in parallel to this one."""
     if (os.cpu_count() or 1) > 1:
         from mooring.processes import start_early
 
@@ -105,7 +105,7 @@ def as_object(record: object) -> dict[str, object]:
 
 
 def say(text: str, err: bool = False) -> None:
-    """A line; what would steer the terminal is spelled, wherever it comes from."""
+    """Print a line; control characters are written out."""
     typer.echo(printable(text), err=err)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mooring.execution import RunForecast
 
 ILL = 1  # exit code
-EACH = ("running-away",)  # kinds of which every client has its own story
+EACH = ("running-away",)  # kinds with separate evidence for every client
 MOST = 40  # clients that are shown one by one
 FEW = 3  # of them where each takes a line of its own
 MARKS = {"ill": ("ill ", "bold red"), "note": ("note", "cyan")}
@@ -198,12 +198,12 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
     from rich.text import Text
 
     from mooring.cli.screen import Screen
-    from mooring.reports import Table, show_table
+    from mooring.reports import Cell, Table, show_table
     from mooring.wording import digits, size
 
     screen = Screen()
     screen.print(Text.assemble((name, "bold"), ", before it runs"))
-    rows = (
+    rows: list[dict[str, Cell]] = [
         {
             "client": client_name(line.client, sites[line.client]),
             "images": line.samples,
@@ -212,7 +212,7 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
             "strongest pull\n(lambda)": "-" if line.largest is None else digits(line.largest),
         }
         for line in found.clients[:MOST]
-    )
+    ]
     show_table(Table.from_rows("clients", "Clients", rows), screen)
     if len(found.clients) > MOST:
         screen.print(f"... and {len(found.clients) - MOST} more clients", style="dim")

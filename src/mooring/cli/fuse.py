@@ -126,7 +126,7 @@ def slow_last(rules: "Sequence[Fusion]") -> "list[Fusion]":
 
 
 def taking_part(delivered: list[int], clients: str | None, without: str | None) -> list[int]:
-    """Who is fused."""
+    """The clients to fuse."""
     chosen = delivered if clients is None else numbers("clients", clients, delivered)
     left_out = [] if without is None else numbers("without", without, delivered)
     return [client for client in chosen if client not in left_out]

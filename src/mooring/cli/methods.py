@@ -24,7 +24,7 @@ MODEL = {"encoder", "prototypes"}  # parts that together are a client's model
 
 @dataclass(frozen=True)
 class Listed:
-    """A method or a rule, for whoever must choose."""
+    """A method or a fusion of the list."""
 
     group: str
     name: str

@@ -1,4 +1,4 @@
-"""The door to the terminal: text of files is shown as it is, and steers nothing.
+"""The console of all commands: text from files cannot control the terminal.
 
 Names and messages may come from a folder of anybody. Control characters are spelled (`\\x1b`), `[red]` is a word in
 brackets and `:cat:` no picture: what the house colours is `rich.text.Text`, never markup.

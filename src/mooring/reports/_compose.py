@@ -1,4 +1,4 @@
-"""From the data of a report to the report: the first screen, the verdicts, then the sections in their order."""
+"""Compose a report from its data: the summary, the verdicts, and the sections in order."""
 
 from dataclasses import replace
 
@@ -55,7 +55,7 @@ def cards(data: ReportData) -> tuple[Card, ...]:
 
 
 def single(group: SeedGroup) -> tuple[Card, ...]:
-    """Of one run; what it does not have is left out."""
+    """The headline numbers of one run; unknown ones are left out."""
     run, sure, baseline = group.first, group.interval, baseline_of(group.first.result)
     when = f"after round {run.last.round}, " if len(run.result.rounds) > 1 else ""
     found = [Card(percent(run.result.accuracy), "test accuracy", f"{when}seed {run.seed_text}")]
@@ -76,7 +76,7 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
 
 
 def many(data: ReportData) -> tuple[Card, ...]:
-    """Of several experiments; the best one only if all of them solve the same problem."""
+    """The headline numbers of several experiments; the best one only if all are on the same problem."""
     counted_ = (
         Card(
             str(len(data.members)),
@@ -107,6 +107,6 @@ def seeds_text(data: ReportData) -> str:
 
 
 def verdicts(data: ReportData) -> tuple[VerdictLine, ...]:
-    """What the folder's reader has decided, then the doctor's findings."""
+    """The verdicts of the folder's reader, then the doctor's findings."""
     decided = data.additions.verdicts
     return (*decided, *finding_lines(data)) if decided else ()

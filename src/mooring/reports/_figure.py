@@ -14,7 +14,7 @@ PALETTE = (  # after Okabe and Ito, all at least 3:1 on white; then colours that
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#4B3FA7", "#2D8FC4"),
     *("#767676", "#882255", "#A97600", "#77771C", "#2A7F7F", "#B5506A"),
 )
-INK = -1  # the colour of text, for what belongs to nobody
+INK = -1  # the colour of text, for lines that belong to no client or experiment
 SHORT_NAME = 4
 
 AxisScale = Literal["linear", "log"]
@@ -97,7 +97,7 @@ class Bars:
     series: tuple[Series, ...]
     of: str = ""
     colours: tuple[int, ...] = ()  # of each name, where the bars of one series are many things
-    level: tuple[str, float] | None = None  # what to compare with, such as guessing
+    level: tuple[str, float] | None = None  # a reference line, such as the majority-class baseline
 
     def shade(self, series: Series, place: int) -> int:
         return self.colours[place] if self.colours else series.colour
@@ -111,7 +111,7 @@ def colour(index: int, ink: str) -> str:
 
 
 def style(index: int) -> Style:
-    """Beyond twelve lines the colours come again, in another dash."""
+    """After twelve lines the colours repeat with another dash."""
     styles: tuple[Style, ...] = ("solid", "dashed", "dotted")
     return styles[index // len(PALETTE) % len(styles)]
 
@@ -128,12 +128,12 @@ def fitting(lines: tuple[Line, ...]) -> AxisScale:
 
 
 def positive(values: PlotValues) -> PlotValues:
-    """What a logarithmic axis can show."""
+    """The positive values, which a logarithmic axis can show."""
     return tuple(value if value is not None and value > 0 else None for value in values)
 
 
 def in_words(figure: Figure) -> str:
-    """Title, what is drawn over what, and where every line or bar stands."""
+    """The title, the axes, and the values of lines and bars, as alternative text."""
     of = f" of {figure.of}" if figure.of else ""
     return printable(f"{figure.title}{of}. {WORDS[type(figure)](figure)}")
 

@@ -1,4 +1,4 @@
-"""What experiments are called on a page: by what sets them apart, and by nothing that all of them share."""
+"""Labels of experiments: the settings in which they differ, without those that all share."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from mooring.wording import setting
 
 
 def label_runs(runs: list[Run]) -> tuple[Run, ...]:
-    """Runs that know what sets their group apart: the method, and the factors that vary."""
+    """The runs with labels: the method, and the factors that vary."""
     apart, shared = varying(runs) - {"method"}, shared_changes(runs)
     named = [replace(run, label=_label(run, apart, shared[run.sweep], len(shared) > 1)) for run in runs]
     return tuple(_with_distinct_titles(named))
@@ -36,13 +36,13 @@ def _label(run: Run, factors: Collection[str], shared: Collection[str], many_swe
 
 
 def method_labels(runs: list[Run]) -> list[str]:
-    """Every method once, without what sets its experiments apart and what all of a sweep share."""
+    """Every method once, without varying factors and changes that a sweep shares."""
     apart, shared = varying(runs) - {"method"}, shared_changes(runs)
     return list(dict.fromkeys(method_of(run, {*apart, *shared[run.sweep]}) for run in runs))
 
 
 def method_of(run: Run, keys: Collection[str]) -> str:
-    """Without the changes that these keys tell already."""
+    """The label of a method without the changes to these keys."""
     return str(run.experiment.called.beside(keys)) if run.experiment else imported_label(run.result)
 
 
@@ -53,7 +53,7 @@ def imported_label(result: RunResult) -> str:
 
 
 def _with_distinct_titles(runs: list[Run]) -> list[Run]:
-    """Different experiments never share a label: where they would, the first fingerprint of each is added."""
+    """Labels of different experiments differ: if needed, the first fingerprint is added."""
     identities: dict[str, dict[str, str]] = {}
     for run in runs:
         identities.setdefault(run.label, {}).setdefault(identity(run), run_digest(run)[:8])

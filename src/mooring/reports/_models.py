@@ -1,4 +1,4 @@
-"""What people should know of a model: one value, written as a page for managers or as a card in Markdown."""
+"""A report on a model, as an HTML page or as a model card in Markdown."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ ENSEMBLE = "the networks of all sites side by side: whoever has the file has wha
 
 @dataclass(frozen=True)
 class Findings:
-    """What is known beside the model: how good it is, and without each site; remarks from its making."""
+    """Facts beyond the model file: accuracy, accuracy without each site, and remarks on sites."""
 
     measured: Assessment | None = None
     without: tuple[WithoutSite, ...] = ()
@@ -88,7 +88,7 @@ def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
 
 
 def verdicts(model: ModelFile, findings: Findings) -> Iterator[VerdictLine]:
-    """What was found out, then whoever is not in the model."""
+    """The test result, then sites that are not in the model."""
     found = findings.measured
     if found is None:
         yield VerdictLine(

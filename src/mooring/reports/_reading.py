@@ -52,7 +52,7 @@ def read_run(path: Path, factors: Mapping[str, object], sweep: str, trust: Trust
 
 
 def read_fused(path: Path, member: SweepMember, trainer: Run, trust: Trust) -> Run | None:
-    """The run that trained it, with the figures of this fusion; None if the fusion is not of this training."""
+    """The training run with the metrics of this fusion; None if the fusion belongs to another training."""
     row, trained = read_fusion(path), trainer.result
     if trainer.experiment is None or not isinstance(trained, Result) or row.fingerprint != trained.fingerprint:
         return None
@@ -67,7 +67,7 @@ def read_fused(path: Path, member: SweepMember, trainer: Run, trust: Trust) -> R
 
 
 def fused_experiment(trained: Experiment, row: FusionRecord, factors: Mapping[str, object], trust: Trust) -> Experiment:
-    """What was trained, under the name and with the rule of this member."""
+    """The training experiment with the name and fusion of this member."""
     tree = trained.tree()
     method = tree["method"] | {"name": factors.get("method", trained.name)}
     experiments = parse(tree | {"method": method | {"fusion": row.settings or method["fusion"]}}, trust)
@@ -78,7 +78,7 @@ def fused_experiment(trained: Experiment, row: FusionRecord, factors: Mapping[st
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep has finished, in the order of its plan, and what it has not."""
+    """The finished and unfinished members of a sweep, in the order of its plan."""
 
     members: list[Run]
     unfinished: list[tuple[str, str]]
@@ -130,7 +130,7 @@ READERS = {"sweep.yaml": sweep_data, "result.json": run_data, "experiment.yaml":
 
 
 def collect_report_data(folder: Path, trust: Trust = HOUSE_CODE, extension: Extension = NO_EXTENSION) -> ReportData:
-    """What the folder holds, recognised by the file that only such a folder has."""
+    """Read a folder; its kind is recognised by a file that only this kind has."""
     readers = {**extension.readers, **READERS}
     for name, read in readers.items():
         if (folder / name).is_file():
@@ -185,7 +185,7 @@ def with_factors(runs: list[Run]) -> list[Run]:
 
 
 def trains(run: Run) -> bool:
-    """Or are the settings of training nothing to it?"""
+    """False if the method trains nothing, so training settings do not matter."""
     return run.experiment is None or bool(run.experiment.method.client.terms)
 
 

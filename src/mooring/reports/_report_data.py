@@ -1,4 +1,4 @@
-"""What is reported on: runs, in groups that differ by their seed alone."""
+"""The data of a report: runs, grouped by experiment (runs that differ only in their seed)."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -55,12 +55,12 @@ class Run:
 
     @property
     def factors(self) -> dict[str, str]:
-        """What sets it apart in its sweep, as text."""
+        """Its factors in the sweep, as text."""
         return {key: str(value) for key, value in self.record.factors.items()}
 
     @property
     def seed(self) -> int:
-        """0 where a log does not tell."""
+        """0 if a log does not contain it."""
         return self.experiment.seed if self.experiment else self.result.seeds.training or 0
 
     @property
@@ -170,7 +170,7 @@ class ReportData:
     subtitle: str = ""
     command: str = ""  # that makes it again
     folder: str = ""  # as it was named
-    positive: str | None = None  # the class that is looked for, where somebody has named one
+    positive: str | None = None  # the positive class, if one is named
     one_problem: bool = True  # False: its sweeps are different problems, so no experiment is the best
     additions: Additions = Additions()
 
@@ -185,7 +185,7 @@ class ReportData:
 
     @cached_property
     def lines(self) -> tuple[SeedGroup, ...]:
-        """One for each line of results; where clients were trained once and fused many times, more than groups."""
+        """One for each line of results; more than groups if one training was fused several times."""
         return grouped(self.members)
 
     @property
@@ -199,7 +199,7 @@ class ReportData:
 
     @property
     def not_shown(self) -> str:
-        """A word on the experiments and seeds whose clients are not drawn one by one; empty where all are."""
+        """A sentence on experiments and seeds whose clients are not drawn; empty if all are drawn."""
         left = [group.label for group in self.groups[MOST_SHOWN:]]
         left_out = f" Left out, for want of room: {'; '.join(left)}." if left else ""
         seeds = any(len(group.runs) > 1 for group in self.groups)
@@ -223,7 +223,7 @@ NO_EXTENSION = Extension()
 
 
 def with_positive(data: ReportData, positive: str | None) -> ReportData:
-    """With a class that is looked for; one that no run has is a mistake."""
+    """Set the positive class; a class that no run has is an error."""
     positive_label(tuple(dict.fromkeys(name for run in data.members for name in run.classes)), positive)
     return replace(data, positive=positive)
 
@@ -239,7 +239,7 @@ def grouped(runs: tuple[Run, ...]) -> tuple[SeedGroup, ...]:
 
 
 def varying(runs: list[Run]) -> set[str]:
-    """The factors that take more than one value; seeds are no factors."""
+    """The factors with more than one value, without seeds."""
     keys = {key for run in runs for key in run.factors if key not in SEEDS}
     return {key for key in keys if len({run.factors.get(key) for run in runs}) > 1}
 

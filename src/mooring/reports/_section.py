@@ -1,4 +1,4 @@
-"""What a report is made of, before anybody decides how it looks."""
+"""The parts of a report, independent of its format."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -41,7 +41,7 @@ class Card:
 
 @dataclass(frozen=True)
 class SummaryAnswer:
-    """One question that everybody has first, its answer, and a command that can be pasted."""
+    """A question of the summary, its answer, and a command to paste."""
 
     question: str
     text: str
@@ -51,7 +51,7 @@ class SummaryAnswer:
 
 @dataclass(frozen=True)
 class VerdictLine:
-    """One line of judgement at the top; `tone` chooses its badge. What is behind it unfolds."""
+    """A verdict at the top of the page; `tone` chooses its badge, and the details unfold."""
 
     tone: Tone
     badge: str
@@ -75,7 +75,7 @@ class Report:
     command: str = ""  # that makes all of it again
     seeds: tuple[int, ...] = ()
     answers: tuple[SummaryAnswer, ...] = ()
-    story: tuple[str, ...] = ()  # a few sentences for whoever reads nothing else
+    story: tuple[str, ...] = ()  # a few sentences at the top
     picture: tuple[Figure, ...] = ()  # the figures that it opens with, one above the other
 
     @property

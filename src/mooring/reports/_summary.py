@@ -1,4 +1,4 @@
-"""The first screen: what was run, how good it is, is it healthy, what next, and when and how it was made."""
+"""The summary: what was run, its accuracy, problems, the next step, and when and how it was made."""
 
 from collections.abc import Iterator
 from shlex import quote
@@ -40,7 +40,7 @@ def method(run: Run) -> str:
 
 
 def named_sites(run: Run) -> str:
-    """Names that say something: sites that are only counted are not listed."""
+    """Names of sites, unless they are only numbers."""
     names = [site.name for site in run.result.sites if site.name != f"client {site.number}"]
     return f" ({join_some(names)})" if names else ""
 
@@ -78,7 +78,7 @@ def one_class_words(one: PositiveClass) -> str:
 
 
 def next_of_run(data: ReportData, run: Run) -> SummaryAnswer:
-    """The doctor's first remedy, of what is ill before what is only noted; else more seeds; a log can only be read."""
+    """The doctor's first remedy; otherwise more seeds. An imported log can only be examined."""
     helped = next((finding for finding in run.diagnosis.findings if finding.remedy), None)
     if helped is not None:
         return SummaryAnswer("What to do next", helped.support, command=helped.remedy)
@@ -103,7 +103,7 @@ def what_of_many(report_data: ReportData) -> SummaryAnswer:
 
 
 def images_text(data: ReportData) -> str:
-    """How many images lie at how many clients, where that is the same throughout."""
+    """The number of training images and clients, if all runs share it."""
     shares = {(run.result.partition.samples, run.result.partition.clients) for run in data.members}
     if len(shares) > 1:
         return ""
@@ -130,7 +130,7 @@ def changed_alike(data: ReportData) -> Iterator[str]:
 
 
 def runs_text(data: ReportData) -> str:
-    """As many as the terminal counts: what was only fused is a run too."""
+    """The number of runs; a member that was only fused counts too."""
     fused = len(data.members) - len(data.runs)
     text = plural(len(data.members), "run")
     text += f" ({len(data.runs)} trained, {fused} fused from their uploads)" if fused else ""
@@ -177,7 +177,7 @@ def summed_up(found: tuple[Best[SeedGroup], ...]) -> str:
 
 
 def next_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
-    """What is not finished first, then more seeds where nothing is settled, then the paper."""
+    """First finish what is not finished, then more seeds if nothing is settled, then a table for a paper."""
     folder, question = quote(data.folder), "What to do next"
     if data.additions.next_step is not None:
         yield data.additions.next_step

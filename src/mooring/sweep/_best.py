@@ -1,6 +1,6 @@
-"""Who leads, and is that settled? Competitors on the same problem are compared pair by pair of seeds.
+"""Which entrant is best, and is that settled? Entrants on the same problem are compared seed by seed.
 
-What competes is the caller's: combinations of factors in the terminal, groups of runs on a page.
+The caller chooses the entrants: combinations of factors in the terminal, groups of runs on a page.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -12,25 +12,25 @@ from mooring.record import RunRecord
 from mooring.schema import strict_json
 from mooring.sweep._summary import SEED, Difference, Factors, by_combination, difference
 
-PROBLEM = ("data", "partition", "alpha")  # keys, and beginnings of keys, that make another problem
+PROBLEM = ("data", "partition", "alpha")  # sections and keys that define the problem
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Entrant(Generic[T]):
-    """Somebody with an accuracy for every seed, on one problem."""
+    """An entrant with an accuracy for every seed, on one problem."""
 
     who: T
     problem: str
     accuracies: Mapping[Hashable, float]  # by seed: a pair is two runs on the same partition of the same data
-    images: int | None = None  # that they were tested on
+    images: int | None = None  # test images
 
     @property
     def mean(self) -> float:
         return fmean(self.accuracies.values())
 
     def minus(self, other: "Entrant[T]") -> Difference:
-        """Seed by seed, over those that both have."""
+        """The difference over the seeds that both have."""
         theirs = other.accuracies
         pairs = [(value, theirs[seed]) for seed, value in self.accuracies.items() if seed in theirs]
         return difference(pairs, self.images)
@@ -45,7 +45,7 @@ class Best(Generic[T]):
 
     @property
     def unsure(self) -> tuple[tuple[T, Difference], ...]:
-        """Those to whom the 95 % interval of the difference does not exclude 0."""
+        """The others for which the 95 % interval of the difference contains 0."""
         return tuple(pair for pair in self.against if pair[1].low is None or pair[1].low <= 0)
 
     @property
@@ -54,12 +54,12 @@ class Best(Generic[T]):
 
     @property
     def nearest(self) -> tuple[T, Difference]:
-        """The other one that comes closest, the first that is not surely worse."""
+        """The closest other entrant, first among those whose interval contains 0."""
         return min(self.unsure or self.against, key=lambda pair: 1.0 if pair[1].mean is None else pair[1].mean)
 
 
 def best_of_each(everybody: Iterable[Entrant[T]]) -> tuple[Best[T], ...]:
-    """One for every problem that several have met."""
+    """One for every problem with several entrants."""
     problems: dict[str, list[Entrant[T]]] = {}
     for one in everybody:
         problems.setdefault(one.problem, []).append(one)
@@ -72,7 +72,7 @@ def best_of(met: Sequence[Entrant[T]]) -> Best[T]:
 
 
 def best_combinations(runs: Sequence[RunRecord], factors: Sequence[str]) -> tuple[Best[Factors], ...]:
-    """Among the combinations of a sweep, on every set of data and partition."""
+    """The best combination of a sweep, for every data set and partition."""
     ended = [run for run in runs if run.accuracy is not None]
     return best_of_each(
         Entrant(

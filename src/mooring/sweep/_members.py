@@ -1,4 +1,4 @@
-"""The runs of a sweep: what varies, where each lies, what came out."""
+"""The runs of a sweep: their factors, folders and results."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ from mooring.wording import setting
 
 PLAN = "sweep.yaml"
 NOT_FINISHED, SOME_FAILED = "not finished", "some clients failed"
-PLAIN = ("method", "fusion")  # keys whose values speak for themselves
+PLAIN = ("method", "fusion")  # keys whose values need no key in a name
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Member:
 
     name: str
     factors: Point
-    folder: Path  # of the run that trained it
+    folder: Path  # the folder of its training
     experiment: Experiment
-    trainer: "Member | None" = None  # whose uploads it is fused from; without one, it trains itself
+    trainer: "Member | None" = None  # the member whose uploads it is fused from; None: it trains itself
 
     @property
     def trains(self) -> bool:
@@ -51,7 +51,7 @@ class Member:
 
     @property
     def trained(self) -> Result | None:
-        """The result of the training behind it, once there is one."""
+        """The result of its training; None until it has ended."""
         if self.trainer is not None:
             return self.trainer.trained
         folder = RunFolder(self.folder)
@@ -61,27 +61,27 @@ class Member:
 
     @property
     def result(self) -> Result | None:
-        """What came out, once it has: of the run itself, or of `mooring fuse` over all clients of its training."""
+        """The result of the run, or of fusing all clients of its training; None until it exists."""
         trained = self.trained
         if trained is None:
             return None
         return trained if self.trainer is None else fused_from(trained, self.fused_file)
 
     def record(self, failure: str = "") -> RunRecord:
-        """What came out of it, from results alone; `failure` says why it did not end well the last time."""
+        """The record of this member, from results only; `failure` is the reason of the last failure."""
         result = self.result
         ended = NOT_FINISHED if result is None else FINISHED if result.complete else SOME_FAILED
         return replace(run_record(self.name, (), result), factors=self.factors, status=failure or ended)
 
     @property
     def finished(self) -> bool:
-        """With all its clients; a training in which some failed is gone on with by the next call."""
+        """True if all clients have finished; the next call continues a training in which some failed."""
         result = self.result
         return result is not None and bool(result.complete)
 
 
 def fused_from(trained: Result, file: Path) -> Result | None:
-    """The row in this file, if the training is complete and the row was made from every client that delivered."""
+    """The result in this file, if the training is complete and all clients that delivered were fused."""
     if not trained.complete or not file.exists():
         return None
     row = read_fusion(file)
@@ -104,7 +104,7 @@ def sweep_record(every: Iterable[Member], runs: Iterable[RunRecord], baseline: s
 
 
 def recorded_sweep(out: Path, trust: Trust = HOUSE_CODE) -> SweepRecord:
-    """What `sweep.json` says; in a folder without one, which an earlier version wrote, what its plan says."""
+    """The content of `sweep.json`; folders of earlier versions have none, so the plan is used."""
     if (out / SWEEP).exists():
         return read_sweep(out)
     every = members(out, trust)
@@ -126,7 +126,7 @@ def members_of(plan: Plan, out: Path) -> Iterator[Member]:
 
 
 def training_of(experiment: Experiment) -> str:
-    """A hash of all that influences training: two members that share it differ only in how the server fuses."""
+    """A hash of all settings that influence training; members with the same hash differ only in the fusion."""
     tree = experiment.tree()
     fusion = experiment.method.fusion
     asks = sorted(fusion.asks) if fusion else None  # images held back for the server are missing in training
@@ -136,13 +136,13 @@ def training_of(experiment: Experiment) -> str:
 
 
 def member_name(point: Point) -> str:
-    """`v4-alpha0.05-clip_per-group-seed1`: values, with the last word of a key where the value alone says little."""
+    """`v4-alpha0.05-clip_per-group-seed1`: values, after the last word of the key if needed."""
     words = [setting(value) if key in PLAIN else factor_name(key.split(".")[-1], value) for key, value in point.items()]
     return re.sub(r"[^\w.+-]+", "_", "-".join(words)) or "run"
 
 
 def factor_name(word: str, value: Any) -> str:
-    """`alpha0.05`, `clip_per-group`: a number needs nothing that parts it from its key."""
+    """`alpha0.05`, `clip_per-group`: a number follows its key directly."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"{word}{'' if number else '_'}{setting(value)}"
 

@@ -1,4 +1,4 @@
-"""A sweep on a Ray cluster that is already there: each training, with all fusions of it, is one task of one core.
+"""A sweep on an existing Ray cluster: each training, with all its fusions, is one task of one core.
 
 Every machine of the cluster has the same mooring installed, and sees the folder of the sweep and the data under the
 same paths. Only this process writes the tables; a task writes its run folder, as a worker on this machine would.
@@ -18,11 +18,11 @@ from mooring.engines.flower import QUIET_ENVIRONMENT
 from mooring.errors import ConfigError, needed
 from mooring.sweep._worker import Outcome, Task, carry_out
 
-GLANCE_SECONDS = 0.2  # between two looks at the keyboard
-SAVING_SECONDS = 60.0  # that interrupted runs are given to save themselves
-ANSWER_SECONDS = 3.0  # that an address is given to answer
+GLANCE_SECONDS = 0.2  # between two checks for Ctrl-C
+SAVING_SECONDS = 60.0  # for interrupted runs to save their state
+ANSWER_SECONDS = 3.0  # to connect to an address
 ADDRESS = "RAY_ADDRESS"
-RETRIES = 2  # of a task whose process died: its run goes on from where it was saved
+RETRIES = 2  # of a task whose process died; its run continues from its last state
 
 
 def outcomes_on_ray(tasks: Sequence[Task], workers: int | None, command: str | None) -> Iterator[Outcome]:
@@ -45,21 +45,21 @@ def outcomes_on_ray(tasks: Sequence[Task], workers: int | None, command: str | N
             for reference in done:
                 yield outcome_of(ray, reference, running.pop(reference))
     finally:
-        for reference in running:  # as Ctrl-C: the run saves itself
+        for reference in running:  # like Ctrl-C: the run saves its state
             ray.cancel(reference)
         if running:
             ray.wait(list(running), num_returns=len(running), timeout=SAVING_SECONDS)
 
 
 def anywhere(task: Task) -> Task:
-    """With absolute paths: a process of Ray's works in another folder."""
+    """With absolute paths, because Ray processes work in another folder."""
     others = tuple((name, tree, str(Path(file).absolute())) for name, tree, file in task.others)
     return replace(task, folder=str(Path(task.folder).absolute()), others=others)
 
 
 @contextmanager
 def cluster() -> Iterator[None]:
-    """Connected to the cluster that runs on this machine, or that RAY_ADDRESS names; none is started."""
+    """Connect to the cluster on this machine, or to the one in RAY_ADDRESS; no cluster is started."""
     os.environ.update({name: value for name, value in QUIET_ENVIRONMENT.items() if name not in os.environ})
     ray = needed("ray", "flower")
     if ray.is_initialized():
@@ -79,7 +79,7 @@ def cluster() -> Iterator[None]:
 
 
 def reject_unreachable(address: str) -> None:
-    """host:port or ray://host:port where nobody listens: Ray itself would try for minutes."""
+    """Reject an address that does not answer; Ray itself would try for minutes."""
     remedy = f"correct {ADDRESS}, or start the cluster with `ray start --head`"
     try:
         named = urlsplit(address if "://" in address else f"//{address}")

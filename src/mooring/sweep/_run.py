@@ -1,4 +1,4 @@
-"""From a plan to its table, in a folder that stays the plan's own or goes to one that contains it."""
+"""Run a plan and write its tables into a folder, which belongs to this plan or to one that it contains."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -58,7 +58,7 @@ def sweep(
         results = [m.result for m in members_of(chosen, out) if trial.items() <= m.factors.items()]
         return mean_validation([None if result is None else result.validation_accuracy for result in results])
 
-    with CONNECTED[engine](), locked(out):  # without its cluster a sweep leaves nothing behind
+    with CONNECTED[engine](), locked(out):  # without a cluster, no folder is created
         take_folder(plan, out)
         if plan.search is None:
             run_plan(plan)
@@ -110,7 +110,7 @@ def unfinished(every: Sequence[Member]) -> list[Task]:
 
 
 def take_folder(plan: Plan, out: Path) -> None:
-    """The folder belongs to this plan from now on; another plan's runs are not thrown away."""
+    """Write the plan into the folder; a folder with another plan is an error."""
     path = out / PLAN
     if path.exists() and not contains(plan, plan_of(read_file(path), str(path)), out):
         raise StoreError(f"out={out}: holds another sweep", "choose another folder with out=...")

@@ -1,4 +1,4 @@
-"""Looking for settings: every trial is judged by its validation accuracy, never by test images."""
+"""Search for settings: trials are scored by their validation accuracy, never on test images."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,12 +15,12 @@ Trials = tuple[Point, ...]
 
 
 class Sampler(Protocol):
-    """Proposes trials, a few at a time, knowing the scores of those before."""
+    """Proposes trials, a few at a time, given the scores of earlier ones."""
 
     def propose(self, count: int) -> list[Point]: ...
 
     def learn(self, scores: Sequence[float | None]) -> None:
-        """Of the trials proposed last; None for one that failed."""
+        """The scores of the trials proposed last; None for a failed trial."""
         ...
 
 

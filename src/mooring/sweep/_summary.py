@@ -10,7 +10,7 @@ from mooring.schema import strict_json
 
 SEED = "seed"
 CONFIDENCE = 0.95
-NO_SPREAD = 1e-6  # of accuracies: below, seeds change nothing
+NO_SPREAD = 1e-6  # half width of an interval of accuracies; below it, seeds change nothing
 SummaryCell = str | int | float | None
 Pair = tuple[float, float]  # accuracies of two runs that differ in one factor
 Factors = Mapping[str, SummaryCell]
@@ -28,14 +28,14 @@ class Difference:
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """Runs that differ by their seed alone; `validation` is what a search goes by."""
+    """Runs that differ only in their seed; a search optimises `validation`."""
 
     factors: Factors
     validation: float | None
     n: int
     mean: float | None
     std: float | None
-    difference: Difference | None = None  # without a baseline there is none
+    difference: Difference | None = None  # None without a baseline
 
 
 def summarised(runs: Sequence[RunRecord], factors: Sequence[str], baseline: str | None) -> list[SummaryRow]:
@@ -70,13 +70,13 @@ def summary_of(
 
 
 def mean_validation(values: Sequence[float | None]) -> float | None:
-    """What a search goes by: none if one of the runs has none."""
+    """The score of a trial; None if one of its runs has no validation accuracy."""
     known = [value for value in values if value is not None]
     return fmean(known) if known and len(known) == len(values) else None
 
 
 def paired(group: Sequence[RunRecord], runs: Sequence[RunRecord], baseline: str) -> list[Pair]:
-    """Accuracy of each of the group and of its partner, which has the baseline's value and all else the same."""
+    """Accuracy of each run of the group and of the baseline run with the same other factors."""
     key, _, text = baseline.partition("=")
 
     def others(run: RunRecord) -> str:
@@ -88,7 +88,7 @@ def paired(group: Sequence[RunRecord], runs: Sequence[RunRecord], baseline: str)
 
 
 def difference(pairs: Sequence[Pair], images: int | None = None) -> Difference:
-    """Of accuracies, which are never further apart than 1.
+    """The mean difference of accuracies with its interval, within [-1, 1].
 
     Seeds that change nothing would settle the difference of a single image: then the interval is over the images.
     """

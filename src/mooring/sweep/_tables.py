@@ -1,4 +1,4 @@
-"""One tidy table of all runs, and one of their means: the same bytes whenever the same runs have ended."""
+"""The tables of a sweep, `results.csv` and `summary.csv`: the same bytes for the same finished runs."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,29 +25,29 @@ from mooring.wording import guarded, in_csv
 
 @dataclass(frozen=True)
 class SweepTables:
-    """What `results.csv` and `summary.csv` say."""
+    """The content of `results.csv` and `summary.csv`."""
 
     results: tuple[RunRecord, ...]
     summary: tuple[SummaryRow, ...]
     leads: tuple[Best[Factors], ...] = ()
 
     def of(self, row: SummaryRow) -> list[RunResult]:
-        """What came out of the runs behind a line of the summary, seed by seed."""
+        """The results behind a line of the summary, one per seed."""
         same = (run.result for run in self.results if row.factors.items() <= run.factors.items())
         return [result for result in same if result is not None]
 
     def positive_label(self, positive: str | None = None) -> str | None:
-        """The class that was named, or the second of two, as the first run that ended has them."""
+        """The named class, or the second of two, among the classes of the first finished run."""
         ended = next((run.result for run in self.results if run.result is not None), None)
         return None if ended is None else positive_label(ended.classes, positive)
 
     def result_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
-        """The lines of `results.csv`; the class that is looked for is the one that is named, or the second of two."""
+        """The lines of `results.csv`; `positive` is the positive class, by default the second of two."""
         label = self.positive_label(positive)
         return [result_cells(run, label) for run in self.results]
 
     def summary_cells(self, positive: str | None = None) -> list[dict[str, SummaryCell]]:
-        """The lines of `summary.csv`: of the class that is looked for, means over seeds."""
+        """The lines of `summary.csv`, with means over seeds for the positive class."""
         label = self.positive_label(positive)
         return [{**summary_cells(row), **class_cells(self.of(row), label)} for row in self.summary]
 
@@ -90,7 +90,7 @@ def summary_cells(row: SummaryRow) -> dict[str, SummaryCell]:
 
 
 def class_cells(results: Sequence[RunResult], label: str | None) -> dict[str, SummaryCell]:
-    """One class against all others, as medicine counts: its name and means over these results; nothing without one."""
+    """The positive class and its rates, as means over these results; empty without such a class."""
     if label is None:
         return {}
     found = list(of_class(results, label))
@@ -104,7 +104,7 @@ def class_cells(results: Sequence[RunResult], label: str | None) -> dict[str, Su
 
 
 def of_class(results: Iterable[RunResult], label: str) -> Iterator[PositiveClass]:
-    """This class in every result that has it."""
+    """The rates of this class in every result that has it."""
     for result in results:
         if label in result.classes:
             yield positive_class(result.metrics, result.classes, label)

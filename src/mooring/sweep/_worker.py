@@ -1,4 +1,4 @@
-"""What runs inside a worker of a sweep: one training and every fusion of it."""
+"""The work of one worker of a sweep: one training and all its fusions."""
 
 import os
 from _thread import interrupt_main
@@ -14,7 +14,7 @@ from mooring.record import still_there, write_record
 from mooring.schema import Tree
 from mooring.sweep._members import SOME_FAILED
 
-Outcome = dict[str, str]  # by member: nothing to say, or why it failed
+Outcome = dict[str, str]  # member -> empty, or why it failed
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskRunner:
-    """Carries out tasks in a worker process; asked to stop, its run saves itself as after Ctrl-C."""
+    """Runs tasks in a worker process; if it is stopped, its run saves its state as after Ctrl-C."""
 
     workers: int  # for the clients of one run
     command: str | None = None
@@ -49,7 +49,7 @@ class TaskRunner:
 def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
     """The outcome of each member by name. Nothing is fused from some clients only."""
     try:
-        still_there(Path(task.folder).parents[1])  # a sweep that was removed is not begun again, half of it missing
+        still_there(Path(task.folder).parents[1])  # do not restart a sweep whose folder was removed
         complete = run(build_experiment(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
     except Exception as error:
         return dict.fromkeys(task.names, reason(error))
@@ -60,7 +60,7 @@ def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
 
 
 def fused(tree: Tree, folder: str, file: Path, trust: Trust) -> str:
-    """One member that differs in its fusion alone; `trust` is what its training was given."""
+    """Fuse a member that differs only in its fusion; `trust` is that of its training."""
     try:
         rule = build_experiment(tree, folder, 1).method.fusion
         assert rule is not None

@@ -1,4 +1,4 @@
-"""A run as dashboards want it: settings, numbers over rounds, numbers at the end."""
+"""A run as values for dashboards: settings, metrics by round, final metrics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PlainValue = str | int | float | bool
 
 @dataclass(frozen=True)
 class MetricPoint:
-    """One number of one round, and when it was known (seconds since 1970; 0 if nobody noted it)."""
+    """One metric of one round, and its time (seconds since 1970; 0 if unknown)."""
 
     name: str  # "accuracy", or "lambda_felt/client-3"
     round: int
@@ -28,7 +28,7 @@ class MetricPoint:
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """All that is shown of a run; `final` is None while it is running."""
+    """The values of a run; `final` is None while it is running."""
 
     name: str
     identity: str  # hash of the folder and of when its run began: a run repeated there is another one
@@ -44,14 +44,14 @@ class TrackedRun:
 
 
 class Tracker(Protocol):
-    """A place where runs are shown."""
+    """A dashboard that shows runs."""
 
     usual: ClassVar[str]  # where it writes by default
 
     def __init__(self, out: Path) -> None: ...
 
     def write(self, run: TrackedRun) -> None:
-        """Show this run; one that is there already is brought up to date."""
+        """Show this run, or update it if it is already there."""
 
 
 def tracked_run(folder: RunFolder, name: str) -> TrackedRun:
@@ -65,7 +65,7 @@ def tracked_run(folder: RunFolder, name: str) -> TrackedRun:
         name,
         sha256(f"{folder.path.absolute()} {began}".encode()).hexdigest(),
         {key: value for key, value in settings if isinstance(value, str | int | float | bool)},  # null is not shown
-        tuple(points.values()),  # a resumed run tells a round twice: the last word counts
+        tuple(points.values()),  # a resumed run may record a round twice: the last record counts
         None if result is None else final_of(result),
         run_facts(folder, result),
     )
@@ -82,7 +82,7 @@ def from_events(events: tuple[TimedEvent, ...]) -> Iterator[MetricPoint]:
 
 
 def alone(events: tuple[TimedEvent, ...], result: RunResult | None) -> Iterator[MetricPoint]:
-    """What clients reach by themselves is known with the result."""
+    """Local-only accuracies, which are known when the run has ended."""
     times = {timed.event.round: timed.time for timed in events if isinstance(timed.event, SnapshotFused)}
     for row in () if result is None else result.rounds:
         for own in row.clients:
@@ -91,7 +91,7 @@ def alone(events: tuple[TimedEvent, ...], result: RunResult | None) -> Iterator[
 
 
 def numbers(suffix: str, round_: int, values: Mapping[str, float | None], time: float | None) -> Iterator[MetricPoint]:
-    """None, which is also what became of a number that was not finite, is not shown."""
+    """Skips None, which also stands for numbers that are not finite."""
     for name, value in values.items():
         if value is not None:
             yield MetricPoint(f"{name}{suffix}", round_, float(value), time or 0.0)

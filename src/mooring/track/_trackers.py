@@ -13,7 +13,7 @@ from mooring.track._dashboard import TrackedRun
 SUFFIX = ".mooring"  # of event files for TensorBoard
 EXPERIMENT = "mooring"  # in MLflow
 IDENTITY = "mooring.identity"
-METRICS, PARAMETERS = 1000, 100  # as many as MLflow takes at once
+METRICS, PARAMETERS = 1000, 100  # the most that MLflow accepts at once
 HEADER = b"SQLite format 3\0"
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class Mlflow:
     usual: ClassVar[str] = "mlflow.db"
 
     def write(self, run: TrackedRun) -> None:
-        """A run is known again by its identity, and MLflow keeps a number that is sent twice only once."""
+        """A run is recognised by its identity; MLflow stores a repeated value only once."""
         client = self.client()
         from mlflow.entities import Metric, Param
 
@@ -79,7 +79,7 @@ class Mlflow:
 
     def client(self) -> Any:
         check_file(self.out)
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # what is run here is nobody's business
+        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # no usage data is sent
         try:
             import alembic  # noqa: F401
             import sqlalchemy  # noqa: F401
@@ -106,7 +106,7 @@ def found_or_made(client: Any, run: TrackedRun) -> str:
 
 
 def check_file(path: Path) -> None:
-    """MLflow would try for minutes to open what is no database."""
+    """Reject a file that is not a database; MLflow would try to open it for minutes."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab+") as file:

@@ -102,7 +102,7 @@ def breadth(figure: Figure) -> str:
 
 
 def arrangement(figures: tuple[Figure, ...]) -> str:
-    """Four at a time stand two by two."""
+    """Four figures form two rows of two."""
     chosen = runs_drawn(figures)[:1]
     return "pairs" if sum(figure.of in ("", *chosen) for figure in figures) == 4 else ""
 
@@ -197,7 +197,7 @@ CHARTS: dict[type, Callable[[Any], Json]] = {Curves: curves_json, Heat: heat_jso
 
 
 def chart_values(values: PlotValues | tuple[float, ...]) -> list[float | int | None]:
-    """Five digits: more cannot be seen, and the file is mailed; what is no number is not drawn."""
+    """Five digits, to keep the file small; values that are not finite are not drawn."""
     return [None if value is None or not isfinite(value) else trimmed(float(f"{value:.5g}")) for value in values]
 
 

@@ -117,7 +117,7 @@ def cells(grid: Table, row: int) -> list[str]:
 
 
 def column(cells: tuple[Cell, ...]) -> str:
-    """Text to the left, numbers to the right, essays in a box."""
+    """Text to the left, numbers to the right, long text in a box."""
     if any(isinstance(cell, str) and len(cell) > WIDE and BREAKABLE.search(cell) for cell in cells):
         return "p{7cm}"
     return "l" if any(isinstance(cell, str) for cell in cells) else "r"

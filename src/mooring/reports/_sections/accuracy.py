@@ -105,7 +105,7 @@ def measured_values(values: PlotValues) -> list[float]:
 
 
 def joined(shown: Line) -> Line:
-    """Without the rounds in which nobody looked; quantiles have none."""
+    """Without rounds that were not evaluated; quantiles have no such rounds."""
     if shown.band is not None:
         return shown
     kept = [(x, y) for x, y in zip(shown.x, shown.y, strict=True) if y is not None]
@@ -113,7 +113,7 @@ def joined(shown: Line) -> Line:
 
 
 def by_site(run: Run) -> Bars | None:
-    """The end of every client alone, where there is no course to draw."""
+    """The final local-only accuracies, if there are too few rounds for curves."""
     if client_accuracy_curves(run) is not None:
         return None
     own = {client.client: client.accuracy for client in run.last.clients if client.accuracy is not None}

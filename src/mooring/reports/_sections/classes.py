@@ -1,4 +1,4 @@
-"""Which classes are recognised, and what are the others taken for?"""
+"""Accuracy by class, and confusion."""
 
 from dataclasses import replace
 

@@ -69,7 +69,7 @@ def pivots(data: ReportData) -> list[tuple[Figure, Table]]:
 
 
 def meets(runs: list[Run], key: str, keys: list[str]) -> bool:
-    """Does anything else meet several of its values? What a search has drawn does not."""
+    """True if some combination of the other factors has several values of this one; not so in a search."""
     others = [other for other in keys if other != key]
     return len(dict.fromkeys(rest(run, others) for run in runs)) < len(dict.fromkeys(rest(run, keys) for run in runs))
 
@@ -105,7 +105,7 @@ RULE = (
 
 
 def contests(data: ReportData) -> tuple[Best[SeedGroup], ...]:
-    """One for every problem that several experiments have met."""
+    """The best experiment of every problem with several experiments."""
     return best_of_each(
         Entrant(
             group,

@@ -1,4 +1,4 @@
-"""What it costs: at the clients, on the wire, at the server, and for every prediction ever after.
+"""Costs at the clients, on the network, at the server, and per prediction.
 
 Floating-point operations are counted on the model and not guessed.
 """
@@ -49,7 +49,7 @@ def costs(data: ReportData) -> Section:
 
 
 def flops(group: SeedGroup, count: Callable[[Run], float | None]) -> Cell:
-    """The mean count; or in a word why there is none, where a blank would be taken for nothing."""
+    """The mean count; `not counted` if an empty cell could be read as zero."""
     found, first = average(count(run) for run in group.runs), group.first
     return UNCOUNTED if found is None and fixed_features(first) and first.result.image_shape else found
 

@@ -19,7 +19,7 @@ SeedValues = list[list[float]]  # a value for every seed, at each name of a figu
 
 
 def drawn(run: Run) -> tuple[ClientHistory, ...]:
-    """The clients of a figure: those that left a trace."""
+    """The clients of a figure: those with recorded rounds."""
     return tuple(client for client in run.clients if client.rounds)
 
 
@@ -29,7 +29,7 @@ def crowded(run: Run) -> bool:
 
 
 def quantile_caption(run: Run) -> str:
-    """A word on what is drawn in the place of many clients."""
+    """A sentence on the quantiles that replace many clients; empty for few clients."""
     if not crowded(run):
         return ""
     many = len(drawn(run))
@@ -119,7 +119,7 @@ def side_by_side(blank: Bars, rows: dict[str, SeedValues], x_title: str, colours
 
 
 def over_seeds(values: Iterable[Collection[float]]) -> str:
-    """What bars of several seeds have beside them; those of one seed have nothing."""
+    """A sentence on whiskers and dots; empty if every bar has one seed."""
     several = any(len(seeds) > 1 for seeds in values)
     return " Whiskers are one standard deviation over seeds, dots are the seeds." if several else ""
 

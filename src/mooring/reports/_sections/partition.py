@@ -1,4 +1,4 @@
-"""Who holds what: "alpha" names different problems, the realised numbers do not."""
+"""The partition as it was realised: "alpha" alone does not determine it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How long are the clients' prototypes, and whose are the global ones?"""
+"""Norms of the clients' prototypes, and their shares of the global prototypes."""
 
 from mooring.doctor import shares_by_class
 from mooring.record import ClientHistory

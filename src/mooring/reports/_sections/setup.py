@@ -1,4 +1,4 @@
-"""Everything it takes to do it again: configuration, environment, fingerprints."""
+"""What is needed to repeat a run: configuration, environment, fingerprints."""
 
 from collections.abc import Iterator
 from math import isfinite

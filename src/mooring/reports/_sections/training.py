@@ -28,7 +28,7 @@ def lambdas(data: ReportData) -> Section:
 
 
 def as_set(row: ClientRecord) -> float | None:
-    """A log of a lambda that was set prints what it was set to, and not what was felt."""
+    """Logs of a fixed lambda print the value that was set, not the effective lambda."""
     return row.lambda_raw if row.lambda_felt is None else None
 
 
@@ -40,9 +40,9 @@ TRACES: tuple[tuple[OfClient, Style, str], ...] = (
 
 
 def titled(run: Run) -> str:
-    """With a mark where no line of a log says what the weights felt."""
+    """With a mark if the effective lambda of a log was inferred."""
     how = run.result.origin.inferred.get("lambda_felt") if run.result.origin else None
-    return f"{run.title}, felt lambda inferred" if how else run.title
+    return f"{run.title}, effective lambda inferred" if how else run.title
 
 
 def rows_of(run: Run) -> list[ClientRecord]:
@@ -57,14 +57,14 @@ def by_group(groups: list[tuple[int, SeedGroup]]) -> Curves:
         middle, band = tuple(map(median, at.values())), (tuple(map(min, at.values())), tuple(map(max, at.values())))
         lines.append(Line(group.label, tuple(map(float, at)), middle, i, style(i), band))
     caption = (
-        "Median felt lambda over clients and seeds; the band spans all of them. "
+        "Median effective lambda over clients and seeds; the band spans all of them. "
         "A band that widens upwards is a client running away."
     )
-    return Curves("lambda-methods", "Felt lambda by experiment", caption, "round", "lambda", tuple(lines), "log")
+    return Curves("lambda-methods", "Effective lambda by experiment", caption, "round", "lambda", tuple(lines), "log")
 
 
 def traces(run: Run) -> Curves:
-    """Felt lambda solid, lambda* dashed in the same colour, limits dotted, the doctor's dates as marks."""
+    """Effective lambda solid, lambda* dashed in the same colour, limits dotted, findings as marks."""
     lines: list[Line] = []
     for value, look, what in TRACES:
         lines += [
@@ -72,8 +72,8 @@ def traces(run: Run) -> Curves:
         ]
     bounds, dates = limits(run), marks(run)
     captions = {
-        "Solid: the lambda that the weights felt.": True,
-        "Dashed: lambda*, where the rule would come to rest.": any(line.style == "dashed" for line in lines),
+        "Solid: the effective lambda.": True,
+        "Dashed: lambda*, the equilibrium of the rule.": any(line.style == "dashed" for line in lines),
         "In the colour of the text: what bounds it.": bounds,
         "A diamond is where the doctor dates a finding.": dates,
     }
@@ -146,8 +146,8 @@ def lambda_table(runs: list[Run]) -> Table:
         {
             "run": titled(run),
             "client": client.site,
-            "first felt": client.rounds[0].lambda_felt,
-            "last felt": client.rounds[-1].lambda_felt,
+            "first effective": client.rounds[0].lambda_felt,
+            "last effective": client.rounds[-1].lambda_felt,
             "last lambda*": client.rounds[-1].lambda_star,
             "largest raw": max((row.lambda_raw for row in client.rounds if row.lambda_raw is not None), default=None),
             "median |log(lambda/lambda*)|": run.diagnosis.distances.get(client.client),
@@ -155,7 +155,7 @@ def lambda_table(runs: list[Run]) -> Table:
         for run in runs
         for client in drawn(run)
     )
-    note = "Felt: what the weights were pulled with; raw: the rule before any fading."
+    note = "Effective: the lambda that weights the loss; raw: before annealing."
     return Table.from_rows("lambda", "Lambda by client", rows, note, seeds=seeds_of(runs), folded=True)
 
 
