@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -48,7 +47,9 @@ class SweepProgress:
     def __call__(self, event: Event) -> None:
         match event:
             case SweepBegan(runs=runs, finished=finished):
-                self.members = all_members(self.plan, self.out)
+                from mooring.sweep import planned_members
+
+                self.members = {member.name: member for member in planned_members(self.plan, self.out)}
                 self.ended = {name for name, member in self.members.items() if member.finished}
                 self.sweep.begin(runs, finished)
                 self._advance()
@@ -61,9 +62,8 @@ class SweepProgress:
                 if name in self.rows:
                     self.display.remove(self.rows.pop(name))
                 self._advance()
-                self.display.say(
-                    f"{self.sweep.done:.0f} of {self.sweep.total:.0f}  {ending(self.members[name], reason)}"
-                )
+                text = reason or accuracy_of(self.members[name])
+                self.display.say(f"{self.sweep.done:.0f} of {self.sweep.total:.0f}  {name}: {text}")
 
     def _advance(self) -> None:
         self.sweep.text = f"{self.sweep.done:.0f}/{self.sweep.total:.0f} runs"
@@ -82,13 +82,6 @@ class SweepProgress:
             row.done, row.text = done, f"{done}/{total} rounds of clients"
 
 
-def all_members(plan: "Plan", out: Path) -> "dict[str, Member]":
-    """By name; a search knows its runs only as it goes."""
-    from mooring.sweep import members_of, read_trials
-
-    return {member.name: member for member in members_of(replace(plan, trials=read_trials(out, plan.search)), out)}
-
-
 def rounds_reached(member: "Member") -> tuple[int, int] | None:
     """Rounds of clients that are done, and how many there are; None before the run has drawn its partition."""
     from mooring.record import RunFolder
@@ -102,11 +95,6 @@ def rounds_reached(member: "Member") -> tuple[int, int] | None:
         return None
     done = {(event.client, event.round) for event in events if isinstance(event, ClientRecord)}
     return len(done), clients[-1] * rounds_of(member.experiment)
-
-
-def ending(member: "Member", reason: str) -> str:
-    """One line about a run that has ended."""
-    return f"{member.name}: {reason or accuracy_of(member)}"
 
 
 def accuracy_of(member: "Member") -> str:

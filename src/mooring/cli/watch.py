@@ -86,11 +86,11 @@ def has_content(folder: Path) -> bool:
 
 def sweeps_in(folder: Path) -> list[Path]:
     """The sweeps of a study; a sweep is its own one."""
-    from mooring.sweep import PLAN
+    from mooring.sweep import PLAN_FILE
 
-    if (folder / PLAN).is_file():
+    if (folder / PLAN_FILE).is_file():
         return [folder]
-    return sorted(file.parent for file in folder.glob(f"*/{PLAN}"))
+    return sorted(file.parent for file in folder.glob(f"*/{PLAN_FILE}"))
 
 
 def is_study(folder: Path) -> bool:

@@ -8,7 +8,7 @@ from mooring.data import SOURCES, Source
 from mooring.intervals import wilson
 from mooring.record import METRICS, Metrics, PositiveClass, RunResult, positive_class, positive_label
 from mooring.reports._table import Cell, Interval, Table, spread
-from mooring.sweep import NO_SPREAD, Difference, interval
+from mooring.sweep import SAME_ACCURACY, Difference, half_width
 from mooring.wording import percent
 
 INTERVAL = "95 % interval"
@@ -54,8 +54,8 @@ def accuracy_interval(values: Sequence[float], images: int | None) -> Interval |
     If all seeds have the same accuracy, Student's interval has no width: then too it is over the images.
     """
     many = len(values)
-    half = interval(stdev(values), many) if many > 1 else 0.0
-    if half > NO_SPREAD:
+    half = half_width(stdev(values), many) if many > 1 else 0.0
+    if half > SAME_ACCURACY:
         middle = fmean(values)
         return Interval(max(middle - half, 0.0), min(middle + half, 1.0), f"over {many} seeds")
     if not images or not values:

@@ -10,7 +10,7 @@ from mooring.reports._sections import SECTIONS
 from mooring.reports._sections.comparison import contests
 from mooring.reports._sections.findings import finding_lines
 from mooring.reports._sections.setup import setup
-from mooring.reports._summary import runs_text, summary_answers
+from mooring.reports._summary import run_details, summary_answers
 from mooring.wording import percent, percent_range, size
 
 
@@ -78,11 +78,7 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
 def many(data: ReportData) -> tuple[Card, ...]:
     """The headline numbers of several experiments; the best one only if all are on the same problem."""
     counted_ = (
-        Card(
-            str(len(data.members)),
-            "runs",
-            runs_text(data).partition(" ")[2].removeprefix("runs").strip(" ,()") or "all finished",
-        ),
+        Card(str(len(data.members)), "runs", run_details(data) or "all finished"),
         Card(str(len(data.lines)), "experiments", seeds_text(data)),
     )
     if not data.one_problem:

@@ -130,11 +130,15 @@ def changed_alike(data: ReportData) -> Iterator[str]:
 
 
 def runs_text(data: ReportData) -> str:
-    """The number of runs; a member that was only fused counts too."""
-    fused = len(data.members) - len(data.runs)
-    text = plural(len(data.members), "run")
-    text += f" ({len(data.runs)} trained, {fused} fused from their uploads)" if fused else ""
-    return text + (f", {len(data.unfinished)} not finished" if data.unfinished else "")
+    details = run_details(data)
+    return plural(len(data.members), "run") + (f" ({details})" if details else "")
+
+
+def run_details(data: ReportData) -> str:
+    """How many runs were trained, only fused, and not finished; empty if all were trained."""
+    fused, unfinished = len(data.members) - len(data.runs), len(data.unfinished)
+    parts = [f"{len(data.runs)} trained, {fused} fused from their uploads"] if fused else []
+    return ", ".join([*parts, *([f"{unfinished} not finished"] if unfinished else [])])
 
 
 def best_of_many(data: ReportData) -> Iterator[SummaryAnswer]:

@@ -2,34 +2,40 @@
 
 from mooring.config import Plan, load_plan
 from mooring.sweep._best import Best, Entrant, best_of_each
-from mooring.sweep._members import PLAN, Member, members, members_of, recorded_sweep
+from mooring.sweep._members import PLAN_FILE, Member, members, planned_members, recorded_sweep
 from mooring.sweep._run import SweepOutcome, sweep
-from mooring.sweep._search import read_trials
-from mooring.sweep._summary import NO_SPREAD, Difference, Factors, Pair, SummaryRow, difference, interval, paired
-from mooring.sweep._tables import SweepTables, of_class
+from mooring.sweep._summary import (
+    SAME_ACCURACY,
+    AccuracyPair,
+    Difference,
+    Factors,
+    SummaryRow,
+    baseline_pairs,
+    difference,
+    half_width,
+)
+from mooring.sweep._tables import SweepTables
 
 __all__ = [
-    "NO_SPREAD",
-    "PLAN",
+    "PLAN_FILE",
+    "SAME_ACCURACY",
+    "AccuracyPair",
     "Best",
     "Difference",
     "Entrant",
     "Factors",
     "Member",
-    "Pair",
     "Plan",
     "SummaryRow",
     "SweepOutcome",
     "SweepTables",
+    "baseline_pairs",
     "best_of_each",
     "difference",
-    "interval",
+    "half_width",
     "load_plan",
     "members",
-    "members_of",
-    "of_class",
-    "paired",
-    "read_trials",
+    "planned_members",
     "recorded_sweep",
     "sweep",
 ]

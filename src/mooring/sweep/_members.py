@@ -26,7 +26,7 @@ from mooring.schema import strict_json
 from mooring.sweep._search import read_trials
 from mooring.wording import setting
 
-PLAN = "sweep.yaml"
+PLAN_FILE = "sweep.yaml"
 NOT_FINISHED, SOME_FAILED = "not finished", "some clients failed"
 PLAIN = ("method", "fusion")  # keys whose values need no key in a name
 
@@ -92,9 +92,13 @@ def fused_from(trained: Result, file: Path) -> Result | None:
 
 def members(out: Path, trust: Trust = HOUSE_CODE) -> list[Member]:
     """The members of the sweep in this folder, in the order of its plan."""
-    if not (out / PLAN).exists():
-        raise StoreError(f"{out}: holds no {PLAN}", "name the folder of a sweep")
-    plan = load_plan(out / PLAN, trust=trust)
+    if not (out / PLAN_FILE).exists():
+        raise StoreError(f"{out}: holds no {PLAN_FILE}", "name the folder of a sweep")
+    return planned_members(load_plan(out / PLAN_FILE, trust=trust), out)
+
+
+def planned_members(plan: Plan, out: Path) -> list[Member]:
+    """The members of a plan; those of a search as far as its trials are known."""
     return list(members_of(replace(plan, trials=read_trials(out, plan.search)), out))
 
 
@@ -108,7 +112,7 @@ def recorded_sweep(out: Path, trust: Trust = HOUSE_CODE) -> SweepRecord:
     if (out / SWEEP).exists():
         return read_sweep(out)
     every = members(out, trust)
-    return sweep_record(every, [member.record() for member in every], load_plan(out / PLAN, trust=trust).baseline)
+    return sweep_record(every, [member.record() for member in every], load_plan(out / PLAN_FILE, trust=trust).baseline)
 
 
 def members_of(plan: Plan, out: Path) -> Iterator[Member]:

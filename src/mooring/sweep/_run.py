@@ -11,7 +11,7 @@ from mooring.errors import StoreError
 from mooring.events import Emit, RunEnded, SweepBegan, SweepWaits, silent
 from mooring.processes import Died, Message, Waiting, WorkerPool
 from mooring.record import locked, write_atomically, write_sweep
-from mooring.sweep._members import PLAN, Member, members_of, sweep_record
+from mooring.sweep._members import PLAN_FILE, Member, members_of, sweep_record
 from mooring.sweep._on_ray import cluster, outcomes_on_ray
 from mooring.sweep._search import searched
 from mooring.sweep._summary import mean_validation
@@ -111,7 +111,7 @@ def unfinished(every: Sequence[Member]) -> list[Task]:
 
 def take_folder(plan: Plan, out: Path) -> None:
     """Write the plan into the folder; a folder with another plan is an error."""
-    path = out / PLAN
+    path = out / PLAN_FILE
     if path.exists() and not contains(plan, plan_of(read_file(path), str(path)), out):
         raise StoreError(f"out={out}: holds another sweep", "choose another folder with out=...")
     foreign = [file.name for file in out.iterdir() if file.name != ".lock"]

@@ -10,9 +10,9 @@ from mooring.schema import strict_json
 
 SEED = "seed"
 CONFIDENCE = 0.95
-NO_SPREAD = 1e-6  # half width of an interval of accuracies; below it, seeds change nothing
+SAME_ACCURACY = 1e-6  # half width of an interval of accuracies; below it, seeds change nothing
 SummaryCell = str | int | float | None
-Pair = tuple[float, float]  # accuracies of two runs that differ in one factor
+AccuracyPair = tuple[float, float]  # accuracies of two runs that differ in one factor
 Factors = Mapping[str, SummaryCell]
 
 
@@ -65,7 +65,7 @@ def summary_of(
         len(values),
         fmean(values) if values else None,
         stdev(values) if len(values) > 1 else None,
-        None if baseline is None else difference(paired(group, runs, baseline), group[0].test_images),
+        None if baseline is None else difference(baseline_pairs(group, runs, baseline), group[0].test_images),
     )
 
 
@@ -75,7 +75,7 @@ def mean_validation(values: Sequence[float | None]) -> float | None:
     return fmean(known) if known and len(known) == len(values) else None
 
 
-def paired(group: Sequence[RunRecord], runs: Sequence[RunRecord], baseline: str) -> list[Pair]:
+def baseline_pairs(group: Sequence[RunRecord], runs: Sequence[RunRecord], baseline: str) -> list[AccuracyPair]:
     """Accuracy of each run of the group and of the baseline run with the same other factors."""
     key, _, text = baseline.partition("=")
 
@@ -87,7 +87,7 @@ def paired(group: Sequence[RunRecord], runs: Sequence[RunRecord], baseline: str)
     return [(a, b) for a, b in pairs if a is not None and b is not None]
 
 
-def difference(pairs: Sequence[Pair], images: int | None = None) -> Difference:
+def difference(pairs: Sequence[AccuracyPair], images: int | None = None) -> Difference:
     """The mean difference of accuracies with its interval, within [-1, 1].
 
     Seeds that change nothing would settle the difference of a single image: then the interval is over the images.
@@ -98,14 +98,14 @@ def difference(pairs: Sequence[Pair], images: int | None = None) -> Difference:
     mean, n = fmean(differences), len(differences)
     if n == 1:
         return Difference(mean, n)
-    half = interval(stdev(differences), n)
-    if half <= NO_SPREAD and images:
+    half = half_width(stdev(differences), n)
+    if half <= SAME_ACCURACY and images:
         a, b = (round(fmean(values) * images) for values in zip(*pairs, strict=True))
         return Difference(mean, n, *newcombe(a, b, images))
     return Difference(mean, n, max(mean - half, -1.0), min(mean + half, 1.0))
 
 
-def interval(std: float, n: int) -> float:
+def half_width(std: float, n: int) -> float:
     """t(n - 1) std / sqrt(n): half the width of a confidence interval of a mean."""
     from scipy.special import stdtrit
 

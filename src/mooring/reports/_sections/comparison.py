@@ -11,7 +11,7 @@ from mooring.reports._figure import Bars, Figure
 from mooring.reports._report_data import SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports._sections.drawing import SeedValues, side_by_side
 from mooring.reports._table import Cell, Table, spread
-from mooring.sweep import Best, Entrant, Pair, best_of_each, difference, paired
+from mooring.sweep import AccuracyPair, Best, Entrant, baseline_pairs, best_of_each, difference
 from mooring.wording import plural
 
 T = TypeVar("T")
@@ -38,12 +38,12 @@ def compared(data: ReportData, sweep: str, baseline: str) -> Iterator[dict[str, 
         return
     everybody = [member.record for member in members]
     for group in grouped(tuple(member for member in members if member.factors.get(key) != value)):
-        pairs = paired([member.record for member in group.runs], everybody, baseline)
+        pairs = baseline_pairs([member.record for member in group.runs], everybody, baseline)
         if pairs:
             yield comparison_row(group, pairs)
 
 
-def comparison_row(group: SeedGroup, pairs: list[Pair]) -> dict[str, Cell]:
+def comparison_row(group: SeedGroup, pairs: list[AccuracyPair]) -> dict[str, Cell]:
     gap = difference(pairs, group.first.result.test_images)
     differences = [a - b for a, b in pairs]
     return {
