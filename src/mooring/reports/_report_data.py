@@ -77,10 +77,6 @@ class Run:
         return self.result.dataset or "unknown data"
 
     @property
-    def fingerprint(self) -> str:
-        return "imported" if self.result.origin else str(self.result.fingerprint)[:8]
-
-    @property
     def last(self) -> RoundRecord:
         """The final snapshot."""
         return self.result.last
