@@ -35,9 +35,11 @@ def report(
 
         chosen = named_format(format_)
         found = report_on(Path(folder), trusted(trust_code), positive, NOTES)
-        if format_ != TERMINAL or out is not None:
-            say(str(chosen.save(found, out, Path(folder) / chosen.name)))
-            return
+        printed = format_ == TERMINAL and out is None
+        path = None if printed else chosen.save(found, out, Path(folder) / chosen.name)
+    if path is not None:  # after the live display has ended, which would share the line
+        say(str(path))
+        return
     from mooring.cli.screen import Screen
     from mooring.reports import show_report
 
