@@ -110,6 +110,9 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
     assert "0.750 ± 0.000    0.598-0.858  0.833 ± 0.000    0.720-0.907" in shown
     assert "0.900 ± 0.100  0.652-1.000  3" in shown
     assert "of 'ill': 40 images of it and 60 of others" in shown
+    assert "AUC: the chance that an image of it gets a higher share than another, 0.5 by chance" in " ".join(
+        shown.split()
+    )
     assert "0.800 ± 0.000  3    0.711-0.867" in shown, "seeds that change nothing leave the images"
     assert "(always 'well') reaches 0.600" in shown
     told = {"positive_class": "ill", "sensitivity": 0.75, "specificity": 50 / 60, "auc": pytest.approx(0.9)}
