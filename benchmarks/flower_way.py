@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from benchmarks.images import CLASSES
 from benchmarks.plain import PlainNetwork
 from mooring.client import Training
-from mooring.engines.flower._settings import ready
+from mooring.engines.flower._engine import ready
 from mooring.models import Blueprint, Linear, Network, ResNet8
 
 BLUEPRINT = Blueprint(ResNet8(), Linear(), (3, 32, 32), tuple(map(str, range(CLASSES))), (0.0,), (1.0,))

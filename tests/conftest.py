@@ -15,7 +15,7 @@ from report_folders import SHORT, relabelled, write_members
 from mooring import load, run
 from mooring.cli import main
 from mooring.client import ClientJob, Training
-from mooring.client._bank import stand_in
+from mooring.client._public_training import stand_in
 from mooring.data._digits import Digits
 from mooring.data._images import ImageSet
 from mooring.federation._keys import HOME

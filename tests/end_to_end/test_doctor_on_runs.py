@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mooring.doctor import read_case
-from mooring.doctor._remedies import REMEDIES
+from mooring.doctor._examine import REMEDIES
 from mooring.record import RunFolder, write_result
 
 

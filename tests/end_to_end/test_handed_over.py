@@ -8,7 +8,7 @@ from mooring import load
 from mooring.client._checkpoint import step_of, will_train
 from mooring.client._loop import facts_of
 from mooring.engines import Local
-from mooring.engines._turns import turns
+from mooring.engines._worker import turns
 from mooring.events import ClientRecord, ClientResumed, ClientStarted
 from mooring.execution import prepare
 from mooring.uploads._codec import encode

@@ -18,9 +18,9 @@ import mooring.sweep
 from mooring.anchors import ANCHORS
 from mooring.cli import app
 from mooring.client._recipe import STAGE_TIMES
-from mooring.config._engines import ENGINES
 from mooring.config._examples import examples
 from mooring.config._note_words import NOTE_WORDS
+from mooring.config._part_kinds import ENGINES
 from mooring.data._catalogue import SOURCES
 from mooring.data._partition import PARTITIONERS
 from mooring.fetch import OFFICIAL
@@ -40,7 +40,7 @@ from mooring.track import TRACKERS
 from mooring.uploads._privacy import PRIVACIES
 from mooring.weighting import WEIGHTINGS
 from mooring.weighting._guards import GUARDS
-from mooring.weighting._sigma import STARTS
+from mooring.weighting._uncertainty import STARTS
 
 KINDS: dict[str, Mapping[str, object]] = {  # what a line calls it -> its names
     "anchor": ANCHORS,

@@ -11,9 +11,9 @@ from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
 from mooring.client import Training
 from mooring.config import Experiment, load, reload
+from mooring.config._experiment import is_path
 from mooring.config._keys import PATH, full, override_value
 from mooring.config._parse import PART_KINDS
-from mooring.config._paths import is_path
 from mooring.config._plan import MOST_RUNS, Plan, listed_values, load_plan
 from mooring.errors import ConfigError
 from mooring.methods import Method

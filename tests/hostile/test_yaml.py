@@ -9,9 +9,8 @@ import pytest
 from apart import answers
 
 from mooring.config import as_yaml, load, load_plan
-from mooring.config._bounded_yaml import DEEPEST, LARGEST_FILE, MOST_VALUES, parse_bounded
 from mooring.config._plan import MOST_RUNS, Plan
-from mooring.config._tree import read_file
+from mooring.config._tree import DEEPEST, LARGEST_FILE, MOST_VALUES, parse_bounded, read_file
 from mooring.errors import MOST_PROBLEMS, ConfigError
 from mooring.methods import METHODS
 from mooring.notes._plan import load_study

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mooring.client import ClientRecipe, FirstEpochs, Stage, Training
-from mooring.client._bank import Bank
+from mooring.client._public_training import Bank
 from mooring.config import Experiment
 from mooring.config._parse import PART_KINDS
 from mooring.data._digits import Digits
@@ -26,7 +26,7 @@ from mooring.uploads._mixtures import Mixtures
 from mooring.uploads._moments import Moments
 from mooring.uploads._privacy import Privacy
 from mooring.weighting import Annealed, ByEntropy, Fixed, Uncertainty
-from mooring.weighting._sigma import Sigma, Values
+from mooring.weighting._uncertainty import Sigma, Values
 
 REQUIRED = {  # what has no default
     EncoderFile: {"path": "encoder.safetensors"},

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from mooring.client import Before, FirstEpochs, run_client
-from mooring.client._bank import TEACHERS, Bank, build_bank
+from mooring.client._public_training import TEACHERS, Bank, build_bank
 from mooring.client._state import Memory
 from mooring.data._clients import federate, fitted
 from mooring.data._digits import Digits

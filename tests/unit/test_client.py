@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from mooring.client import run_client
-from mooring.client._bank import Bank
 from mooring.client._loop import facts_of
+from mooring.client._public_training import Bank
 from mooring.client._state import ClientState
 from mooring.data._sites import InMemorySite
 from mooring.errors import TrainingError

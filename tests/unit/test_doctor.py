@@ -12,11 +12,11 @@ import mooring.doctor
 from mooring import load
 from mooring.doctor import Case, case_of_log, examine, read_case
 from mooring.doctor._case import TrainingSetup
-from mooring.doctor._remedies import REMEDIES, FuseAgain, Trial, remedy_for
+from mooring.doctor._examine import REMEDIES, FuseAgain, Trial, remedy_for
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, ClientStarted
 from mooring.execution import _forecast, prepare
-from mooring.losses._supcon import smallest_supcon
+from mooring.losses._contrast import smallest_supcon
 from mooring.methods import METHODS
 from mooring.notes._imports import import_log, read_imports
 from mooring.record import ClientHistory, RunRecord

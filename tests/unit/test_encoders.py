@@ -11,8 +11,7 @@ from safetensors.torch import save_file
 from mooring.errors import ExtraError, ModelError
 from mooring.models._encoders import efficientnet
 from mooring.models._encoders.efficientnet import LITES, STRIDES, Lite, graph_of
-from mooring.models._encoders.preparation import Preparation
-from mooring.models._encoders.session import run_graph, session_of
+from mooring.models._encoders.session import Preparation, run_graph, session_of
 from mooring.models._feature_maps import EncoderFeatures, OnnxFile, ResNetFile
 from mooring.schema import by_file_hash, to_tree
 from mooring.uploads._moments import Moments

@@ -8,8 +8,7 @@ pytest.importorskip("flwr", reason="Flower: the extra flower is not installed")
 
 from mooring import load
 from mooring.client import run_client
-from mooring.engines.flower._clients import Parcel, train_client
-from mooring.engines.flower._stopping import StopFiles
+from mooring.engines.flower._clients import Parcel, StopFiles, train_client
 from mooring.events import silent
 from mooring.execution._prepare import prepare
 from mooring.uploads._codec import decode_tensors, encode

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import Parameter
 
-from mooring.client._momentum import Group, Momentum
+from mooring.client._state import Group, Momentum
 from mooring.seeds import generator
 
 

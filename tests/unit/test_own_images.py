@@ -11,12 +11,12 @@ from PIL import Image
 from source_files import pixels, write_arrays, write_images
 
 from mooring.config import load
-from mooring.data import _progress as progress
+from mooring.data import _image_tree as progress
 from mooring.data._arrays import Arrays
 from mooring.data._image_folder import ImageFolder
+from mooring.data._image_tree import reading_progress
 from mooring.data._images import DataWarning
 from mooring.data._pixels import decode_image
-from mooring.data._progress import reading_progress
 from mooring.errors import DataError
 from mooring.events import Event, ImagesRead
 from mooring.execution import run

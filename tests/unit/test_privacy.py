@@ -21,9 +21,9 @@ from mooring.models._network import Blueprint
 from mooring.schema import canonical_json, to_tree
 from mooring.types import Upload
 from mooring.uploads import wire_name
+from mooring.uploads._moments import unpack
 from mooring.uploads._noised import NoisedMoments, with_key
 from mooring.uploads._privacy import Privacy, gaussian_delta, gaussian_sigma
-from mooring.uploads._triangle import unpack
 
 BLUEPRINT = Blueprint(DigitsNet(), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))
 NETWORK = BLUEPRINT.build(torch.Generator())

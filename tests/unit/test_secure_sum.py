@@ -14,7 +14,7 @@ from mooring.models._feature_maps import RandomFilters
 from mooring.models._heads import RawPrototypes
 from mooring.models._network import Blueprint
 from mooring.uploads._moments import Moments
-from mooring.uploads._secret_stream import normals, stream_words
+from mooring.uploads._privacy import normals, stream_words
 
 BLUEPRINT = Blueprint(DigitsNet(), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))
 PART = Moments(RandomFilters(16), "shared", "float32")

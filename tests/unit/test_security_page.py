@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mooring.config import _bounded_yaml as bounded_yaml
+from mooring.config import _tree as bounded_yaml
 from mooring.schema import AS_RECORDED
 
 HOME = Path(__file__).parents[2]

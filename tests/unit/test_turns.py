@@ -5,7 +5,7 @@ from math import ceil
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mooring.engines._turns import WORTH, Turn, schedule_length, turns, wrapped
+from mooring.engines._worker import WORTH, Turn, schedule_length, turns, wrapped
 
 LENGTHS = st.lists(st.integers(0, 300), min_size=1, max_size=12)
 

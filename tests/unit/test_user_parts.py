@@ -6,7 +6,7 @@ import pytest
 
 from mooring.config import as_yaml, load, parse
 from mooring.config._parse import PART_KINDS
-from mooring.config._user_part_shape import members, shape_problem
+from mooring.config._user_parts import members, shape_problem
 from mooring.errors import ConfigError
 from mooring.weighting import Weighting
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from mooring.client._features import nearness, scatter
+from mooring.client._measured import nearness, scatter
 
 SIMPLEX = torch.eye(3)
 

@@ -8,7 +8,7 @@ from frozen import settle
 from mooring.methods import METHODS
 from mooring.types import ClientFacts, Progress
 from mooring.weighting import ByEntropy
-from mooring.weighting._entropy import evenness
+from mooring.weighting._fixed import evenness
 
 NOTE2_TABLE1 = [
     (1.9079, 0.5743, 5.7859),

@@ -17,7 +17,7 @@ from mooring.losses import (
     PrototypeSpread,
     SupCon,
 )
-from mooring.losses._supcon import supervised_contrast
+from mooring.losses._contrast import supervised_contrast
 from mooring.seeds import generator
 from mooring.types import Progress, Step, View
 

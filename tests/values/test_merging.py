@@ -24,7 +24,7 @@ from mooring.models._network import PROTOTYPES
 from mooring.seeds import generator
 from mooring.uploads._fisher import FISHER, FisherDiagonal
 from mooring.uploads._grams import GRAM, Grams, layers, prototype_inputs, rows
-from mooring.uploads._triangle import unpack
+from mooring.uploads._moments import unpack
 
 DEEP = replace(PLAN, backbone=ResNet8(0.5))
 

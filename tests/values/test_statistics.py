@@ -26,8 +26,7 @@ from mooring.methods import METHODS, Method
 from mooring.models._feature_maps import Pixels, RandomEncoder, RandomFilters
 from mooring.types import Upload
 from mooring.uploads._mixtures import Gathered, Mixtures
-from mooring.uploads._moments import Moments
-from mooring.uploads._triangle import pack, unpack
+from mooring.uploads._moments import Moments, pack, unpack
 
 FILTERS = RandomFilters(filters=8)
 ALL_KINDS = [Moments(Pixels(), second) for second in ("shared", "per-class", "diagonal")]

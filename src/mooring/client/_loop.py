@@ -8,11 +8,10 @@ from torch import Tensor
 
 from mooring.client._checkpoint import KEEPS_NOTHING, StateKeeper, final_tensors, restored_state, state_tensors
 from mooring.client._device import CPU, Device
-from mooring.client._features import feature_facts
 from mooring.client._first_network import borrowed
 from mooring.client._held_out import held_out, held_out_count
 from mooring.client._job import ClientJob, epoch_batches, steps_per_epoch
-from mooring.client._measured import TERM, Measured, epoch_record, progress_event, round_record
+from mooring.client._measured import TERM, Measured, epoch_record, feature_facts, progress_event, round_record
 from mooring.client._recipe import ClientRecipe, Stage, named_terms
 from mooring.client._state import ClientState, Position
 from mooring.data import ImageSet, Site

@@ -4,21 +4,57 @@ from collections.abc import Mapping
 from itertools import groupby
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from mooring.client._features import FeatureFacts
 from mooring.client._job import ClientJob
+from mooring.data import ImageSet
 from mooring.errors import TrainingError
 from mooring.events import ClientProgress, ClientRecord, EpochRecord
+from mooring.models import Network
 from mooring.types import ClientFacts, Progress
 
+IMAGES = 256  # at most, evenly over the shard: a round is not to wait for them
+BATCH = 64
+
+FeatureFacts = dict[str, float | None]
 TERM = "term "  # before the name of a loss term among the measurements
 LAST = "last "  # before the name of a measurement of the final step
 OF_LAST_STEP = ("lambda_raw", "schedule_factor", "lambda_felt", "sigma_sq_local", "sigma_sq_align")
 MEANS = ("base_loss", "align_loss", "gradient_norm", "gradient_cosine", "gradient_ratio", "train_accuracy")
-
 MeasuredRow = tuple[tuple[str, ...], Tensor]  # names, values
 Measured = dict[str, float]
+
+
+def feature_facts(network: Network, shard: ImageSet, anchors: Tensor | None) -> FeatureFacts:
+    """Of the unit features z of the client's own images, in eval mode and without augmentation:
+
+    scatter = sum |z - mean of its class|^2 / sum |z - mean|^2, 0 where every class has become one vector (None for a
+    single class); anchor cosine = mean cos(z, anchor of its class).
+    """
+    chosen = torch.arange(0, len(shard), max(1, -(-len(shard) // IMAGES)))
+    device = network.prototypes.device
+    images, labels = shard.images[chosen].to(device), shard.labels[chosen].to(device)
+    with torch.no_grad():
+        network.eval()
+        z = F.normalize(torch.cat([network.embed(batch).float() for batch in images.split(BATCH)]))  # (N, d)
+        return {"feature_scatter": scatter(z, labels), "anchor_cosine": nearness(z, labels, anchors)}
+
+
+def scatter(z: Tensor, labels: Tensor) -> float | None:
+    _, members = labels.unique(return_inverse=True)
+    one_hot = F.one_hot(members).to(z.dtype)  # (N, classes held)
+    means = one_hot.T @ z / one_hot.sum(0)[:, None]
+    total = (z - z.mean(0)).square().sum().item()
+    if one_hot.shape[1] < 2 or total == 0:
+        return None
+    return (z - means[members]).square().sum().item() / total
+
+
+def nearness(z: Tensor, labels: Tensor, anchors: Tensor | None) -> float | None:
+    if anchors is None:
+        return None
+    return F.cosine_similarity(z, anchors[labels]).mean().item()
 
 
 class EpochMeasurements:

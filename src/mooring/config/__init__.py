@@ -1,17 +1,13 @@
 """From YAML and the command line to one frozen experiment; the only room that knows yaml."""
 
-from mooring.config._bounded_yaml import as_yaml, line_numbers
-from mooring.config._build import load_value
-from mooring.config._client_job import job_of
 from mooring.config._examples import example, example_summary, examples
-from mooring.config._experiment import Experiment, named_method
+from mooring.config._experiment import Experiment, job_of, named_method, with_paths
 from mooring.config._features import same_features
 from mooring.config._keys import layer_of_key, no_duplicates, short_key, spellings
 from mooring.config._label import MethodLabel, folder_name
 from mooring.config._note_words import NOTE_WORDS, OF_METHODS
 from mooring.config._parse import load, load_fusions, load_recorded, parse, reload
-from mooring.config._part_kinds import PART_KINDS
-from mooring.config._paths import with_paths
+from mooring.config._part_kinds import PART_KINDS, load_value
 from mooring.config._plan import Plan, Point, check_plan, listed_values, load_plan, plan_of
 from mooring.config._search import Choice, Search
 from mooring.config._settings import (
@@ -25,7 +21,7 @@ from mooring.config._settings import (
     of_section,
     part_choices,
 )
-from mooring.config._tree import merge_trees, nested_tree, read_file
+from mooring.config._tree import as_yaml, line_numbers, merge_trees, nested_tree, read_file
 from mooring.config._trust import ALL_CODE, HOUSE_CODE, Trust, code_named_in, code_of
 from mooring.config._user_parts import import_object
 

@@ -1,26 +1,82 @@
-"""One experiment: a frozen tree that says everything, and the hash of all that can change its result."""
+"""One experiment: a frozen value with all settings, the hash of those that can change its result, and its client job.
+
+Paths become absolute when they are read, so that a run can be opened from any folder.
+"""
 
 import json
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from mooring.client import Engine, Training
-from mooring.config._engines import usual_engine
+import torch
+
+from mooring.client import ClientJob, Engine, Training
 from mooring.config._features import as_labelled, choose_features, usual, with_views
 from mooring.config._label import MethodLabel, changes, folder_name
-from mooring.config._paths import absolute, with_paths
+from mooring.config._part_kinds import usual_engine
 from mooring.config._trust import ALL_CODE, Trust
 from mooring.config._user_parts import described, import_object
 from mooring.data import Digits, Dirichlet, Partitioner, Source
 from mooring.errors import ConfigError, nearest
+from mooring.fusion import FeatureEnsemble
 from mooring.methods import METHODS, Method
-from mooring.models import Backbone, DigitsNet
-from mooring.schema import LATER, Checked, Count, Doc, Seed, Tree, hashed_fields, to_tree
+from mooring.models import Backbone, Blueprint, DigitsNet
+from mooring.schema import (
+    LATER,
+    Checked,
+    Count,
+    Doc,
+    Either,
+    Null,
+    Seed,
+    Text,
+    Tree,
+    hashed_fields,
+    shape_of,
+    to_tree,
+    type_hints,
+)
+from mooring.uploads import expected_of
 
+T = TypeVar("T")
+PATH = Text(is_path=True)
+Change = Callable[[str, str | None], str | None]  # key, path -> path
 DEFAULT_METHOD = "mooring"
 FEWEST = 100  # test images that a client is evaluated on, however many clients there are
+
+
+def with_paths(value: T, change: Change, key: str = "") -> T:
+    """The value with every path that its fields declare as `FilePath` changed, however deep it lies."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    hints, changed = type_hints(type(value)), {}
+    for f in fields(value):
+        old, name = getattr(value, f.name), f"{key}.{f.name}".lstrip(".")
+        new = change(name, old) if is_path(hints[f.name]) else _within(old, change, name)
+        if new != old:
+            changed[f.name] = new
+    return replace(value, **changed) if changed else value
+
+
+def _within(value: Any, change: Change, key: str) -> Any:
+    if isinstance(value, tuple):
+        return tuple(with_paths(part, change, f"{key}.{i}") for i, part in enumerate(value))
+    return with_paths(value, change, key)
+
+
+def is_path(hint: Any) -> bool:
+    """Does the field hold a path, or null?"""
+    return shape_of(hint) in (PATH, Either((PATH, Null())))
+
+
+def absolute(path: str) -> str:
+    """As seen from the current folder."""
+    try:
+        return str(Path(path).expanduser().absolute())
+    except RuntimeError:  # ~someone without a home: reported when the path is used
+        return path
 
 
 @dataclass(frozen=True)
@@ -180,3 +236,15 @@ def named_method(name: str, trust: Trust) -> Method:
             return method
         raise ConfigError([f"method={name}: {described(name, method)}; it must be a mooring.Method"])
     raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS, 'mooring methods')}"])
+
+
+def job_of(experiment: Experiment, shape: tuple[int, int, int], classes: tuple[str, ...]) -> ClientJob:
+    """The client job of all clients; raises an error before training if the model cannot be built."""
+    source, method = experiment.data, experiment.method
+    blueprint = Blueprint(experiment.model, method.client.head, shape, classes, source.mean, source.std)
+    network = blueprint.build(torch.Generator())
+    if method.client.align is not None and method.client.align.anchor is not None:
+        method.client.align.anchor.build(network.prototypes.detach(), torch.Generator())
+    needs = (method.fusion or FeatureEnsemble()).needs  # without a fusion: what it takes to judge a client alone
+    expected_of(needs, blueprint)  # a part that cannot be made, such as one of a missing file
+    return ClientJob(blueprint, method.client, experiment.training, experiment.seed, source.mirror, needs)

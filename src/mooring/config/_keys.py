@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any
 
-from mooring.config._bounded_yaml import DEEPEST
 from mooring.config._features import map_tree
 from mooring.config._note_words import NOTE_WORDS, OF_METHODS
-from mooring.config._tree import merge_trees, nested_tree, read_yaml
+from mooring.config._tree import DEEPEST, merge_trees, nested_tree, read_yaml
 from mooring.errors import ConfigError
 from mooring.schema import Tree
 

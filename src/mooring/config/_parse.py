@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from mooring.client import ClientRecipe, Training
-from mooring.config._build import builder_of
-from mooring.config._experiment import DEFAULT_METHOD, Experiment, named_method
+from mooring.config._experiment import DEFAULT_METHOD, Experiment, absolute, named_method, with_paths
 from mooring.config._features import GIVEN, choose_features, same_features
 from mooring.config._keys import BROAD, SHORT, full, merge_layers, no_duplicates, normalise, read_overrides, short_key
 from mooring.config._note_words import NOTE_WORDS, OF_METHODS, belongs
-from mooring.config._part_kinds import PART_KINDS
-from mooring.config._paths import absolute, with_paths
-from mooring.config._suggestions import suggest_key
+from mooring.config._part_kinds import PART_KINDS, builder_of
+from mooring.config._settings import suggest_key
 from mooring.config._tree import merge_trees, nested_tree, read_file
 from mooring.config._trust import ALL_CODE, HOUSE_CODE, Trust
 from mooring.config._user_parts import check_user_parts
 from mooring.data import Sites
 from mooring.errors import MOST_PROBLEMS, ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
-from mooring.losses import wants
+from mooring.losses import extra_input
 from mooring.methods import METHODS, Method
 from mooring.models import Backbone, DigitsNet, ResNet8
 from mooring.schema import INHERITED, NOTHING, Builder, BuildProblem, Tree, shorten, type_hints
@@ -200,12 +198,11 @@ def impossible_combinations(method: Method) -> Iterator[str]:
         "bank labels": (bank is not None and bank.labelled, "bank.labelled=true"),
         "memory": (recipe.memory > 0, "method.client.memory=4096"),
         "anchors": (recipe.align is not None and recipe.align.anchor is not None, "align.anchor=simplex-etf"),
-        None: (True, ""),
     }
     for term in recipe.every_term():
-        there, remedy = offers[wants(term)]
+        there, remedy = offers.get(extra_input(term), (True, ""))
         if not there:
-            yield f"method.client: the term {term.kind} needs {wants(term)} and there is none; set {remedy}"
+            yield f"method.client: the term {term.kind} needs {extra_input(term)} and there is none; set {remedy}"
     trained = method.fusion is None or any(part.trained for part in method.fusion.needs)
     if not recipe.terms and trained:
         yield (

@@ -1,15 +1,53 @@
-"""The families of parts: where a choice stands, the key that names it, and the kinds there are."""
+"""The families of parts with the key that names a part and the kinds of each family, and how they are built.
+
+Engines are imported only when one is named, because their package is a layer above this one.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
 from mooring.anchors import ANCHORS, Anchor
 from mooring.client import STAGE_TIMES, Engine, StageTime
-from mooring.config._engines import ENGINES
+from mooring.config._tree import read_file
+from mooring.config._trust import HOUSE_CODE, Trust
+from mooring.config._user_parts import import_object, own_class, unknown_key, writing_problem
 from mooring.data import PARTITIONERS, SOURCES, Partitioner, Source
+from mooring.errors import ConfigError
 from mooring.fusion import FUSIONS, SOLVERS, SUPPLIES, Fusion, Solver, Supply
 from mooring.losses import LOSSES, LossTerm
 from mooring.models import BACKBONES, FEATURE_MAPS, HEADS, Backbone, FeatureMap, Head
-from mooring.schema import PartKind
+from mooring.schema import Builder, PartKind, PartKinds, nearest_neighbour
 from mooring.uploads import PRIVACIES, Privacy
 from mooring.weighting import GUARDS, STARTS, WEIGHTINGS, Guard, Start, Weighting
+
+PLACES = {"local": "mooring.engines:Local", "flower": "mooring.engines.flower:Flower"}
+T = TypeVar("T")
+Suggest = Callable[[str, Any, list[str]], str]  # path, value, known keys -> remedy
+
+
+class Engines(Mapping[str, type[Engine]]):
+    """kind -> class"""
+
+    def __getitem__(self, kind: str) -> type[Engine]:
+        engine: type[Engine] = import_object(PLACES[kind], HOUSE_CODE)
+        return engine
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PLACES)
+
+    def __len__(self) -> int:
+        return len(PLACES)
+
+
+ENGINES = Engines()
+
+
+def usual_engine() -> Engine:
+    """On this machine, as many workers as it has cores."""
+    return ENGINES["local"]()
+
 
 PART_KINDS: dict[type, PartKind] = {
     Source: PartKind("source", SOURCES),
@@ -29,3 +67,17 @@ PART_KINDS: dict[type, PartKind] = {
     Engine: PartKind("kind", ENGINES),
     Privacy: PartKind("kind", PRIVACIES),
 }
+
+
+def builder_of(kinds: PartKinds, trust: Trust, suggest: Suggest = nearest_neighbour) -> Builder:
+    """A builder that finds the classes of users whose code is trusted."""
+    return Builder(kinds, suggest, partial(own_class, kinds=kinds, trust=trust), writing_problem, unknown_key)
+
+
+def load_value(cls: type[T], file: Path, families: Mapping[type, Mapping[str, type]]) -> T:
+    """The dataclass `cls` that the file describes; members of `families` are named by their `kind`."""
+    builder = builder_of({family: PartKind("kind", kinds) for family, kinds in families.items()}, HOUSE_CODE)
+    value: T = builder.build(cls, read_file(file))
+    if builder.problems:
+        raise ConfigError(dict.fromkeys(f"{file.name}: {problem.message}" for problem in builder.problems))
+    return value

@@ -8,7 +8,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from mooring.config._bounded_yaml import as_yaml
 from mooring.config._experiment import Experiment
 from mooring.config._keys import (
     layer_of_key,
@@ -21,7 +20,7 @@ from mooring.config._keys import (
 )
 from mooring.config._parse import parse
 from mooring.config._search import Search, search_of, search_tree
-from mooring.config._tree import read_file
+from mooring.config._tree import as_yaml, read_file
 from mooring.config._trust import ALL_CODE, Trust
 from mooring.errors import ConfigError
 from mooring.schema import Tree, shorten

@@ -1,32 +1,39 @@
-"""Every setting: key, default, range and one sentence, all taken from the fields of the frozen values.
+"""Every setting: key, default, range and one sentence, all taken from the fields of the frozen values; and suggestions
+for unknown keys: `device` is `engine.device`, `data.clients` is `partition.clients`, `weight.max` is `weight.maximum`.
 
 `mooring settings` and docs/configuration.md show the same rows. A new key is a new field with a `Doc`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from mooring.anchors import Anchor
 from mooring.client import Alignment, Bank, ClientRecipe, Engine, Stage, StageTime, Training, Views
 from mooring.config._experiment import DEFAULT_METHOD, ClientEvaluation, Experiment
-from mooring.config._keys import SHORT
+from mooring.config._keys import SHORT, full
 from mooring.config._note_words import NOTE_WORDS
 from mooring.config._part_kinds import PART_KINDS
 from mooring.data import Augment, Partitioner, Source
+from mooring.errors import nearest
 from mooring.fusion import Fusion, Solver, StudentTraining, Synthesis
 from mooring.losses import LossTerm
 from mooring.methods import Method
 from mooring.models import Backbone, FeatureMap, Head
-from mooring.schema import NOTHING, default_of, kind_of, sentence_of, shapes_of
+from mooring.schema import NOTHING, deepest, default_of, kind_of, sentence_of, shapes_of
 from mooring.uploads import Privacy
 from mooring.weighting import Guard, Sigma, Start, Weighting
 
 BELOW = "see below"  # the default of a part with keys of its own
 OF_METHOD = "the method's"  # the default of a short key
 LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)|\[([^]]*)\]\([^)]*\)")
+SETTINGS = "mooring settings"
+MOST_MEANT = 3  # keys that are proposed
+LEAST = 3  # letters that begin a word
+ALIKE = 0.8  # of the letters of a misspelt word
 
 
 @dataclass(frozen=True)
@@ -211,3 +218,43 @@ def note_words(part: str) -> dict[str, tuple[tuple[str, ...], str]]:
         for word, said in NOTE_WORDS.items()
         if sought in word or any(sought in key for key in said.keys)
     }
+
+
+def suggest_key(path: str, value: Any, neighbours: Iterable[str], method: Any = None) -> str:
+    """A remedy: a neighbour that is nearly called so, keys elsewhere by their last segment, or all neighbours.
+
+    `method`, where it is known, is what the key was to change: keys that it has come first.
+    """
+    near, (*above, key) = sorted(neighbours), path.split(".")
+    written, _ = deepest(path, value)
+    last = written.rpartition(".")[2]
+    close = bool(get_close_matches(key, near, n=1)) or (not above and any(key in name for name in near))
+    if above and close:
+        return nearest(key, near)
+    found = keys_ending(last) or ([] if close else keys_like(last))
+    if full(written) in map(full, found):  # it is a key, of another kind than this one
+        return nearest(key, near)
+    named = closest(written, [one for one in found if has(method, full(one).split(".")[1:])] or found)
+    return f"did you mean {' or '.join(named)}?" if named else nearest(key, near, "" if above else SETTINGS)
+
+
+def has(part: Any, path: list[str]) -> bool:
+    """Has a method this key?"""
+    if not path:
+        return True
+    held = {f.name: getattr(part, f.name) for f in fields(part)} if is_dataclass(part) else {}
+    return path[0] in held and has(held[path[0]], path[1:])
+
+
+def keys_like(key: str) -> list[str]:
+    """Keys whose last segment begins like this, or is spelled nearly so."""
+    last = {name: name.rpartition(".")[2] for name in all_keys()}
+    begin = [name for name, segment in last.items() if len(key) >= LEAST and segment.startswith(key)]
+    return begin or [name for name, segment in last.items() if get_close_matches(key, [segment], 1, ALIKE)]
+
+
+def closest(path: str, keys: Iterable[str]) -> list[str]:
+    """Those that share most segments with what was written, in the order of the page."""
+    written = set(full(path).split(".")[:-1])
+    shared = {key: len(written.intersection(full(key).split(".")[:-1])) for key in keys}
+    return [key for key, many in shared.items() if many == max(shared.values())][:MOST_MEANT]

@@ -6,14 +6,12 @@ from mooring.data._clients import Federation, federate, stratified
 from mooring.data._digits import Digits
 from mooring.data._fashion_mnist import FashionMnist
 from mooring.data._image_folder import ImageFolder
-from mooring.data._image_tree import images_below, subfolders
+from mooring.data._image_tree import images_below, reading_progress, subfolders, with_progress
 from mooring.data._images import ImageSet, Source, batches
 from mooring.data._locate import Download, Remote, data_root
 from mooring.data._partition import PARTITIONERS, Dirichlet, Iid, Partition, Partitioner, Sites, export
 from mooring.data._pixels import SUFFIXES, Reading, decode_image, require_decoders
-from mooring.data._progress import reading_progress, with_progress
-from mooring.data._site_folder import ClassFolder, SiteFolder
-from mooring.data._sites import InMemorySite, Site
+from mooring.data._sites import ClassFolder, InMemorySite, Site, SiteFolder
 
 __all__ = [
     "PARTITIONERS",

@@ -12,8 +12,7 @@ from torch import Tensor
 from mooring.data._augment import LUMA
 from mooring.data._images import ImageSet, Source
 from mooring.data._partition import Partitioner, Population, divide
-from mooring.data._partition.base import indices_by_client, take_groups
-from mooring.data._partition.statistics import Partition
+from mooring.data._partition.base import Partition, indices_by_client, take_groups
 from mooring.data._sites import SimulatedSite, site_names
 from mooring.errors import DataError
 from mooring.seeds import numpy_generator

@@ -1,4 +1,7 @@
-"""Reads the first frame of a DICOM file as bytes. No other field, such as a name or a date, is used."""
+"""Images with more than 8 bits per pixel: their black and white levels, and DICOM files.
+
+Only the first frame of a DICOM file is read. No other field, such as a name or a date, is used.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,17 +10,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mooring.data._levels import Levels, levels_needed, to_bytes
 from mooring.data._limits import reject_large_picture, reject_long_file
 from mooring.errors import DataError, needed
 
 if TYPE_CHECKING:
     from pydicom import Dataset
 
+Levels = tuple[float, float]  # black, white; black may be the larger one
 SUFFIXES = (".dcm", ".dicom")
 DEFLATED = "1.2.840.10008.1.2.1.99"  # a transfer syntax that unpacks the whole file, to whatever size
 BAND = 2**20  # pixels converted at once
 SHARPEST = 1e-6  # a window of width 1 is a step
+
+
+def to_bytes(values: NDArray[Any], black: float, white: float) -> NDArray[np.uint8]:
+    """floor(255 (v - black) / (white - black)), cut to 0 to 255; of 16 bits, v // 257."""
+    scaled = (np.asarray(values, np.float64) - black) * 255 / (white - black)
+    shades: NDArray[np.uint8] = np.floor(scaled.clip(0, 255)).astype(np.uint8)
+    return shades
+
+
+def levels_needed(path: Path, held: str) -> DataError:
+    return DataError(f"{path} holds {held}", "say which are black and white: data.levels=[BLACK, WHITE]")
 
 
 def require() -> Any:

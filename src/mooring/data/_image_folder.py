@@ -14,6 +14,7 @@ import torch
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
+from mooring.data._dicom import Levels
 from mooring.data._image_tree import (
     PARENT_FOLDER,
     WANTED,
@@ -26,13 +27,12 @@ from mooring.data._image_tree import (
     recognise,
     reject_shared_groups,
     subfolders,
+    with_progress,
 )
 from mooring.data._images import DataWarning, ImageSet, Source
-from mooring.data._levels import Levels
 from mooring.data._limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, reject_excess
 from mooring.data._locate import own_path
 from mooring.data._pixels import PixelFit, Reading, decode_image, require_decoders
-from mooring.data._progress import with_progress
 from mooring.errors import ConfigError, DataError, one_line
 from mooring.schema import LATER, Count, Doc
 

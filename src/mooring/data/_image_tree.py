@@ -1,17 +1,22 @@
-"""Layouts of image folders: the class and the site of each file, and whether it is for training or for testing."""
+"""Layouts of image folders: the class and the site of each file, and whether it is for training or for testing; and the
+progress of reading many files."""
 
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from time import monotonic
+from typing import Literal, TypeVar
 
 from mooring.data._partition.base import take_groups
 from mooring.data._pixels import SUFFIXES
 from mooring.errors import DataError
+from mooring.events import Emit, ImagesRead, silent
 
 Layout = Literal["split", "tree", "sites"]
 TrainAndTest = tuple[list["ImageFile"], list["ImageFile"]]  # training, test
@@ -21,6 +26,9 @@ NO_ENDING = "without an ending"
 TRAINING_WORDS = ("train", "training")
 TEST_WORDS = ("test", "testing", "val", "valid", "validation")
 SHOWN = 3  # files or groups named in a message
+T = TypeVar("T")
+PATIENCE, EVERY = 2.0, 5.0  # seconds before the first event, and between two events
+_LISTENER: ContextVar[Emit] = ContextVar("listener", default=silent)
 
 
 @dataclass(frozen=True)
@@ -220,3 +228,23 @@ def _ending(path: Path) -> str:
 
 def _fail(error: OSError) -> None:
     raise error  # os.walk would leave out what it may not list
+
+
+@contextmanager
+def reading_progress(emit: Emit) -> Iterator[None]:
+    """Within the block, `emit` gets an event if reading takes more than two seconds, and then every five seconds."""
+    token = _LISTENER.set(emit)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def with_progress(files: Sequence[T]) -> Iterator[T]:
+    """Iterate over the files and report progress."""
+    emit, next_word = _LISTENER.get(), monotonic() + PATIENCE
+    for done, file in enumerate(files):
+        if monotonic() >= next_word:
+            emit(ImagesRead(done, len(files)))
+            next_word = monotonic() + EVERY
+        yield file

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.data import _dicom as dicom
-from mooring.data._levels import Levels, levels_needed, to_bytes
+from mooring.data._dicom import Levels, levels_needed, to_bytes
 from mooring.data._limits import MAX_PIXELS, reject_large_picture, reject_long_file
 from mooring.errors import DataError
 

@@ -1,7 +1,6 @@
 """The doctor: reads what happened and says what is wrong, with evidence and a remedy. Never writes."""
 
-from mooring.doctor._case import Case, case_of, case_of_log, read_case, sound
-from mooring.doctor._course import outlook_of, progress_of
+from mooring.doctor._case import Case, case_of, case_of_log, outlook_of, progress_of, read_case, sound
 from mooring.doctor._examine import examine
 from mooring.doctor._finding import Diagnosis, Finding, FindingEvidence
 from mooring.doctor._fusion_checks import shares_by_class

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from math import log
 from statistics import linear_regression, median
 
-from mooring.doctor._case import Case
-from mooring.doctor._course import Course, courses_of, gathered
+from mooring.doctor._case import Case, Course, courses_of, gathered
 from mooring.doctor._finding import Finding, FindingEvidence, at_clients
 from mooring.events import ClientRecord
 from mooring.wording import digits

@@ -1,12 +1,79 @@
-"""All checks of a run, in order."""
+"""All checks of a run, in order, and the remedies that the doctor proposes.
 
-from dataclasses import replace
+A remedy is a command that can be pasted and that acts on the examined run. It is proposed only if it helped in every
+run on at least two real data sets, three runs or more on each. studies/advice.py measures the trials. Until enough runs
+are measured the doctor proposes nothing.
+"""
+
+from dataclasses import dataclass, replace
+from shlex import join
+from statistics import fmean
 
 from mooring.doctor import _annealing_checks, _client_checks, _fusion_checks, _lambda_checks
-from mooring.doctor._case import Case, sound
-from mooring.doctor._course import distance
+from mooring.doctor._case import Case, distance, sound
 from mooring.doctor._finding import Diagnosis, Finding
-from mooring.doctor._remedies import remedy_for
+
+ENOUGH = 2  # real data sets on which a remedy must have helped in every run
+RUNS = 3  # on each of them, at least
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A remedy on finished runs of one data set: the fused accuracy of each run before and after."""
+
+    data: str
+    method: str
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def helped(self) -> bool:
+        return len(self.before) >= RUNS and all(
+            after > before for before, after in zip(self.before, self.after, strict=True)
+        )
+
+    def __str__(self) -> str:
+        better = sum(after > before for before, after in zip(self.before, self.after, strict=True))
+        means = f"{fmean(self.before):.2f} -> {fmean(self.after):.2f}"
+        return f"{self.data} ({self.method}: {means}, better in {better} of {len(self.before)} runs)"
+
+
+@dataclass(frozen=True)
+class FuseAgain:
+    """The uploads as they are, fused by another rule."""
+
+    fusion: str
+    trials: tuple[Trial, ...]
+
+    @property
+    def helps(self) -> bool:
+        """In every run on enough real data sets; one failed trial on a set takes that set away."""
+        sets = {trial.data for trial in self.trials}
+        lost = {trial.data for trial in self.trials if not trial.helped}
+        return len(sets - lost) >= ENOUGH
+
+    @property
+    def support(self) -> str:
+        return "It helped on " + " and ".join(map(str, self.trials)) + "."
+
+    def applies(self, case: Case) -> bool:
+        """To runs made here under the published average, whose clients train."""
+        return case.folder is not None and case.setting.plain_mean and case.setting.trains
+
+    def command(self, case: Case) -> str:
+        trust = ["--trust-code"] if case.own_code else []
+        return join(["mooring", "fuse", *trust, str(case.folder), "--fusion", self.fusion])
+
+
+BY_FAMILIARITY = FuseAgain("familiarity", ())
+REMEDIES: dict[str, tuple[FuseAgain, ...]] = dict.fromkeys(
+    ("running-away", "capped", "unstable", "collapsed", "norm-domination", "never-seen"), (BY_FAMILIARITY,)
+)
+
+
+def remedy_for(kind: str, case: Case) -> FuseAgain | None:
+    """The first remedy for this kind of finding that was seen to help and applies to the case."""
+    return next((remedy for remedy in REMEDIES.get(kind, ()) if remedy.helps and remedy.applies(case)), None)
 
 
 def examine(case: Case) -> Diagnosis:

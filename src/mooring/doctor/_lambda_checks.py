@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from mooring.doctor._case import Case
-from mooring.doctor._course import Course, courses_of, distance, gathered, progress_of, reference
+from mooring.doctor._case import Case, Course, courses_of, distance, gathered, progress_of, reference
 from mooring.doctor._finding import Finding, FindingEvidence, Severity, at_clients
 from mooring.events import ClientRecord
 from mooring.weighting import full_local_weight, stability_limit

@@ -24,8 +24,7 @@ from mooring.client import (
     step_of,
 )
 from mooring.data import Site
-from mooring.engines._turns import Turn, turns
-from mooring.engines._worker import ClientRunner, failure, out_of_memory, unpacked_state
+from mooring.engines._worker import ClientRunner, Turn, failure, out_of_memory, turns, unpacked_state
 from mooring.errors import ConfigError, MooringError, TrainingError, UserCodeError
 from mooring.events import Emit, Event
 from mooring.processes import (

@@ -17,8 +17,7 @@ from mooring.fusion._familiarity import Familiarity
 from mooring.fusion._feature_ensemble import FeatureEnsemble
 from mooring.fusion._fisher import Fisher
 from mooring.fusion._frozen_features import FrozenFeatures
-from mooring.fusion._gaussian_head import GaussianHead
-from mooring.fusion._gaussians import Gaussians
+from mooring.fusion._gaussian_head import GaussianHead, Gaussians
 from mooring.fusion._iffi import Iffi
 from mooring.fusion._linear_head import LinearHeadFusion, gaussian_scores
 from mooring.fusion._mixture import Mixture

@@ -11,8 +11,7 @@ from torch import Tensor
 from mooring.fusion._base import Fusion, FusionGroup, Images, Made, Server, ServerCost
 from mooring.fusion._calibrated import COLDEST, HOTTEST, fitted
 from mooring.fusion._frozen_features import Affine, FrozenFeatures, Reduced
-from mooring.fusion._gaussian_head import Prior
-from mooring.fusion._gaussians import Posterior
+from mooring.fusion._gaussian_head import Posterior, Prior
 from mooring.fusion._predictor import Confidence, Scorer
 from mooring.fusion._solvers import Fit, Ridge, Solver, Standardised, standardised
 from mooring.models import Blueprint, FeatureMap, PublicEncoder, RandomFilters, reduction, settled_map

@@ -8,9 +8,8 @@ from mooring.losses._classification import (
     FeatureToPrototype,
     PrototypeSpread,
 )
-from mooring.losses._feature_bank import BankAttraction, BankContrast, MemoryContrast, wants
-from mooring.losses._supcon import SupCon, smallest_supcon
-from mooring.losses._term import LossTerm, looks_at_views, one_number
+from mooring.losses._contrast import BankAttraction, BankContrast, MemoryContrast, SupCon, smallest_supcon
+from mooring.losses._term import LossTerm, extra_input, looks_at_views, one_number
 
 LOSSES: dict[str, type[LossTerm]] = {
     "balanced-cross-entropy": BalancedCrossEntropy,
@@ -43,8 +42,8 @@ __all__ = [
     "MemoryContrast",
     "PrototypeSpread",
     "SupCon",
+    "extra_input",
     "looks_at_views",
     "one_number",
     "smallest_supcon",
-    "wants",
 ]

@@ -21,6 +21,7 @@ class MeanSquared:
 
     kind: ClassVar[str] = "mean-squared"
     looks_at_views: ClassVar[bool] = False
+    extra_input: ClassVar[str] = "anchors"
 
     def __call__(self, step: Step) -> Tensor:
         return F.mse_loss(*anchored(step))
@@ -32,6 +33,7 @@ class CosineDistance:
 
     kind: ClassVar[str] = "cosine-distance"
     looks_at_views: ClassVar[bool] = False
+    extra_input: ClassVar[str] = "anchors"
 
     def __call__(self, step: Step) -> Tensor:
         return 1 - F.cosine_similarity(*anchored(step)).mean()

@@ -13,7 +13,8 @@ class LossTerm(Protocol):
     """One summand of the base loss, or the alignment loss: a step in, a scalar out.
 
     A term of prototypes and anchors alone says `looks_at_views: ClassVar[bool] = False`: it has a value before there
-    are any images.
+    are any images. A term that needs more than the batch says `extra_input: ClassVar[str]`: "anchors", "bank",
+    "bank labels" or "memory".
 
     >>> import torch
     >>> from mooring import Progress, Step
@@ -30,6 +31,11 @@ class LossTerm(Protocol):
 def looks_at_views(term: LossTerm) -> bool:
     """Does this term need images? One that does not say so does."""
     return bool(getattr(term, "looks_at_views", True))
+
+
+def extra_input(term: LossTerm) -> str:
+    """What a term needs beyond the batch, or nothing."""
+    return str(getattr(term, "extra_input", ""))
 
 
 def one_number(term: LossTerm, value: Tensor) -> Tensor:

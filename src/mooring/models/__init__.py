@@ -5,9 +5,19 @@ from mooring.models._encoder_reference import NOT_INSIDE, EncoderReference, enco
 from mooring.models._encoders.efficientnet import LITES, lite_graph
 from mooring.models._encoders.graph import OPSET
 from mooring.models._encoders.layers import outputs, parse_layers
-from mooring.models._encoders.preparation import NORMALISATIONS, VIEWS, EncoderViews, Preparation
 from mooring.models._encoders.resnet import is_resnet
-from mooring.models._encoders.session import FATAL, OnnxFeatures, SessionPlan, StoredFile, run_graph, session_of
+from mooring.models._encoders.session import (
+    FATAL,
+    NORMALISATIONS,
+    VIEWS,
+    EncoderViews,
+    OnnxFeatures,
+    Preparation,
+    SessionPlan,
+    StoredFile,
+    run_graph,
+    session_of,
+)
 from mooring.models._feature_maps import (
     DATA_FREE,
     FEATURE_MAPS,

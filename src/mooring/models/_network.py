@@ -1,6 +1,7 @@
-"""A client's whole network: one normalisation, the encoder, the head."""
+"""A client's whole network (normalisation, encoder, head), and the interface of feature maps that replace it."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -33,10 +34,8 @@ class Network(nn.Module):
 
     def embed(self, images: Tensor) -> Tensor:
         """(B, C, H, W) -> f, (B, d), not normalised."""
-        if images.dtype == torch.uint8:
-            images = images.float() / 255
-        normalised = ((images - self.mean) / self.std).contiguous(memory_format=torch.channels_last)
-        return self.head.embed(self.encoder(normalised))
+        normal = normalised(images, self.mean, self.std).contiguous(memory_format=torch.channels_last)
+        return self.head.embed(self.encoder(normal))
 
     def forward(self, images: Tensor) -> View:
         return self.view(self.embed(images))
@@ -66,3 +65,49 @@ class Blueprint:
         encoder, features = self.backbone.build(self.shape[0], rng)
         head = self.head.build(features, self.class_count, rng)
         return Network(self, encoder, head)
+
+
+class FeatureMap(Protocol):
+    """A frozen description of phi: images -> features (B, d), the same function in every process.
+
+    The module is in eval mode, has no gradients, and takes uint8 or [0, 1] images (B, C, H, W).
+    """
+
+    kind: ClassVar[str]
+
+    def size(self, blueprint: Blueprint) -> int:
+        """d"""
+        ...
+
+    def build(self, blueprint: Blueprint) -> nn.Module: ...
+
+    def empty(self, blueprint: Blueprint) -> nn.Module:
+        """The same module before it has its weights: a saved predictor fills them in."""
+        ...
+
+
+class Normalise(nn.Module):
+    """(x - mean) / std with the mean and std of the blueprint."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, blueprint: Blueprint) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.tensor(blueprint.mean)[:, None, None])
+        self.register_buffer("std", torch.tensor(blueprint.std)[:, None, None])
+
+    def forward(self, images: Tensor) -> Tensor:
+        return normalised(images, self.mean, self.std)
+
+
+def normalised(images: Tensor, mean: Tensor, std: Tensor) -> Tensor:
+    """(x - mean) / std of images in [0, 1]; bytes are divided by 255 first."""
+    if images.dtype == torch.uint8:
+        images = images.float() / 255
+    return (images - mean) / std
+
+
+def frozen(*layers: nn.Module) -> nn.Module:
+    """The layers in sequence, without training."""
+    return nn.Sequential(*layers).requires_grad_(False).eval()

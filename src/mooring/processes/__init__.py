@@ -1,10 +1,8 @@
 """Supervised worker processes: tasks in, messages out; a worker that dies is replaced, Ctrl-C saves before it stops."""
 
-from mooring.processes._interrupts import remembered_interrupt
-from mooring.processes._memory import keep_freed_memory, lacks_memory, one_thread, threads
 from mooring.processes._pool import Died, Message, Waiting, WorkerPool
-from mooring.processes._starting import start_early
-from mooring.processes._worker import NO_MEMORY, Link, Stopped
+from mooring.processes._starting import remembered_interrupt, start_early
+from mooring.processes._worker import NO_MEMORY, Link, Stopped, keep_freed_memory, lacks_memory, one_thread, threads
 
 __all__ = [
     "NO_MEMORY",

@@ -7,8 +7,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from threading import Event
 from typing import Any, Generic, TypeVar
 
-from mooring.processes._interrupts import remembered_interrupt
-from mooring.processes._starting import start_process
+from mooring.processes._starting import remembered_interrupt, start_process
 from mooring.processes._worker import BEGUN, CRASHED, ENDED, HOME, STOP, STOPPED, Handler
 
 LIVES = 3  # workers that may die over one task

@@ -1,10 +1,19 @@
-"""What runs inside a worker process: the tasks it is given, everything sent home as messages."""
+"""What runs inside a worker process: its tasks, the messages it sends home, and its memory and threads.
 
+Keep freed memory: without this, glibc returns every large activation to the system and pays for it again. A step of
+ResNet-8 on a batch of 64 took 14,000 page faults and 36 ms in the kernel before, 600 faults and 1 ms after.
+
+Torch is imported where it is used: the process that forks workers starts before this one imports it.
+"""
+
+import ctypes
 import gc
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.connection import Connection
@@ -13,12 +22,50 @@ from time import monotonic
 from traceback import format_exc
 from typing import Any, Protocol
 
-from mooring.processes._memory import keep_freed_memory, lacks_memory, one_thread
-
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+LARGE = 2**30
 NO_MEMORY = 77  # exit code of a worker that ran out of it
 STOP, HOME = "stop", None  # what a parent says beside tasks
 BEGUN, MESSAGES, ENDED, STOPPED, CRASHED = "begun", "messages", "ended", "stopped", "crashed"  # what a worker says
 GATHERED_SECONDS = 0.05  # for which messages may wait for those that follow
+
+
+def keep_freed_memory() -> None:
+    """Ask glibc to re-use large blocks; elsewhere this does nothing."""
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None)
+    mallopt = getattr(libc, "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_MMAP_THRESHOLD, LARGE)
+        mallopt(M_TRIM_THRESHOLD, LARGE)
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Torch has no type of its own for a CPU that has no memory left."""
+    import torch
+
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Torch with so many threads for as long as the block lasts; the caller's number is restored."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def one_thread() -> None:
+    """One thread per worker: the same bytes for any number of workers."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 class Stopped(Exception):  # noqa: N818

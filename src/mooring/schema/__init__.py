@@ -64,7 +64,6 @@ from mooring.schema._trees import (
     to_tree,
     tree_leaves,
 )
-from mooring.schema._words import class_words
 
 __all__ = [
     "AS_RECORDED",
@@ -100,7 +99,6 @@ __all__ = [
     "all_fields",
     "by_file_hash",
     "canonical_json",
-    "class_words",
     "deepest",
     "default_of",
     "digest",

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import inf, nan
 from typing import Any
 
-from mooring.schema._words import class_words, join_or, number_text
+from mooring.wording import class_words, join_or, number_text
 
 LARGEST_FLOAT = sys.float_info.max
 

@@ -25,7 +25,7 @@ from mooring.uploads._fisher import FISHER, FisherDiagonal
 from mooring.uploads._grams import GRAM, Grams
 from mooring.uploads._mixtures import Gathered, MixtureCovariance, Mixtures
 from mooring.uploads._model import Encoder, Prototypes, network_of, networks_of, rebuild, state_of
-from mooring.uploads._moments import BATCH, SECOND_MOMENTS, Moments, Precision, Second, Totals
+from mooring.uploads._moments import BATCH, SECOND_MOMENTS, Moments, Precision, Second, Totals, packed_size, unpack
 from mooring.uploads._noised import NoisedMoments, with_key
 from mooring.uploads._part import (
     AddsUp,
@@ -43,9 +43,7 @@ from mooring.uploads._part import (
     without_hash,
 )
 from mooring.uploads._pieces import Piece, Pieces, one_piece
-from mooring.uploads._privacy import PRIVACIES, Privacy, gaussian_epsilon
-from mooring.uploads._secret_stream import stream_words
-from mooring.uploads._triangle import packed_size, unpack
+from mooring.uploads._privacy import PRIVACIES, Privacy, gaussian_epsilon, stream_words
 
 __all__ = [
     "BATCH",

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from mooring.data import ImageSet, batches
 from mooring.models import PROTOTYPES, Blueprint, Network, PrototypeHead
+from mooring.uploads._moments import pack, packed_size, side, unpack
 from mooring.uploads._part import AddsUp, Tensors, UploadFacts, added
-from mooring.uploads._triangle import pack, packed_size, side, unpack
 
 GRAM = "gram."
 BATCH = 64

@@ -1,8 +1,10 @@
-"""Sufficient statistics of features that nobody trains: what clients send adds up to what one client would send."""
+"""Sufficient statistics of features that nobody trains: the sum of all clients' statistics is what a single client with
+all images would send. Symmetric matrices are sent as their upper triangle, row by row: half the bytes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
+from math import isqrt
 from typing import ClassVar, Literal
 
 import torch
@@ -15,7 +17,6 @@ from mooring.schema import Checked
 from mooring.types import Upload
 from mooring.uploads._classes import IMAGES_BY_CLASS, miscounted
 from mooring.uploads._part import AddsUp, Tensors, UploadFacts, added, wire_name
-from mooring.uploads._triangle import diagonal, pack, packed_size, unpack
 
 Second = Literal["shared", "per-class", "diagonal"]
 Precision = Literal["float64", "float32"]
@@ -23,6 +24,42 @@ DTYPES: dict[Precision, torch.dtype] = {"float64": torch.float64, "float32": tor
 SECOND_MOMENTS = "moments.second"
 BATCH = 256
 ROUNDING = 1e-6  # relative
+
+
+def pack(matrix: Tensor) -> Tensor:
+    """(..., d, d), symmetric -> (..., d (d+1)/2)"""
+    rows, columns = indices(matrix.shape[-1])
+    return matrix[..., rows, columns]
+
+
+def unpack(packed: Tensor, d: int) -> Tensor:
+    """(..., d (d+1)/2) -> (..., d, d)"""
+    rows, columns = indices(d)
+    matrix = packed.new_zeros(*packed.shape[:-1], d, d)
+    matrix[..., rows, columns] = packed
+    matrix[..., columns, rows] = packed
+    return matrix
+
+
+def diagonal(packed: Tensor, d: int) -> Tensor:
+    """(..., d (d+1)/2) -> (..., d)"""
+    rows, columns = indices(d)
+    return packed[..., rows == columns]
+
+
+def packed_size(d: int) -> int:
+    return d * (d + 1) // 2
+
+
+def side(packed: Tensor) -> int:
+    """d, of (..., d (d+1)/2)"""
+    return (isqrt(8 * packed.shape[-1] + 1) - 1) // 2
+
+
+@lru_cache(maxsize=2)  # a client packs one matrix for every batch
+def indices(d: int) -> tuple[Tensor, Tensor]:
+    rows, columns = torch.triu_indices(d, d)
+    return rows, columns
 
 
 @dataclass(frozen=True)

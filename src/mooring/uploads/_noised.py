@@ -17,11 +17,9 @@ from mooring.errors import FusionError
 from mooring.models import Blueprint, FeatureMap, Network, reduced, reduction
 from mooring.schema import Checked
 from mooring.types import Upload
-from mooring.uploads._moments import Totals
+from mooring.uploads._moments import Totals, indices, pack, packed_size, unpack
 from mooring.uploads._part import AddsUp, Part, Parts, Tensors, UploadFacts, added, wire_name
-from mooring.uploads._privacy import Privacy
-from mooring.uploads._secret_stream import normals
-from mooring.uploads._triangle import indices, pack, packed_size, unpack
+from mooring.uploads._privacy import Privacy, normals
 
 BATCH = 256
 FINE = 2**10  # steps of the sent values in one standard deviation: the last bits of floats reveal nothing

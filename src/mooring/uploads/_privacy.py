@@ -1,16 +1,26 @@
-"""Differential privacy: how much noise hides any single image, and what the figures mean."""
+"""Differential privacy: how much noise hides any single image, what the figures mean, and pseudorandom noise.
+
+The stream of a key is the same for everyone who has the key, and cannot be told from random bytes without it.
+"""
 
 from dataclasses import dataclass
 from functools import cache
-from math import exp, log, sqrt
+from hashlib import shake_256
+from math import exp, log, prod, sqrt, tau
 from typing import Annotated, ClassVar
 
+import numpy as np
+import torch
 from annotated_types import Gt, Le, Lt
+from numpy.typing import NDArray
+from torch import Tensor
 
 from mooring.schema import Checked, Doc
 
 COUNTS, SUMS, SECOND = 0.2, 0.6, 0.2  # shares of the budget: for the counts, for the sums, for the second moments
 SMALLEST, LARGEST, HALVINGS = 1e-3, 1e7, 100
+WORD = 8  # bytes
+MANTISSA = 53  # bits of a float64
 
 
 @dataclass(frozen=True)
@@ -85,3 +95,24 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if gaussian_delta(exp(middle), epsilon) <= delta else (middle, high)
     return exp(high)
+
+
+def stream_words(key: bytes, names: tuple[str, ...], shape: tuple[int, ...]) -> Tensor:
+    """64 random bits each, as int64: SHAKE-256 of the key and the names of the stream, lengths before each."""
+    return torch.from_numpy(stream(key, names, prod(shape)).view(np.int64).reshape(shape))
+
+
+def normals(key: bytes, names: tuple[str, ...], shape: tuple[int, ...]) -> Tensor:
+    """N(0, 1) in float64, by Box and Muller (1958): sqrt(-2 ln u) cos(2 pi v), u in (0, 1] and v in [0, 1).
+
+    No generator of torch: whoever sees some numbers of a Mersenne twister can compute all others.
+    """
+    u, v = (stream(key, names, 2 * prod(shape)) >> np.uint64(64 - MANTISSA)).reshape(2, -1) * 2.0**-MANTISSA
+    return torch.from_numpy(np.sqrt(-2 * np.log(1 - u)) * np.cos(tau * v)).reshape(shape)
+
+
+def stream(key: bytes, names: tuple[str, ...], count: int) -> NDArray[np.uint64]:
+    state = shake_256()
+    for piece in (b"mooring secret stream", key, *(name.encode() for name in names)):
+        state.update(len(piece).to_bytes(WORD, "little") + piece)
+    return np.frombuffer(bytearray(state.digest(WORD * count)), "<u8").astype(np.uint64)

@@ -3,10 +3,9 @@
 from mooring.weighting._base import Balancer, Equilibrium, LambdaBounds, Weighting, full_local_weight, pull
 from mooring.weighting._closed_form import ClosedForm
 from mooring.weighting._confidence import ByConfidence
-from mooring.weighting._entropy import ByEntropy
 from mooring.weighting._equilibrium import stability_limit
-from mooring.weighting._fixed import Fixed
-from mooring.weighting._gradients import GradientNormalised
+from mooring.weighting._fixed import ByEntropy, Fixed, Ramp
+from mooring.weighting._gradients import GradientNormalised, Hypergradient
 from mooring.weighting._guards import (
     GUARDS,
     Bound,
@@ -17,11 +16,8 @@ from mooring.weighting._guards import (
     SquaredHinge,
     Together,
 )
-from mooring.weighting._hypergradient import Hypergradient
-from mooring.weighting._ramp import Ramp
 from mooring.weighting._shares import DynamicAverage, RandomShares, SoftOptimalUncertainty
-from mooring.weighting._sigma import STARTS, FromEntropy, Sigma, Start, Values
-from mooring.weighting._uncertainty import Uncertainty
+from mooring.weighting._uncertainty import STARTS, FromEntropy, Sigma, Start, Uncertainty, Values
 from mooring.weighting._wrappers import Annealed, Probed
 
 WEIGHTINGS: dict[str, type[Weighting]] = {

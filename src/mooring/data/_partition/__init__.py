@@ -1,10 +1,9 @@
 """How training images are divided among clients, and statistics of the result."""
 
-from mooring.data._partition.base import Partitioner, PartitionWarning, Population
+from mooring.data._partition.base import Partition, Partitioner, PartitionWarning, Population
 from mooring.data._partition.basic import Iid, Pathological, Sites
 from mooring.data._partition.dirichlet import Dirichlet, DirichletEqual, FafiOverlap
 from mooring.data._partition.file import FromFile, export
-from mooring.data._partition.statistics import Partition
 from mooring.seeds import numpy_generator
 
 PARTITIONERS: dict[str, type[Partitioner]] = {

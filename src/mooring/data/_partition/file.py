@@ -9,8 +9,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from mooring.data._partition.base import Ints, Population
-from mooring.data._partition.statistics import Partition, partition_digest
+from mooring.data._partition.base import Ints, Partition, Population, partition_digest
 from mooring.errors import PartitionError, nearest
 from mooring.schema import Checked, Doc, FilePath, Seed
 

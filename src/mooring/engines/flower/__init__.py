@@ -3,7 +3,6 @@
 Importing this room does not import Flower; without the extra, using it raises a one-line error.
 """
 
-from mooring.engines.flower._engine import Flower
-from mooring.engines.flower._settings import QUIET_ENVIRONMENT
+from mooring.engines.flower._engine import QUIET_ENVIRONMENT, Flower
 
 __all__ = ["QUIET_ENVIRONMENT", "Flower"]

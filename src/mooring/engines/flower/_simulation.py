@@ -19,8 +19,7 @@ from flwr.simulation import run_simulation
 
 from mooring.client import ClientJob, States
 from mooring.data import Site
-from mooring.engines.flower._clients import Parcel, client_app
-from mooring.engines.flower._stopping import StopFiles
+from mooring.engines.flower._clients import Parcel, StopFiles, client_app
 from mooring.engines.flower.messages import Answer, answer_of, exchange, question
 from mooring.errors import TrainingError, UserCodeError, one_line
 from mooring.events import ClientFailed, Emit

@@ -1,6 +1,5 @@
 """Feature maps: functions from images to features that all clients share and that clients do not train."""
 
-from mooring.models._feature_maps.base import FeatureMap
 from mooring.models._feature_maps.encoder import (
     DATA_FREE,
     ByImages,
@@ -9,11 +8,11 @@ from mooring.models._feature_maps.encoder import (
     settled_map,
     suits_encoder,
 )
-from mooring.models._feature_maps.encoder_file import EncoderFile
-from mooring.models._feature_maps.file_maps import OnnxFile, ResNetFile
+from mooring.models._feature_maps.file_maps import EncoderFile, OnnxFile, ResNetFile
 from mooring.models._feature_maps.public_encoder import PublicEncoder
 from mooring.models._feature_maps.untrained import Pixels, RandomEncoder, RandomFilters
 from mooring.models._feature_maps.whitened_filters import WhitenedFilters
+from mooring.models._network import FeatureMap
 
 FEATURE_MAPS: dict[str, type[FeatureMap]] = {
     "by-images": ByImages,

@@ -11,11 +11,9 @@ from torch import nn
 from mooring.errors import ExtraError
 from mooring.models._encoders.efficientnet import LITES, channels_of, lite_graph
 from mooring.models._encoders.layers import EncoderLayers, check_layers, check_size, outputs, parse_layers
-from mooring.models._encoders.preparation import SMALL, EncoderViews, Preparation, usual_pixels
-from mooring.models._encoders.session import OnnxFeatures, SessionPlan
-from mooring.models._feature_maps.base import FeatureMap, frozen
+from mooring.models._encoders.session import SMALL, EncoderViews, OnnxFeatures, Preparation, SessionPlan, usual_pixels
 from mooring.models._feature_maps.whitened_filters import WhitenedFilters
-from mooring.models._network import Blueprint
+from mooring.models._network import Blueprint, FeatureMap, frozen
 from mooring.schema import Checked, Doc
 
 Shape = tuple[int, int, int]

@@ -9,12 +9,10 @@ from torch import Tensor, nn
 from mooring.errors import ConfigError, ModelError
 from mooring.models._backbones import Block
 from mooring.models._encoder_reference import hash_only
-from mooring.models._encoders.preparation import VIEWS, EncoderViews
-from mooring.models._feature_maps.base import FeatureMap, Normalise, frozen
-from mooring.models._feature_maps.encoder_file import EncoderFile
-from mooring.models._feature_maps.file_maps import FileMap
+from mooring.models._encoders.session import VIEWS, EncoderViews
+from mooring.models._feature_maps.file_maps import EncoderFile, FileMap
 from mooring.models._feature_maps.whitened_filters import WhitenedFilters
-from mooring.models._network import Blueprint
+from mooring.models._network import Blueprint, FeatureMap, Normalise, frozen
 from mooring.schema import CONTENT, Checked, Count, Doc, FilePath
 
 GRID = 2  # maps are averaged over 2 x 2 regions

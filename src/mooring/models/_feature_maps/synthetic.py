@@ -7,8 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from mooring.models._feature_maps.base import FeatureMap
-from mooring.models._network import Blueprint
+from mooring.models._network import Blueprint, FeatureMap
 from mooring.seeds import generator
 
 Shape = tuple[int, int, int]

@@ -9,8 +9,7 @@ import torch.nn.functional as F
 from annotated_types import Gt, Le
 from torch import Tensor, nn
 
-from mooring.models._feature_maps.base import Normalise, frozen
-from mooring.models._network import Blueprint
+from mooring.models._network import Blueprint, Normalise, frozen
 from mooring.schema import Checked, Count, Doc, NonNegative, Seed
 from mooring.seeds import generator
 

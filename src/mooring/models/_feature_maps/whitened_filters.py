@@ -9,10 +9,9 @@ import torch.nn.functional as F
 from annotated_types import Ge, Gt, Le
 from torch import Tensor, nn
 
-from mooring.models._encoders.preparation import VIEWS, EncoderViews
-from mooring.models._feature_maps.base import Normalise, frozen
+from mooring.models._encoders.session import VIEWS, EncoderViews
 from mooring.models._feature_maps.synthetic import dead_leaves
-from mooring.models._network import Blueprint
+from mooring.models._network import Blueprint, Normalise, frozen
 from mooring.schema import Checked, Count, Doc, NonNegative, Positive, Seed
 from mooring.seeds import generator
 

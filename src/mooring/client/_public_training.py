@@ -1,24 +1,60 @@
-"""The public feature bank: a teacher's features of public images, sent to every client before it trains (note 1)."""
+"""What the server trains on public images, by the one training loop, and sends to every client before it trains.
 
+Either the encoder itself, or a bank of features of public images that a teacher network computes (note 1).
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
-from mooring.client._job import ClientJob
+from mooring.client._job import ClientJob, Training
+from mooring.client._loop import run_client
 from mooring.client._recipe import ClientRecipe, Views
-from mooring.client._teacher import taught
-from mooring.data import Augment, ImageSet
+from mooring.data import Augment, ImageSet, InMemorySite
 from mooring.errors import DataError
-from mooring.events import Emit, Remark
+from mooring.events import ClientProgress, Emit, Event, Remark, ServerProgress
 from mooring.losses import FAFI, CrossEntropy
-from mooring.models import Network, RawPrototypes
+from mooring.models import Blueprint, Linear, Network, PublicEncoder, RawPrototypes
 from mooring.schema import LATER, Checked, Count, Doc, NonNegativeInt
 from mooring.seeds import generator
 from mooring.types import FeatureBank
+from mooring.uploads import Encoder, Parts, Prototypes, rebuild
 
+TEACHER = -1  # its number among the clients: nobody's
 BATCH = 512
+NO_AUGMENT = Augment(crop=1.0, flip=0.0, jitter=0.0, grey=0.0)
+TEACHERS = {
+    "fafi": ClientRecipe(FAFI),
+    "cross-entropy": ClientRecipe((CrossEntropy(),), views=Views(1, NO_AUGMENT)),
+}
+MILD = Augment(crop=0.6, jitter=0.0, grey=0.0)
+RECIPE = ClientRecipe((CrossEntropy(),), head=Linear(), views=Views(1, MILD))
+TRAINING = Training(batch_size=64, lr=0.1, weight_decay=5e-4, lr_schedule="cosine")
+
+
+def taught(
+    recipe: ClientRecipe, training: Training, blueprint: Blueprint, public: ImageSet, job: ClientJob, emit: Emit
+) -> Network:
+    """A network of this blueprint after one round on the public images, by the seed of the job."""
+    needs: Parts = frozenset({Encoder(), Prototypes()})
+    training = replace(training, rounds=1, snapshots="last")
+    lesson = replace(job, blueprint=blueprint, recipe=recipe, training=training, needs=needs, bank=None)
+    (upload,) = run_client(lesson, InMemorySite(TEACHER, public, "server"), only_progress(emit))
+    return rebuild(upload, blueprint)
+
+
+def only_progress(emit: Emit) -> Callable[[Event], None]:
+    """A teacher is no client: of what it reports, only its progress is passed on."""
+
+    def report(event: Event) -> None:
+        if isinstance(event, ClientProgress):
+            emit(ServerProgress("teacher", event.step, event.steps))
+
+    return report
 
 
 @dataclass(frozen=True)
@@ -40,13 +76,6 @@ class Bank(Checked):
             "`cross-entropy` on the images as they are"
         ),
     ] = field(default="fafi", metadata={LATER: True})
-
-
-NO_AUGMENT = Augment(crop=1.0, flip=0.0, jitter=0.0, grey=0.0)
-TEACHERS = {
-    "fafi": ClientRecipe(FAFI),
-    "cross-entropy": ClientRecipe((CrossEntropy(),), views=Views(1, NO_AUGMENT)),
-}
 
 
 def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> FeatureBank:
@@ -84,3 +113,10 @@ def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> N
         return blueprint.build(generator(job.seed, "network")).eval()
     training = replace(job.training, local_epochs=bank.teacher_epochs)
     return taught(TEACHERS[bank.teacher], training, blueprint, public, job, emit)
+
+
+def train_encoder(features: PublicEncoder, public: ImageSet, job: ClientJob, emit: Emit) -> dict[str, Tensor]:
+    """The state of the backbone, by the names of a client's upload; its classifier stays at the server."""
+    blueprint = replace(job.blueprint, head=Linear(), classes=public.classes)
+    network = taught(RECIPE, replace(TRAINING, local_epochs=features.epochs), blueprint, public, job, emit)
+    return {f"encoder.{name}": tensor.contiguous() for name, tensor in network.encoder.state_dict().items()}
