@@ -13,11 +13,11 @@ from benchmarks.images import write_images
 from benchmarks.process import apart, memory_watched
 from benchmarks.table import Goal, Say, Table
 from mooring import load, run
-from mooring.models import ENLARGED, Blueprint, DigitsNet, EncoderFeatures, Linear
+from mooring.models import ENLARGED_SIDE, Blueprint, DigitsNet, EncoderFeatures, Linear
 
 FAST, USUAL, SHARP = (
     EncoderFeatures("efficientnet-lite0", pixels=96),
-    EncoderFeatures(pixels=ENLARGED),
+    EncoderFeatures(pixels=ENLARGED_SIDE),
     EncoderFeatures(pixels=160),
 )
 COUNTS = {FAST: 512, USUAL: 256, SHARP: 128}  # images of a turn

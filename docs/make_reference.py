@@ -19,7 +19,7 @@ from mooring import METHODS, load
 from mooring.cli import app
 from mooring.cli.methods import uploads_of
 from mooring.cli.verbs import LEFT, RIGHT
-from mooring.config import BELOW, OF_METHOD, PART_KINDS, SECTIONS, of_section
+from mooring.config import METHOD_DEFAULT, PART_KINDS, SECTIONS, SEE_BELOW, settings_in
 from mooring.federation import counting, explain_tensors
 from mooring.fusion import ENSEMBLES, FUSIONS, Fusion
 from mooring.models import Blueprint
@@ -148,9 +148,11 @@ def settings_table(names: list[str]) -> str:
     sections = [section for name in names for section in SECTIONS if section.name == name]
     choice = next((PART_KINDS[section.cls].key for section in sections if section.kinds), "")
     rows: Rows = []
-    for setting in (setting for section in sections for setting in of_section(section)):
+    for setting in (setting for section in sections for setting in settings_in(section)):
         kinds = [", ".join(f"`{kind}`" for kind in setting.kinds) or f"every {choice}"] if choice else []
-        default = setting.default if setting.default in (BELOW, OF_METHOD, "required") else f"`{setting.default}`"
+        default = (
+            setting.default if setting.default in (SEE_BELOW, METHOD_DEFAULT, "required") else f"`{setting.default}`"
+        )
         key = setting.name if choice else setting.keys[0]
         rows.append((*kinds, f"`{key}`", default, setting.range, setting.meaning))
     return table((*([choice] if choice else []), "key", "default", "range", "meaning"), rows)

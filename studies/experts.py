@@ -20,7 +20,7 @@ from mooring.evaluate import batch_by_batch
 from mooring.execution import FinishedRun
 from mooring.fusion import Server
 from mooring.fusion import fuse as fused
-from mooring.uploads import rebuild
+from mooring.uploads import network_of_upload
 
 SEEDS = (1, 2, 3)
 RUNS = Path("runs/experts")
@@ -47,7 +47,7 @@ def compare(seed: int, epochs: int) -> tuple[float, float]:
     rule = judge.experiment.method.fusion
     assert rule is not None
     predictor = fused(rule, judge.uploads(0), Server(judge.job.blueprint, seed, validation=validation))
-    networks = [rebuild(upload, trained.job.blueprint).eval() for upload in trained.uploads(0)]
+    networks = [network_of_upload(upload, trained.job.blueprint).eval() for upload in trained.uploads(0)]
     counts = [torch.tensor(site.shard().label_counts()) for site in federation.sites()]
     known = {}
     for part, images in (("validation", validation), ("test", test)):

@@ -30,7 +30,7 @@ from torch import Tensor
 from mooring.data import ImageSet, batches
 from mooring.execution import FinishedRun
 from mooring.models import Network
-from mooring.uploads import rebuild
+from mooring.uploads import network_of_upload
 
 MOST = 5000  # validation images, evenly over those left out
 EXPONENTS = (1.0, 1.5, 2.0, 2.5, 3.0)
@@ -78,7 +78,7 @@ def measured(run: FinishedRun) -> tuple[list[Measured], Tensor]:
     clients = []
     for upload, site in zip(run.uploads(run.chosen_round(None)), federation.sites(), strict=True):
         assert upload.client == site.number
-        network, shard = rebuild(upload, run.job.blueprint), site.shard()
+        network, shard = network_of_upload(upload, run.job.blueprint), site.shard()
         counts = torch.tensor(shard.label_counts()).float()
         clients.append(
             Measured(network.prototypes.detach(), counts, seen(network, shard.images), seen(network, validation.images))

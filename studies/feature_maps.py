@@ -20,11 +20,11 @@ from torch import Tensor
 
 from mooring import load
 from mooring.data import ImageSet, batches
-from mooring.fusion import Ridge, gaussian_scores, standardised
+from mooring.fusion import Ridge, gaussian_scores, standardise_moments
 from mooring.models import Blueprint, FeatureMap
 from mooring.schema import by_file_hash, digest, to_tree
 from mooring.seeds import generator
-from mooring.uploads import BATCH, Totals
+from mooring.uploads import FEATURE_BATCH, SummedMoments
 
 KEPT = Path("runs/feature_maps")
 FITTED = 0.8
@@ -60,7 +60,7 @@ def keep(file: Path, phi: FeatureMap, blueprint: Blueprint, images: ImageSet) ->
     began = process_time()
     module = phi.build(blueprint)
     built = process_time()
-    x = torch.cat([module(part) for part in batches(images.images, BATCH)])
+    x = torch.cat([module(part) for part in batches(images.images, FEATURE_BATCH)])
     each = (process_time() - built) / len(images)
     print(f"{phi}: built in {built - began:.1f} s, {1000 * each:.2f} ms of a core for each image", flush=True)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def accuracy(x: Tensor, y: Tensor) -> tuple[float, int]:
     fitted = int(FITTED * len(x))
     one_hot = F.one_hot(y).double()
     first, seen = x[:fitted].double(), one_hot[:fitted]
-    moments = standardised(Totals(seen.sum(0), seen.T @ first, first.T @ first))
+    moments = standardise_moments(SummedMoments(seen.sum(0), seen.T @ first, first.T @ first))
     scores = gaussian_scores(moments, Ridge()(moments))(x[fitted:].double()) + moments.shares.log()
     return float((scores.argmax(1) == y[fitted:]).double().mean()), len(x) - fitted
 

@@ -31,8 +31,8 @@ from mooring.models import (
     RandomFilters,
     RawPrototypes,
     ResNet8,
-    reduced,
-    reduction,
+    feature_reduction,
+    reduce_features,
 )
 from mooring.record import write_atomically
 from mooring.seeds import generator
@@ -125,7 +125,7 @@ def accuracy(
         privacy = Privacy(epsilon or 100.0, DELTA if epsilon else 0.09, size)
         head = LinearHeadFusion(feature_map, privacy=privacy)
         part = NoisedMoments(feature_map, privacy, f"seed {seed}".encode())
-        u = reduced(fit[0], *reduction(feature_map, blueprint, size))
+        u = reduce_features(fit[0], *feature_reduction(feature_map, blueprint, size))
         uploads = [Upload(k, 0, 1, part.of_features(u[k::SITES], y[k::SITES])) for k in range(SITES)]
     predictor = head(uploads, Server(blueprint))
     known = predictor.head(apart[0].double()).argmax(1)

@@ -15,7 +15,7 @@ from report_folders import SHORT, relabelled, write_members
 from mooring import load, run
 from mooring.cli import main
 from mooring.client import ClientJob, Training
-from mooring.client._public_training import stand_in
+from mooring.client._public_training import random_bank
 from mooring.data._digits import Digits
 from mooring.data._images import ImageSet
 from mooring.federation._keys import HOME
@@ -61,7 +61,7 @@ def make_job(digits):
         blueprint = Blueprint(DigitsNet(), recipe.head, (1, 8, 8), digits.classes, Digits.mean, Digits.std)
         plan = Training(**{"rounds": 1, "local_epochs": 1} | training)
         job = ClientJob(blueprint, recipe, plan, seed, False, needs)
-        return job if method.bank is None else replace(job, bank=stand_in(method.bank, digits, job))
+        return job if method.bank is None else replace(job, bank=random_bank(method.bank, digits, job))
 
     return make
 

@@ -13,7 +13,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from mooring.client import CPU, Device
-from mooring.data import ImageSet, Source, batches, stratified
+from mooring.data import ImageSet, Source, batches, stratified_split
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
 from mooring.processes import one_thread, threads
@@ -90,7 +90,7 @@ class Examiner:
             return self._test
         if most not in self._chosen:
             every, rng = np.arange(self.images), numpy_generator(0, "evaluate")
-            indices, _ = stratified(self._test.labels.numpy(), every, most, rng)
+            indices, _ = stratified_split(self._test.labels.numpy(), every, most, rng)
             self._chosen[most] = self._test.select(torch.from_numpy(indices))
         return self._chosen[most]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from mooring import MooringError, fuse, load, run
-from mooring.config import reload
+from mooring.config import load_experiment_of_run
 from mooring.fusion import Fusion
 from mooring.methods import track_of
 from mooring.record import FusionRecord, RunFolder
@@ -51,7 +51,7 @@ def own_row(folder: Path) -> dict[str, FusionRecord]:
     if not RunFolder(folder).ended:
         return {}
     result = RunFolder(folder).result
-    rule, last = reload(folder).method.fusion, result.last
+    rule, last = load_experiment_of_run(folder).method.fusion, result.last
     if rule is None:
         return {}
     row = FusionRecord(

@@ -20,7 +20,7 @@ from mooring.fusion import Fusion, Server, fuse
 from mooring.models import FeatureMap
 from mooring.schema import digest, to_tree
 from mooring.types import Upload
-from mooring.uploads import encode, extract
+from mooring.uploads import encode, extract_parts
 
 SETS = {  # the set, and how many of its training images are used
     "digits": None,
@@ -111,7 +111,7 @@ class Way:
         for site in federation.sites():
             if site.size:
                 shard = site.shard()
-                uploads.append(Upload(site.number, 0, len(shard), extract(rule.needs, network, shard)))
+                uploads.append(Upload(site.number, 0, len(shard), extract_parts(rule.needs, network, shard)))
         predictor = fuse(rule, uploads, Server(job.blueprint, seed))
         tests = numbered(self.test.labels, self.test.classes, len(self.train))
         with torch.inference_mode():

@@ -16,7 +16,7 @@ from bench_tables.runs import RUNS
 from mooring.data import ImageSet, Source, batches
 from mooring.models import Blueprint, FeatureMap
 from mooring.schema import by_file_hash, digest, to_tree
-from mooring.uploads import BATCH
+from mooring.uploads import FEATURE_BATCH
 
 CHUNK = 512  # images of one file: what an interrupted pass has to do again is at most that
 
@@ -80,7 +80,7 @@ def computed(folder: Path, part: str, images: Tensor, features: FeatureMap, blue
         if not path.exists():
             phi = phi or features.build(blueprint)
             with torch.inference_mode():
-                found = torch.cat([phi(batch).float() for batch in batches(chunk, BATCH)])
+                found = torch.cat([phi(batch).float() for batch in batches(chunk, FEATURE_BATCH)])
             folder.mkdir(parents=True, exist_ok=True)
             half = path.with_suffix(".part")
             with half.open("wb") as file:

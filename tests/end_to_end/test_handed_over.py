@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from mooring import load
-from mooring.client._checkpoint import step_of, will_train
+from mooring.client._checkpoint import step_of_state, will_train
 from mooring.client._loop import facts_of
 from mooring.engines import Local
 from mooring.engines._worker import turns
@@ -26,7 +26,7 @@ class Remembered:
         return self.newest.get(client)
 
     def keep(self, client, tensors):
-        self.steps.append((client, step_of(tensors), will_train(tensors)))
+        self.steps.append((client, step_of_state(tensors), will_train(tensors)))
         self.newest[client] = tensors
 
 

@@ -17,7 +17,7 @@ from mooring.events import FeaturesChosen
 from mooring.execution import prepare
 from mooring.fusion import LinearHeadFusion, decode_predictor, encode_predictor, fuse
 from mooring.fusion._base import Server
-from mooring.models._feature_maps import DATA_FREE, ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile
+from mooring.models._feature_maps import DATA_FREE_MAP, ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile
 from mooring.record import RunFolder
 
 
@@ -67,8 +67,8 @@ def test_colour_or_many_pixels_ask_for_an_encoder():
     assert one("data=svhn").method.fusion.map == EncoderFeatures()  # a mirrored digit is another sign
     assert one("data=svhn").why == "images of 32 x 32 pixels are in colour"
     assert one("data=cifar10").method.track == "frozen encoder"
-    assert one("data=fashion_mnist").method.fusion.map == replace(DATA_FREE, views="mirrored")
-    assert one("data=digits").method.fusion.map == replace(DATA_FREE, views="one")
+    assert one("data=fashion_mnist").method.fusion.map == replace(DATA_FREE_MAP, views="mirrored")
+    assert one("data=digits").method.fusion.map == replace(DATA_FREE_MAP, views="one")
     assert one("data=fashion_mnist").method.track == "statistics only"
     grey = one("data.source=image_folder", "data.root=x", "data.channels=1", "data.size=64")
     assert (grey.method.fusion.map, grey.why) == (
@@ -80,7 +80,7 @@ def test_colour_or_many_pixels_ask_for_an_encoder():
 
 def test_encoder_decides(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert one("data=cifar10", "encoder=none").method.fusion.map == replace(DATA_FREE, views="mirrored")
+    assert one("data=cifar10", "encoder=none").method.fusion.map == replace(DATA_FREE_MAP, views="mirrored")
     assert one("data=cifar10", "encoder=none", "encoder.views=one").method.fusion.map.views == "one"
     assert one("encoder=efficientnet-lite1").method.fusion.map == EncoderFeatures("efficientnet-lite1")
     assert one("data=cifar10", "encoder.pixels=64").method.fusion.map == EncoderFeatures(pixels=64, views="mirrored")
@@ -108,7 +108,7 @@ def test_without_the_extra_the_choice_is_another_and_says_so(monkeypatch, cli, s
     with_extra = one("data=cifar10")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     experiment = one("data=cifar10")
-    assert experiment.method.fusion.map == replace(DATA_FREE, views="mirrored")
+    assert experiment.method.fusion.map == replace(DATA_FREE_MAP, views="mirrored")
     assert experiment.why.startswith("onnxruntime is not installed; pip install 'mooring[encoder]'")
     assert experiment.label == "mooring + fusion.map=whitened-filters"
     assert experiment.fingerprint() != with_extra.fingerprint()

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mooring.notes._plan import load_study, plan_file
+from mooring.notes._plan import load_study, study_file
 
 TINY = ("training.rounds=2", "training.local_epochs=1", "data.limit=120", "seeds=1", "--workers", "1")
 WORDS = {"confirmed", "not confirmed", "cannot be seen at this scale", "was not run"}
@@ -19,10 +19,10 @@ def test_a_study_decides_every_claim_and_is_not_run_twice(cli, monkeypatch, tmp_
     assert told["sweeps"] == ["explosion", "free", "as-run", "sums"]
     verdicts = {row["id"]: row["verdict"] for row in told["verdicts"]}
     assert set(verdicts.values()) <= WORDS
-    assert list(verdicts) == [claim.id for claim in load_study(plan_file("5")).claims]
+    assert list(verdicts) == [claim.id for claim in load_study(study_file("5")).claims]
     assert verdicts["runaway"] == "not confirmed"  # not in two rounds of one epoch
     assert len(told["runs"]) == 14
-    assert len(told["sentences"]) == len(load_study(plan_file("5")).sentences)
+    assert len(told["sentences"]) == len(load_study(study_file("5")).sentences)
     assert out.count("├") == len(verdicts) - 1  # the table has a row per claim
     assert "study.md" in out
     assert "runs away" in (tmp_path / "s" / "study.md").read_text("utf-8")

@@ -30,10 +30,10 @@ from mooring.fusion._solvers import SOLVERS
 from mooring.losses import LOSSES
 from mooring.methods import METHODS
 from mooring.models._backbones import BACKBONES
-from mooring.models._encoders.efficientnet import LITES
+from mooring.models._encoders.efficientnet import EFFICIENTNET_LITES
 from mooring.models._feature_maps import FEATURE_MAPS
 from mooring.models._heads import HEADS
-from mooring.notes._plan import plans
+from mooring.notes._plan import study_files
 from mooring.reports._formats import FORMATS
 from mooring.sweep._search import SAMPLERS
 from mooring.track import TRACKERS
@@ -46,7 +46,7 @@ KINDS: dict[str, Mapping[str, object]] = {  # what a line calls it -> its names
     "anchor": ANCHORS,
     "configuration file": examples(),
     "data source": SOURCES,
-    "encoder": LITES,
+    "encoder": EFFICIENTNET_LITES,
     "engine": ENGINES,
     "feature map": FEATURE_MAPS,
     "fetched data set": OFFICIAL,
@@ -62,7 +62,7 @@ KINDS: dict[str, Mapping[str, object]] = {  # what a line calls it -> its names
     "search": SAMPLERS,
     "sigma start": STARTS,
     "solver": SOLVERS,
-    "study": plans(),
+    "study": study_files(),
     "supply": SUPPLIES,
     "time of a stage": STAGE_TIMES,
     "tracker": TRACKERS,

@@ -10,11 +10,11 @@ from apart import answers, installed
 from old_logs import CONFIG, log_of, v10_rounds, v11_rounds
 
 from mooring.client import Training
-from mooring.config import Experiment, load, reload
+from mooring.config import Experiment, load, load_experiment_of_run
 from mooring.config._experiment import is_path
-from mooring.config._keys import PATH, full, override_value
+from mooring.config._keys import PATH, full_key, override_value
 from mooring.config._parse import PART_KINDS
-from mooring.config._plan import MOST_RUNS, Plan, listed_values, load_plan
+from mooring.config._plan import MOST_RUNS, Plan, load_plan, parse_values
 from mooring.errors import ConfigError
 from mooring.methods import Method
 from mooring.record import RunFolder
@@ -65,7 +65,7 @@ def test_a_run_with_a_path_that_looks_like_yaml_can_be_gone_on_with(tmp_path, mo
     assert code == 0, err
     code, _, err = cli("resume", "1e3 #b", "--json")
     assert code == 0, err
-    moved = reload(Path("1e3 #b"), ["data.root=[a] #b"])
+    moved = load_experiment_of_run(Path("1e3 #b"), ["data.root=[a] #b"])
     assert moved.data.root == str(tmp_path / "[a] #b")
 
 
@@ -75,7 +75,7 @@ def test_a_folder_that_is_no_text_is_rejected():
 
 
 def test_several_paths_are_a_factor_as_they_stand():
-    assert listed_values("a #b,{c", "data.root") == ("a #b", "{c")
+    assert parse_values("a #b,{c", "data.root") == ("a #b", "{c")
 
 
 def named_types(annotation):
@@ -101,7 +101,7 @@ def test_every_key_that_holds_a_path_is_known_as_one():
     parts = {f.name: type_hints(Experiment)[f.name] for f in fields(Experiment)} | {"method": Method}
     found = {key for name, hint in parts.items() for key in path_keys(hint, name)}
     assert {"data.root", "data.public.root", "partition.path", "method.fusion.map.path"} <= found
-    assert [key for key in found if not PATH.fullmatch(full(key))] == []
+    assert [key for key in found if not PATH.fullmatch(full_key(key))] == []
     assert not any(PATH.fullmatch(f"training.{f.name}") for f in fields(Training))
 
 

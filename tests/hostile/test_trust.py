@@ -12,7 +12,16 @@ from report_folders import SHORT, fusion_of, relabelled, write_members
 
 from mooring import fuse, load, report
 from mooring.cli.arguments import resuming
-from mooring.config import ALL_CODE, HOUSE_CODE, Trust, as_yaml, code_named_in, code_of, load_recorded, reload
+from mooring.config import (
+    ALL_CODE,
+    HOUSE_CODE,
+    Trust,
+    as_yaml,
+    code_named_in,
+    load_experiment_of_run,
+    load_recorded,
+    trusted_code_of,
+)
 from mooring.config._trust import named_module
 from mooring.doctor import read_case
 from mooring.errors import TrustError
@@ -134,7 +143,7 @@ def test_python_readers_of_folders_trust_nobody_unless_told(folder, module):
         lambda: report(folder, "csv"),
         lambda: list(fuse(folder, [ClassExpert()])),
         lambda: read_case(folder),
-        lambda: reload(folder),
+        lambda: load_experiment_of_run(folder),
         lambda: load_recorded(folder / "experiment.yaml"),
     ):
         with pytest.raises(TrustError, match=module):
@@ -147,7 +156,7 @@ def test_files_that_users_name_are_their_own(folder, module, cli):
     """`mooring run FILE` runs what the file says; reading it as a folder does not."""
     (experiment,) = load(folder / "experiment.yaml")
     assert Path("executed").exists()
-    assert code_of(experiment.tree()) == Trust(frozenset({module}))
+    assert trusted_code_of(experiment.tree()) == Trust(frozenset({module}))
 
 
 @pytest.mark.parametrize("where", ["sweep.json", "fused"])

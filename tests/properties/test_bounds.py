@@ -21,7 +21,7 @@ from mooring.fusion import FUSIONS, Analytic
 from mooring.losses import CrossEntropy
 from mooring.methods import Method
 from mooring.models._feature_maps import EncoderFile, OnnxFile, Pixels, ResNetFile
-from mooring.schema import NOTHING, Builder, Checked, shape_of
+from mooring.schema import NO_VALUE, Builder, Checked, shape_of
 from mooring.uploads._mixtures import Mixtures
 from mooring.uploads._moments import Moments
 from mooring.uploads._privacy import Privacy
@@ -103,7 +103,7 @@ def test_a_field_rejects_what_it_may_not_hold(cls, name):
     """In one line: class, field, value, what is valid."""
     annotation = hints(cls)[name]
     for value in wrong(annotation):
-        if leaf(annotation) and from_yaml(annotation, value) is not NOTHING:
+        if leaf(annotation) and from_yaml(annotation, value) is not NO_VALUE:
             continue  # another member of a union takes it
         with pytest.raises(ConfigError, match=rf"^{cls.__name__}\.{name}=.*: must ") as rejected:
             cls(**REQUIRED.get(cls, {}) | {name: value})
@@ -131,7 +131,7 @@ plain = st.one_of(numbers, st.booleans(), st.none(), st.text(max_size=5), st.sam
 def test_python_and_yaml_agree_on_every_kind_of_field(annotation, value):
     """Python takes whatever YAML makes of a value, and nothing that YAML refuses."""
     shape, read = shape_of(LEAVES[annotation]), from_yaml(LEAVES[annotation], value)
-    if read is NOTHING:
+    if read is NO_VALUE:
         assert shape.problem(value) is not None
     else:
         assert shape.problem(read) is None

@@ -19,7 +19,7 @@ from mooring.data._partition import (
     Population,
     Sites,
     divide,
-    export,
+    export_partition,
 )
 from mooring.data._partition.base import apportion, log_dirichlet, normalise
 from mooring.seeds import numpy_generator
@@ -165,7 +165,7 @@ def test_apportioned_numbers_are_whole_complete_and_near(case: Case, total: int)
 def test_every_exact_partition_survives_a_file(kind: str, case: Case, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("partition") / "clients.json"
     partition = divide(MAKERS[kind](case), case.population, case.seed)
-    export(partition, path)
+    export_partition(partition, path)
     again = divide(FromFile(str(path)), case.population, case.seed + 1)
     assert again.sha256 == partition.sha256
     assert again.summary() == partition.summary()

@@ -21,7 +21,7 @@ from mooring.uploads import (
     Prototypes,
     UploadFacts,
     expected_of,
-    extract,
+    extract_parts,
     reveals_count,
     sentence_in,
     sentences_of,
@@ -124,7 +124,7 @@ def test_parts_of_two_sets_add_up_to_the_part_of_both(part, network, shards):
 
 
 def test_all_parts_together_claim_every_name_once(network, shards):
-    tensors = extract(frozenset(ALL), network, shards[0])
+    tensors = extract_parts(frozenset(ALL), network, shards[0])
     expected = expected_of(frozenset(ALL), network.blueprint)
     assert list(tensors) == list(expected) == sorted(tensors)
     assert len(tensors) == sum(len(part.expected(network.blueprint)) for part in ALL)
@@ -141,7 +141,7 @@ def test_two_parts_cannot_claim_one_tensor(network, shards):
     with pytest.raises(UploadError, match=message):
         expected_of(parts, network.blueprint)
     with pytest.raises(UploadError, match=message):
-        extract(parts, network, shards[0])
+        extract_parts(parts, network, shards[0])
 
 
 GOLDEN = {
@@ -224,7 +224,9 @@ def test_canonical_text_is_one_text():
 @every_part
 def test_a_part_may_be_sent_without_counts_if_twice_the_images_make_no_other(part, network, shards):
     """Every image twice: means and weights stay, sums and counts do not, and from these n could be told."""
-    once, twice = (extract(frozenset({part}), network, shard) for shard in (shards[0], union([shards[0], shards[0]])))
+    once, twice = (
+        extract_parts(frozenset({part}), network, shard) for shard in (shards[0], union([shards[0], shards[0]]))
+    )
     same = all(torch.allclose(once[name].double(), twice[name].double(), atol=1e-6) for name in once)
     assert same != part.counts_images
 

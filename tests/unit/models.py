@@ -8,7 +8,7 @@ from PIL import Image
 from untrained import PLAN, upload_of
 
 from mooring.data._digits import Digits
-from mooring.data._pixels import Reading
+from mooring.data._pixels import PixelReading
 from mooring.federation._model_file import ModelFile, Provenance, SiteShare
 from mooring.fusion import LinearHeadFusion, fuse
 from mooring.fusion._base import Server
@@ -31,7 +31,7 @@ TOLD = Provenance(
     ),
     images_per_class=(40, 30, 30),
     protections=("differential privacy: epsilon 3",),
-    reading=Reading("pad", (0.0, 4095.0)),
+    reading=PixelReading("pad", (0.0, 4095.0)),
     versions={"mooring": "0.2.0"},
 )
 

@@ -4,7 +4,7 @@ from dataclasses import fields
 from functools import cache
 
 from mooring.events import ClientRecord
-from mooring.notes._plan import load_study, plan_file
+from mooring.notes._plan import load_study, study_file
 from mooring.record import ClientHistory, RunRecord
 
 KNOWN = {field.name for field in fields(ClientRecord)}
@@ -12,7 +12,7 @@ KNOWN = {field.name for field in fields(ClientRecord)}
 
 @cache
 def study_of(number):
-    return load_study(plan_file(number))
+    return load_study(study_file(number))
 
 
 def run_of(name, factors, fused, rounds=(), epochs=(), result=None):

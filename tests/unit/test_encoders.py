@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 from mooring.errors import ExtraError, ModelError
 from mooring.models._encoders import efficientnet
-from mooring.models._encoders.efficientnet import LITES, STRIDES, Lite, graph_of
+from mooring.models._encoders.efficientnet import EFFICIENTNET_LITES, STRIDES, Lite, graph_of
 from mooring.models._encoders.session import Preparation, run_graph, session_of
 from mooring.models._feature_maps import EncoderFeatures, OnnxFile, ResNetFile
 from mooring.schema import by_file_hash, to_tree
@@ -38,8 +38,8 @@ def threads():
 
 @pytest.fixture(scope="module")
 def lite0():
-    pytest.importorskip(LITES[LITE0].package, reason=WHY)
-    return efficientnet.weights(LITE0, LITES[LITE0])
+    pytest.importorskip(EFFICIENTNET_LITES[LITE0].package, reason=WHY)
+    return efficientnet.weights(LITE0, EFFICIENTNET_LITES[LITE0])
 
 
 def lite_maps(state, lite, x):
@@ -71,7 +71,7 @@ def lite_maps(state, lite, x):
 
 
 def test_the_graph_is_the_network(lite0):
-    lite = LITES[LITE0]
+    lite = EFFICIENTNET_LITES[LITE0]
     names = (*(f"stage{i}" for i in range(1, 8)), "head")
     x = torch.randn(2, 3, 64, 64, generator=torch.Generator().manual_seed(1))
     found = run_graph(session_of(graph_of(lite0, lite, names), "test"), x.numpy(), names, "test")
@@ -84,7 +84,7 @@ def test_the_graph_is_the_network(lite0):
 
 
 def test_nothing_behind_the_last_layer_is_computed(lite0):
-    short, long = (graph_of(lite0, LITES[LITE0], (name,)) for name in ("stage2", "head"))
+    short, long = (graph_of(lite0, EFFICIENTNET_LITES[LITE0], (name,)) for name in ("stage2", "head"))
     assert len(short) < len(long) / 20
 
 

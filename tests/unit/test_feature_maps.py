@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from mooring.errors import ModelError
 from mooring.models._feature_maps import FEATURE_MAPS, EncoderFile, RandomEncoder, RandomFilters, WhitenedFilters
 from mooring.models._feature_maps.synthetic import dead_leaves
-from mooring.models._feature_maps.untrained import CONTRAST, PatchFilters
+from mooring.models._feature_maps.untrained import FLAT_VARIANCE, PatchFilters
 from mooring.models._feature_maps.whitened_filters import Responses, principal
 from mooring.processes import threads
 from mooring.uploads import Encoder
@@ -57,7 +57,7 @@ def test_random_filters_by_hand():
     def response(i, j):
         patch = image[0, 0, i : i + 2, j : j + 2].flatten()
         patch = patch - patch.mean()
-        return float(w[0] @ (patch / (patch.square().mean() + CONTRAST).sqrt()))
+        return float(w[0] @ (patch / (patch.square().mean() + FLAT_VARIANCE).sqrt()))
 
     u = torch.tensor([[response(i, j) for j in range(3)] for i in range(3)])
     regions = [u[i : i + 2, j : j + 2] for i in (0, 1) for j in (0, 1)]  # 2 x 2 regions of 3 x 3 positions overlap
@@ -75,7 +75,7 @@ def test_whitened_responses_by_hand():
     def responses(picture, i, j):
         patch = picture[i : i + 2, j : j + 2].flatten()
         patch = patch - patch.mean()
-        return filters @ (patch / (patch.square().mean() + CONTRAST).sqrt()) + offset
+        return filters @ (patch / (patch.square().mean() + FLAT_VARIANCE).sqrt()) + offset
 
     total = torch.zeros(4, 4)
     for picture in (image[0, 0], image[0, 0].flip(1)):

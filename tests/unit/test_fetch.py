@@ -14,7 +14,7 @@ import pytest
 from shelf import Shelf, serving
 from source_files import write_cifar10, write_fashion
 
-from mooring.data._catalogue import SOURCES, survey
+from mooring.data._catalogue import SOURCES, list_sources
 from mooring.data._cifar import FILES_10, Cifar10
 from mooring.data._locate import Download
 from mooring.errors import DataError
@@ -223,7 +223,7 @@ def test_an_archive_that_cannot_be_unpacked(shelf: Shelf, tmp_path: Path, harm: 
 
 
 def test_every_official_set_goes_where_its_source_looks_for_it(tmp_path: Path) -> None:
-    missing = {info.name: info.note for info in survey(str(tmp_path)) if info.found is False}
+    missing = {info.name: info.note for info in list_sources(str(tmp_path)) if info.found is False}
     for name, chosen in OFFICIAL.items():
         assert name in SOURCES
         assert all(file.startswith(f"{chosen.folder}/") for file in chosen.files)

@@ -14,7 +14,7 @@ from flwr.proto.node_pb2 import NodeInfo
 from flwr.supercore.task_identity import TaskIdentity
 
 from mooring.config import load
-from mooring.engines.flower.messages import answer_of, question
+from mooring.engines.flower.messages import parse_answer, train_request
 from mooring.errors import FederationError
 from mooring.federation._keys import own_identity
 from mooring.federation._log import Log
@@ -205,9 +205,9 @@ def test_a_node_that_cannot_use_its_disk_rejects_in_one_line(federation, tmp_pat
 
 def test_a_bug_at_a_node_keeps_its_traceback_there_and_the_server_hears_a_rejection(federation, caplog):
     nodes, _ = federation
-    message = question(1, {"job": b""})  # it does not say what the server has
+    message = train_request(1, {"job": b""})  # it does not say what the server has
     message.metadata.__dict__["_message_id"] = "message"
-    answer = answer_of(client.train(message, context(node_config=nodes[1], node=1)))
+    answer = parse_answer(client.train(message, context(node_config=nodes[1], node=1)))
     assert answer.words == {
         "site": "north",
         "refused": "a bug in mooring (KeyError); the log of the node has its traceback, please report it",

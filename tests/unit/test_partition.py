@@ -19,7 +19,7 @@ from mooring.data._partition import (
     Population,
     Sites,
     divide,
-    export,
+    export_partition,
 )
 from mooring.errors import PartitionError
 from mooring.schema import from_tree, record_tree
@@ -194,7 +194,7 @@ def test_file_round_trip_keeps_the_hash_and_replaces_an_older_file(tmp_path: Pat
     path = tmp_path / "clients.json"
     path.write_text("older")
     partition = divide(Dirichlet(alpha=0.01), DIGITS, seed=0)
-    export(partition, path)
+    export_partition(partition, path)
     assert divide(FromFile(str(path)), DIGITS, seed=9).sha256 == partition.sha256
     assert list(tmp_path.iterdir()) == [path]
 
@@ -249,17 +249,17 @@ def test_missing_file_and_missing_folder_are_the_users_mistakes(tmp_path: Path) 
     with pytest.raises(PartitionError, match=r"cannot be read .* check the path"):
         divide(FromFile(str(tmp_path / "none.json")), FOUR, seed=0)
     with pytest.raises(PartitionError, match=r"cannot write .* choose another folder"):
-        export(divide(Iid(clients=2), FOUR, seed=0), tmp_path / "none" / "clients.json")
+        export_partition(divide(Iid(clients=2), FOUR, seed=0), tmp_path / "none" / "clients.json")
 
 
 def test_failed_export_leaves_the_older_file_alone(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(PartitionError, match="cannot write"):
-        export(divide(Iid(clients=2), FOUR, seed=0), tmp_path / "folder")
+        export_partition(divide(Iid(clients=2), FOUR, seed=0), tmp_path / "folder")
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
 
 
 def test_overlapping_partitions_are_not_exported(tmp_path: Path) -> None:
     with pytest.raises(PartitionError, match="overlapping"):
-        export(by_hand([0, 1], [1], labels=[0, 0], classes=1), tmp_path / "clients.json")
+        export_partition(by_hand([0, 1], [1], labels=[0, 0], classes=1), tmp_path / "clients.json")
     assert not list(tmp_path.iterdir())

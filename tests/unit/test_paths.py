@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import pytest
 
-from mooring.config import Experiment, as_yaml, load, reload
+from mooring.config import Experiment, as_yaml, load, load_experiment_of_run
 from mooring.data._digits import Digits
 from mooring.errors import ConfigError
 from mooring.schema import FilePath
@@ -122,16 +122,18 @@ def test_files_that_were_moved_are_named_anew_and_the_experiment_is_the_same(her
     folder = kept(experiment, here / "run")
     (here / "elsewhere").mkdir()
     monkeypatch.chdir(here / "elsewhere")
-    moved = reload(folder, ["data.root=copied", "fusion.map.path=/e.safetensors", "data.public.root=/p.npz"])
+    moved = load_experiment_of_run(
+        folder, ["data.root=copied", "fusion.map.path=/e.safetensors", "data.public.root=/p.npz"]
+    )
     plan = str(here / "plans/one.json")
     assert paths(moved) == (str(here / "elsewhere/copied"), "/p.npz", plan, "/e.safetensors")
     assert moved.fingerprint() == experiment.fingerprint()
-    assert reload(folder) == experiment
+    assert load_experiment_of_run(folder) == experiment
 
 
 def test_data_that_lay_in_the_usual_place_can_be_named_too(here):
     (experiment,) = load(None, ["data.source=cifar10"])
-    moved = reload(kept(experiment, here / "run"), ["data.root=/sets"])
+    moved = load_experiment_of_run(kept(experiment, here / "run"), ["data.root=/sets"])
     assert moved.data.root == "/sets"
     assert moved.fingerprint() == experiment.fingerprint()
     assert moved.tree()["data"]["root"] == "/sets"
@@ -140,7 +142,7 @@ def test_data_that_lay_in_the_usual_place_can_be_named_too(here):
 def test_nothing_but_a_path_can_be_changed_after_training(here):
     folder = kept(load(None, WORDS)[0], here / "run")
     with pytest.raises(ConfigError) as caught:
-        reload(folder, ["seed=3", "data.limit=5", "fusion=iffi", "data.root="])
+        load_experiment_of_run(folder, ["seed=3", "data.limit=5", "fusion=iffi", "data.root="])
     valid = "data.root, data.public.root, partition.path, method.fusion.map.path"
     assert caught.value.problems == (
         f"seed=3: cannot be changed after training; only paths can: {valid}",

@@ -15,14 +15,14 @@ from mooring.fusion._base import Server
 from mooring.fusion._saved import decode_predictor, encode_predictor
 from mooring.models._backbones import DigitsNet
 from mooring.models._feature_maps import Pixels, RandomFilters
-from mooring.models._feature_maps.synthetic import dead_leaf_discs, reduced, reduction
+from mooring.models._feature_maps.synthetic import dead_leaf_discs, feature_reduction, reduce_features
 from mooring.models._heads import RawPrototypes
 from mooring.models._network import Blueprint
 from mooring.schema import canonical_json, to_tree
 from mooring.types import Upload
 from mooring.uploads import wire_name
-from mooring.uploads._moments import unpack
-from mooring.uploads._noised import NoisedMoments, with_key
+from mooring.uploads._moments import unpack_triangle
+from mooring.uploads._noised import NoisedMoments, with_noise_key
 from mooring.uploads._privacy import Privacy, gaussian_delta, gaussian_sigma
 
 BLUEPRINT = Blueprint(DigitsNet(), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))
@@ -65,15 +65,15 @@ def told(shard, key=b"secret"):
 
 def test_one_image_changes_what_is_told_by_no_more_than_the_accountant_assumes(digits):
     """Without noise: counts by 1, sums by a vector of length 1, second moments by a matrix of norm 1."""
-    centre, projection = reduction(Pixels(), BLUEPRINT, SIZE)
-    u = reduced(Pixels().build(BLUEPRINT)(digits.images[:200]), centre, projection)
+    centre, projection = feature_reduction(Pixels(), BLUEPRINT, SIZE)
+    u = reduce_features(Pixels().build(BLUEPRINT)(digits.images[:200]), centre, projection)
     outer = u[:, :, None] * u[:, None, :]
     triangle = torch.where(torch.triu(torch.ones(SIZE, SIZE)) * (1 - torch.eye(SIZE)) > 0, sqrt(2.0), 0.0)
     packed = (outer * (triangle + torch.eye(SIZE))).flatten(1)  # an entry for two, noise of half the variance
     torch.testing.assert_close(u.norm(dim=1), torch.ones(200, dtype=torch.float64))
     torch.testing.assert_close(packed.norm(dim=1), torch.ones(200, dtype=torch.float64))
     black = torch.zeros(1, 1, 8, 8, dtype=torch.uint8)
-    assert reduced(Pixels().build(BLUEPRINT)(black), centre, projection).norm() <= 1 + 1e-9
+    assert reduce_features(Pixels().build(BLUEPRINT)(black), centre, projection).norm() <= 1 + 1e-9
 
 
 def test_noise_has_the_variance_it_claims():
@@ -82,7 +82,7 @@ def test_noise_has_the_variance_it_claims():
     noises = [replace(PART, key=bytes([number])).of_features(*none) for number in range(40)]
     draws = [dict(zip(("counts", "sums", "second"), noise.values(), strict=False)) for noise in noises]
     counts, sums, second = PART.privacy.noise
-    matrices = torch.stack([unpack(draw["second"], SIZE) for draw in draws])
+    matrices = torch.stack([unpack_triangle(draw["second"], SIZE) for draw in draws])
     rows, columns = torch.triu_indices(SIZE, SIZE, 1)
     samples = {
         "counts": (torch.stack([draw["counts"] for draw in draws]) / counts),
@@ -112,7 +112,7 @@ def test_the_secret_is_in_no_name_no_tree_and_no_text():
     assert wire_name(PART) == wire_name(replace(PART, key=None))
     assert "secret" not in canonical_json(to_tree(PART)) + repr(PART)
     assert replace(PART, key=None) == PART
-    [keyed] = with_key(frozenset({replace(PART, key=None)}), b"new")
+    [keyed] = with_noise_key(frozenset({replace(PART, key=None)}), b"new")
     assert keyed.key == b"new"
 
 
@@ -125,7 +125,7 @@ def test_the_last_bits_of_what_is_told_are_those_of_a_grid(digits):
 
 def fused(digits, epsilon, sites=3, **settings):
     head = LinearHeadFusion(RandomFilters(16), privacy=Privacy(epsilon, size=32), **settings)
-    [part] = with_key(head.needs, b"secret")
+    [part] = with_noise_key(head.needs, b"secret")
     shards = [digits.select(torch.arange(k, 1400, sites)) for k in range(sites)]
     uploads = [Upload(k, 0, len(shard), part(NETWORK, shard)) for k, shard in enumerate(shards)]
     return fuse(head, uploads, Server(BLUEPRINT)), digits.select(torch.arange(1400, len(digits)))
@@ -149,7 +149,7 @@ def test_a_head_under_noise_is_saved_and_scores_as_before(digits):
 
 def test_noise_that_drowns_every_class_is_told(shard_of):
     head = LinearHeadFusion(RandomFilters(4), privacy=Privacy(0.01, size=4))
-    [part] = with_key(head.needs, b"secret")
+    [part] = with_noise_key(head.needs, b"secret")
     uploads = [Upload(0, 0, 9, part(NETWORK, shard_of([0, 1, 2], 3)))]
     with pytest.raises(FusionError, match=r"with epsilon=0.01 no class can be seen through the noise"):
         fuse(head, uploads, Server(BLUEPRINT))

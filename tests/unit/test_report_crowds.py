@@ -5,7 +5,7 @@ from statistics import median
 import pytest
 from report_folders import with_many_clients
 
-from mooring.notes._reporting import NOTES
+from mooring.notes._reporting import NOTES_EXTENSION
 from mooring.reports._compose import compose
 from mooring.reports._figure import Curves
 from mooring.reports._formats.html import page
@@ -50,7 +50,7 @@ def test_claims_that_cannot_be_seen_are_folded_where_they_are_many():
 
 
 def test_a_figure_that_a_study_opens_with_is_not_drawn_twice(study_folder):
-    report = compose(collect_report_data(study_folder, extension=NOTES))
+    report = compose(collect_report_data(study_folder, extension=NOTES_EXTENSION))
     assert report.picture
     assert not [figure for section in report.sections for figure in section.figures if figure in report.picture]
     slugs = [(figure.slug, figure.of) for figure in report.figures]

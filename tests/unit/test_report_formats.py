@@ -19,7 +19,7 @@ from rich.console import Console
 
 from mooring import METHODS, report
 from mooring.errors import ConfigError, MooringError
-from mooring.notes._reporting import NOTES
+from mooring.notes._reporting import NOTES_EXTENSION
 from mooring.record import RunFolder
 from mooring.reports import report_on
 from mooring.reports._compose import compose
@@ -35,7 +35,7 @@ from mooring.reports._table import Table
 
 @pytest.fixture(scope="module")
 def study(study_folder):
-    return compose(collect_report_data(study_folder, extension=NOTES))
+    return compose(collect_report_data(study_folder, extension=NOTES_EXTENSION))
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from report_folders import fusion_of, relabelled, write_members
 from mooring import load, run
 from mooring.errors import ConfigError, MooringError
 from mooring.events import ClientRecord
-from mooring.methods import maps_of
+from mooring.methods import feature_maps_of
 from mooring.models._feature_maps import EncoderFeatures
 from mooring.models._flops import feature_flops, forward_flops
 from mooring.models._network import Blueprint
-from mooring.notes._reporting import NOTES
+from mooring.notes._reporting import NOTES_EXTENSION
 from mooring.record import RunFolder, read_sweep, write_record, write_sweep
 from mooring.record._files import sealed
 from mooring.reports._compose import compose
@@ -141,7 +141,7 @@ def test_clients_that_train_nothing_have_costs_too(tmp_path):
     [own] = data.runs
     [line] = table(compose(data), "costs")
     assert line["client seconds"] >= line["slowest client (s)"] > 0
-    [features] = maps_of(experiment.method.fusion)
+    [features] = feature_maps_of(experiment.method.fusion)
     plan = Blueprint(experiment.model, experiment.method.client.head, (1, 8, 8), own.classes, (0.0,), (1.0,))
     one = feature_flops(features, plan)
     d = features.size(plan)
@@ -188,7 +188,7 @@ def test_other_fusions_stand_beside_the_own_one(v12_run, tmp_path):
 
 
 def test_a_study_begins_with_its_verdicts(study_folder):
-    report = compose(collect_report_data(study_folder, extension=NOTES))
+    report = compose(collect_report_data(study_folder, extension=NOTES_EXTENSION))
     assert [verdict.badge for verdict in report.verdicts[:3]] == [
         "confirmed",
         "not confirmed",
@@ -200,7 +200,7 @@ def test_a_study_begins_with_its_verdicts(study_folder):
 
 
 def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
-    report = compose(collect_report_data(study_folder, extension=NOTES))
+    report = compose(collect_report_data(study_folder, extension=NOTES_EXTENSION))
     refuted = report.verdicts[1]
     assert refuted.quote.endswith("均衡点，σ")
     assert (refuted.rule, refuted.why) == ("100% not", "The sign is <i>wrong</i>: it grows.")
@@ -214,7 +214,7 @@ def test_a_study_keeps_the_words_of_the_note_and_of_its_author(study_folder):
 
 def test_a_study_without_its_sweeps_still_says_its_verdicts(study_folder, tmp_path):
     shutil.copy(study_folder / "study.json", tmp_path)
-    report = compose(collect_report_data(tmp_path, extension=NOTES))
+    report = compose(collect_report_data(tmp_path, extension=NOTES_EXTENSION))
     assert len(report.verdicts) == 3
     assert table(report, "unfinished")[0]["run"] == "pull"
 
@@ -358,7 +358,7 @@ def damaged(folder, name, text):
 )
 def test_a_damaged_folder_is_told_in_one_line_with_a_remedy(tmp_path, name, text, told):
     with pytest.raises(MooringError) as error:
-        collect_report_data(damaged(tmp_path, name, text), extension=NOTES)
+        collect_report_data(damaged(tmp_path, name, text), extension=NOTES_EXTENSION)
     assert told in str(error.value)
     assert error.value.remedy or isinstance(error.value, ConfigError), "a mistake in a file says itself what is valid"
     assert "\n" not in str(error.value)

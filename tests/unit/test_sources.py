@@ -18,7 +18,7 @@ from source_files import idx, pixels, python2_pickle, write_cifar10, write_cifar
 
 from mooring.data import _digits as digits
 from mooring.data import _fashion_mnist as fashion_mnist
-from mooring.data._catalogue import SOURCES, survey
+from mooring.data._catalogue import SOURCES, list_sources
 from mooring.data._cifar import CLASSES_100, Cifar10, Cifar100
 from mooring.data._digits import Digits
 from mooring.data._fashion_mnist import FashionMnist
@@ -313,7 +313,7 @@ def test_survey_counts_what_is_there_and_tells_what_is_not(tmp_path: Path) -> No
     write_cifar10(tmp_path)
     write_fashion(tmp_path)
     write_svhn(tmp_path)
-    infos = {info.name: info for info in survey(str(tmp_path))}
+    infos = {info.name: info for info in list_sources(str(tmp_path))}
     assert list(infos) == sorted(SOURCES)
     assert (infos["cifar10"].train, infos["cifar10"].test, infos["cifar10"].classes) == (15, 3, 10)
     assert infos["fashion_mnist"].shape == (1, 28, 28)
@@ -331,7 +331,7 @@ def test_survey_counts_what_is_there_and_tells_what_is_not(tmp_path: Path) -> No
 @pytest.mark.parametrize("content", [b"rubbish", b"", pickle.dumps({"data": 1}), pickle.dumps([2, 3073])])
 def test_survey_of_a_broken_file_is_a_note(tmp_path: Path, content: bytes) -> None:
     (write_cifar10(tmp_path) / "test_batch").write_bytes(content)
-    info = {info.name: info for info in survey(str(tmp_path))}["cifar10"]
+    info = {info.name: info for info in list_sources(str(tmp_path))}["cifar10"]
     assert info.found is False
     assert "test_batch" in info.note
 

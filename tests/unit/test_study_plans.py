@@ -15,8 +15,8 @@ from mooring.losses import LOSSES
 from mooring.notes._evidence import CONSTANTS, DERIVED, Evidence
 from mooring.notes._measures import Fused
 from mooring.notes._page import page
-from mooring.notes._plan import load_study, plan_file
-from mooring.notes._plan import plans as found
+from mooring.notes._plan import load_study, study_file
+from mooring.notes._plan import study_files as found
 from mooring.notes._run_study import findings, plans, records_beside, reject_varied_keys
 from mooring.notes._study_record import read_study, write_study
 from mooring.notes._tables import ByClient, ByRound
@@ -31,7 +31,7 @@ def test_all_five_are_found():
 
 def test_a_number_that_is_none_names_the_valid_ones():
     with pytest.raises(ConfigError, match="valid: 1, 2, 3, 4, 5"):
-        plan_file("6")
+        study_file("6")
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -74,7 +74,7 @@ def test_nothing_is_decided_without_data(number, tmp_path):
 def test_what_is_measured_is_what_clients_record(number):
     """A name that nobody records would only ever say that it cannot be seen."""
     study = study_of(number)
-    named = re.findall(r"\b(?:field|by|trigger|part|whole): ([\w-]+)", plan_file(number).read_text("utf-8"))
+    named = re.findall(r"\b(?:field|by|trigger|part|whole): ([\w-]+)", study_file(number).read_text("utf-8"))
     columns = [name for table in study.tables if isinstance(table, ByClient) for name in table.measured.values()]
     assert named
     assert {*named, *columns} <= {field.name for field in fields(ClientRecord)} | {*DERIVED, *CONSTANTS, *LOSSES}
@@ -110,7 +110,7 @@ def test_every_sentence_that_asserts_something_is_on_the_page(number):
     ],
 )
 def test_a_sentence_without_its_claim_is_an_error(found, instead, problem, tmp_path):
-    text = plan_file("5").read_text("utf-8")
+    text = study_file("5").read_text("utf-8")
     assert text.count(found) == 1
     (tmp_path / "9-x.yaml").write_text(text.replace(found, instead), "utf-8")
     with pytest.raises(ConfigError, match=re.escape(problem)):
@@ -160,7 +160,7 @@ def test_settings_that_a_study_varies_itself_are_rejected():
 
 
 def test_a_mistake_in_a_study_names_its_place(tmp_path):
-    text = plan_file("5").read_text("utf-8").replace("kind: correlation", "kind: corelation", 1)
+    text = study_file("5").read_text("utf-8").replace("kind: correlation", "kind: corelation", 1)
     (tmp_path / "9-x.yaml").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match="did you mean 'correlation'"):
         load_study(tmp_path / "9-x.yaml")
@@ -168,7 +168,7 @@ def test_a_mistake_in_a_study_names_its_place(tmp_path):
 
 def test_a_claim_about_runs_that_nobody_makes_is_an_error(tmp_path):
     text = (
-        plan_file("5")
+        study_file("5")
         .read_text("utf-8")
         .replace("of: explosion method=v12 fusion", "of: explosion method=v13 fusion", 1)
     )

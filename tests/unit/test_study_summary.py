@@ -11,7 +11,7 @@ from mooring.errors import ConfigError
 from mooring.notes._evidence import Evidence
 from mooring.notes._page import markdown_cell as cell
 from mooring.notes._page import page
-from mooring.notes._plan import load_study, plan_file
+from mooring.notes._plan import load_study, study_file
 from mooring.notes._run_study import findings
 from mooring.notes._statistics import sample_text
 from mooring.notes._study_summary import (
@@ -136,7 +136,7 @@ def test_what_varies_is_told_with_all_its_values():
 
 
 def test_a_highlight_of_a_claim_that_is_not_there_is_an_error(tmp_path):
-    text = plan_file("5").read_text("utf-8").replace("    claim: runaway", "    claim: runawai", 1)
+    text = study_file("5").read_text("utf-8").replace("    claim: runaway", "    claim: runawai", 1)
     (tmp_path / "9-x.yaml").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match="no claim 'runawai'; did you mean 'runaway'"):
         load_study(tmp_path / "9-x.yaml")

@@ -8,7 +8,7 @@ from scipy import stats
 
 from mooring.cli.sweep import sweep_arguments
 from mooring.config import Plan, as_yaml, load_plan
-from mooring.config._plan import listed_values
+from mooring.config._plan import parse_values
 from mooring.errors import ConfigError, StoreError
 from mooring.sweep._members import members, members_of
 from mooring.sweep._run import take_folder
@@ -44,7 +44,7 @@ def test_words_with_several_values_are_factors():
     ],
 )
 def test_values(text, values):
-    assert listed_values(text, "key") == values
+    assert parse_values(text, "key") == values
 
 
 def test_a_file_says_the_same_and_is_read_again(tmp_path):

@@ -18,7 +18,7 @@ from mooring.data._clients import resized
 from mooring.errors import ConfigError, TrainingError, UserCodeError
 from mooring.events import EpochRecord, FusionBegan, PartitionDrawn
 from mooring.fusion import RegMean
-from mooring.losses import CrossEntropy, one_number
+from mooring.losses import CrossEntropy, require_scalar
 from mooring.record import user_errors_kept
 from mooring.schedules import at
 from mooring.types import Progress
@@ -194,16 +194,16 @@ class Vector:
 
 
 def test_a_loss_that_is_no_single_number():
-    assert one_number(CrossEntropy(), torch.tensor(3.0)) == 3
+    assert require_scalar(CrossEntropy(), torch.tensor(3.0)) == 3
     place = place_of(Vector.__call__)
     assert place.file == __file__
     with pytest.raises(UserCodeError) as caught:
-        one_number(Vector(), Vector()(None))
+        require_scalar(Vector(), Vector()(None))
     assert str(caught.value) == (
         f"{place}: the loss 'vector' returned shape (32,), a single number is needed; return loss.mean()"
     )
     with pytest.raises(UserCodeError, match="the loss 'vector' returned a float, a single number is needed"):
-        one_number(Vector(), 3.0)
+        require_scalar(Vector(), 3.0)
 
 
 def test_what_a_method_returned_is_what_it_promised():

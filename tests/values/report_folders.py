@@ -7,7 +7,7 @@ from dataclasses import replace
 from mooring import load
 from mooring.config import as_yaml
 from mooring.events import ClientRecord, ClientStarted, EpochRecord, PartitionDrawn
-from mooring.notes._plan import load_study, plan_file, seeded
+from mooring.notes._plan import load_study, study_file, with_seeds
 from mooring.notes._run_study import plans, run_study
 from mooring.record import (
     FusionRecord,
@@ -51,7 +51,7 @@ def posing_as(experiment, run, copy, accuracy, **changes):
 
 def noted(number, run, folder):
     """A study with all its experiments, claims and tables, of copies of one run: nobody has to train."""
-    study = seeded(load_study(plan_file(number)), "quick", (1, 2))
+    study = with_seeds(load_study(study_file(number)), "quick", (1, 2))
     for name, sweep in plans(study, study.scales.quick, SHORT):
         for member in members_of(sweep, folder / name):
             posing_as(member.experiment, run, member.folder, 0.5)

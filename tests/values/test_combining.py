@@ -27,7 +27,13 @@ from mooring.models._network import PROTOTYPES
 from mooring.seeds import generator
 from mooring.uploads import UploadFacts
 from mooring.uploads._classes import CLASS_MEANS, LABEL_COUNTS
-from mooring.uploads._embeddings import DEVIATION, MEAN, PROTOTYPE_RESPONSE, EmbeddingMoments, PrototypeResponse
+from mooring.uploads._embeddings import (
+    EMBEDDING_MEAN,
+    EMBEDDING_STD,
+    PROTOTYPE_RESPONSE,
+    EmbeddingMoments,
+    PrototypeResponse,
+)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +88,9 @@ def test_standardised_sum_by_hand(uploads, server, images):
     for upload, network in zip(uploads, predictor.networks(), strict=True):
         z = network.embed(images)
         z = z / z.norm(dim=1, keepdim=True)
-        total = total + upload.samples**0.5 * (z - upload.tensors[MEAN]) / upload.tensors[DEVIATION].clamp(min=1e-3)
+        total = total + upload.samples**0.5 * (z - upload.tensors[EMBEDDING_MEAN]) / upload.tensors[
+            EMBEDDING_STD
+        ].clamp(min=1e-3)
     prototypes = torch.stack([upload.tensors[PROTOTYPES] for upload in uploads])
     anchors = F.normalize((prototypes / prototypes.norm(dim=2, keepdim=True)).sum(0))
     torch.testing.assert_close(predictor(images), F.normalize(total) @ anchors.T, atol=1e-5, rtol=1e-4)
@@ -135,8 +143,8 @@ def test_moments_of_embeddings_are_those_of_the_clients_own_images(digits):
     network = network_of(PLAN, 0, shard.images)
     tensors = EmbeddingMoments()(network, shard)
     z = F.normalize(network.embed(shard.images)).detach().numpy().astype(np.float64)
-    np.testing.assert_allclose(tensors[MEAN], z.mean(0), atol=1e-6)
-    np.testing.assert_allclose(tensors[DEVIATION], z.std(0), atol=1e-6)
+    np.testing.assert_allclose(tensors[EMBEDDING_MEAN], z.mean(0), atol=1e-6)
+    np.testing.assert_allclose(tensors[EMBEDDING_STD], z.std(0), atol=1e-6)
 
 
 def test_one_scale_for_all_clients_whatever_their_encoders_make_of_it(uploads, server, images):
@@ -152,13 +160,13 @@ def test_one_scale_for_all_clients_whatever_their_encoders_make_of_it(uploads, s
 @pytest.mark.parametrize(
     ("spoiled", "problem"),
     [
-        ({MEAN: torch.full((32,), 0.9)}, "is no mean of unit vectors"),
-        ({DEVIATION: torch.full((32,), -0.1)}, "what no unit vectors deviate by"),
-        ({DEVIATION: torch.full((32,), 1.5)}, "what no unit vectors deviate by"),
+        ({EMBEDDING_MEAN: torch.full((32,), 0.9)}, "is no mean of unit vectors"),
+        ({EMBEDDING_STD: torch.full((32,), -0.1)}, "what no unit vectors deviate by"),
+        ({EMBEDDING_STD: torch.full((32,), 1.5)}, "what no unit vectors deviate by"),
     ],
 )
 def test_moments_that_no_unit_vectors_have_are_rejected(spoiled, problem):
-    tensors = {MEAN: torch.zeros(32), DEVIATION: torch.full((32,), 0.1)}
+    tensors = {EMBEDDING_MEAN: torch.zeros(32), EMBEDDING_STD: torch.full((32,), 0.1)}
     assert EmbeddingMoments().check(tensors, UploadFacts(10)) == []
     [told] = EmbeddingMoments().check(tensors | spoiled, UploadFacts(10))
     assert problem in told

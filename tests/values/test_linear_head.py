@@ -12,16 +12,16 @@ from mooring.data._sites import InMemorySite
 from mooring.evaluate import measure
 from mooring.fusion import LinearHeadFusion, fuse
 from mooring.fusion._base import Server
-from mooring.fusion._solvers import STRENGTHS, Discriminant, Ridge, freedom, gcv, standardised
+from mooring.fusion._solvers import STRENGTHS, Discriminant, Ridge, freedom, gcv, standardise_moments
 from mooring.models._feature_maps import Pixels, RandomFilters
-from mooring.uploads._moments import Moments, Totals
+from mooring.uploads._moments import Moments, SummedMoments
 
 HEAD = LinearHeadFusion(RandomFilters(16))
 
 
 def totals_of(x, y, classes):
     y = torch.nn.functional.one_hot(y, classes).double()
-    return Totals(y.sum(0), y.T @ x, x.T @ x)
+    return SummedMoments(y.sum(0), y.T @ x, x.T @ x)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def by_class(images):
 
 def test_the_ridge_is_that_of_standardised_features(cloud):
     x, y = cloud
-    moments = standardised(totals_of(x, y, 3))
+    moments = standardise_moments(totals_of(x, y, 3))
     fit = Ridge(0.03)(moments)
     z = (x - x.mean(0)) * moments.inverse
     assert moments.inverse[5] == 0
@@ -69,7 +69,7 @@ def test_the_ridge_is_that_of_standardised_features(cloud):
 
 def test_generalised_cross_validation_from_sums_is_that_of_the_images(cloud):
     x, y = cloud
-    moments = standardised(totals_of(x, y, 3))
+    moments = standardise_moments(totals_of(x, y, 3))
     z, one_hot = (x - x.mean(0)) * moments.inverse, torch.nn.functional.one_hot(y, 3).double()
     values, vectors = torch.linalg.eigh(moments.covariance)
     along = (vectors.T @ moments.cross).square().sum(1)
@@ -84,7 +84,7 @@ def test_generalised_cross_validation_from_sums_is_that_of_the_images(cloud):
 def test_the_moments_of_scores_are_those_of_images_left_out(cloud):
     """y - (y - s) / (1 - p/n) stands for the score of an image that was left out, of which there are 600."""
     x, y = cloud
-    moments = standardised(totals_of(x, y, 3))
+    moments = standardise_moments(totals_of(x, y, 3))
     z, one_hot = (x - x.mean(0)) * moments.inverse, torch.nn.functional.one_hot(y, 3).double()
     hat = z @ torch.linalg.solve(z.T @ z + 600 * 0.01 * torch.eye(12), z.T) + 1 / 600
     left_out = one_hot - (one_hot - hat @ one_hot) / (1 - hat.diagonal())[:, None]
@@ -103,7 +103,7 @@ def test_an_image_that_is_there_twice_leaves_no_freedom(copies, digits, job_for)
     def fit(order):
         totals = totals_of(phi(digits.images[order]).double(), digits.labels[order], 10)
         on_the_wire = replace(totals, sums=totals.sums.float().double(), second=totals.second.float().double())
-        return Ridge()(standardised(on_the_wire))
+        return Ridge()(standardise_moments(on_the_wire))
 
     once, twice = fit(torch.arange(60)), fit(torch.cat([torch.arange(60), torch.arange(copies)]))
     assert float(twice.error) == pytest.approx(float(once.error), rel=0.2)

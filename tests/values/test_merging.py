@@ -24,7 +24,7 @@ from mooring.models._network import PROTOTYPES
 from mooring.seeds import generator
 from mooring.uploads._fisher import FISHER, FisherDiagonal
 from mooring.uploads._grams import GRAM, Grams, layers, prototype_inputs, rows
-from mooring.uploads._moments import unpack
+from mooring.uploads._moments import unpack_triangle
 
 DEEP = replace(PLAN, backbone=ResNet8(0.5))
 
@@ -149,7 +149,7 @@ def test_the_merged_prototypes_answer_all_embeddings_as_their_clients_did(shards
 
 def test_without_off_diagonals_every_input_is_weighed_by_its_own_energy(uploads, server):
     name = "encoder.0.weight"
-    energy = [unpack(upload.tensors[GRAM + name], 9).diagonal() for upload in uploads]
+    energy = [unpack_triangle(upload.tensors[GRAM + name], 9).diagonal() for upload in uploads]
     weighted = sum(e * upload.tensors[name].flatten(1) for e, upload in zip(energy, uploads, strict=True))
     merged = RegMean(shrink=0.0)(uploads, server).network.state_dict()[name].flatten(1)
     torch.testing.assert_close(merged, weighted / sum(energy), atol=1e-4, rtol=1e-4)
@@ -170,7 +170,7 @@ def test_grams_are_of_what_layers_multiply_their_weights_with(shards):
         bias = 0 if layer.bias is None else layer.bias
         outputs = y if y.dim() == 2 else y.flatten(2).transpose(1, 2).flatten(0, 1)
         torch.testing.assert_close(x @ layer.weight.flatten(1).T + bias, outputs, atol=1e-4, rtol=1e-4)
-        gram = unpack(grams[GRAM + name], x.shape[1])
+        gram = unpack_triangle(grams[GRAM + name], x.shape[1])
         torch.testing.assert_close(gram, x.T @ x, atol=1e-4 * gram.max().item(), rtol=1e-4)
     assert not any(layer._forward_pre_hooks for layer in layers(network).values())
 

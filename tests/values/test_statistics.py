@@ -25,8 +25,8 @@ from mooring.fusion._mixture import draw
 from mooring.methods import METHODS, Method
 from mooring.models._feature_maps import Pixels, RandomEncoder, RandomFilters
 from mooring.types import Upload
-from mooring.uploads._mixtures import Gathered, Mixtures
-from mooring.uploads._moments import Moments, pack, unpack
+from mooring.uploads._mixtures import Mixtures, StackedMixtures
+from mooring.uploads._moments import Moments, pack_triangle, unpack_triangle
 
 FILTERS = RandomFilters(filters=8)
 ALL_KINDS = [Moments(Pixels(), second) for second in ("shared", "per-class", "diagonal")]
@@ -157,8 +157,8 @@ def test_moments_are_what_they_say(digits, blueprint):
 
 def test_a_triangle_is_half_a_matrix():
     matrix = torch.tensor([[1.0, 2.0, 3.0], [2.0, 4.0, 5.0], [3.0, 5.0, 6.0]])
-    assert pack(matrix).tolist() == [1, 2, 3, 4, 5, 6]
-    assert torch.equal(unpack(pack(matrix), 3), matrix)
+    assert pack_triangle(matrix).tolist() == [1, 2, 3, 4, 5, 6]
+    assert torch.equal(unpack_triangle(pack_triangle(matrix), 3), matrix)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_draws_have_the_moments_of_the_pooled_mixture():
     weights = torch.tensor([[[0.25, 0.75, 0.0]], [[0.5, 0.2, 0.3]]], dtype=torch.float64)  # (K, C, J)
     means = 3 * torch.randn(2, 1, 3, 4, generator=generator, dtype=torch.float64)
     variances = torch.rand(2, 1, 3, 4, generator=generator, dtype=torch.float64)
-    pooled = Gathered(torch.tensor([[30.0], [10.0]], dtype=torch.float64), weights, means, variances)
+    pooled = StackedMixtures(torch.tensor([[30.0], [10.0]], dtype=torch.float64), weights, means, variances)
     x = draw(pooled, 0, 40_000, seed=1)
 
     shares = torch.tensor([0.75, 0.25], dtype=torch.float64)[:, None] * weights[:, 0]  # (K, J)

@@ -11,7 +11,7 @@ from mooring.models._heads import RawPrototypes
 from mooring.models._network import Blueprint
 from mooring.seeds import generator
 from mooring.types import Upload
-from mooring.uploads import extract
+from mooring.uploads import extract_parts
 
 COMBINING = ["calibrated", "familiarity", "iffi", "nearest-prototype", "output-ensemble", "standardised-sum"]
 MERGING = ["fisher", "ot", "parameter-average", "regmean"]
@@ -35,7 +35,7 @@ def network_of(blueprint, seed, images):
 
 def upload_of(blueprint, shard, client, parts=NEEDS):
     network = network_of(blueprint, client, shard.images)
-    return Upload(client, 0, len(shard), extract(parts, network, shard))
+    return Upload(client, 0, len(shard), extract_parts(parts, network, shard))
 
 
 def changed(upload, **tensors):

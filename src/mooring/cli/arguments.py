@@ -76,9 +76,9 @@ def trusted(trust_code: bool, words: "Iterable[str]" = ()) -> "Trust":
 
 def resuming(folder: Path, experiment: "Experiment") -> str:
     """The command that goes on with a run; a user's own code in it must be trusted again."""
-    from mooring.config import code_of
+    from mooring.config import trusted_code_of
 
-    flags = ["--trust-code"] if code_of(experiment.tree()).modules else []
+    flags = ["--trust-code"] if trusted_code_of(experiment.tree()).modules else []
     return shlex.join(["mooring", "resume", *flags, str(folder)])
 
 

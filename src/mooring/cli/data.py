@@ -36,10 +36,10 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
     from rich.text import Text
 
     from mooring.cli.screen import Screen
-    from mooring.data import survey
+    from mooring.data import list_sources
     from mooring.wording import size
 
-    infos = survey(root)
+    infos = list_sources(root)
     if json:
         from dataclasses import asdict
 
@@ -73,7 +73,7 @@ def fetch(
     root: Root = None,
 ) -> None:
     """Download a public data set, verified by its checksum; an interrupted download goes on where it was."""
-    from mooring.data import survey
+    from mooring.data import list_sources
     from mooring.fetch import OFFICIAL
     from mooring.fetch import fetch as bring
 
@@ -81,7 +81,7 @@ def fetch(
         raise ConfigError([f"{name!r}: is no public data set; {nearest(name, OFFICIAL)}"])
     with download_progress() as emit:
         folder = bring(OFFICIAL[name], root, emit)
-    (info,) = (info for info in survey(root) if info.name == name)
+    (info,) = (info for info in list_sources(root) if info.name == name)
     if not info.found:
         raise DataError(info.note)
     say(f"{name}: {info.train:,} training and {info.test:,} test images, {folder}")
@@ -130,11 +130,11 @@ def partition(
     from mooring.cli.live import working
     from mooring.cli.progress import show_reading
     from mooring.cli.screen import Screen
-    from mooring.data import export as write
-    from mooring.execution import divided
+    from mooring.data import export_partition as write
+    from mooring.execution import partitioned_data
 
     with working("reading the images", silent=json), show_reading():
-        federation = divided(experiment)
+        federation = partitioned_data(experiment)
     if export is not None:
         write(federation.partition, str(export))
     if json:

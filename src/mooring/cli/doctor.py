@@ -71,7 +71,7 @@ def before(settings: list[str] | None, json: bool) -> None:
 
     from mooring.cli.live import working
     from mooring.cli.progress import show_reading
-    from mooring.client import stand_in
+    from mooring.client import random_bank
     from mooring.execution import forecast, prepare
 
     trees: list[dict[str, Any]] = []
@@ -80,7 +80,7 @@ def before(settings: list[str] | None, json: bool) -> None:
             federation, job = prepare(experiment)
         with working("timing a few steps of the largest client", silent=json):
             if experiment.method.bank is not None and federation.public is not None:
-                job = replace(job, bank=stand_in(experiment.method.bank, federation.public, job))
+                job = replace(job, bank=random_bank(experiment.method.bank, federation.public, job))
             found = forecast(job, federation)
         findings = foreseen(found, settings or [])
         trees.append({"method": experiment.label, **asdict(found), "findings": [asdict(one) for one in findings]})

@@ -30,11 +30,11 @@ def report(
     from mooring.cli.live import working
 
     with working(f"reading {folder} and writing the report"):
-        from mooring.notes import NOTES
+        from mooring.notes import NOTES_EXTENSION
         from mooring.reports import named_format, report_on
 
         chosen = named_format(format_)
-        found = report_on(Path(folder), trusted(trust_code), positive, NOTES)
+        found = report_on(Path(folder), trusted(trust_code), positive, NOTES_EXTENSION)
         printed = format_ == TERMINAL and out is None
         path = None if printed else chosen.save(found, out, Path(folder) / chosen.name)
     if path is not None:  # after the live display has ended, which would share the line
@@ -60,11 +60,11 @@ def compare(
     from mooring.cli.live import working
 
     with working("reading the runs and writing the comparison"):
-        from mooring.notes import NOTES
+        from mooring.notes import NOTES_EXTENSION
         from mooring.reports import comparison, named_format
 
         chosen = named_format(format_)
-        report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive, NOTES)
+        report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive, NOTES_EXTENSION)
         path = chosen.save(report, out, chosen.comparison)
     from mooring.cli.screen import Screen
 

@@ -32,7 +32,7 @@ from mooring.federation import (
     sentence_of,
     small_classes,
 )
-from mooring.models import NOT_INSIDE, encoder_sentence
+from mooring.models import NOT_INCLUDED, encoder_sentence
 from mooring.uploads import Limits, header_facts, header_of
 from mooring.wording import size
 
@@ -122,7 +122,7 @@ def of_model(held: Container, data: bytes, path: Path) -> Inspected:
         *(("", share_text(site)) for site in provenance.sites),
         (
             "encoder",
-            encoder_sentence(provenance.encoder, NOT_INSIDE),
+            encoder_sentence(provenance.encoder, NOT_INCLUDED),
         ),
         *(("protected by", words) for words in provenance.protections),
         ("job", provenance.job_sha256 or ""),

@@ -141,9 +141,9 @@ def assessed(loaded: "ModelFile", model: Path, data: Path, positive: str | None,
 
 
 def file_of(path: Path) -> Path:
-    from mooring.record import MODEL
+    from mooring.record import MODEL_FILE
 
-    return path / MODEL if path.is_dir() else path
+    return path / MODEL_FILE if path.is_dir() else path
 
 
 def csv_text(found: "Predictions") -> str:

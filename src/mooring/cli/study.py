@@ -45,12 +45,12 @@ def study(
     from mooring.cli.live import getting_ready
 
     with getting_ready():
-        from mooring.notes import load_study, plan_file, plans
+        from mooring.notes import load_study, study_file, study_files
     if number is None:
-        for key, file in plans().items():
+        for key, file in study_files().items():
             say(f"{key}  {load_study(file).title}")
         return
-    chosen, scale, out, rest = study_arguments(load_study(plan_file(number)), settings or [])
+    chosen, scale, out, rest = study_arguments(load_study(study_file(number)), settings or [])
     from mooring.cli.sweep_progress import sweep_progress
     from mooring.notes import run_study
 
@@ -132,7 +132,7 @@ def show_page(out: Path, trust: "Trust", quiet: bool) -> None:
 
 def study_arguments(study: "Study", settings: list[str]) -> "tuple[Study, ScaleName, Path, list[str]]":
     """The study with the seeds asked for, its scale, the folder, and what is left for every run."""
-    from mooring.notes import ScaleName, seeded
+    from mooring.notes import ScaleName, with_seeds
 
     ours = [word for word in settings if word.partition("=")[0] in OURS]
     named = dict(word.split("=", 1) for word in ours if "=" in word)
@@ -141,16 +141,16 @@ def study_arguments(study: "Study", settings: list[str]) -> "tuple[Study, ScaleN
     if scale not in valid:
         raise ConfigError([f"scale={scale}: unknown; {nearest(scale, valid)}"])
     if "seeds" in named:
-        study = seeded(study, valid[valid.index(scale)], seeds_of(named["seeds"]))
+        study = with_seeds(study, valid[valid.index(scale)], seeds_of(named["seeds"]))
     out = Path(named.get("out", STUDIES / f"{study.number}-{scale}"))
     return study, valid[valid.index(scale)], out, [word for word in settings if word not in ours]
 
 
 def seeds_of(text: str) -> tuple[int, ...]:
     """`1,2` or `1..3`"""
-    from mooring.config import listed_values
+    from mooring.config import parse_values
 
-    seeds = listed_values(text, "seeds")
+    seeds = parse_values(text, "seeds")
     if not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise ConfigError([f"seeds={text}: must be whole numbers, for example seeds=1,2 or seeds=1..3"])
     return seeds

@@ -73,10 +73,10 @@ def sweep_arguments(words: list[str], baseline: str | None) -> "tuple[Plan, Path
     """The plan, and the folder that `out=` names; without it, one named after the plan."""
     from hashlib import sha256
 
-    from mooring.config import load_plan, no_duplicates
+    from mooring.config import load_plan, reject_duplicates
 
     file = Path(words[0]) if words and "=" not in words[0] else None
-    rest = no_duplicates(words[1:] if file else words)
+    rest = reject_duplicates(words[1:] if file else words)
     named = [word.removeprefix("out=") for word in rest if word.startswith("out=")]
     plan = load_plan(file, [word for word in rest if not word.startswith("out=")], baseline)
     return plan, Path(named[-1]) if named else SWEEPS / sha256(plan.identity().encode()).hexdigest()[:8]

@@ -91,7 +91,7 @@ def final_tensors(state: ClientState) -> dict[str, Tensor]:
     return {"position": torch.tensor([at.round, at.epoch, at.batch, state.step])}
 
 
-def step_of(tensors: Tensors) -> int:
+def step_of_state(tensors: Tensors) -> int:
     """How many steps a state has behind it."""
     return int(tensors["position"][-1])
 

@@ -12,7 +12,7 @@ from mooring.client._recipe import ClientRecipe
 from mooring.models import Blueprint, blueprint_tree
 from mooring.schedules import ScheduleName
 from mooring.schema import (
-    LATER,
+    ADDED_LATER,
     Checked,
     Count,
     Doc,
@@ -57,7 +57,7 @@ class Training(Checked):
         Doc(
             "`bfloat16`: convolutions and matrix products in it, losses and weights in float32; part of the fingerprint"
         ),
-    ] = field(default="float32", metadata={LATER: True})
+    ] = field(default="float32", metadata={ADDED_LATER: True})
 
     def kept(self) -> tuple[int, ...]:
         """The rounds whose snapshot is uploaded and fused; the last one always is."""

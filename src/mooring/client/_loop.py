@@ -17,9 +17,9 @@ from mooring.client._state import ClientState, Position
 from mooring.data import ImageSet, Site
 from mooring.errors import TrainingError
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, ClientStarved, Emit
-from mooring.losses import looks_at_views, one_number
+from mooring.losses import looks_at_views, require_scalar
 from mooring.types import Balanced, ClientFacts, Losses, Progress, Step, Upload, View
-from mooring.uploads import extract
+from mooring.uploads import extract_parts
 from mooring.user_code import explaining, returned
 
 TICK_SECONDS = 0.25
@@ -81,7 +81,7 @@ def train_rounds(
 def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, site: str, round_: int) -> Upload:
     """Exactly what the fusion needs of this client as it is now."""
     CPU.hold(state.network)
-    tensors = extract(job.needs, state.network.eval(), shard)
+    tensors = extract_parts(job.needs, state.network.eval(), shard)
     state.device.hold(state.network)
     return Upload(facts.client, round_, facts.samples, finite(tensors, facts.client, round_), site, job.sha256)
 
@@ -179,7 +179,7 @@ def held_out_loss(job: ClientJob, state: ClientState, progress: Progress) -> Ten
 
 def base_terms(recipe: ClientRecipe, step: Step) -> dict[str, Tensor]:
     """The parts of L_b by name."""
-    return {name: one_number(term, term(step)) for name, term in named_terms(recipe.terms)}
+    return {name: require_scalar(term, term(step)) for name, term in named_terms(recipe.terms)}
 
 
 def whole_loss(
@@ -191,7 +191,7 @@ def whole_loss(
     measured = {**{TERM + name: value for name, value in terms.items()}, "base_loss": local}
     if recipe.align is None or state.balancer is None:
         return local, measured
-    align = one_number(recipe.align.term, recipe.align.term(step))
+    align = require_scalar(recipe.align.term, recipe.align.term(step))
     losses = Losses(local, align, terms, embedding, step.prototypes, judged)
     balanced = returned(state.balancer(losses, step.progress), Balanced, state.balancer, "forward")
     measured |= {
@@ -206,7 +206,7 @@ def whole_loss(
 
 def stage_loss(stage: Stage, step: Step) -> tuple[Tensor, dict[str, Tensor]]:
     """The weighted terms of a stage and nothing else."""
-    terms = {name: one_number(term, term(step)) for name, term in named_terms(stage.terms)}
+    terms = {name: require_scalar(term, term(step)) for name, term in named_terms(stage.terms)}
     weights = stage.weights or (1.0,) * len(terms)
     loss = torch.stack([weight * term for weight, term in zip(weights, terms.values(), strict=True)]).sum()
     return loss, {**{TERM + name: value for name, value in terms.items()}, "base_loss": loss}

@@ -19,10 +19,10 @@ from mooring.errors import DataError
 from mooring.events import ClientProgress, Emit, Event, Remark, ServerProgress
 from mooring.losses import FAFI, CrossEntropy
 from mooring.models import Blueprint, Linear, Network, PublicEncoder, RawPrototypes
-from mooring.schema import LATER, Checked, Count, Doc, NonNegativeInt
+from mooring.schema import ADDED_LATER, Checked, Count, Doc, NonNegativeInt
 from mooring.seeds import generator
 from mooring.types import FeatureBank
-from mooring.uploads import Encoder, Parts, Prototypes, rebuild
+from mooring.uploads import Encoder, Parts, Prototypes, network_of_upload
 
 TEACHER = -1  # its number among the clients: nobody's
 BATCH = 512
@@ -44,7 +44,7 @@ def taught(
     training = replace(training, rounds=1, snapshots="last")
     lesson = replace(job, blueprint=blueprint, recipe=recipe, training=training, needs=needs, bank=None)
     (upload,) = run_client(lesson, InMemorySite(TEACHER, public, "server"), only_progress(emit))
-    return rebuild(upload, blueprint)
+    return network_of_upload(upload, blueprint)
 
 
 def only_progress(emit: Emit) -> Callable[[Event], None]:
@@ -75,7 +75,7 @@ class Bank(Checked):
             "what the teacher minimises: FAFI's loss over two augmented views, or, as published, "
             "`cross-entropy` on the images as they are"
         ),
-    ] = field(default="fafi", metadata={LATER: True})
+    ] = field(default="fafi", metadata={ADDED_LATER: True})
 
 
 def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> FeatureBank:
@@ -97,7 +97,7 @@ def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Feat
     return FeatureBank(features[chosen], labels)
 
 
-def stand_in(bank: Bank, public: ImageSet, job: ClientJob) -> FeatureBank:
+def random_bank(bank: Bank, public: ImageSet, job: ClientJob) -> FeatureBank:
     """A bank of the right size with random features: for timing, before there is a teacher."""
     rng = generator(job.seed, "stand-in")
     size = min(bank.size, len(public))

@@ -11,7 +11,7 @@ from mooring.anchors import Anchor, SimplexEtf
 from mooring.data import Augment
 from mooring.losses import LossTerm, MeanSquared
 from mooring.models import Head, RawPrototypes
-from mooring.schema import LATER, Checked, Count, Doc, NonNegative, NonNegativeInt, OpenFraction
+from mooring.schema import ADDED_LATER, Checked, Count, Doc, NonNegative, NonNegativeInt, OpenFraction
 from mooring.types import Progress
 from mooring.weighting import Annealed, Weighting
 
@@ -117,7 +117,7 @@ class ClientRecipe(Checked):
     memory: Annotated[NonNegativeInt, Doc("how many of its own past features a client keeps")] = 0
     held_out: Annotated[
         OpenFraction, Doc("share of its images that a client never trains on; for `weight.outer=held-out`")
-    ] = field(default=0.0, metadata={LATER: True})
+    ] = field(default=0.0, metadata={ADDED_LATER: True})
 
     def stage(self, progress: Progress) -> Stage | None:
         return next((stage for stage in self.stages if stage.when(progress)), None)

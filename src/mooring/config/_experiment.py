@@ -24,7 +24,7 @@ from mooring.fusion import FeatureEnsemble
 from mooring.methods import METHODS, Method
 from mooring.models import Backbone, Blueprint, DigitsNet
 from mooring.schema import (
-    LATER,
+    ADDED_LATER,
     Checked,
     Count,
     Doc,
@@ -128,7 +128,7 @@ class Experiment(Checked):
     seed: Annotated[Seed, Doc("of training; also of the split, unless `partition.seed` is given")] = 1
     evaluate: Annotated[
         ClientEvaluation, Doc("when clients are evaluated by themselves; never changes what is trained or fused")
-    ] = field(default_factory=ClientEvaluation, metadata={LATER: True})
+    ] = field(default_factory=ClientEvaluation, metadata={ADDED_LATER: True})
     out: Annotated[
         str | None, Doc("the run folder; `null` is `runs/<source>-<method>-<fingerprint>`; never changes a result")
     ] = field(default=None, compare=False)

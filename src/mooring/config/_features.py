@@ -11,10 +11,10 @@ from mooring.errors import ConfigError
 from mooring.fusion import LinearHeadFusion
 from mooring.methods import Method
 from mooring.models import (
-    DATA_FREE,
-    LARGE,
-    LITES,
-    SIZED,
+    DATA_FREE_MAP,
+    EFFICIENTNET_LITES,
+    FIXED_SIZE_MAPS,
+    LARGE_SHAPE,
     ByImages,
     EncoderFeatures,
     EncoderViews,
@@ -49,9 +49,9 @@ def choose_features(method: Method, source: Source) -> FeatureChoice | None:
         return None
     shape, missing, encoder = source.image_shape(), missing_package(by_images.encoder), by_images.encoder
     of = "of" if shape else "brought to"
-    if shape is None and missing is None and isinstance(encoder, SIZED):
+    if shape is None and missing is None and isinstance(encoder, FIXED_SIZE_MAPS):
         # images that are given any size are given what the encoder takes
-        shape = source.for_size(lambda: encoder.side(LARGE)).image_shape()
+        shape = source.for_size(lambda: encoder.side(LARGE_SHAPE)).image_shape()
     if shape is not None and not suits_encoder(shape):
         return feature_choice(
             method, fitting(by_images.otherwise, source), f"images of {sides(shape)} are small and grey"
@@ -134,15 +134,17 @@ def sides(shape: tuple[int, int, int]) -> str:
 def map_tree(value: Any) -> Any:
     """What `encoder=VALUE` says of the feature map: `none`, a name of the house or a file; a mapping is one already."""
     if value is None or value == NONE:
-        return to_tree(DATA_FREE)
+        return to_tree(DATA_FREE_MAP)
     if not isinstance(value, str):
         return value
-    if value in LITES:
+    if value in EFFICIENTNET_LITES:
         return {"kind": "encoder", "weights": value}
     kinds = {".onnx": lambda _: "onnx-file", ".safetensors": safetensors_kind}
     kind = kinds.get(Path(value).suffix.lower())
     if kind is None:
-        raise ConfigError([f"encoder={value}: unknown; valid: {NONE}, {', '.join(LITES)}, FILE.onnx, FILE.safetensors"])
+        raise ConfigError(
+            [f"encoder={value}: unknown; valid: {NONE}, {', '.join(EFFICIENTNET_LITES)}, FILE.onnx, FILE.safetensors"]
+        )
     tree: Tree = {"kind": kind(value), "path": value}
     return tree
 

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from mooring.config._features import map_tree
-from mooring.config._note_words import NOTE_WORDS, OF_METHODS
+from mooring.config._note_words import METHOD_NOTE_WORDS, NOTE_WORDS
 from mooring.config._tree import DEEPEST, merge_trees, nested_tree, read_yaml
 from mooring.errors import ConfigError
 from mooring.schema import Tree
@@ -19,7 +19,7 @@ SHORT = {  # top-level names for parts of the method that are often changed, bro
     "sigma": ("client", "align", "weight", "sigma"),
     "bank": ("bank",),
 }
-RENAMED = {word: said.keys[0] for word, said in NOTE_WORDS.items() if word not in OF_METHODS}
+RENAMED = {word: said.keys[0] for word, said in NOTE_WORDS.items() if word not in METHOD_NOTE_WORDS}
 ENCODER, FEATURE_MAP = "encoder", "fusion.map"  # the first is the second, and may also be a name or a file
 BROAD = [  # those that lie within no other one: each place of a method has one spelling with them
     name for name, path in SHORT.items() if not any(path[:depth] in SHORT.values() for depth in range(len(path)))
@@ -31,7 +31,7 @@ REMEMBERED = 4096  # keys whose full names are not worked out again: every layer
 
 
 @lru_cache(REMEMBERED)
-def full(key: str) -> str:
+def full_key(key: str) -> str:
     """`weight.base.value` -> `method.client.align.weight.base.value`"""
     first, *rest = expand_encoder(RENAMED.get(key, key)).split(".")
     return ".".join(["method", *SHORT[first], *rest] if first in SHORT else [first, *rest])
@@ -39,10 +39,10 @@ def full(key: str) -> str:
 
 def meanings(key: str) -> tuple[str, ...]:
     """The full name of a key, or those that a word of the notes may stand for."""
-    return NOTE_WORDS[key].keys if key in NOTE_WORDS else (full(key),)
+    return NOTE_WORDS[key].keys if key in NOTE_WORDS else (full_key(key),)
 
 
-def same(one: str, other: str) -> bool:
+def may_mean_same(one: str, other: str) -> bool:
     """May both keys mean the same?"""
     return not set(meanings(one)).isdisjoint(meanings(other))
 
@@ -54,9 +54,9 @@ def expand_encoder(key: str) -> str:
 
 
 @lru_cache(REMEMBERED)
-def spellings(key: str) -> dict[str, str]:
+def short_spellings(key: str) -> dict[str, str]:
     """The key as each short name says it that can."""
-    path = full(key).split(".")
+    path = full_key(key).split(".")
     beginnings = {name: ["method", *place] for name, place in SHORT.items()}
     return {
         name: ".".join([name, *path[len(begin) :]]) for name, begin in beginnings.items() if path[: len(begin)] == begin
@@ -65,7 +65,7 @@ def spellings(key: str) -> dict[str, str]:
 
 def names_of(key: str) -> tuple[str, ...]:
     """Its full name, and every shorter one."""
-    return (full(key), *spellings(key).values())
+    return (full_key(key), *short_spellings(key).values())
 
 
 def short_key(key: str) -> str:
@@ -75,13 +75,13 @@ def short_key(key: str) -> str:
 
 def shortest(key: str) -> str:
     """The same, or the word of the notes that stands for this key alone."""
-    words = [word for word, said in NOTE_WORDS.items() if said.keys == (full(key),)]
+    words = [word for word, said in NOTE_WORDS.items() if said.keys == (full_key(key),)]
     return min([short_key(key), *words], key=len)
 
 
 def method_path(key: str) -> str:
     """`sigma.lr`, `weight.sigma.lr` and `method.client.align.weight.sigma.lr` -> `align.weight.sigma.lr`"""
-    return next((spelled for name, spelled in spellings(key).items() if name in BROAD), full(key))
+    return next((spelled for name, spelled in short_spellings(key).items() if name in BROAD), full_key(key))
 
 
 def normalise(tree: Tree) -> Tree:
@@ -130,7 +130,7 @@ def without_key(tree: Any, path: list[str]) -> Any:
 
 def merge_layers(under: Tree, over: Tree) -> Tree:
     """One settled layer on top of another: the upper one counts, whether it has the words of the notes or ours."""
-    for word in OF_METHODS:
+    for word in METHOD_NOTE_WORDS:
         if word in over:
             for name in every_name(word):
                 under = without_key(under, name.split("."))
@@ -155,7 +155,7 @@ def read_overrides(words: Iterable[str]) -> Tree:
         if not equals or not all(key.split(".")):
             problems.append(f"{word!r}: is neither a file nor an override; write key=value, for example seed=3")
             continue
-        tree = merge_layers(tree, layer_of_key(key, override_value(key, text)))
+        tree = merge_layers(tree, tree_of_key(key, override_value(key, text)))
     if problems:
         raise ConfigError(problems)
     return tree
@@ -163,7 +163,7 @@ def read_overrides(words: Iterable[str]) -> Tree:
 
 def override_value(key: str, text: str) -> Any:
     """What a word of the command line gives to its key: YAML, or the very path where a path is wanted."""
-    if not PATH.fullmatch(full(key)):
+    if not PATH.fullmatch(full_key(key)):
         return read_yaml(text, key)
     try:
         text.encode()
@@ -172,7 +172,7 @@ def override_value(key: str, text: str) -> Any:
     return None if text in ("", "null") else text
 
 
-def layer_of_key(key: str, value: Any) -> Tree:
+def tree_of_key(key: str, value: Any) -> Tree:
     """One key as a layer of its own."""
     if key.count(".") >= DEEPEST:
         raise ConfigError([f"{key[:40]}...: has more than {DEEPEST} parts; name an existing key, for example seed"])
@@ -181,13 +181,13 @@ def layer_of_key(key: str, value: Any) -> Tree:
     return normalise(nested_tree(method_path(key).split("."), value))
 
 
-def no_duplicates(words: Iterable[str]) -> list[str]:
+def reject_duplicates(words: Iterable[str]) -> list[str]:
     """The words of one command; a key that two of them give, in whatever spelling, is a mistake."""
     words = list(words)
     problems, before = [], list[str]()
     for word in words:
         key = word.partition("=")[0]
-        for other in [other for other in before if same(key, other.partition("=")[0])][:1]:
+        for other in [other for other in before if may_mean_same(key, other.partition("=")[0])][:1]:
             problems.append(f"{other} and {word}: give the same key twice; keep one of them")
         before.append(word)
     if problems:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from mooring.config._keys import full, meanings, shortest
-from mooring.schema import NOTHING, default_of, kind_of, to_tree
+from mooring.config._keys import full_key, meanings, shortest
+from mooring.schema import NO_VALUE, default_of, kind_of, to_tree
 from mooring.wording import plural
 
 LONGEST = 71  # letters of a folder name, before the eight of its fingerprint
@@ -50,7 +50,7 @@ def kind(part: Any) -> str:
 
 def changes(base: Any, method: Any) -> dict[str, str]:
     """Key -> value of everything that was changed, as one would write it on the command line."""
-    return {shortest(key): value_text(value) for key, value in differences(base, method) if value is not NOTHING}
+    return {shortest(key): value_text(value) for key, value in differences(base, method) if value is not NO_VALUE}
 
 
 def value_text(value: Any) -> str:
@@ -84,7 +84,7 @@ class MethodLabel:
         others = {
             key: value
             for key, value in self.changes.items()
-            if not any(full(key) == other or full(key).startswith(f"{other}.") for other in named_keys)
+            if not any(full_key(key) == other or full_key(key).startswith(f"{other}.") for other in named_keys)
         }
         return MethodLabel(self.name, others)
 

@@ -80,7 +80,7 @@ NOTE_WORDS: dict[str, Word] = {
         "how hard a guard pushes (note 5)",
     ),
 }
-OF_METHODS = [word for word, said in NOTE_WORDS.items() if said.keys[0].startswith("method.")]
+METHOD_NOTE_WORDS = [word for word, said in NOTE_WORDS.items() if said.keys[0].startswith("method.")]
 
 
 def has(value: Any, path: list[str]) -> bool:

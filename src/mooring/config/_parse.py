@@ -10,8 +10,17 @@ from typing import Any
 from mooring.client import ClientRecipe, Training
 from mooring.config._experiment import DEFAULT_METHOD, Experiment, absolute, named_method, with_paths
 from mooring.config._features import GIVEN, choose_features, same_features
-from mooring.config._keys import BROAD, SHORT, full, merge_layers, no_duplicates, normalise, read_overrides, short_key
-from mooring.config._note_words import NOTE_WORDS, OF_METHODS, belongs
+from mooring.config._keys import (
+    BROAD,
+    SHORT,
+    full_key,
+    merge_layers,
+    normalise,
+    read_overrides,
+    reject_duplicates,
+    short_key,
+)
+from mooring.config._note_words import METHOD_NOTE_WORDS, NOTE_WORDS, belongs
 from mooring.config._part_kinds import PART_KINDS, builder_of
 from mooring.config._settings import suggest_key
 from mooring.config._tree import merge_trees, nested_tree, read_file
@@ -23,7 +32,7 @@ from mooring.fusion import FUSIONS, Fusion
 from mooring.losses import extra_input
 from mooring.methods import METHODS, Method
 from mooring.models import Backbone, DigitsNet, ResNet8
-from mooring.schema import INHERITED, NOTHING, Builder, BuildProblem, Tree, shorten, type_hints
+from mooring.schema import INHERITED_KEYS, NO_VALUE, Builder, BuildProblem, Tree, shorten, type_hints
 from mooring.weighting import WEIGHTINGS, ByConfidence, Hypergradient, Uncertainty
 
 DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
@@ -42,7 +51,7 @@ def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust =
     ['v4', 'v7']
     """
     return parse(
-        merge_layers(normalise(read_file(file)) if file else {}, read_overrides(no_duplicates(overrides))), trust
+        merge_layers(normalise(read_file(file)) if file else {}, read_overrides(reject_duplicates(overrides))), trust
     )
 
 
@@ -89,7 +98,7 @@ def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_C
     for key in settings.keys() - {"fusion"}:
         builder.note(key, settings[key], "is no setting of a fusion; write fusion.KEY=VALUE")
     patch = settings.get("fusion", {})
-    rules = [builder.build(Fusion, {"kind": name, **patch}, NOTHING, "fusion") for name in chosen]
+    rules = [builder.build(Fusion, {"kind": name, **patch}, NO_VALUE, "fusion") for name in chosen]
     if not rules:
         builder.note("fusion", names, f"names no rule; {nearest('', FUSIONS, 'mooring fusions')}")
     if builder.problems:
@@ -126,33 +135,33 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
     name, built, hints, choice = _name(method), dict[str, Any](), type_hints(Experiment), None
     first, builder.problems = builder.problems, []
     for key in ("data", "partition", "training", "engine", "seed", "evaluate", "out", "given"):
-        built[key] = builder.build(hints[key], rest.get(key, NOTHING), getattr(DEFAULTS, key), key)
-    if "partition" not in rest and built["data"] is not NOTHING and built["data"].has_sites():
+        built[key] = builder.build(hints[key], rest.get(key, NO_VALUE), getattr(DEFAULTS, key), key)
+    if "partition" not in rest and built["data"] is not NO_VALUE and built["data"].has_sites():
         built["partition"] = Sites()  # who has sites means them, and not clients that are made up
-    built["why"] = builder.build(str, rest.get("why", NOTHING), "", "why")
+    built["why"] = builder.build(str, rest.get("why", NO_VALUE), "", "why")
     last, builder.problems = builder.problems, first  # problems of the method are reported before the rest
     try:
-        base: Any = NOTHING if name == CUSTOM else named_method(name, trust)
-        choice = None if NOTHING in (base, built["data"]) else choose_features(base, built["data"])
+        base: Any = NO_VALUE if name == CUSTOM else named_method(name, trust)
+        choice = None if NO_VALUE in (base, built["data"]) else choose_features(base, built["data"])
         base = base if choice is None else choice.method
         for path, problem in check_user_parts(Method, base, PART_KINDS, "method"):
-            builder.note(path, NOTHING, problem)
-        parts = {key: value for key, value in method.items() if key not in ("name", INHERITED)}
-        words = {word: rest[word] for word in OF_METHODS if word in rest}
+            builder.note(path, NO_VALUE, problem)
+        parts = {key: value for key, value in method.items() if key not in ("name", INHERITED_KEYS)}
+        words = {word: rest[word] for word in METHOD_NOTE_WORDS if word in rest}
         builder.suggest = partial(suggest_key, method=base)
         built["method"] = builder.build(Method, _in_our_words(words, parts, base, builder, trust), base, "method")
     except ConfigError as error:
         builder.problems += [BuildProblem("method", False, problem) for problem in error.problems]
     builder.problems += last
-    if choice is not None and built.get("method", NOTHING) is not NOTHING and not built["why"]:
+    if choice is not None and built.get("method", NO_VALUE) is not NO_VALUE and not built["why"]:
         built["why"] = choice.why if same_features(built["method"], choice.method) else GIVEN
-    usual = DEFAULT_MODELS.get("" if built["data"] is NOTHING else built["data"].source, ResNet8())
-    built["model"] = builder.build(Backbone, rest.get("model", NOTHING), usual, "model")
-    if built.get("method", NOTHING) is not NOTHING:
+    usual = DEFAULT_MODELS.get("" if built["data"] is NO_VALUE else built["data"].source, ResNet8())
+    built["model"] = builder.build(Backbone, rest.get("model", NO_VALUE), usual, "model")
+    if built.get("method", NO_VALUE) is not NO_VALUE:
         builder.problems += [
             BuildProblem("method", False, message) for message in impossible_combinations(built["method"])
         ]
-    if built["training"] is not NOTHING:
+    if built["training"] is not NO_VALUE:
         builder.problems += [
             BuildProblem("training.snapshots", False, message) for message in missing_rounds(built["training"])
         ]
@@ -166,7 +175,7 @@ def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder, trust: 
     if not words:
         return parts
     method = builder_of(PART_KINDS, trust, suggest_key).build(Method, parts, base, "method")
-    if method is NOTHING:
+    if method is NO_VALUE:
         return parts  # its problems are reported anyway
     for word, value in words.items():
         keys = NOTE_WORDS[word].keys_of(method)
@@ -267,22 +276,22 @@ def load_recorded(file: Path, trust: Trust = HOUSE_CODE) -> Experiment:
     return experiments[0]
 
 
-def reload(folder: Path, overrides: Iterable[str] = (), trust: Trust = HOUSE_CODE) -> Experiment:
+def load_experiment_of_run(folder: Path, overrides: Iterable[str] = (), trust: Trust = HOUSE_CODE) -> Experiment:
     """The experiment in this folder; `data.root=...` says where its files lie now. All else is as it was trained."""
     experiment = load_recorded(folder / "experiment.yaml", trust)
-    words = no_duplicates(overrides)
+    words = reject_duplicates(overrides)
     read_overrides(words)  # rejects words that are not key=value
     lay: dict[str, str | None] = {}  # key -> where the file lay
     with_paths(experiment, lay.setdefault)
     new, problems = {}, []
     for word in words:
         key, _, place = word.partition("=")
-        if full(key) not in lay:
+        if full_key(key) not in lay:
             problems.append(f"{word}: cannot be changed after training; only paths can: {', '.join(lay)}")
         elif not place:
             problems.append(f"{word}: must be a path")
         else:
-            new[full(key)] = absolute(place)
+            new[full_key(key)] = absolute(place)
     if problems:
         raise ConfigError(problems)
     written = {path: experiment.given.get(lay[key] or "", lay[key]) for key, path in new.items()}

@@ -10,13 +10,13 @@ from typing import Any
 
 from mooring.config._experiment import Experiment
 from mooring.config._keys import (
-    layer_of_key,
+    may_mean_same,
     merge_layers,
-    no_duplicates,
     normalise,
     override_value,
     read_overrides,
-    same,
+    reject_duplicates,
+    tree_of_key,
 )
 from mooring.config._parse import parse
 from mooring.config._search import Search, search_of, search_tree
@@ -65,7 +65,7 @@ class Plan:
     def tree_at(self, point: Point) -> Tree:
         tree = merge_layers(normalise(self.experiment), read_overrides(self.settings))
         for key, value in point.items():
-            tree = merge_layers(tree, layer_of_key(key, value))
+            tree = merge_layers(tree, tree_of_key(key, value))
         return tree
 
     def experiment_at(self, point: Point) -> Experiment:
@@ -96,10 +96,10 @@ def load_plan(
     tree = read_file(file) if file else {}
     plan = plan_of(tree, str(file)) if {"factors", "search"} & tree.keys() else Plan(experiment=tree)
     settings, factors = list(plan.settings), dict(plan.factors)
-    for word in no_duplicates(words):
+    for word in reject_duplicates(words):
         key, _, text = word.partition("=")
-        values = listed_values(text, key)
-        factors = {other: given for other, given in factors.items() if other == key or not same(other, key)}
+        values = parse_values(text, key)
+        factors = {other: given for other, given in factors.items() if other == key or not may_mean_same(other, key)}
         if len(values) > 1:
             factors[key] = values
         else:
@@ -165,7 +165,7 @@ def approximately(count: int) -> str:
     return f"{count:,}" if count < 10**9 else "billions of"
 
 
-def listed_values(text: str, key: str) -> tuple[Any, ...]:
+def parse_values(text: str, key: str) -> tuple[Any, ...]:
     """`1..3` -> 1, 2, 3;  `a,b` -> a, b;  commas within brackets belong to one value."""
     span = RANGE.fullmatch(text.strip())
     if span:

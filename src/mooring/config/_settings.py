@@ -14,7 +14,7 @@ from typing import Any
 from mooring.anchors import Anchor
 from mooring.client import Alignment, Bank, ClientRecipe, Engine, Stage, StageTime, Training, Views
 from mooring.config._experiment import DEFAULT_METHOD, ClientEvaluation, Experiment
-from mooring.config._keys import SHORT, full
+from mooring.config._keys import SHORT, full_key
 from mooring.config._note_words import NOTE_WORDS
 from mooring.config._part_kinds import PART_KINDS
 from mooring.data import Augment, Partitioner, Source
@@ -23,12 +23,12 @@ from mooring.fusion import Fusion, Solver, StudentTraining, Synthesis
 from mooring.losses import LossTerm
 from mooring.methods import Method
 from mooring.models import Backbone, FeatureMap, Head
-from mooring.schema import NOTHING, deepest, default_of, kind_of, sentence_of, shapes_of
+from mooring.schema import NO_VALUE, deepest_key, default_of, kind_of, sentence_of, shapes_of
 from mooring.uploads import Privacy
 from mooring.weighting import Guard, Sigma, Start, Weighting
 
-BELOW = "see below"  # the default of a part with keys of its own
-OF_METHOD = "the method's"  # the default of a short key
+SEE_BELOW = "see below"  # the default of a part with keys of its own
+METHOD_DEFAULT = "the method's"  # the default of a short key
 LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)|\[([^]]*)\]\([^)]*\)")
 SETTINGS = "mooring settings"
 MOST_MEANT = 3  # keys that are proposed
@@ -110,7 +110,7 @@ NO_FIELDS = {  # keys that no field of a record stands for
     "top": (
         Setting("top", "", "method", (), DEFAULT_METHOD, "a name, names with commas, or a tree",
                 "what clients do, and how the server fuses"),
-        Setting("top", "", "encoder", (), OF_METHOD, "a feature map",
+        Setting("top", "", "encoder", (), METHOD_DEFAULT, "a feature map",
                 "what images are looked at through; short for `method.fusion.map`: `none`, the name of an encoder, a "
                 "file, or its keys ([encoders.md](encoders.md))"),
     ),
@@ -124,10 +124,10 @@ NO_FIELDS = {  # keys that no field of a record stands for
 @cache
 def all_settings() -> tuple[Setting, ...]:
     """In the order of the page."""
-    return tuple(setting for section in SECTIONS for setting in of_section(section))
+    return tuple(setting for section in SECTIONS for setting in settings_in(section))
 
 
-def of_section(section: SettingsSection) -> Iterator[Setting]:
+def settings_in(section: SettingsSection) -> Iterator[Setting]:
     """Keys that several kinds share with the same default, range and sentence are one row."""
     yield from NO_FIELDS.get(section.name, ())
     if section.cls is Experiment:
@@ -154,16 +154,16 @@ def short_setting(name: str) -> Setting:
         options = PART_KINDS[inner].kinds.values() if inner in PART_KINDS else [inner]
         cls = next(option for option in options if following in shapes_of(option))
     meaning = f"{sentence_of(cls, last)}; short for `method.{'.'.join(SHORT[name])}`"
-    return Setting("top", "", name, (), OF_METHOD, shapes_of(cls)[last].words, meaning)
+    return Setting("top", "", name, (), METHOD_DEFAULT, shapes_of(cls)[last].words, meaning)
 
 
 def default_text(value: Any) -> str:
     """As YAML has it."""
-    if value is NOTHING:
+    if value is NO_VALUE:
         return "required"
     if is_dataclass(value):
         tree = kind_of(type(value))
-        return tree.get("kind") or tree.get("source") or BELOW
+        return tree.get("kind") or tree.get("source") or SEE_BELOW
     if isinstance(value, bool | dict):
         return str(value).lower()
     if isinstance(value, tuple):
@@ -226,15 +226,15 @@ def suggest_key(path: str, value: Any, neighbours: Iterable[str], method: Any = 
     `method`, where it is known, is what the key was to change: keys that it has come first.
     """
     near, (*above, key) = sorted(neighbours), path.split(".")
-    written, _ = deepest(path, value)
+    written, _ = deepest_key(path, value)
     last = written.rpartition(".")[2]
     close = bool(get_close_matches(key, near, n=1)) or (not above and any(key in name for name in near))
     if above and close:
         return nearest(key, near)
     found = keys_ending(last) or ([] if close else keys_like(last))
-    if full(written) in map(full, found):  # it is a key, of another kind than this one
+    if full_key(written) in map(full_key, found):  # it is a key, of another kind than this one
         return nearest(key, near)
-    named = closest(written, [one for one in found if has(method, full(one).split(".")[1:])] or found)
+    named = closest(written, [one for one in found if has(method, full_key(one).split(".")[1:])] or found)
     return f"did you mean {' or '.join(named)}?" if named else nearest(key, near, "" if above else SETTINGS)
 
 
@@ -255,6 +255,6 @@ def keys_like(key: str) -> list[str]:
 
 def closest(path: str, keys: Iterable[str]) -> list[str]:
     """Those that share most segments with what was written, in the order of the page."""
-    written = set(full(path).split(".")[:-1])
-    shared = {key: len(written.intersection(full(key).split(".")[:-1])) for key in keys}
+    written = set(full_key(path).split(".")[:-1])
+    shared = {key: len(written.intersection(full_key(key).split(".")[:-1])) for key in keys}
     return [key for key, many in shared.items() if many == max(shared.values())][:MOST_MEANT]

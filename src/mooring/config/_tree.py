@@ -13,7 +13,7 @@ import yaml
 from yaml.constructor import ConstructorError
 
 from mooring.errors import ConfigError
-from mooring.schema import INHERITED, Tree
+from mooring.schema import INHERITED_KEYS, Tree
 
 LARGEST_FILE = 2**18  # bytes; an experiment has about 2**12
 MOST_VALUES = 10_000  # of one file, keys included: half a second of parsing
@@ -195,8 +195,8 @@ def merge_trees(under: Any, over: Any) -> Any:
     if not (isinstance(under, dict) and isinstance(over, dict)):
         return over
     if discriminator_of(over) not in (None, discriminator_of(under)) and discriminator_of(under) is not None:
-        old = {key: value for key, value in under.items() if key not in (*DISCRIMINATORS, INHERITED)}
-        return {**over, INHERITED: under.get(INHERITED, {}) | old}
+        old = {key: value for key, value in under.items() if key not in (*DISCRIMINATORS, INHERITED_KEYS)}
+        return {**over, INHERITED_KEYS: under.get(INHERITED_KEYS, {}) | old}
     merged = dict(under)
     for key, value in over.items():
         merged[key] = merge_trees(merged[key], value) if key in merged else value

@@ -41,7 +41,7 @@ def code_named_in(words: Iterable[str]) -> Trust:
     return Trust(frozenset(module for word in words for module in NAMED.findall(word)))
 
 
-def code_of(tree: Tree) -> Trust:
+def trusted_code_of(tree: Tree) -> Trust:
     """Trust in the modules that the full tree of an experiment names: they were trusted when it was built."""
     return Trust(frozenset(name.partition(":")[0] for name in names_in(tree) if ":" in name))
 

@@ -1,16 +1,16 @@
 """Images, the sources they come from, how they are divided among clients, and how they are augmented."""
 
 from mooring.data._augment import Augment
-from mooring.data._catalogue import SOURCES, survey
-from mooring.data._clients import Federation, federate, stratified
+from mooring.data._catalogue import SOURCES, list_sources
+from mooring.data._clients import Federation, federate, stratified_split
 from mooring.data._digits import Digits
 from mooring.data._fashion_mnist import FashionMnist
 from mooring.data._image_folder import ImageFolder
 from mooring.data._image_tree import images_below, reading_progress, subfolders, with_progress
 from mooring.data._images import ImageSet, Source, batches
 from mooring.data._locate import Download, Remote, data_root
-from mooring.data._partition import PARTITIONERS, Dirichlet, Iid, Partition, Partitioner, Sites, export
-from mooring.data._pixels import SUFFIXES, Reading, decode_image, require_decoders
+from mooring.data._partition import PARTITIONERS, Dirichlet, Iid, Partition, Partitioner, Sites, export_partition
+from mooring.data._pixels import SUFFIXES, PixelReading, decode_image, require_decoders
 from mooring.data._sites import ClassFolder, InMemorySite, Site, SiteFolder
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "InMemorySite",
     "Partition",
     "Partitioner",
-    "Reading",
+    "PixelReading",
     "Remote",
     "Site",
     "SiteFolder",
@@ -39,13 +39,13 @@ __all__ = [
     "batches",
     "data_root",
     "decode_image",
-    "export",
+    "export_partition",
     "federate",
     "images_below",
+    "list_sources",
     "reading_progress",
     "require_decoders",
-    "stratified",
+    "stratified_split",
     "subfolders",
-    "survey",
     "with_progress",
 ]

@@ -36,7 +36,7 @@ class SourceInfo:
     note: str = ""  # where it was found, why it was not, or what data.root must be
 
 
-def survey(root: str | None) -> list[SourceInfo]:
+def list_sources(root: str | None) -> list[SourceInfo]:
     """Every source by name: public data as found under the data root, users' own data with what it needs."""
     return [_look(name, SOURCES[name](root)) for name in sorted(SOURCES)]
 

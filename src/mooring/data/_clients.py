@@ -76,18 +76,18 @@ def federate(source: Source, partitioner: Partitioner, seed: int, public_ratio: 
                 f"data.limit={source.limit} is more than the {len(images)} training images there are",
                 "lower data.limit or leave it out",
             )
-        chosen, _ = stratified(images.labels.numpy(), chosen, source.limit, numpy_generator(seed, "limit"))
+        chosen, _ = stratified_split(images.labels.numpy(), chosen, source.limit, numpy_generator(seed, "limit"))
     held: np.ndarray = np.empty(0, dtype=np.int64)
     labels, groups = images.labels.numpy(), None if images.groups is None else np.array(images.groups)
     if source.validation > 0:
         count = round(source.validation * len(chosen))
-        held, chosen = stratified(labels, chosen, count, numpy_generator(seed, "validation"), groups)
+        held, chosen = stratified_split(labels, chosen, count, numpy_generator(seed, "validation"), groups)
     public, published = None, None
     if source.public is not None:
         public = fitted(source.public.train(), images.shape)
     elif public_ratio > 0:
         count = round(public_ratio * len(chosen))
-        published, chosen = stratified(labels, chosen, count, numpy_generator(seed, "public"), groups)
+        published, chosen = stratified_split(labels, chosen, count, numpy_generator(seed, "public"), groups)
         public = images.select(torch.from_numpy(published)) if len(published) else None
     untouched = len(chosen) == len(images) and images.images.is_contiguous()
     train = images if untouched else images.select(torch.from_numpy(chosen))
@@ -100,7 +100,7 @@ def population_of(images: ImageSet) -> Population:
     return Population(images.labels.numpy(), len(images.classes), images.sites, images.groups)
 
 
-def stratified(
+def stratified_split(
     labels: np.ndarray, among: np.ndarray, count: int, rng: np.random.Generator, groups: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """`count` of the indices `among`, every class in proportion (largest remainder), and the others; both sorted.

@@ -32,14 +32,14 @@ from mooring.data._image_tree import (
 from mooring.data._images import DataWarning, ImageSet, Source
 from mooring.data._limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, reject_excess
 from mooring.data._locate import own_path
-from mooring.data._pixels import PixelFit, Reading, decode_image, require_decoders
+from mooring.data._pixels import PixelFit, PixelReading, decode_image, require_decoders
 from mooring.errors import ConfigError, DataError, one_line
-from mooring.schema import LATER, Count, Doc
+from mooring.schema import ADDED_LATER, Count, Doc
 
 SHOWN = 5  # corrupt files, or endings of ignored ones, named in a message
 USUAL_SIZE = 32  # what networks for small images take
 FAINT = 32  # of 256 shades: images that have no more between all of them were read with the wrong levels
-later = {LATER: True}
+later = {ADDED_LATER: True}
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class ImageFolder(Source):
         except (DataError, OSError):  # reported when it is read
             return False
 
-    def reading(self) -> Reading:
-        return Reading(self.fit, self.levels)
+    def reading(self) -> PixelReading:
+        return PixelReading(self.fit, self.levels)
 
     def training_files(self) -> list[Path]:
         """The files that `train` reads."""

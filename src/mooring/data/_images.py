@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from mooring.data._locate import Download
-from mooring.data._pixels import Reading
-from mooring.schema import LATER, Checked, Count, Doc, FilePath, OpenFraction
+from mooring.data._pixels import PixelReading
+from mooring.schema import ADDED_LATER, Checked, Count, Doc, FilePath, OpenFraction
 
 VALUES = 2**23  # of images that pass through a network at once
 
@@ -117,7 +117,7 @@ class Source(Checked, ABC):
     ] = None
     test_limit: Annotated[
         Count | None, Doc("a stratified choice of that many test images, the same for every run and seed")
-    ] = field(default=None, metadata={LATER: True})
+    ] = field(default=None, metadata={ADDED_LATER: True})
 
     def overview(self) -> Overview | None:
         """What is on this disk; None for users' own data. A `DataError` says what is missing."""
@@ -139,9 +139,9 @@ class Source(Checked, ABC):
         """
         return self if self.public is None else replace(self, public=self.public.for_size(wanted))
 
-    def reading(self) -> Reading:
+    def reading(self) -> PixelReading:
         """How its files become images; a predictor reads new images in the same way."""
-        return Reading()
+        return PixelReading()
 
     @abstractmethod
     def train(self) -> ImageSet:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mooring.errors import DataError
-from mooring.schema import GUARD
+from mooring.schema import LIMIT_ONLY
 
 MAX_BYTES = 8_000_000_000
 MAX_PIXELS = 100_000_000
@@ -17,7 +17,7 @@ LONGEST_SIDE = 65_535
 
 def guard(most: int) -> Any:
     """A field that can stop an experiment and never changes its result."""
-    return field(default=most, metadata={GUARD: True})
+    return field(default=most, metadata={LIMIT_ONLY: True})
 
 
 def regular(path: Path) -> os.stat_result:

@@ -30,7 +30,7 @@ MOST_CHANNELS = 4
 
 
 @dataclass(frozen=True)
-class Reading:
+class PixelReading:
     """What is decided before a file becomes an image: how it is made square, and which of its values are black and
     white."""
 

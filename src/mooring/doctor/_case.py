@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from mooring.config import HOUSE_CODE, Experiment, Trust, code_of, load_recorded, read_file
+from mooring.config import HOUSE_CODE, Experiment, Trust, load_recorded, read_file, trusted_code_of
 from mooring.doctor._finding import FindingEvidence
 from mooring.errors import StoreError
 from mooring.events import ClientRecord
@@ -72,7 +72,7 @@ def case_of(folder: RunFolder, trust: Trust = HOUSE_CODE) -> Case:
         raise StoreError(f"{folder.path}: events.jsonl records no round", "repeat the run with --again")
     started = next((client.started for client in trained if client.started), None)
     setting = setting_of(experiment, len(result.classes), started.dimension if started else None)
-    return Case(title, result.method, record, setting, folder.path, bool(code_of(experiment.tree()).modules))
+    return Case(title, result.method, record, setting, folder.path, bool(trusted_code_of(experiment.tree()).modules))
 
 
 def case_of_log(record: RunRecord, settings: Mapping[str, object], title: str) -> Case:
@@ -120,7 +120,7 @@ def setting_of_log(settings: Mapping[str, object], result: RunResult) -> Trainin
     )
 
 
-def sound(case: Case) -> Case:
+def without_invalid_numbers(case: Case) -> Case:
     """Without numbers that no loss and no weight can be: a file may say anything."""
     clients = tuple(replace(client, rounds=tuple(map(sound_row, client.rounds))) for client in case.record.clients)
     fused = {round_: accuracy for round_, accuracy in case.record.fused.items() if isfinite(accuracy)}
@@ -156,7 +156,7 @@ def courses_of(case: Case) -> Iterator[Course]:
     for client in case.record.clients:
         seen = [moment for moment in client.rounds if moment.lambda_felt is not None and moment.lambda_raw is not None]
         if seen:
-            yield Course(client, seen, outlook_of(client, case.setting))
+            yield Course(client, seen, lambda_bounds_of(client, case.setting))
 
 
 def gathered(
@@ -165,7 +165,7 @@ def gathered(
     return [shown for course in courses if (shown := look(case, course)) is not None]
 
 
-def outlook_of(client: ClientHistory, setting: TrainingSetup) -> LambdaBounds | None:
+def lambda_bounds_of(client: ClientHistory, setting: TrainingSetup) -> LambdaBounds | None:
     """What was known of this client's lambda before it trained."""
     if setting.rule is None or setting.lr is None or setting.momentum is None:
         return None

@@ -10,7 +10,7 @@ from shlex import join
 from statistics import fmean
 
 from mooring.doctor import _annealing_checks, _client_checks, _fusion_checks, _lambda_checks
-from mooring.doctor._case import Case, distance, sound
+from mooring.doctor._case import Case, distance, without_invalid_numbers
 from mooring.doctor._finding import Diagnosis, Finding
 
 ENOUGH = 2  # real data sets on which a remedy must have helped in every run
@@ -79,7 +79,7 @@ def remedy_for(kind: str, case: Case) -> FuseAgain | None:
 def examine(case: Case) -> Diagnosis:
     """All findings, the ill ones first, each with the first remedy that was seen to help and applies."""
     found = list(_client_checks.not_numbers(case))
-    case = sound(case)
+    case = without_invalid_numbers(case)
     for check in (_lambda_checks.check, _annealing_checks.check, _fusion_checks.check, _client_checks.check):
         found += check(case)
     findings = [with_remedy(finding, case) for finding in found]

@@ -21,7 +21,7 @@ from mooring.client import (
     facts_of,
     gpu,
     run_client,
-    step_of,
+    step_of_state,
 )
 from mooring.data import Site
 from mooring.engines._worker import ClientRunner, Turn, failure, out_of_memory, turns, unpacked_state
@@ -98,7 +98,7 @@ class Local(Checked):
                     left = unpacked_state(data)
                     states.keep(turn.client, left)
                     if turn.client not in handed_over:  # or its first worker died over its last word, and said it twice
-                        pool.add(Turn(turn.client, begun=step_of(left), state=data))
+                        pool.add(Turn(turn.client, begun=step_of_state(left), state=data))
                     handed_over.add(turn.client)
                 case Died(task=turn, exit_code=code):
                     emit(failure(turn.client, given_up(turn.client, code)))

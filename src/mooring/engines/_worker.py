@@ -12,7 +12,7 @@ from time import monotonic
 
 from torch import Tensor
 
-from mooring.client import ClientJob, Device, States, Tensors, run_client, step_of, will_train
+from mooring.client import ClientJob, Device, States, Tensors, run_client, step_of_state, will_train
 from mooring.data import Site
 from mooring.errors import MooringError, TrainingError, UserCodeError
 from mooring.events import ClientFailed, ClientResumed, ClientStarted, Event
@@ -126,7 +126,7 @@ class KeeperAway:
     def last(self) -> Tensors | None:
         kept = self.states.last(self.turn.client)
         left = None if self.turn.state is None else unpacked_state(self.turn.state)
-        return max((state for state in (kept, left) if state is not None), key=step_of, default=None)
+        return max((state for state in (kept, left) if state is not None), key=step_of_state, default=None)
 
     def due(self, step: int) -> bool:
         return monotonic() - self.kept > self.seconds or self.link.stopping.is_set() or self.handed_over_at(step)
@@ -136,7 +136,7 @@ class KeeperAway:
 
     def keep(self, tensors: Tensors) -> None:
         goes_on = will_train(tensors)
-        leaves = goes_on and self.handed_over_at(step_of(tensors)) and not self.link.stopping.is_set()
+        leaves = goes_on and self.handed_over_at(step_of_state(tensors)) and not self.link.stopping.is_set()
         tell = self.link.send if goes_on else self.link.gather  # the last state travels with the word that it was
         tell(("handed over" if leaves else "state", encode_tensors(tensors, STATE)))
         self.kept = monotonic()

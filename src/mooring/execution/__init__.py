@@ -2,15 +2,15 @@
 
 from mooring.execution._forecast import RunForecast, forecast
 from mooring.execution._other_fusions import FinishedRun, fuse
-from mooring.execution._prepare import divided, prepare
+from mooring.execution._prepare import partitioned_data, prepare
 from mooring.execution._run import run, run_folder_of
 
 __all__ = [
     "FinishedRun",
     "RunForecast",
-    "divided",
     "forecast",
     "fuse",
+    "partitioned_data",
     "prepare",
     "run",
     "run_folder_of",

@@ -8,22 +8,30 @@ from pathlib import Path
 import torch
 
 from mooring.client import ClientJob
-from mooring.config import HOUSE_CODE, Experiment, Trust, job_of, reload
+from mooring.config import HOUSE_CODE, Experiment, Trust, job_of, load_experiment_of_run
 from mooring.data import Federation, reading_progress
 from mooring.engines import device_of_server
 from mooring.errors import ConfigError, DataError, FusionError, PartitionError, StoreError
 from mooring.evaluate import Examiner, evaluate
 from mooring.events import Emit, Remark, silent
 from mooring.execution._model import model_of
-from mooring.execution._prepare import equipped, point_to_encoder, prepare, server_of
+from mooring.execution._prepare import point_to_encoder, prepare, require_server_images, server_of
 from mooring.federation import EncoderKept
 from mooring.fusion import Fusion, Server
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory, threads
-from mooring.record import ENCODER, FusionRecord, Result, RunFolder, user_errors_kept, write_atomically, write_record
+from mooring.record import (
+    ENCODER_FILE,
+    FusionRecord,
+    Result,
+    RunFolder,
+    user_errors_kept,
+    write_atomically,
+    write_record,
+)
 from mooring.schema import strict_json, to_tree
 from mooring.types import Upload
-from mooring.uploads import Encoder, Part, Parts, Prototypes, encode, extract, rebuild
+from mooring.uploads import Encoder, Part, Parts, Prototypes, encode, extract_parts, network_of_upload
 from mooring.user_code import as_raised, listening
 
 
@@ -72,7 +80,7 @@ class FinishedRun:
         folder = RunFolder(path)
         result = folder.own_result
         folder.experiment_file  # noqa: B018  # raises an error if the clients trained by another
-        experiment = reload(path, overrides, trust)
+        experiment = load_experiment_of_run(path, overrides, trust)
         with reading_progress(emit):
             examiner = Examiner(experiment.data, result.classes, device_of_server(experiment.engine))
         if result.test_images not in (None, examiner.images):
@@ -112,7 +120,7 @@ class FinishedRun:
         if fusion.asks or self.experiment.data.validation:
             wanted = " and ".join(sorted(fusion.asks)) or "validation"
             federation = self.federation(f"the server's {wanted} images were taken from them")
-            equipped(fusion, federation)
+            require_server_images(fusion, federation)
             return replace(server_of(self.experiment, federation, self.job), emit=self.emit)
         return Server(self.job.blueprint, self.experiment.seed, emit=self.emit)
 
@@ -143,7 +151,7 @@ class FinishedRun:
 
     def _fuse(self, fusion: Fusion, uploads: Sequence[Upload], out: Path | None, in_model: EncoderKept) -> FusionRecord:
         with user_errors_kept(self.folder.path), threads(self.examiner.threads(torch.get_num_threads())):
-            ready = point_to_encoder(fusion, self.folder.path / ENCODER)
+            ready = point_to_encoder(fusion, self.folder.path / ENCODER_FILE)
             server = self.server(ready)
             complete = [self.completed(upload, ready.needs) for upload in uploads]
             found = evaluate(ready, complete, server, self.examiner)
@@ -182,10 +190,10 @@ class FinishedRun:
                     f"client {upload.client}: uploaded no whole model in this run of {self.experiment.name}",
                     "choose a fusion over statistics, or a method whose clients train",
                 )
-            network = rebuild(upload, blueprint) if with_model else blueprint.build(torch.Generator())
+            network = network_of_upload(upload, blueprint) if with_model else blueprint.build(torch.Generator())
             lacking = ", ".join(sorted(part.kind for part in missing))
             federation = self.federation(f"client {upload.client} did not upload {lacking}")
-            tensors |= extract(missing, network, federation.sites()[upload.client].shard())
+            tensors |= extract_parts(missing, network, federation.sites()[upload.client].shard())
         return replace(upload, tensors=tensors)
 
     def holds(self, upload: Upload, part: Part) -> bool:

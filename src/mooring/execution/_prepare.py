@@ -17,7 +17,7 @@ from mooring.record import write_atomically
 USUAL_PUBLIC_RATIO = 0.1  # note 1
 
 
-def divided(experiment: Experiment) -> Federation:
+def partitioned_data(experiment: Experiment) -> Federation:
     """The images of every client, for any method."""
     federation = federate(experiment.data, experiment.partition, experiment.split_seed, public_ratio(experiment))
     return federation.pooled() if experiment.method.shards == "pooled" else federation
@@ -34,18 +34,18 @@ def public_ratio(experiment: Experiment) -> float:
 
 def prepare(experiment: Experiment) -> tuple[Federation, ClientJob]:
     """The images of every client, and the client job; a feature bank is built when the run begins."""
-    method, federation = experiment.method, divided(experiment)
+    method, federation = experiment.method, partitioned_data(experiment)
     if method.bank is not None and federation.public is None:
         raise DataError(
             f"data.public_ratio={public_ratio(experiment)}: the feature bank of {experiment.name} has no public images",
             f"set data.public_ratio={USUAL_PUBLIC_RATIO} or data.public.source=...",
         )
     if method.fusion:
-        equipped(method.fusion, federation)
+        require_server_images(method.fusion, federation)
     return federation, job_of(experiment, federation.train.shape, federation.train.classes)
 
 
-def equipped(fusion: Fusion, federation: Federation) -> None:
+def require_server_images(fusion: Fusion, federation: Federation) -> None:
     """Raise an error if the server lacks images that the rule needs."""
     remedies = {
         "public": f"set data.public_ratio={USUAL_PUBLIC_RATIO} or data.public.source=...",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mooring.config import Experiment, as_yaml, code_of, load_recorded
+from mooring.config import Experiment, as_yaml, load_recorded, trusted_code_of
 from mooring.data import Source, reading_progress
 from mooring.engines import device_of_server
 from mooring.errors import MooringError, StoreError, TrustError
@@ -147,7 +147,7 @@ def interrupted(folder: RunFolder, experiment: Experiment) -> bool:
         return False
     another = "choose another folder with out=..., or repeat with --again to replace it"
     try:
-        waiting = load_recorded(folder.experiment_file, code_of(experiment.tree()))
+        waiting = load_recorded(folder.experiment_file, trusted_code_of(experiment.tree()))
     except TrustError:  # it names code that this experiment does not
         raise StoreError(f"out={folder.path}: holds an interrupted run of another experiment", another) from None
     except MooringError:

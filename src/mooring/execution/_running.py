@@ -6,7 +6,7 @@ from time import monotonic
 
 import torch
 
-from mooring.client import ClientJob, build_bank, next_round, step_of
+from mooring.client import ClientJob, build_bank, next_round, step_of_state
 from mooring.config import Experiment
 from mooring.data import Site
 from mooring.errors import FusionError, MooringError, TrainingError
@@ -28,7 +28,7 @@ from mooring.execution._prepare import point_to_encoder, train_once, untrained_e
 from mooring.fusion import FeatureEnsemble, Predictor, Server
 from mooring.processes import threads
 from mooring.record import (
-    ENCODER,
+    ENCODER_FILE,
     Absence,
     Metrics,
     Result,
@@ -69,7 +69,7 @@ class Running:
         self.states = StateFolder(self.writer.path, self.experiment.fingerprint(), unsynced=self.writer.unsynced)
         self.server = replace(self.server, emit=self.note)
         self.fusion = self.experiment.method.fusion
-        self.encoder_file = self.writer.path / ENCODER
+        self.encoder_file = self.writer.path / ENCODER_FILE
 
     def complete_job(self) -> None:
         """Build the feature bank or the encoder that is sent with the job; then the job's hash is known."""
@@ -96,7 +96,7 @@ class Running:
             facts, tensors = self.states.newest(client) or (None, None)
             known[client] = facts
             if tensors is not None:
-                saved.append(ClientResumed(client, next_round(tensors), step_of(tensors)))
+                saved.append(ClientResumed(client, next_round(tensors), step_of_state(tensors)))
         self.states.uploads.clear()
         for client in sorted(client for client, facts in known.items() if facts is None and self.states.exists(client)):
             self.note(Remark(f"client {client}: its state or its uploads are not what was saved; it trains again"))

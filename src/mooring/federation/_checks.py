@@ -15,7 +15,7 @@ from torch import Tensor
 from mooring.fusion import Rejection
 from mooring.models import PROTOTYPES, Blueprint, FeatureMap, simple_images
 from mooring.types import Upload
-from mooring.uploads import Moments, Second, Totals
+from mooring.uploads import Moments, SecondMomentKind, SummedMoments
 
 ROUNDING = 1e-6  # of the trace: what sums in float32 may be off
 SLACK = 10.0  # times the largest feature of the probes
@@ -99,7 +99,7 @@ def copies(part: Moments, uploads: Sequence[Upload]) -> Iterator[Rejection]:
         return
     everybody = part.total(uploads)
     within = SCATTER[part.second](everybody).sum(0) / everybody.counts.sum()
-    kept: list[tuple[Upload, Totals]] = []
+    kept: list[tuple[Upload, SummedMoments]] = []
     for upload in uploads:
         own = part.total([upload])
         own = replace(own, second=own.second[:0])  # only means are compared, and of many sites
@@ -112,7 +112,7 @@ def copies(part: Moments, uploads: Sequence[Upload]) -> Iterator[Rejection]:
             )
 
 
-def chance(a: Totals, b: Totals, within: Tensor) -> float:
+def chance(a: SummedMoments, b: SummedMoments, within: Tensor) -> float:
     """How probable it is that means of other images are as near; 1 where two sites share no class, or all is one."""
     from scipy.special import chdtr  # chi squared; importing scipy.stats would add 0.7 s to every start
 
@@ -155,7 +155,7 @@ class Agreement:
         return self.slope < LEAST_SLOPE and self.slope + 3 * self.error < PLAIN_SLOPE
 
 
-def agreement_of(part: Moments, own: Totals, everybody: Totals) -> Agreement | None:
+def agreement_of(part: Moments, own: SummedMoments, everybody: SummedMoments) -> Agreement | None:
     """slope = sum_c w_c <m_c - m, M_c - M> / (sum_c w_c |M_c - M|^2 - noise),  w_c = n_c N_c / (n_c + N_c)
 
     m_c and n_c are the site's class means and counts, M_c and N_c those of all others together; m and M are their
@@ -163,7 +163,7 @@ def agreement_of(part: Moments, own: Totals, everybody: Totals) -> Agreement | N
     spread within classes; noise is what |M_c - M|^2 is too large by on average, M_c being means of N_c images. Nothing
     can be said where no class is shared.
     """
-    others = Totals(*(a - b for a, b in zip(astuple(everybody), astuple(own), strict=True)))
+    others = SummedMoments(*(a - b for a, b in zip(astuple(everybody), astuple(own), strict=True)))
     both = (own.counts > 0) & (others.counts > 0)
     spare = others.counts.sum() - (others.counts > 0).sum()
     if not both.any() or spare < 1:
@@ -190,32 +190,34 @@ def agreement_of(part: Moments, own: Totals, everybody: Totals) -> Agreement | N
     return Agreement((along / length).item(), (variance.sqrt() / length).item())
 
 
-def class_means(totals: Totals) -> Tensor:
+def class_means(totals: SummedMoments) -> Tensor:
     """m_c, (C, d), zero where there are no images."""
     return totals.sums / totals.counts.clamp(min=1)[:, None]
 
 
-def squares_of(part: Moments, totals: Totals) -> Tensor:
+def squares_of(part: Moments, totals: SummedMoments) -> Tensor:
     """sum x^2, (d,)"""
     between = (totals.sums.square() / totals.counts.clamp(min=1)[:, None]).sum(0)
     return SCATTER[part.second](totals).sum(0).diagonal() + between
 
 
-def shared_scatter(totals: Totals) -> Tensor:
+def shared_scatter(totals: SummedMoments) -> Tensor:
     return (totals.second - class_means(totals).T @ totals.sums)[None]
 
 
-def class_scatter(totals: Totals) -> Tensor:
+def class_scatter(totals: SummedMoments) -> Tensor:
     return totals.second - class_means(totals)[:, :, None] * totals.sums[:, None, :]
 
 
-def diagonal_scatter(totals: Totals) -> Tensor:
+def diagonal_scatter(totals: SummedMoments) -> Tensor:
     """Nobody knows what lies beside the diagonal; the most it can be makes every standard error too large."""
     root = (totals.second - class_means(totals) * totals.sums).sum(0).clamp(min=0).sqrt()
     return torch.outer(root, root)[None]
 
 
-SCATTER: dict[Second, Callable[[Totals], Tensor]] = {  # around class means: one matrix, or one for each class
+SCATTER: dict[
+    SecondMomentKind, Callable[[SummedMoments], Tensor]
+] = {  # around class means: one matrix, or one for each class
     "shared": shared_scatter,
     "per-class": class_scatter,
     "diagonal": diagonal_scatter,

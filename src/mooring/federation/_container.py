@@ -26,7 +26,7 @@ from nacl.signing import SigningKey, VerifyKey
 from mooring.errors import FederationError
 from mooring.record import write_atomically
 from mooring.schema import Tree, canonical_json
-from mooring.uploads import Pieces, ascii_repr, is_size, mapping, one_piece
+from mooring.uploads import Pieces, as_pieces, ascii_repr, is_byte_count, parse_json_object
 
 MAGIC = b"MOORING1"
 FORMAT = 1
@@ -70,7 +70,7 @@ class Container:
 
 def encode(kind: str, manifest: Mapping[str, object], payload: bytes = b"", key: SigningKey | None = None) -> bytes:
     """The bytes of a file; the same for the same content and key."""
-    return encode_in_pieces(kind, manifest, one_piece(payload), key).joined()
+    return encode_in_pieces(kind, manifest, as_pieces(payload), key).joined()
 
 
 def encode_in_pieces(kind: str, manifest: Mapping[str, object], payload: Pieces, key: SigningKey | None) -> Pieces:
@@ -149,7 +149,7 @@ def file_hash(data: bytes) -> str:
 def header_tree(head: bytes, what: str) -> Tree:
     """What the head says, if it is spelled in the one canonical way."""
     try:
-        tree = mapping(head.decode("ascii"))
+        tree = parse_json_object(head.decode("ascii"))
         canonical = canonical_json(tree).encode()
     except (ValueError, RecursionError) as error:
         reject_file(what, f"has a head that cannot be read ({ascii_repr(str(error))})")
@@ -165,7 +165,7 @@ def header_tree(head: bytes, what: str) -> Tree:
 def payload_of(tree: Tree, what: str) -> int:
     """Bytes of the payload."""
     payload = tree["payload"]
-    if not isinstance(payload, dict) or payload.keys() != {"bytes", "sha256"} or not is_size(payload["bytes"]):
+    if not isinstance(payload, dict) or payload.keys() != {"bytes", "sha256"} or not is_byte_count(payload["bytes"]):
         reject_file(what, f"has a payload described by {ascii_repr(payload)}")
     size: int = payload["bytes"]
     return size

@@ -15,10 +15,10 @@ import torch
 from mooring.config import read_file
 from mooring.errors import FederationError, ModelError, MooringError
 from mooring.fusion import FrozenFeatures, Fusion, Predictor
-from mooring.methods import maps_of
+from mooring.methods import feature_maps_of
 from mooring.models import (
-    LITES,
-    OWN_FILES,
+    EFFICIENTNET_LITES,
+    FILE_MAPS,
     Blueprint,
     EncoderFeatures,
     EncoderReference,
@@ -27,10 +27,10 @@ from mooring.models import (
     PublicEncoder,
     StoredFile,
     is_reference,
+    layer_outputs,
     lite_graph,
-    outputs,
+    map_for_shape,
     parse_layers,
-    settled_map,
 )
 from mooring.record import RunFolder
 from mooring.schema import Tree, by_file_hash, to_tree
@@ -43,13 +43,13 @@ PLAN_AGAIN = "ask the coordinator for a new job file"
 
 def encoder_of_rule(fusion: Fusion | None) -> str | None:
     """The reference of the first encoder that a rule uses; None if nothing was trained before."""
-    references = [reference_of(features) for features in (() if fusion is None else maps_of(fusion))]
+    references = [reference_of(features) for features in (() if fusion is None else feature_maps_of(fusion))]
     return next((reference for reference in references if reference is not None), None)
 
 
 def reference_of(features: FeatureMap) -> str | None:
     if isinstance(features, EncoderFeatures):
-        return str(EncoderReference(LITES[features.weights].sha256, package=features.weights))
+        return str(EncoderReference(EFFICIENTNET_LITES[features.weights].sha256, package=features.weights))
     file = to_tree(features, by_file_hash).get("path")
     return None if file is None else str(file)
 
@@ -118,7 +118,7 @@ def kept_as(kept: EncoderKept, predictor: Predictor) -> tuple[Predictor, str | N
 def encoder_needed(predictor: Predictor) -> str | None:
     """The reference of an encoder that users of the model must have, unless the model contains it."""
     maps = [map_of(part) for part in frozen_in(predictor)]
-    return next((reference_of(own) for own in maps if isinstance(own, (EncoderFeatures, *OWN_FILES))), None)
+    return next((reference_of(own) for own in maps if isinstance(own, (EncoderFeatures, *FILE_MAPS))), None)
 
 
 def tensors_of_files(predictor: Predictor) -> frozenset[str]:
@@ -126,7 +126,7 @@ def tensors_of_files(predictor: Predictor) -> frozenset[str]:
     starts = tuple(
         f"{name}.phi." if name else "phi."
         for name, part in predictor.named_modules()
-        if isinstance(part, FrozenFeatures) and isinstance(map_of(part), OWN_FILES)
+        if isinstance(part, FrozenFeatures) and isinstance(map_of(part), FILE_MAPS)
     )
     return frozenset(name for name in predictor.state_dict() if name.startswith(starts)) if starts else frozenset()
 
@@ -138,7 +138,7 @@ def embed_encoders(predictor: Predictor) -> Predictor:
     """
     copy = deepcopy(predictor)
     frozen = frozen_in(copy)
-    if not any(isinstance(map_of(part), (EncoderFeatures, PublicEncoder, *OWN_FILES)) for part in frozen):
+    if not any(isinstance(map_of(part), (EncoderFeatures, PublicEncoder, *FILE_MAPS)) for part in frozen):
         raise ModelError("the model has no encoder to include", "leave --include-encoder out")
     for part in frozen:
         own = map_of(part)
@@ -152,12 +152,12 @@ def frozen_in(predictor: Predictor) -> list[FrozenFeatures]:
 
 
 def map_of(part: FrozenFeatures) -> FeatureMap:
-    return settled_map(part.map, part.blueprint.shape)
+    return map_for_shape(part.map, part.blueprint.shape)
 
 
 def embedded(encoder: EncoderFeatures, blueprint: Blueprint) -> tuple[OnnxFile, torch.nn.Module]:
     """The same map from an ONNX file, and its module with the file inside."""
-    graph = lite_graph(encoder.weights, outputs(parse_layers(encoder.layers, "encoder")))
+    graph = lite_graph(encoder.weights, layer_outputs(parse_layers(encoder.layers, "encoder")))
     name = str(EncoderReference.of(graph))
     map_ = OnnxFile(name, encoder.side(blueprint.shape), encoder.layers, "centred", encoder.views)
     phi = map_.empty(blueprint)

@@ -13,11 +13,11 @@ from mooring.uploads import (
     SECOND_MOMENTS,
     NoisedMoments,
     Part,
-    packed_size,
     sentence_in,
     sentences_of,
-    unpack,
-    without_hash,
+    strip_settings_hash,
+    triangle_size,
+    unpack_triangle,
 )
 
 UNKNOWN = "numbers that this version has no words for"
@@ -95,7 +95,7 @@ def second_moment_rank(tensors: Mapping[str, Tensor], samples: int) -> SecondMom
     for second, features in shared_seconds(tensors):
         if not torch.isfinite(second).all():
             continue
-        values = torch.linalg.eigvalsh(unpack(second.double(), features))
+        values = torch.linalg.eigvalsh(unpack_triangle(second.double(), features))
         rank = int((values > RANK * values[-1].clamp(min=torch.finfo(values.dtype).tiny)).sum())
         return SecondMomentRank(rank, features, samples)
     return None
@@ -104,9 +104,9 @@ def second_moment_rank(tensors: Mapping[str, Tensor], samples: int) -> SecondMom
 def shared_seconds(tensors: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, int]]:
     """Second moments that all classes share, and the number of their features."""
     for name, second in tensors.items():
-        of_moments = without_hash(name) == SECOND_MOMENTS
+        of_moments = strip_settings_hash(name) == SECOND_MOMENTS
         sums = tensors.get(f"{name.partition('.')[0]}.sums") if of_moments else None
-        if sums is not None and sums.dim() == 2 and second.shape == (packed_size(sums.shape[1]),):
+        if sums is not None and sums.dim() == 2 and second.shape == (triangle_size(sums.shape[1]),):
             yield second, sums.shape[1]
 
 

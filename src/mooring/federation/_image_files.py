@@ -11,7 +11,7 @@ from torch import Tensor
 
 from mooring.data import (
     SUFFIXES,
-    Reading,
+    PixelReading,
     batches,
     decode_image,
     images_below,
@@ -51,7 +51,7 @@ class Square:
 
     size: int
     channels: Literal[1, 3]
-    reading: Reading
+    reading: PixelReading
 
 
 def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[ScoredFile]:
@@ -94,7 +94,7 @@ def read_pixels(path: Path, square: Square) -> Tensor | str:
     return torch.from_numpy(pixels.copy())
 
 
-def square_of(blueprint: Blueprint, reading: Reading) -> Square:
+def square_of(blueprint: Blueprint, reading: PixelReading) -> Square:
     """Files become squares, grey or in colour; a model of other images is used from Python."""
     channels, height, width = blueprint.shape
     if height != width or channels not in (1, 3):

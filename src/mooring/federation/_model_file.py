@@ -15,14 +15,14 @@ from nacl.signing import SigningKey
 from torch import Tensor
 
 from mooring.config import HOUSE_CODE, Trust
-from mooring.data import Reading
+from mooring.data import PixelReading
 from mooring.errors import FederationError
 from mooring.federation import _container as container
 from mooring.federation._container import Container, FileLimits
 from mooring.federation._encoder import encoder_needed, encoder_of_run, tensors_of_files
 from mooring.federation._manifests import are_versions, is_hex, manifest_as, without_control
 from mooring.federation._own_code import own_classes
-from mooring.fusion import NOTHING, Confidence, Predictor, decode_predictor, predictor_in_pieces
+from mooring.fusion import NO_TENSORS, Confidence, Predictor, decode_predictor, predictor_in_pieces
 from mooring.models import Blueprint, is_reference
 from mooring.schema import record_tree
 from mooring.uploads import Limits, Pieces
@@ -62,7 +62,7 @@ class Provenance:
     sites: tuple[SiteShare, ...] = ()
     images_per_class: tuple[int, ...] = ()  # that it was trained on, where the uploads tell
     protections: tuple[str, ...] = ()  # of the sites' images, beyond that they stay there; in words
-    reading: Reading = Reading()
+    reading: PixelReading = PixelReading()
     versions: Mapping[str, str] = field(default_factory=dict)
     encoder: str | None = None  # that is not inside, by its SHA-256: whoever uses the model must have it
 
@@ -106,7 +106,7 @@ class ModelFile:
 def encode_model(
     predictor: Predictor,
     provenance: Provenance,
-    beside: Mapping[str, Tensor] = NOTHING,
+    beside: Mapping[str, Tensor] = NO_TENSORS,
     key: SigningKey | None = None,
 ) -> bytes:
     """The same bytes for the same content and key; signed if there is a key."""
@@ -116,7 +116,7 @@ def encode_model(
 def model_in_pieces(
     predictor: Predictor,
     provenance: Provenance,
-    beside: Mapping[str, Tensor] = NOTHING,
+    beside: Mapping[str, Tensor] = NO_TENSORS,
     key: SigningKey | None = None,
 ) -> Pieces:
     """The same bytes, made while they are written: beside a thousand networks there is room for no second thousand."""
@@ -130,7 +130,7 @@ def save_model(
     path: Path | str,
     predictor: Predictor,
     provenance: Provenance,
-    beside: Mapping[str, Tensor] = NOTHING,
+    beside: Mapping[str, Tensor] = NO_TENSORS,
     key: SigningKey | None = None,
 ) -> None:
     """One file, all of it or nothing."""

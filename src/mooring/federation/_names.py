@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from mooring.errors import FederationError
-from mooring.uploads import LONGEST, ascii_repr, is_line
+from mooring.uploads import MAX_NAME_LENGTH, ascii_repr, is_printable_line
 
 SITE = re.compile(r"\w[\w.-]{0,63}")
 DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # names that Windows keeps for itself
@@ -29,9 +29,9 @@ def check_classes(names: Sequence[str]) -> None:
     if not 2 <= len(names) <= MOST_CLASSES:
         raise FederationError(f"classes: are {len(names)}", "name at least two, --classes cats,dogs")
     for name in names:
-        if not name.strip() or name != name.strip() or not is_line(name):
+        if not name.strip() or name != name.strip() or not is_printable_line(name):
             raise FederationError(
-                f"class {ascii_repr(name)}: is no name of a class", f"use one line of at most {LONGEST} letters"
+                f"class {ascii_repr(name)}: is no name of a class", f"use one line of at most {MAX_NAME_LENGTH} letters"
             )
     reject_twins("class", names)
 

@@ -22,7 +22,7 @@ from mooring.errors import ModelError, MooringError, needed, one_line
 from mooring.federation._model_file import ModelFile
 from mooring.federation._traceable import FromMaps, Prepare, WithShares, exportable
 from mooring.fusion import Predictor
-from mooring.models import FATAL, OPSET, OnnxFeatures, SessionPlan, outputs, run_graph, session_of
+from mooring.models import ONNX_LOG_FATAL, OPSET, OnnxFeatures, SessionPlan, layer_outputs, run_graph, session_of
 from mooring.record import write_atomically
 from mooring.schema import strict_json
 from mooring.version import VERSION
@@ -101,7 +101,7 @@ def around(predictor: Predictor, encoder: OnnxFeatures, model: ModelFile) -> Any
     (images,) = sample(model)
     with torch.no_grad():
         maps = encoder_maps(plan, prepare(images), encoder.where)
-    names = outputs(plan.layers)
+    names = layer_outputs(plan.layers)
     before = traced(prepare, (images,), [IMAGES], [PREPARED], opset)
     after = traced(
         FromMaps(predictor, encoder, plan), tuple(maps.values()), list(names), [SCORES, SHARES[model.confidence]], opset
@@ -133,7 +133,7 @@ def plainly_named(graph: Any, names: dict[str, str], shares: str) -> Any:
 
 
 def encoder_maps(plan: SessionPlan, prepared: Tensor, where: str) -> dict[str, Tensor]:
-    return run_graph(session_of(plan.graph, where), prepared.numpy(), outputs(plan.layers), where)
+    return run_graph(session_of(plan.graph, where), prepared.numpy(), layer_outputs(plan.layers), where)
 
 
 def traced(module: nn.Module, given: tuple[Tensor, ...], inputs: list[str], outputs: list[str], opset: int) -> Any:
@@ -184,7 +184,7 @@ def onnx_scores(data: bytes, images: Tensor) -> Tensor:
     """What onnxruntime makes of the images."""
     runtime = needed("onnxruntime", EXTRA)
     options = runtime.SessionOptions()
-    options.log_severity_level = FATAL
+    options.log_severity_level = ONNX_LOG_FATAL
     session = runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     (scores,) = session.run([SCORES], {IMAGES: images.numpy()})
     return torch.from_numpy(scores)

@@ -8,7 +8,7 @@ from nacl.signing import SigningKey
 
 from mooring.client import ClientJob
 from mooring.types import Upload
-from mooring.uploads import NoisedMoments, Privacy, with_key
+from mooring.uploads import NoisedMoments, Privacy, with_noise_key
 
 PURPOSE = b"mooring noise"
 
@@ -34,7 +34,7 @@ def figures_of(work: ClientJob) -> Mapping[str, float]:
 def with_noise_of(work: ClientJob, job: str, key: SigningKey) -> ClientJob:
     """The same work, noise drawn from a secret that only this site can compute, for this job alone."""
     secret = blake2b(job.encode(), digest_size=32, key=bytes(key), person=PURPOSE).digest()
-    return replace(work, needs=with_key(work.needs, secret))
+    return replace(work, needs=with_noise_key(work.needs, secret))
 
 
 def under_noise(work: ClientJob, upload: Upload) -> Upload:

@@ -19,7 +19,7 @@ from mooring.federation._log import Log
 from mooring.federation._secure_job import summing
 from mooring.federation._secure_sum import reveal
 from mooring.schema import canonical_json
-from mooring.uploads import ascii_repr, mapping
+from mooring.uploads import ascii_repr, parse_json_object
 
 KIND = "recovery"
 LIMITS = FileLimits(2**22, 2**22)
@@ -68,7 +68,9 @@ def open_recovery(job: JobFile, path: Path, key: SigningKey) -> RevealedSeeds:
     if held.manifest.get("job") != job.sha256 or not isinstance(site, str) or keys.get(site) != held.signer:
         raise FederationError(f"{path}: is no recovery by a site of this job", "ask the sites for theirs")
     try:
-        seeds = mapping(SealedBox(key.to_curve25519_private_key()).decrypt(bytes(held.payload)).decode("ascii"))
+        seeds = parse_json_object(
+            SealedBox(key.to_curve25519_private_key()).decrypt(bytes(held.payload)).decode("ascii")
+        )
     except (CryptoError, ValueError):
         raise FederationError(f"{path}: its seal cannot be opened", "open it where the job was planned") from None
     for other, seed in seeds.items():

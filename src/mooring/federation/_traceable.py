@@ -10,19 +10,19 @@ from torch import Tensor, nn
 
 from mooring.fusion import Gaussians, Predictor
 from mooring.models import (
-    CONTRAST,
-    GRID,
+    FLAT_VARIANCE,
     NORMALISATIONS,
-    VIEWS,
+    POOLING_GRID,
+    VIEWS_OF_IMAGE,
     EncoderViews,
     OnnxFeatures,
     PatchFilters,
     Preparation,
     Responses,
     SessionPlan,
-    outputs,
+    averaging_matrix,
+    layer_outputs,
     patches_of,
-    regions,
 )
 
 
@@ -78,7 +78,7 @@ class FromMaps(nn.Module):
                     setattr(parent, name, self.features)
 
     def forward(self, *maps: Tensor) -> tuple[Tensor, Tensor]:
-        by_name = dict(zip(outputs(self.plan.layers), maps, strict=True))
+        by_name = dict(zip(layer_outputs(self.plan.layers), maps, strict=True))
         features = torch.cat([pooled(by_name[layer.name], layer.grid) for layer in self.plan.layers], 1)
         if self.plan.views == "mirrored":
             features = features.reshape(2, -1, features.shape[1]).mean(0)
@@ -107,11 +107,11 @@ class Patches(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         patches = F.unfold(images, self.side)
         patches = patches - patches.mean(1, keepdim=True)
-        patches = patches / (patches.square().mean(1, keepdim=True) + CONTRAST).sqrt()
+        patches = patches / (patches.square().mean(1, keepdim=True) + FLAT_VARIANCE).sqrt()
         rows, columns = (length - self.side + 1 for length in images.shape[2:])
         filters = self.get_buffer("filters")
         u = (filters @ patches).reshape(-1, len(filters), int(rows), int(columns))
-        return torch.cat([pooled(F.relu(sign * u - self.threshold), GRID) for sign in (1, -1)], 1)
+        return torch.cat([pooled(F.relu(sign * u - self.threshold), POOLING_GRID) for sign in (1, -1)], 1)
 
 
 class AllResponses(nn.Module):
@@ -123,9 +123,9 @@ class AllResponses(nn.Module):
         self.side, self.threshold, self.grid, self.views = own.side, own.threshold, own.grid, own.views
 
     def forward(self, images: Tensor) -> Tensor:
-        rows, columns = (regions(int(length) - self.side + 1, self.grid) for length in images.shape[2:])
+        rows, columns = (averaging_matrix(int(length) - self.side + 1, self.grid) for length in images.shape[2:])
         pool = torch.einsum("ay,bx->abyx", rows, columns).flatten(2).flatten(0, 1)
-        views = [self._pooled(view, pool) for view in VIEWS[self.views](images)]
+        views = [self._pooled(view, pool) for view in VIEWS_OF_IMAGE[self.views](images)]
         return torch.stack(views).mean(0).sqrt()
 
     def _pooled(self, images: Tensor, pool: Tensor) -> Tensor:

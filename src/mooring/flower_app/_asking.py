@@ -7,7 +7,7 @@ from time import monotonic, sleep
 from flwr.app import Message
 from flwr.serverapp import Grid
 
-from mooring.engines.flower.messages import question
+from mooring.engines.flower.messages import train_request
 
 PAUSE_SECONDS = 1.0  # between two looks
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0  # before a node is asked again whose answer was lost
@@ -62,7 +62,7 @@ class Asking:
             self.due.pop(node, None)
         for node in sorted(nodes):
             if node not in self.settled and self.due.get(node, now) <= now:
-                for message in self.grid.push_messages([question(node, self.content(), max(1.0, end - now))]):
+                for message in self.grid.push_messages([train_request(node, self.content(), max(1.0, end - now))]):
                     if message:  # else it went away in this moment
                         self.waiting[message] = node
                         self.due[node] = now + self.patience

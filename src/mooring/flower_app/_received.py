@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mooring.engines.flower.messages import answer_of
+from mooring.engines.flower.messages import parse_answer
 from mooring.errors import FederationError, UploadError, one_line
 from mooring.federation import Identity, JobFile, problem_of, read_files, write_container
 from mooring.flower_app._asking import Reply
@@ -59,7 +59,7 @@ class Received:
             LOG.warning("mooring: %s: %s; asked again", self._called(node, reply.name), reason)
             return
         try:
-            answer = answer_of(message)
+            answer = parse_answer(message)
         except UploadError as error:
             LOG.error("mooring: %s", error)
             return

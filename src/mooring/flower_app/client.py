@@ -5,7 +5,7 @@ import logging
 from flwr.app import ConfigRecord, Context, Message
 from flwr.clientapp import ClientApp
 
-from mooring.engines.flower.messages import Answer, asked, bytes_in, reply
+from mooring.engines.flower.messages import Answer, bytes_field, reply, request_content
 from mooring.errors import MooringError
 from mooring.events import ClientRecord, ClientResumed, Event
 from mooring.flower_app._node import job_for, node_of, upload_for
@@ -20,7 +20,7 @@ def train(message: Message, context: Context) -> Message:
     keep_freed_memory()
     site = str(context.node_config.get("name", ""))
     try:
-        return reply(answer_to(asked(message), context), message)
+        return reply(answer_to(request_content(message), context), message)
     except MooringError as error:
         rejection = str(error)
         LOG.error("mooring: %s", rejection)
@@ -41,7 +41,7 @@ def answer_to(question: ConfigRecord, context: Context) -> Answer:
     node = node_of(context.node_config)
     if node.name in str(question["have"]).split():
         return Answer(words={"site": node.name, "have": "yes"})
-    job = job_for(node, bytes_in(question, "job"))
+    job = job_for(node, bytes_field(question, "job"))
     data = upload_for(node, job, tell)
     LOG.info("mooring: %s sends %d bytes for job %s", node.name, len(data), job.sha256[:8])
     return Answer({"upload": data}, {"site": node.name})

@@ -28,14 +28,14 @@ from mooring.fusion._parameter_average import ParameterAverage
 from mooring.fusion._predictor import Confidence, Predictor
 from mooring.fusion._regmean import RegMean
 from mooring.fusion._rules import FUSIONS
-from mooring.fusion._saved import NOTHING, LoadedPredictor, decode_predictor, encode_predictor, predictor_in_pieces
-from mooring.fusion._solvers import SOLVERS, Ridge, Solver, standardised
+from mooring.fusion._saved import NO_TENSORS, LoadedPredictor, decode_predictor, encode_predictor, predictor_in_pieces
+from mooring.fusion._solvers import SOLVERS, Ridge, Solver, standardise_moments
 from mooring.fusion._standardised_sum import StandardisedSum
 
 __all__ = [
     "ENSEMBLES",
     "FUSIONS",
-    "NOTHING",
+    "NO_TENSORS",
     "SOLVERS",
     "SUPPLIES",
     "TRAINS_AT_SERVER",
@@ -81,5 +81,5 @@ __all__ = [
     "fuse",
     "gaussian_scores",
     "predictor_in_pieces",
-    "standardised",
+    "standardise_moments",
 ]

@@ -14,7 +14,7 @@ from mooring.fusion._predictor import Predictor
 from mooring.models import Blueprint
 from mooring.processes import threads
 from mooring.types import Upload
-from mooring.uploads import Part, Parts, UploadFacts, together
+from mooring.uploads import Part, Parts, UploadFacts, combine_tensors
 
 AGAIN = "ask the client to upload again"
 
@@ -106,7 +106,7 @@ def admit(
     if not uploads:
         raise FusionError("there is nothing to fuse: no client has uploaded", "check partition.clients and the data")
     parts = tuple(sorted(((part, part.expected(blueprint)) for part in needs), key=lambda pair: list(pair[1])))
-    wanted, names = Wanted(parts, job), tuple(together(parts))
+    wanted, names = Wanted(parts, job), tuple(combine_tensors(parts))
     with threads(1):  # many small tensors: two threads would wait for each other
         looked = [looked_at(upload, place, wanted) for place, upload in enumerate(uploads)]
     times = Counter(each.client for each in looked)

@@ -11,7 +11,7 @@ from mooring.fusion._frozen_features import Affine, FrozenFeatures, cholesky
 from mooring.models import FeatureMap, RandomFilters
 from mooring.schema import Doc, Positive
 from mooring.types import Upload
-from mooring.uploads import Moments, Parts, Totals
+from mooring.uploads import Moments, Parts, SummedMoments
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Analytic(Fusion):
         return FrozenFeatures(server.blueprint, self.map, phi, ridge(totals, self.ridge), totals.counts > 0)
 
 
-def ridge(totals: Totals, penalty: float) -> Affine:
+def ridge(totals: SummedMoments, penalty: float) -> Affine:
     """The regression for the classes that somebody has seen."""
     seen = totals.counts > 0
     n = totals.counts.sum()

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from mooring.errors import FusionError, ModelError
 from mooring.fusion._predictor import Confidence, Predictor, Saved, Scorer
-from mooring.models import OWN_FILES, Blueprint, EncoderReference, FeatureMap, reduced, settled_map
+from mooring.models import FILE_MAPS, Blueprint, EncoderReference, FeatureMap, map_for_shape, reduce_features
 from mooring.schema import Tree, by_file_hash, to_tree
 
 MARGIN = 100.0  # how far below all others a class scores that nobody has seen
@@ -54,8 +54,8 @@ class FrozenFeatures(Predictor):
     @classmethod
     def restored(cls, saved: Saved) -> Self:
         feature_map = saved.value("map", FeatureMap)
-        own = settled_map(feature_map, saved.blueprint.shape)
-        named = isinstance(own, OWN_FILES) and not saved.below("phi")
+        own = map_for_shape(feature_map, saved.blueprint.shape)
+        named = isinstance(own, FILE_MAPS) and not saved.below("phi")
         phi = (
             from_file(own, saved.encoder, saved.blueprint)
             if named
@@ -67,7 +67,7 @@ class FrozenFeatures(Predictor):
 
 def from_file(features: FeatureMap, encoder: str | None, blueprint: Blueprint) -> nn.Module:
     """phi from the file that a saved predictor names by its SHA-256, if it is the very one."""
-    assert isinstance(features, OWN_FILES), "asked of maps in files alone"
+    assert isinstance(features, FILE_MAPS), "asked of maps in files alone"
     reference = EncoderReference.parse(features.path)
     if not reference.valid:
         raise ModelError(f"its encoder is named by {reference.digest[:60]!a}, not by a SHA-256", "save it again")
@@ -115,7 +115,7 @@ class Reduced(Scorer):
         self.head = head
 
     def forward(self, x: Tensor) -> Tensor:
-        scores: Tensor = self.head(reduced(x, self.centre, self.projection))
+        scores: Tensor = self.head(reduce_features(x, self.centre, self.projection))
         return scores
 
     def tree(self) -> Tree:

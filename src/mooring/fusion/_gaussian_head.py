@@ -14,12 +14,12 @@ from mooring.fusion._predictor import Saved, Scorer
 from mooring.models import FeatureMap, RandomFilters
 from mooring.schema import Doc, Tree
 from mooring.types import Upload
-from mooring.uploads import Moments, Parts, Second, Totals
+from mooring.uploads import Moments, Parts, SecondMomentKind, SummedMoments
 
 LEAST = 1e-12  # variance of features that do not vary at all
 Covariance = Literal["shared", "own", "diagonal"]
 Prior = Literal["uniform", "counts"]
-SECOND: dict[Covariance, Second] = {"shared": "shared", "own": "per-class", "diagonal": "diagonal"}
+SECOND: dict[Covariance, SecondMomentKind] = {"shared": "shared", "own": "per-class", "diagonal": "diagonal"}
 
 
 class Posterior(Scorer):
@@ -88,7 +88,7 @@ def log_density(whitened: Tensor, inverse: Tensor) -> Tensor:
     return inverse.log().sum() - 0.5 * whitened.square().sum(1)
 
 
-def shared(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
+def shared(totals: SummedMoments, seen: Tensor, shrinkage: float) -> Scorer:
     """S = (X'X - sum_c n_c m_c m_c') / n;  log p(x | c) = x S^-1 m_c - 1/2 m_c S^-1 m_c but for what classes share."""
     n, means = class_means(totals, seen)
     covariance = (totals.second - (n[:, None] * means).T @ means) / n.sum()
@@ -98,7 +98,7 @@ def shared(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
     return Affine(weight, -0.5 * (means.T * weight).sum(0))
 
 
-def own(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
+def own(totals: SummedMoments, seen: Tensor, shrinkage: float) -> Scorer:
     """S_c = (sum_c x x') / n_c - m_c m_c'"""
     n, means = class_means(totals, seen)
     covariances = totals.second[seen] / n[:, None, None] - means[:, :, None] * means[:, None, :]
@@ -108,14 +108,14 @@ def own(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
     return Gaussians(means, torch.linalg.solve_triangular(factors, identity, upper=False))
 
 
-def diagonal(totals: Totals, seen: Tensor, shrinkage: float) -> Scorer:
+def diagonal(totals: SummedMoments, seen: Tensor, shrinkage: float) -> Scorer:
     """v_c = (sum_c x^2) / n_c - m_c^2"""
     n, means = class_means(totals, seen)
     variances = (totals.second[seen] / n[:, None] - means.square()).clamp(min=0)
     return DiagonalGaussians(means, (1 - shrinkage) * variances + shrinkage * mean_within_variance(variances, n))
 
 
-def class_means(totals: Totals, seen: Tensor) -> tuple[Tensor, Tensor]:
+def class_means(totals: SummedMoments, seen: Tensor) -> tuple[Tensor, Tensor]:
     """n_c and m_c of the classes seen."""
     n = totals.counts[seen]
     return n, totals.sums[seen] / n[:, None]
@@ -126,7 +126,7 @@ def mean_within_variance(variances: Tensor, n: Tensor) -> Tensor:
     return (n @ variances.mean(1) / n.sum()).clamp(min=LEAST)
 
 
-LIKELIHOODS: dict[Covariance, Callable[[Totals, Tensor, float], Scorer]] = {
+LIKELIHOODS: dict[Covariance, Callable[[SummedMoments, Tensor, float], Scorer]] = {
     "shared": shared,
     "own": own,
     "diagonal": diagonal,

@@ -13,9 +13,9 @@ from mooring.fusion._calibrated import COLDEST, HOTTEST, fitted
 from mooring.fusion._frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion._gaussian_head import Posterior, Prior
 from mooring.fusion._predictor import Confidence, Scorer
-from mooring.fusion._solvers import Fit, Ridge, Solver, Standardised, standardised
-from mooring.models import Blueprint, FeatureMap, PublicEncoder, RandomFilters, reduction, settled_map
-from mooring.schema import LATER, Doc
+from mooring.fusion._solvers import Fit, Ridge, Solver, Standardised, standardise_moments
+from mooring.models import Blueprint, FeatureMap, PublicEncoder, RandomFilters, feature_reduction, map_for_shape
+from mooring.schema import ADDED_LATER, Doc
 from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Moments, NoisedMoments, Parts, Precision, Privacy
@@ -53,7 +53,7 @@ class LinearHeadFusion(Fusion):
     prior: Annotated[Prior, Doc("of the classes: as frequent as they were, or `uniform`")] = "counts"
     precision: Annotated[Precision, Doc("of the moments in an upload; `float64` has twice the bytes")] = "float32"
     privacy: Annotated[Privacy | None, Doc("noise that hides every single image, see below")] = field(
-        default=None, metadata={LATER: True}
+        default=None, metadata={ADDED_LATER: True}
     )
 
     @property
@@ -74,11 +74,11 @@ class LinearHeadFusion(Fusion):
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> FrozenFeatures:
         totals = self._moments.total(uploads)
-        moments = standardised(totals)
+        moments = standardise_moments(totals)
         fit = self.solver(moments)
         likelihood = gaussian_scores(moments, fit)
         shares = moments.shares if self.prior == "counts" else torch.full_like(moments.shares, 1 / len(moments.shares))
-        features = settled_map(self.map, server.blueprint.shape)
+        features = map_for_shape(self.map, server.blueprint.shape)
         phi = features.build(server.blueprint)
 
         def predictor(temperature: float, confidence: Confidence = "probability") -> FrozenFeatures:
@@ -93,7 +93,9 @@ class LinearHeadFusion(Fusion):
 
     def _before(self, head: Scorer, blueprint: Blueprint) -> Scorer:
         """What the features become before the head sees them."""
-        return head if self.privacy is None else Reduced(*reduction(self.map, blueprint, self.privacy.size), head)
+        return (
+            head if self.privacy is None else Reduced(*feature_reduction(self.map, blueprint, self.privacy.size), head)
+        )
 
 
 def gaussian_scores(moments: Standardised, fit: Fit) -> Affine:

@@ -13,7 +13,7 @@ from mooring.models import FeatureMap, RandomFilters
 from mooring.schema import Count, Doc, Positive
 from mooring.seeds import generator
 from mooring.types import Upload
-from mooring.uploads import Gathered, MixtureCovariance, Mixtures, Parts
+from mooring.uploads import MixtureCovariance, Mixtures, Parts, StackedMixtures
 
 OFFSET = (5**0.5 - 1) / 2  # irrational: a draw never falls on the border of two components
 LEAST = 1e-12  # deviation of features that do not vary at all
@@ -58,7 +58,7 @@ class Mixture(Fusion):
         return FrozenFeatures(server.blueprint, self.map, phi, linear_head(drawn, self.penalty), seen)
 
 
-def draw(mixtures: Gathered, c: int, draws: int, seed: int) -> Tensor:
+def draw(mixtures: StackedMixtures, c: int, draws: int, seed: int) -> Tensor:
     """Features of class c, (draws, d)."""
     shares = mixtures.counts[:, c] / mixtures.counts[:, c].sum()  # n_kc / n_c
     weights = (shares[:, None] * mixtures.weights[:, c]).T  # (J, K): copies of a client lie side by side

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from mooring.errors import ModelError
-from mooring.models import Blueprint, Kinds, Network, kind_in, read_plan, reject_plan
+from mooring.models import Blueprint, ClassesByKind, Network, class_of_kind, read_plan, reject_plan
 from mooring.schema import PartKinds, Tree, kind_of, shorten
 from mooring.uploads import network_of, networks_of
 
@@ -96,7 +96,7 @@ class Saved:
     tensors: Mapping[str, Tensor]
     blueprint: Blueprint
     part_kinds: PartKinds  # of backbones, heads and feature maps
-    kinds: Kinds  # classes that it may be made of
+    kinds: ClassesByKind  # classes that it may be made of
     path: str = ""  # of this module within the whole
     encoder: str | None = None  # where an encoder lies that the file names by its SHA-256
 
@@ -128,7 +128,7 @@ class Saved:
         tree = self.tree.get(name)
         if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
             reject_plan(f"{self.path}{name}={shorten(tree)}: must be a mapping with a kind")
-        cls = kind_in(tree["kind"], self.kinds, f"{self.path}{name}.kind")
+        cls = class_of_kind(tree["kind"], self.kinds, f"{self.path}{name}.kind")
         if not issubclass(cls, family):
             reject_plan(f"{self.path}{name}.kind={tree['kind']}: is no {family.__name__}")
         return cls.restored(replace(self, tree=tree, tensors=self.below(name), path=f"{self.path}{name}."))

@@ -11,7 +11,7 @@ from mooring.fusion._base import Fusion, FusionGroup, Made, Server, data_shares
 from mooring.fusion._merged import Merged, averaged, samples_of, states_of
 from mooring.schema import Doc, Fraction
 from mooring.types import Upload
-from mooring.uploads import GRAM, Encoder, Grams, Parts, Prototypes, unpack
+from mooring.uploads import GRAM, Encoder, Grams, Parts, Prototypes, unpack_triangle
 
 JITTER = 1e-6  # of the mean of the diagonal
 
@@ -63,4 +63,4 @@ def shrunk(gram: Tensor, shrink: float) -> Tensor:
 
 def gram_of(upload: Upload, name: str) -> Tensor:
     """G_k of one layer."""
-    return unpack(upload.tensors[GRAM + name], upload.tensors[name][0].numel()).double()
+    return unpack_triangle(upload.tensors[GRAM + name], upload.tensors[name][0].numel()).double()

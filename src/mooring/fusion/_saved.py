@@ -21,7 +21,7 @@ KEYS = {"format", "predictor", "model", "classes", "preprocessing", "provenance"
 USUAL = Limits()
 WHOLE = "predictor"
 BESIDE = "beside/"  # before the name of a tensor that is not part of the predictor; no module has a name like it
-NOTHING: Mapping[str, Tensor] = {}
+NO_TENSORS: Mapping[str, Tensor] = {}
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class LoadedPredictor:
     beside: Mapping[str, Tensor] = field(default_factory=dict, repr=False)
 
 
-def encode_predictor(predictor: Predictor, beside: Mapping[str, Tensor] = NOTHING) -> bytes:
+def encode_predictor(predictor: Predictor, beside: Mapping[str, Tensor] = NO_TENSORS) -> bytes:
     """The predictor, and tensors that its writer wants to find again, such as the sums that it was computed from."""
     return predictor_in_pieces(predictor, beside).joined()
 
 
 def predictor_in_pieces(
-    predictor: Predictor, beside: Mapping[str, Tensor] = NOTHING, left_out: Collection[str] = ()
+    predictor: Predictor, beside: Mapping[str, Tensor] = NO_TENSORS, left_out: Collection[str] = ()
 ) -> Pieces:
     """The same bytes, one tensor after the other. Readers have the tensors that are `left_out` in another file."""
     own = {f"{BESIDE}{name}": tensor for name, tensor in beside.items()}

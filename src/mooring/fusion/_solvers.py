@@ -8,7 +8,7 @@ from torch import Tensor
 
 from mooring.fusion._frozen_features import cholesky
 from mooring.schema import Checked, Doc, Positive
-from mooring.uploads import Totals
+from mooring.uploads import SummedMoments
 
 STRENGTHS = torch.logspace(-6, 1, 29, dtype=torch.float64)  # four for each power of ten
 ROUNDING = 1e-6  # of the largest eigenvalue: below it lies what float32 sums are off by
@@ -38,7 +38,7 @@ class Standardised:
         return self.covariance - self.cross @ self.means
 
 
-def standardised(totals: Totals) -> Standardised:
+def standardise_moments(totals: SummedMoments) -> Standardised:
     """Moments in units of each feature's own spread: a linear change, made after all clients were added up."""
     seen = totals.counts > 0
     counts, sums = totals.counts[seen], totals.sums[seen]

@@ -12,7 +12,7 @@ from mooring.fusion._base import Fusion, FusionGroup, Made, Server, prototypes_o
 from mooring.fusion._ensemble import Ensemble, Members
 from mooring.schema import Doc
 from mooring.types import Upload
-from mooring.uploads import DEVIATION, MEAN, EmbeddingMoments, Encoder, Parts, Prototypes
+from mooring.uploads import EMBEDDING_MEAN, EMBEDDING_STD, EmbeddingMoments, Encoder, Parts, Prototypes
 
 ScalePopulation = Literal["own-images", "test-batch"]
 FLAT = 1e-3  # below this deviation a dimension of unit vectors says nothing, and is not blown up
@@ -89,7 +89,9 @@ class StandardisedSum(Fusion):
         weights = samples.sqrt() / samples.sqrt().sum()  # F is normalised: only their ratio counts
         if self.moments == "test-batch":
             return StandardisedByBatch(members, anchors=anchors, weights=weights)
-        means, deviations = (torch.stack([u.tensors[name] for u in uploads]) for name in (MEAN, DEVIATION))
+        means, deviations = (
+            torch.stack([u.tensors[name] for u in uploads]) for name in (EMBEDDING_MEAN, EMBEDDING_STD)
+        )
         return StandardisedSumPredictor(members, anchors=anchors, weights=weights, means=means, deviations=deviations)
 
 

@@ -9,7 +9,7 @@ from mooring.losses._classification import (
     PrototypeSpread,
 )
 from mooring.losses._contrast import BankAttraction, BankContrast, MemoryContrast, SupCon, smallest_supcon
-from mooring.losses._term import LossTerm, extra_input, looks_at_views, one_number
+from mooring.losses._term import LossTerm, extra_input, looks_at_views, require_scalar
 
 LOSSES: dict[str, type[LossTerm]] = {
     "balanced-cross-entropy": BalancedCrossEntropy,
@@ -44,6 +44,6 @@ __all__ = [
     "SupCon",
     "extra_input",
     "looks_at_views",
-    "one_number",
+    "require_scalar",
     "smallest_supcon",
 ]

@@ -38,7 +38,7 @@ def extra_input(term: LossTerm) -> str:
     return str(getattr(term, "extra_input", ""))
 
 
-def one_number(term: LossTerm, value: Tensor) -> Tensor:
+def require_scalar(term: LossTerm, value: Tensor) -> Tensor:
     """What a term returned, which must be a scalar: a vector would be summed up with others, or fail far from here."""
     if isinstance(value, Tensor) and value.ndim == 0:
         return value

@@ -3,7 +3,7 @@
 from mooring.losses import FAFI
 from mooring.methods._alignment import ALIGNMENT
 from mooring.methods._baselines import BASELINES, MOORING, STATISTICS
-from mooring.methods._method import Method, maps_of, track_of
+from mooring.methods._method import Method, feature_maps_of, track_of
 from mooring.methods._notes import PLAIN, PUBLIC_BANK
 
 GROUPS: dict[str, dict[str, Method]] = {
@@ -16,4 +16,4 @@ GROUPS: dict[str, dict[str, Method]] = {
 }
 METHODS: dict[str, Method] = {name: method for group in GROUPS.values() for name, method in group.items()}
 
-__all__ = ["BASELINES", "FAFI", "GROUPS", "METHODS", "MOORING", "STATISTICS", "Method", "maps_of", "track_of"]
+__all__ = ["BASELINES", "FAFI", "GROUPS", "METHODS", "MOORING", "STATISTICS", "Method", "feature_maps_of", "track_of"]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from mooring.client import Alignment, Bank, ClientRecipe, Clipping
 from mooring.fusion import Fusion
 from mooring.losses import LossTerm, MeanSquared
-from mooring.models import LARGE, PRETRAINED, SIZED, FeatureMap, PublicEncoder
+from mooring.models import FIXED_SIZE_MAPS, LARGE_SHAPE, PRETRAINED, FeatureMap, PublicEncoder
 from mooring.schema import Checked, Doc
 from mooring.uploads import Mixtures, Moments, NoisedMoments
 from mooring.weighting import Weighting
@@ -48,8 +48,8 @@ class Method(Checked):
 
     def pixels(self) -> int | None:
         """The side of the images that its frozen encoder takes, where they can have any; None without one."""
-        maps = [] if self.fusion is None else maps_of(self.fusion)
-        return next((features.side(LARGE) for features in maps if isinstance(features, SIZED)), None)
+        maps = [] if self.fusion is None else feature_maps_of(self.fusion)
+        return next((features.side(LARGE_SHAPE) for features in maps if isinstance(features, FIXED_SIZE_MAPS)), None)
 
     def aligned(self, weight: Weighting, about: str, term: LossTerm | None = None, reference: str = "") -> "Method":
         """This method with its prototypes pulled to a simplex, weighted by `weight`."""
@@ -68,11 +68,11 @@ def track_of(fusion: Fusion) -> Track:
     """Results are comparable within a track only: other tracks use other resources."""
     if any(part.trained for part in fusion.needs):
         return "trained from scratch"
-    maps = maps_of(fusion)
+    maps = feature_maps_of(fusion)
     if any(isinstance(map_, PublicEncoder) for map_ in maps):
         return "public"
     return "frozen encoder" if any(isinstance(map_, PRETRAINED) for map_ in maps) else "statistics only"
 
 
-def maps_of(fusion: Fusion) -> list[FeatureMap]:
+def feature_maps_of(fusion: Fusion) -> list[FeatureMap]:
     return [part.map for part in fusion.needs if isinstance(part, Moments | Mixtures | NoisedMoments)]

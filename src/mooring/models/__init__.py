@@ -1,15 +1,15 @@
 """Encoders, prototype heads, and the network they make together."""
 
 from mooring.models._backbones import BACKBONES, Backbone, Block, DigitsNet, ResNet8, initialise
-from mooring.models._encoder_reference import NOT_INSIDE, EncoderReference, encoder_sentence, is_reference
-from mooring.models._encoders.efficientnet import LITES, lite_graph
+from mooring.models._encoder_reference import NOT_INCLUDED, EncoderReference, encoder_sentence, is_reference
+from mooring.models._encoders.efficientnet import EFFICIENTNET_LITES, lite_graph
 from mooring.models._encoders.graph import OPSET
-from mooring.models._encoders.layers import outputs, parse_layers
+from mooring.models._encoders.layers import layer_outputs, parse_layers
 from mooring.models._encoders.resnet import is_resnet
 from mooring.models._encoders.session import (
-    FATAL,
     NORMALISATIONS,
-    VIEWS,
+    ONNX_LOG_FATAL,
+    VIEWS_OF_IMAGE,
     EncoderViews,
     OnnxFeatures,
     Preparation,
@@ -19,12 +19,12 @@ from mooring.models._encoders.session import (
     session_of,
 )
 from mooring.models._feature_maps import (
-    DATA_FREE,
+    DATA_FREE_MAP,
     FEATURE_MAPS,
-    LARGE,
-    OWN_FILES,
+    FILE_MAPS,
+    FIXED_SIZE_MAPS,
+    LARGE_SHAPE,
     PRETRAINED,
-    SIZED,
     ByImages,
     EncoderFeatures,
     FeatureMap,
@@ -33,14 +33,14 @@ from mooring.models._feature_maps import (
     PublicEncoder,
     RandomFilters,
     WhitenedFilters,
+    map_for_shape,
     missing_package,
-    settled_map,
     suits_encoder,
 )
-from mooring.models._feature_maps.encoder import ENLARGED
-from mooring.models._feature_maps.synthetic import reduced, reduction, simple_images
-from mooring.models._feature_maps.untrained import CONTRAST, GRID, PatchFilters
-from mooring.models._feature_maps.whitened_filters import Responses, patches_of, regions
+from mooring.models._feature_maps.encoder import ENLARGED_SIDE
+from mooring.models._feature_maps.synthetic import feature_reduction, reduce_features, simple_images
+from mooring.models._feature_maps.untrained import FLAT_VARIANCE, POOLING_GRID, PatchFilters
+from mooring.models._feature_maps.whitened_filters import Responses, averaging_matrix, patches_of
 from mooring.models._flops import feature_flops, forward_flops
 from mooring.models._heads import (
     HEADS,
@@ -54,11 +54,11 @@ from mooring.models._heads import (
 )
 from mooring.models._network import PROTOTYPES, Blueprint, Network
 from mooring.models._plans import (
-    Kinds,
+    ClassesByKind,
     blueprint_of,
     blueprint_tree,
+    class_of_kind,
     classes_by_kind,
-    kind_in,
     known_kinds,
     read_plan,
     reject_plan,
@@ -66,27 +66,28 @@ from mooring.models._plans import (
 
 __all__ = [
     "BACKBONES",
-    "CONTRAST",
-    "DATA_FREE",
-    "ENLARGED",
-    "FATAL",
+    "DATA_FREE_MAP",
+    "EFFICIENTNET_LITES",
+    "ENLARGED_SIDE",
     "FEATURE_MAPS",
-    "GRID",
+    "FILE_MAPS",
+    "FIXED_SIZE_MAPS",
+    "FLAT_VARIANCE",
     "HEADS",
-    "LARGE",
-    "LITES",
+    "LARGE_SHAPE",
     "NORMALISATIONS",
-    "NOT_INSIDE",
+    "NOT_INCLUDED",
+    "ONNX_LOG_FATAL",
     "OPSET",
-    "OWN_FILES",
+    "POOLING_GRID",
     "PRETRAINED",
     "PROTOTYPES",
-    "SIZED",
-    "VIEWS",
+    "VIEWS_OF_IMAGE",
     "Backbone",
     "Block",
     "Blueprint",
     "ByImages",
+    "ClassesByKind",
     "DigitsNet",
     "EncoderFeatures",
     "EncoderReference",
@@ -94,7 +95,6 @@ __all__ = [
     "FeatureMap",
     "FixedSimplex",
     "Head",
-    "Kinds",
     "Linear",
     "Network",
     "OnnxFeatures",
@@ -112,30 +112,30 @@ __all__ = [
     "SimplexAtTemperature",
     "StoredFile",
     "WhitenedFilters",
+    "averaging_matrix",
     "blueprint_of",
     "blueprint_tree",
+    "class_of_kind",
     "classes_by_kind",
     "encoder_sentence",
     "feature_flops",
+    "feature_reduction",
     "forward_flops",
     "initialise",
     "is_reference",
     "is_resnet",
-    "kind_in",
     "known_kinds",
+    "layer_outputs",
     "lite_graph",
+    "map_for_shape",
     "missing_package",
-    "outputs",
     "parse_layers",
     "patches_of",
     "read_plan",
-    "reduced",
-    "reduction",
-    "regions",
+    "reduce_features",
     "reject_plan",
     "run_graph",
     "session_of",
-    "settled_map",
     "simple_images",
     "simplex_etf",
     "suits_encoder",

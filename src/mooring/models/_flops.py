@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from mooring.models._backbones import BACKBONES
 from mooring.models._encoders.session import OnnxFeatures
-from mooring.models._feature_maps import FEATURE_MAPS, SIZED, FeatureMap, settled_map
+from mooring.models._feature_maps import FEATURE_MAPS, FIXED_SIZE_MAPS, FeatureMap, map_for_shape
 from mooring.models._heads import HEADS
 from mooring.models._network import Blueprint
 
@@ -51,8 +51,8 @@ def forward_flops(blueprint: Blueprint) -> int:
 
 def feature_flops(features: FeatureMap, blueprint: Blueprint) -> int | None:
     """One image through a feature map; None if onnxruntime computes it, which does not count operations."""
-    features = settled_map(features, blueprint.shape)
-    if isinstance(features, SIZED):
+    features = map_for_shape(features, blueprint.shape)
+    if isinstance(features, FIXED_SIZE_MAPS):
         return None
     phi = features.empty(blueprint)
     if any(isinstance(part, OnnxFeatures) for part in phi.modules()):

@@ -25,7 +25,7 @@ from mooring.schema import (
     to_tree,
 )
 
-Kinds = Mapping[str, type]
+ClassesByKind = Mapping[str, type]
 MOST_PIXELS = 2**24  # of one image
 MOST_CLASSES = 2**16
 SAVE_AGAIN = "save it again"
@@ -61,7 +61,7 @@ class NetworkPlan:
 def known_kinds(trusted: Iterable[type] = ()) -> PartKinds:
     """Every kind that a plan may name: those of the package, and the classes that the caller trusts."""
     own = {kind: cls for kind, cls in classes_by_kind(trusted).items() if is_dataclass(cls)}
-    families: dict[type, Kinds] = {Backbone: BACKBONES, Head: HEADS, FeatureMap: FEATURE_MAPS}
+    families: dict[type, ClassesByKind] = {Backbone: BACKBONES, Head: HEADS, FeatureMap: FEATURE_MAPS}
     return {family: PartKind("kind", {**kinds, **own}) for family, kinds in families.items()}
 
 
@@ -118,7 +118,7 @@ def reject_nesting(part: Any, path: str, above: tuple[type, ...] = ()) -> None:
         reject_nesting(getattr(part, f.name), f"{path}.{f.name}".lstrip("."), (*above, type(part)))
 
 
-def kind_in(kind: str, kinds: Kinds, path: str) -> type:
+def class_of_kind(kind: str, kinds: ClassesByKind, path: str) -> type:
     """The class of this kind; a class of a user must have been passed."""
     if kind in kinds:
         return kinds[kind]

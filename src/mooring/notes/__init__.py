@@ -3,14 +3,14 @@
 from mooring.notes._config_file import translate
 from mooring.notes._imports import import_log, read_imports
 from mooring.notes._page import verdict_counts
-from mooring.notes._plan import ScaleName, Study, load_study, plan_file, plans, seeded
-from mooring.notes._reporting import NOTES, report
+from mooring.notes._plan import ScaleName, Study, load_study, study_file, study_files, with_seeds
+from mooring.notes._reporting import NOTES_EXTENSION, report
 from mooring.notes._run_study import run_study
 from mooring.notes._study_record import PrintedTable, StudyRecord, read_study
 from mooring.notes._study_report import TONES
 
 __all__ = [
-    "NOTES",
+    "NOTES_EXTENSION",
     "TONES",
     "PrintedTable",
     "ScaleName",
@@ -18,13 +18,13 @@ __all__ = [
     "StudyRecord",
     "import_log",
     "load_study",
-    "plan_file",
-    "plans",
     "read_imports",
     "read_study",
     "report",
     "run_study",
-    "seeded",
+    "study_file",
+    "study_files",
     "translate",
     "verdict_counts",
+    "with_seeds",
 ]

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Protocol
 from mooring.notes._evidence import Evidence
 from mooring.notes._measures import Measure
 from mooring.notes._statistics import main_number, sample, sample_text, short_value, spearman
-from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN, ClaimAnswer, MainNumber
+from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNDECIDED, ClaimAnswer, MainNumber
 from mooring.record import RunRecord
 
 
@@ -41,7 +41,7 @@ def nothing_measured(evidence: Evidence, *groups: str) -> Verdict:
         return Verdict(NOT_RUN, "-", "; ".join(dict.fromkeys(absent)))
     if not set.intersection(*({run.seed for run in evidence.runs(group)} for group in groups)):
         return Verdict(NOT_RUN, "-", f"no seed has finished runs of {' and '.join(groups)}")
-    return Verdict(UNSEEN, "-", f"the finished runs of {' and '.join(groups)} do not record it")
+    return Verdict(UNDECIDED, "-", f"the finished runs of {' and '.join(groups)} do not record it")
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Within:
             f"{self.measure}: {sample_text(numbers)}, from {short_value(min(numbers))} to {short_value(max(numbers))}"
         )
         reason = f"{self.rule()} in {inside} of {len(numbers)} seeds"
-        verdict = CONFIRMED if inside == len(numbers) else REFUTED if not inside else UNSEEN
-        reason += ": it depends on the seed" if verdict == UNSEEN else ""
+        verdict = CONFIRMED if inside == len(numbers) else REFUTED if not inside else UNDECIDED
+        reason += ": it depends on the seed" if verdict == UNDECIDED else ""
         return Verdict(verdict, measured, reason, main_number(numbers))
 
     def rule(self) -> str:
@@ -111,7 +111,7 @@ class Correlation:
             return Verdict(REFUTED, measured, reason, number)
         if self.sign * fmean(rhos) >= self.strength and right == len(rhos):
             return Verdict(CONFIRMED, measured, reason, number)
-        return Verdict(UNSEEN, measured, f"{reason}, and weaker than {self.strength:g} or not in every seed", number)
+        return Verdict(UNDECIDED, measured, f"{reason}, and weaker than {self.strength:g} or not in every seed", number)
 
     def of_run(self, run: RunRecord) -> float | None:
         if self.across == "rounds":
@@ -139,4 +139,4 @@ class Given:
             return then
         if NOT_RUN in (premise.verdict, then.verdict):
             return premise if premise.verdict == NOT_RUN else then
-        return Verdict(UNSEEN, then.measured, f"the premise does not hold ({premise.measured}: {premise.reason})")
+        return Verdict(UNDECIDED, then.measured, f"the premise does not hold ({premise.measured}: {premise.reason})")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mooring.config import HOUSE_CODE, as_yaml, layer_of_key, line_numbers, merge_trees, parse, read_file
+from mooring.config import HOUSE_CODE, as_yaml, line_numbers, merge_trees, parse, read_file, tree_of_key
 from mooring.errors import ConfigError, nearest
 from mooring.methods import METHODS
 from mooring.notes._translation import KeyMapping, key_mappings, leaves, method_keys, method_word
@@ -131,7 +131,7 @@ def laid(tree: Tree, mapping: KeyMapping, settings: list[dict[str, object]]) -> 
         larger = tree
         try:
             for key, value in setting.items():
-                larger = merge_trees(larger, layer_of_key(key, value))
+                larger = merge_trees(larger, tree_of_key(key, value))
             parse(larger, HOUSE_CODE)
         except ConfigError as error:
             problem = next(iter(error.problems))

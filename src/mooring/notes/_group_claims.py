@@ -14,7 +14,7 @@ from mooring.notes._claims import Verdict, nothing_measured
 from mooring.notes._evidence import Evidence
 from mooring.notes._measures import Fused, Measure
 from mooring.notes._statistics import differences, main_number, sample, sample_text, short_value
-from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNSEEN, MainNumber
+from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNDECIDED, MainNumber
 
 NOISE = 0.02  # a difference between accuracies that seeds alone can make
 
@@ -79,14 +79,14 @@ class Below:
         if not found.gaps:
             return nothing_measured(evidence, *self.groups())
         if reason := not_above_baseline(evidence, self.measure, self.groups(), self.noise):
-            return Verdict(UNSEEN, found.measured, reason, found.number)
+            return Verdict(UNDECIDED, found.measured, reason, found.number)
         mean, fewer = fmean(found.gaps), sum(gap < 0 for gap in found.gaps)
         reason = f"lower in {fewer} of {len(found.gaps)} seeds"
         if mean < -self.noise and fewer == len(found.gaps):
             return Verdict(CONFIRMED, found.measured, reason, found.number)
         if mean >= self.noise and not fewer:
             return Verdict(REFUTED, found.measured, reason, found.number)
-        return Verdict(UNSEEN, found.measured, f"{reason}; {undecided(mean, self.noise)}", found.number)
+        return Verdict(UNDECIDED, found.measured, f"{reason}; {undecided(mean, self.noise)}", found.number)
 
 
 def undecided(mean: float, noise: float) -> str:
@@ -118,7 +118,7 @@ class Alike:
         if not found.gaps:
             return nothing_measured(evidence, *self.groups())
         if reason := not_above_baseline(evidence, self.measure, self.groups(), self.margin):
-            return Verdict(UNSEEN, found.measured, reason, found.number)
+            return Verdict(UNDECIDED, found.measured, reason, found.number)
         close = sum(abs(gap) <= self.margin for gap in found.gaps)
         reason = f"within {self.margin:g} of each other in {close} of {len(found.gaps)} seeds"
         if close == len(found.gaps):
@@ -126,7 +126,7 @@ class Alike:
         above = sum(gap > 0 for gap in found.gaps)
         if abs(fmean(found.gaps)) > self.margin and above in (0, len(found.gaps)):
             return Verdict(REFUTED, found.measured, f"{reason}, and always the same one is higher", found.number)
-        return Verdict(UNSEEN, found.measured, f"{reason}; the seeds scatter more than that", found.number)
+        return Verdict(UNDECIDED, found.measured, f"{reason}; the seeds scatter more than that", found.number)
 
 
 @dataclass(frozen=True)
@@ -151,14 +151,14 @@ class NoBetter:
         if not found.gaps:
             return nothing_measured(evidence, *self.groups())
         if reason := not_above_baseline(evidence, self.measure, self.groups(), self.noise):
-            return Verdict(UNSEEN, found.measured, reason, found.number)
+            return Verdict(UNDECIDED, found.measured, reason, found.number)
         level = sum(gap <= self.noise for gap in found.gaps)
         reason = f"higher by no more than {self.noise:g} in {level} of {len(found.gaps)} seeds"
         if level == len(found.gaps):
             return Verdict(CONFIRMED, found.measured, reason, found.number)
         if fmean(found.gaps) > self.noise and all(gap > 0 for gap in found.gaps):
             return Verdict(REFUTED, found.measured, f"{reason}, and higher in all of them", found.number)
-        return Verdict(UNSEEN, found.measured, f"{reason}: it depends on the seed", found.number)
+        return Verdict(UNDECIDED, found.measured, f"{reason}: it depends on the seed", found.number)
 
 
 @dataclass(frozen=True)
@@ -190,12 +190,12 @@ class Varies:
         measured = f"{self.measure}: {numbers}; highest - lowest {sample_text(ranges)}"
         number = main_number(ranges, "highest - lowest")
         if reason := not_above_baseline(evidence, self.measure, self.over, NOISE):
-            return Verdict(UNSEEN, measured, reason, number)
+            return Verdict(UNDECIDED, measured, reason, number)
         wide = sum(gap >= self.least for gap in ranges)
         reason = f"apart by {self.least:g} or more in {wide} of {len(ranges)} seeds"
         if wide in (0, len(ranges)):
             return Verdict(CONFIRMED if wide else REFUTED, measured, reason, number)
-        return Verdict(UNSEEN, measured, f"{reason}: it depends on the seed", number)
+        return Verdict(UNDECIDED, measured, f"{reason}: it depends on the seed", number)
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class Order:
         verdicts = {pair: check(evidence) for pair, check in pairs.items()}
         reason = "; ".join(f"{low} against {high}: {verdict.reason}" for (low, high), verdict in verdicts.items())
         answers = {verdict.verdict for verdict in verdicts.values()}
-        worst = next(answer for answer in (REFUTED, NOT_RUN, UNSEEN, CONFIRMED) if answer in answers)
+        worst = next(answer for answer in (REFUTED, NOT_RUN, UNDECIDED, CONFIRMED) if answer in answers)
         return Verdict(worst, f"{self.measure}: {numbers}", reason)
 
 
@@ -253,7 +253,7 @@ class Trend:
         measured = f"difference in {self.measure} by {self.along}: {numbers}"
         for value, pair in zip(self.values, self.pairs(), strict=True):
             if reason := not_above_baseline(evidence, self.measure, pair, NOISE):
-                return Verdict(UNSEEN, measured, f"at {self.along}={value} {reason}")
+                return Verdict(UNDECIDED, measured, f"at {self.along}={value} {reason}")
         means = [fmean(gap) for gap in gaps]
         spread = max((stdev(gap) for gap in gaps if len(gap) > 1), default=0.0)
         widening = means[0] - means[-1]
@@ -263,4 +263,4 @@ class Trend:
         steady = all(after < before for before, after in pairwise(means))
         if steady and widening > spread:
             return Verdict(CONFIRMED, measured, f"{reason}, at every step")
-        return Verdict(UNSEEN, measured, reason + ("" if steady else ", and not at every step"))
+        return Verdict(UNDECIDED, measured, reason + ("" if steady else ", and not at every step"))

@@ -114,7 +114,7 @@ def load_study(file: Path) -> Study:
     return study
 
 
-def seeded(study: Study, scale: ScaleName, seeds: tuple[int, ...]) -> Study:
+def with_seeds(study: Study, scale: ScaleName, seeds: tuple[int, ...]) -> Study:
     """The study with other seeds at this scale."""
     chosen: Scale = replace(getattr(study.scales, scale), seeds=seeds)
     return replace(study, scales=replace(study.scales, **{scale: chosen}))
@@ -159,7 +159,7 @@ def problems(study: Study) -> Iterator[str]:
 HERE = Path(__file__).parent
 
 
-def plans() -> dict[str, Path]:
+def study_files() -> dict[str, Path]:
     """The files by number."""
     for folder in (HERE / "plans", HERE.parents[2] / "studies"):
         found = {file.name.partition("-")[0]: file for file in sorted(folder.glob("[0-9]*-*.yaml"))}
@@ -168,8 +168,8 @@ def plans() -> dict[str, Path]:
     return {}
 
 
-def plan_file(number: str) -> Path:
-    found = plans()
+def study_file(number: str) -> Path:
+    found = study_files()
     if number not in found:
         valid = ", ".join(found) or "none is installed"
         raise ConfigError([f"study {number}: there is none of that number; valid: {valid}"])

@@ -103,7 +103,7 @@ def printed(runs: Origins) -> Table:
     return Table("imported-settings", "Settings as the logs print them", ("run", "key", "value"), rows)
 
 
-NOTES = Extension(readers={STUDY: study_report}, sections=(imported,))
+NOTES_EXTENSION = Extension(readers={STUDY: study_report}, sections=(imported,))
 
 
 def report(
@@ -122,4 +122,4 @@ def report(
     >>> report("runs/v12", format="markdown").name
     'report.md'
     """
-    return reports.report(folder, format, out, trust, positive, NOTES)
+    return reports.report(folder, format, out, trust, positive, NOTES_EXTENSION)

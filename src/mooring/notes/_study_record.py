@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from mooring.record import read_json, unsealed, write_record
+from mooring.record import check_seal, read_json, write_record
 from mooring.reports import Cell, Plot, Spread
 
 STUDY = "study.json"
@@ -13,7 +13,7 @@ AGAIN = "run the study again"
 ClaimAnswer = Literal["confirmed", "not confirmed", "cannot be seen at this scale", "was not run"]
 CONFIRMED: ClaimAnswer = "confirmed"
 REFUTED: ClaimAnswer = "not confirmed"
-UNSEEN: ClaimAnswer = "cannot be seen at this scale"  # the runs are there, and they do not decide
+UNDECIDED: ClaimAnswer = "cannot be seen at this scale"  # the runs are there, and they do not decide
 NOT_RUN: ClaimAnswer = "was not run"  # the scale leaves the sweep out, or its runs have not finished
 ANSWERS: tuple[ClaimAnswer, ...] = get_args(ClaimAnswer)
 
@@ -118,4 +118,4 @@ def write_study(folder: Path, record: StudyRecord) -> None:
 
 
 def read_study(folder: Path) -> StudyRecord:
-    return unsealed(StudyRecord, read_json(folder / STUDY, AGAIN), folder / STUDY, AGAIN)
+    return check_seal(StudyRecord, read_json(folder / STUDY, AGAIN), folder / STUDY, AGAIN)

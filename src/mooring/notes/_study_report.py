@@ -16,7 +16,7 @@ from mooring.notes._study_record import (
     NOT_RUN,
     REFUTED,
     STUDY,
-    UNSEEN,
+    UNDECIDED,
     DecidedClaim,
     MainNumber,
     PrintedTable,
@@ -45,7 +45,7 @@ from mooring.reports import (
     read_sweep,
 )
 
-TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNSEEN: "open", NOT_RUN: "open"}
+TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNDECIDED: "open", NOT_RUN: "open"}
 SENTENCES = 3  # at the top of the page
 LARGE_CHANGE = 1.0  # decades of lambda; from here on its course is the figure that the page opens with
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mooring.config import NOTE_WORDS, OF_METHODS, spellings
+from mooring.config import METHOD_NOTE_WORDS, NOTE_WORDS, short_spellings
 from mooring.methods import Method
 from mooring.wording import printable
 
@@ -142,7 +142,7 @@ def method_word(path: str) -> str | None:
     word = SAME.get(last, last)
     if path in RULES or group in ("DBCD", "pretrain"):
         return None
-    return word if word in OF_METHODS or word in OTHER_KEYS else None
+    return word if word in METHOD_NOTE_WORDS or word in OTHER_KEYS else None
 
 
 def method_keys(word: str, method: Method) -> list[tuple[str, ...]]:
@@ -155,7 +155,7 @@ def method_keys(word: str, method: Method) -> list[tuple[str, ...]]:
 
 def in_short(key: str) -> str:
     """`method.client.align.weight.sigma.lr` -> `sigma.lr`, and never a word of the notes"""
-    return min([key, *spellings(key).values()], key=len)
+    return min([key, *short_spellings(key).values()], key=len)
 
 
 def leaves(tree: Mapping[Any, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -19,7 +19,7 @@ from torch import Tensor
 from mooring.errors import StoreError, UploadError
 from mooring.events import ClientRecord
 from mooring.record._events import EVENTS
-from mooring.record._files import CHANGED, Unsynced, read_bytes, reject_links, still_there, write_atomically
+from mooring.record._files import CHANGED, Unsynced, read_bytes, reject_links, require_folder, write_atomically
 from mooring.record._result import UploadRecord
 from mooring.schema import MalformedRecordError, from_tree, record_tree
 from mooring.types import Upload
@@ -63,7 +63,7 @@ class StateFolder:
 
     def keep(self, client: int, tensors: Mapping[str, Tensor]) -> None:
         """The newest state takes the place of the one before; a crash leaves at least one of them whole."""
-        still_there(self.folder)
+        require_folder(self.folder)
         reject_links(self.folder, "state", *(f"state/{path.name}" for path in self._paths(client)))
         uploads, records = self.uploads.get(client, {}), self.records.get(client, {})
         facts = StateFacts(client, self.fingerprint, self.job, tuple(uploads.values()), tuple(records.values()))

@@ -76,7 +76,7 @@ def write_atomically(
     except OSError as error:
         draft.unlink(missing_ok=True)
         if within is not None:
-            still_there(within)
+            require_folder(within)
         raise StoreError(
             f"{path}: cannot be written ({error.strerror})", "free some space or choose another out=..."
         ) from None
@@ -170,7 +170,7 @@ def read_json(path: Path, remedy: str) -> object:
     return tree
 
 
-def unsealed(kind: type[T], tree: object, path: Path, remedy: str) -> T:
+def check_seal(kind: type[T], tree: object, path: Path, remedy: str) -> T:
     """A record that says what was written."""
     record = as_record(kind, tree, path, remedy)
     assert isinstance(tree, dict)
@@ -252,7 +252,7 @@ def in_use(folder: Path) -> bool:
         return False
 
 
-def still_there(folder: Path) -> None:
+def require_folder(folder: Path) -> None:
     """A folder that was removed under a run is not silently made again, half of it missing."""
     if not folder.is_dir():
         raise StoreError(f"out={folder}: was removed while the run was using it", "start the run again")

@@ -12,11 +12,11 @@ from mooring.record._events import EVENTS, TimedEvent, read_events
 from mooring.record._files import (
     CHANGED,
     as_record,
+    check_seal,
     file_sha256,
     read_json,
     reject_links,
     sealed,
-    unsealed,
     write_json,
 )
 from mooring.record._result import FORMAT, Environment, FusionRecord, ImportedResult, Result, RunResult, UploadRecord
@@ -25,10 +25,10 @@ from mooring.schema import from_tree
 from mooring.types import Upload
 
 EXPERIMENT, RESULT, ENVIRONMENT = "experiment.yaml", "result.json", "environment.json"
-LOG = "imported.log"
-MODEL = "model.mooring"
-ENCODER = "encoder.safetensors"
-KNOWN = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG, MODEL, ENCODER)  # files whose hashes the result keeps
+LOG_FILE = "imported.log"
+MODEL_FILE = "model.mooring"
+ENCODER_FILE = "encoder.safetensors"
+KNOWN = (EXPERIMENT, ENVIRONMENT, EVENTS, LOG_FILE, MODEL_FILE, ENCODER_FILE)  # files whose hashes the result keeps
 AGAIN = "repeat the run with --again"
 SMALL = 2**25  # bytes of uploads that may stay in memory: little beside what torch itself takes
 
@@ -88,7 +88,7 @@ class RunFolder:
         if not isinstance(tree, dict) or tree.get("format") != FORMAT:
             written = tree.get("format", "unknown") if isinstance(tree, dict) else "unknown"
             raise StoreError(f"{path}: has format {written}, this version reads {FORMAT}", AGAIN)
-        return unsealed(result_type(tree), tree, path, AGAIN)
+        return check_seal(result_type(tree), tree, path, AGAIN)
 
     @property
     def own_result(self) -> Result:
@@ -212,41 +212,41 @@ def write_result(folder: Path, result: ResultT) -> ResultT:
 def read_fusion(path: Path) -> FusionRecord:
     """One file of `fusions/` or of a sweep's `fused/`."""
     remedy = "remove the file and fuse again"
-    return unsealed(FusionRecord, read_json(path, remedy), path, remedy)
+    return check_seal(FusionRecord, read_json(path, remedy), path, remedy)
 
 
 FileState = Literal["as written", "changed", "missing"]
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerifiedFile:
     """One file, and whether its content is still what was written."""
 
     file: str
     state: FileState
 
 
-def verify(folder: RunFolder) -> tuple[Verified, ...]:
+def verify(folder: RunFolder) -> tuple[VerifiedFile, ...]:
     """Every file that belongs to the run. Raises an error if there is no result to compare them with."""
     return tuple(_checks(folder))
 
 
-def _checks(folder: RunFolder) -> Iterator[Verified]:
+def _checks(folder: RunFolder) -> Iterator[VerifiedFile]:
     try:
         result = folder.result
     except StoreError as error:
         if not folder.ended:
             raise
-        yield Verified(f"{RESULT} ({error.problem})", "changed")
+        yield VerifiedFile(f"{RESULT} ({error.problem})", "changed")
         return
-    yield Verified(RESULT, "as written")
+    yield VerifiedFile(RESULT, "as written")
     for name, known in result.files.items():
-        yield Verified(name, _compared(folder.path / name, known))
+        yield VerifiedFile(name, _compared(folder.path / name, known))
     for upload in result.uploads:
         path = folder.upload_file(upload)
-        yield Verified(str(path.relative_to(folder.path)), _compared(path, upload.sha256))
+        yield VerifiedFile(str(path.relative_to(folder.path)), _compared(path, upload.sha256))
     for path in sorted((folder.path / "fusions").glob("*.json")):
-        yield Verified(str(path.relative_to(folder.path)), _sealed(path))
+        yield VerifiedFile(str(path.relative_to(folder.path)), _sealed(path))
 
 
 def _compared(path: Path, known: str) -> FileState:

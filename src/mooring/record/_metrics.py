@@ -43,10 +43,12 @@ METRICS: Mapping[str, Metric] = {  # the key is the name in CSV files and dashbo
     "macro_f1": Metric("macro F1", lambda found: found.macro_f1),
     "calibration_error": Metric("ECE", lambda found: found.calibration_error, better="lower"),
 }
-SECONDARY = {name: metric for name, metric in METRICS.items() if name != "accuracy"}  # accuracy has an interval too
+METRICS_BESIDE_ACCURACY = {
+    name: metric for name, metric in METRICS.items() if name != "accuracy"
+}  # accuracy has an interval too
 
 
-def values_of(metrics: Metrics | None) -> dict[str, float | None]:
+def metric_values(metrics: Metrics | None) -> dict[str, float | None]:
     """Every metric by its name; without a result, none is known."""
     return {name: None if metrics is None else metric.of(metrics) for name, metric in METRICS.items()}
 

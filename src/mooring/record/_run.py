@@ -18,7 +18,7 @@ from mooring.events import (
     SnapshotFused,
 )
 from mooring.record._events import TimedEvent
-from mooring.record._files import read_json, unsealed, write_record
+from mooring.record._files import check_seal, read_json, write_record
 from mooring.record._result import FORMAT, FusionRecord, Result, RunResult
 
 FINISHED = "finished"
@@ -193,7 +193,7 @@ class _Courses:
             )
 
 
-SWEEP = "sweep.json"
+SWEEP_FILE = "sweep.json"
 AGAIN = "run the sweep again: it keeps what is finished and writes this file anew"
 
 
@@ -224,8 +224,8 @@ class SweepRecord:
 
 
 def write_sweep(folder: Path, record: SweepRecord) -> None:
-    write_record(folder / SWEEP, record)
+    write_record(folder / SWEEP_FILE, record)
 
 
 def read_sweep(folder: Path) -> SweepRecord:
-    return unsealed(SweepRecord, read_json(folder / SWEEP, AGAIN), folder / SWEEP, AGAIN)
+    return check_seal(SweepRecord, read_json(folder / SWEEP_FILE, AGAIN), folder / SWEEP_FILE, AGAIN)

@@ -20,12 +20,21 @@ from mooring.record._files import (
     Unsynced,
     locked,
     reject_links,
-    still_there,
+    require_folder,
     sweep_drafts,
     write_atomically,
     write_json,
 )
-from mooring.record._folder import ENCODER, ENVIRONMENT, EXPERIMENT, LOG, MODEL, RESULT, RunFolder, write_result
+from mooring.record._folder import (
+    ENCODER_FILE,
+    ENVIRONMENT,
+    EXPERIMENT,
+    LOG_FILE,
+    MODEL_FILE,
+    RESULT,
+    RunFolder,
+    write_result,
+)
 from mooring.record._result import Environment, ImportedResult, Origin, Result, Settings, UploadRecord
 from mooring.record._run import RunRecord, run_record
 from mooring.types import Upload
@@ -33,7 +42,7 @@ from mooring.uploads import Pieces
 from mooring.user_code import explaining
 from mooring.version import VERSION
 
-ERROR = "error.txt"
+ERROR_FILE = "error.txt"
 
 
 @contextmanager
@@ -48,8 +57,8 @@ def user_errors_kept(folder: Path) -> Iterator[None]:
     except UserCodeError as error:
         if not error.trace or not folder.is_dir():
             raise
-        write_atomically(folder / ERROR, error.trace.encode())
-        remedy = f"the whole traceback is in '{folder / ERROR}'"
+        write_atomically(folder / ERROR_FILE, error.trace.encode())
+        remedy = f"the whole traceback is in '{folder / ERROR_FILE}'"
         raise UserCodeError(error.problem, remedy, error.trace) from error
 
 
@@ -69,20 +78,20 @@ class RunWriter:
         return self.folder.path
 
     def record(self, event: Event) -> None:
-        still_there(self.path)
+        require_folder(self.path)
         append(self.events, event_line(event, time()), self.path)
 
     def save_upload(self, upload: Upload) -> UploadRecord:
-        still_there(self.path)
+        require_folder(self.path)
         return write_upload(self.path, upload, self.unsynced)
 
     def save_model(self, data: Pieces) -> None:
-        still_there(self.path)
-        write_atomically(self.path / MODEL, data, self.path)
+        require_folder(self.path)
+        write_atomically(self.path / MODEL_FILE, data, self.path)
 
     def finish(self, result: Result) -> Result:
         """Write the answer; as it was written."""
-        still_there(self.path)
+        require_folder(self.path)
         self.unsynced.add(self.path / EVENTS)
         self.unsynced.sync()
         return write_result(self.path, result)
@@ -93,17 +102,27 @@ def open_run_folder(path: Path, experiment_yaml: str, going_on: bool = False) ->
     """A run folder, locked for as long as the block lasts; what was in it is removed unless the run goes on."""
     with locked(path):
         reject_links(
-            path, EXPERIMENT, ENVIRONMENT, EVENTS, RESULT, MODEL, ENCODER, ERROR, "uploads", "fusions", "state"
+            path,
+            EXPERIMENT,
+            ENVIRONMENT,
+            EVENTS,
+            RESULT,
+            MODEL_FILE,
+            ENCODER_FILE,
+            ERROR_FILE,
+            "uploads",
+            "fusions",
+            "state",
         )
         ours = (path / EXPERIMENT).exists()
         foreign = [file.name for file in path.iterdir() if file.name != LOCK]
         if foreign and not ours:
             raise StoreError(f"out={path}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
-        for name in (RESULT, MODEL, ERROR):  # of a run in which clients failed, if it goes on
+        for name in (RESULT, MODEL_FILE, ERROR_FILE):  # of a run in which clients failed, if it goes on
             (path / name).unlink(missing_ok=True)
         sweep_drafts(path)
         if not going_on:
-            for name in (EVENTS, ENCODER):
+            for name in (EVENTS, ENCODER_FILE):
                 (path / name).unlink(missing_ok=True)
             for name in ("uploads", "fusions", "state"):
                 shutil.rmtree(path / name, ignore_errors=True)
@@ -175,7 +194,7 @@ def write_imported(folder: Path, imported: Imported) -> ImportedResult:
     """
     with locked(folder):
         reject_foreign(folder, imported.result.origin)
-        write_atomically(folder / LOG, imported.log.encode())
+        write_atomically(folder / LOG_FILE, imported.log.encode())
         write_atomically(folder / EXPERIMENT, imported.experiment_yaml.encode())
         lines = [header(), *(event_line(event, None) for event in imported.events)]
         write_atomically(folder / EVENTS, "".join(lines).encode())
@@ -186,7 +205,7 @@ def reject_foreign(folder: Path, origin: Origin) -> None:
     """An import that was interrupted left a log and no result."""
     here = RunFolder(folder)
     earlier = here.result.origin if here.ended else None
-    mine = (earlier is not None and earlier.sha256 == origin.sha256) if here.ended else (folder / LOG).exists()
+    mine = (earlier is not None and earlier.sha256 == origin.sha256) if here.ended else (folder / LOG_FILE).exists()
     other = [path.name for path in sorted(folder.iterdir()) if path.name != LOCK]
     if other and not mine:
         raise StoreError(f"out={folder}: holds {other[0]!r} of something else", "choose an empty folder with out=...")

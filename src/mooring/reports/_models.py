@@ -7,7 +7,7 @@ from pathlib import Path
 from mooring.federation import Assessment, ModelFile, SiteShare, WithoutSite, accuracy_gain
 from mooring.fusion import Predictor
 from mooring.intervals import Rate
-from mooring.models import NOT_INSIDE, encoder_sentence
+from mooring.models import NOT_INCLUDED, encoder_sentence
 from mooring.record import PositiveClass
 from mooring.reports._formats.html import write_html
 from mooring.reports._formats.text import markdown
@@ -185,7 +185,7 @@ def use(model: ModelFile) -> Section:
         ("takes", f"images of any size, brought to {height} x {width} pixels, {colours} (fit: {reading.fit})"),
         ("answers with", ANSWERS[model.confidence]),
         ("consists of", CONSISTS.get(innermost(model.predictor).kind, ENSEMBLE)),
-        *([] if needed is None else [("needs", f"its encoder: {encoder_sentence(needed, NOT_INSIDE)}")]),
+        *([] if needed is None else [("needs", f"its encoder: {encoder_sentence(needed, NOT_INCLUDED)}")]),
         *(("protected by", words) for words in model.provenance.protections),
         ("size", f"{size(sum(tensor.nbytes for tensor in model.predictor.state_dict().values()))} of tensors"),
         ("not for", "decisions about people without someone who looks at the image too"),

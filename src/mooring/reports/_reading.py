@@ -10,7 +10,7 @@ from mooring.doctor import case_of, examine
 from mooring.errors import StoreError
 from mooring.record import (
     FINISHED,
-    SWEEP,
+    SWEEP_FILE,
     FusionRecord,
     Result,
     RunFolder,
@@ -72,7 +72,7 @@ def fused_experiment(trained: Experiment, row: FusionRecord, factors: Mapping[st
     method = tree["method"] | {"name": factors.get("method", trained.name)}
     experiments = parse(tree | {"method": method | {"fusion": row.settings or method["fusion"]}}, trust)
     if len(experiments) > 1:
-        raise StoreError(f"{SWEEP}: method={method['name']} are several", "run the sweep again")
+        raise StoreError(f"{SWEEP_FILE}: method={method['name']} are several", "run the sweep again")
     return experiments[0]
 
 

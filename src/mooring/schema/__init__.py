@@ -7,19 +7,19 @@ with all problems at once (`Builder`, `from_tree`), the words for a bound in mes
 """
 
 from mooring.schema._build import (
-    INHERITED,
+    INHERITED_KEYS,
     Builder,
     BuildProblem,
     MalformedRecordError,
     PartKind,
     PartKinds,
-    deepest,
+    deepest_key,
     from_tree,
     nearest_neighbour,
     shorten,
 )
 from mooring.schema._fields import (
-    NOTHING,
+    NO_VALUE,
     Checked,
     Count,
     Doc,
@@ -48,9 +48,9 @@ from mooring.schema._shapes import (
     Text,
 )
 from mooring.schema._trees import (
-    CONTENT,
-    GUARD,
-    LATER,
+    ADDED_LATER,
+    CONTENT_HASH,
+    LIMIT_ONLY,
     Tree,
     all_fields,
     by_file_hash,
@@ -66,12 +66,12 @@ from mooring.schema._trees import (
 )
 
 __all__ = [
+    "ADDED_LATER",
     "AS_RECORDED",
-    "CONTENT",
-    "GUARD",
-    "INHERITED",
-    "LATER",
-    "NOTHING",
+    "CONTENT_HASH",
+    "INHERITED_KEYS",
+    "LIMIT_ONLY",
+    "NO_VALUE",
     "BuildProblem",
     "Builder",
     "Checked",
@@ -99,7 +99,7 @@ __all__ = [
     "all_fields",
     "by_file_hash",
     "canonical_json",
-    "deepest",
+    "deepest_key",
     "default_of",
     "digest",
     "from_tree",

@@ -30,7 +30,7 @@ from mooring.schema._shapes import (
     Text,
 )
 
-NOTHING: Any = object()  # no value and no default: not the same as null
+NO_VALUE: Any = object()  # no value and no default: not the same as null
 LONGEST_VALUE = 60  # characters of a value in a message
 
 
@@ -128,10 +128,10 @@ def sentence_of(cls: type, name: str) -> str:
 
 
 def default_of(f: "Field[Any]") -> Any:
-    """The default of a field; NOTHING if it is required."""
+    """The default of a field; NO_VALUE if it is required."""
     if f.default is not MISSING:
         return f.default
-    return f.default_factory() if f.default_factory is not MISSING else NOTHING
+    return f.default_factory() if f.default_factory is not MISSING else NO_VALUE
 
 
 class FieldsError(ConfigError):

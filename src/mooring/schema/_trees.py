@@ -8,13 +8,15 @@ from math import isfinite
 from typing import Any
 
 from mooring.errors import ConfigError
-from mooring.schema._fields import NOTHING, default_of
+from mooring.schema._fields import NO_VALUE, default_of
 
 Tree = dict[str, Any]
 Pairs = Callable[[Any], Iterator[tuple[str, Any]]]  # a frozen value -> the fields that its tree shows
-CONTENT = "content"  # in a field's metadata: a function from the value to the hash of the file that it names
-GUARD = "guard"  # in a field's metadata: a limit that can stop an experiment but never changes its result
-LATER = "later"  # in a field's metadata: added when results existed; not hashed at its default, so old hashes hold
+CONTENT_HASH = "content"  # in a field's metadata: a function from the value to the hash of the file that it names
+LIMIT_ONLY = "guard"  # in a field's metadata: a limit that can stop an experiment but never changes its result
+ADDED_LATER = (
+    "later"  # in a field's metadata: added when results existed; not hashed at its default, so old hashes hold
+)
 EXACT = 2**53  # whole numbers below this are the same as int and as float
 
 
@@ -36,7 +38,7 @@ def hashed_fields(value: Any) -> Iterator[tuple[str, Any]]:
     return (
         (f.name, part)
         for f in fields(value)
-        if f.compare and GUARD not in f.metadata and not is_unset_later(f, part := getattr(value, f.name))
+        if f.compare and LIMIT_ONLY not in f.metadata and not is_unset_later(f, part := getattr(value, f.name))
     )
 
 
@@ -127,14 +129,14 @@ def canonical_numbers(tree: Any) -> Any:
 
 
 def content_of(f: "Field[Any]", value: Any) -> Any:
-    return f.metadata[CONTENT](value) if CONTENT in f.metadata else value
+    return f.metadata[CONTENT_HASH](value) if CONTENT_HASH in f.metadata else value
 
 
 def is_unset_later(f: "Field[Any]", value: Any) -> bool:
     """Is it a later field at its default?"""
-    return LATER in f.metadata and is_default(f, value)
+    return ADDED_LATER in f.metadata and is_default(f, value)
 
 
 def is_default(f: "Field[Any]", value: Any) -> bool:
     default = default_of(f)
-    return default is not NOTHING and bool(value == default)
+    return default is not NO_VALUE and bool(value == default)

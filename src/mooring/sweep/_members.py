@@ -11,7 +11,7 @@ from mooring.config import HOUSE_CODE, Experiment, Plan, Point, Trust, load_plan
 from mooring.errors import StoreError
 from mooring.record import (
     FINISHED,
-    SWEEP,
+    SWEEP_FILE,
     Result,
     RunFolder,
     RunRecord,
@@ -109,7 +109,7 @@ def sweep_record(every: Iterable[Member], runs: Iterable[RunRecord], baseline: s
 
 def recorded_sweep(out: Path, trust: Trust = HOUSE_CODE) -> SweepRecord:
     """The content of `sweep.json`; folders of earlier versions have none, so the plan is used."""
-    if (out / SWEEP).exists():
+    if (out / SWEEP_FILE).exists():
         return read_sweep(out)
     every = members(out, trust)
     return sweep_record(every, [member.record() for member in every], load_plan(out / PLAN_FILE, trust=trust).baseline)

@@ -13,9 +13,9 @@ from mooring.record import (
     PositiveClass,
     RunRecord,
     RunResult,
+    metric_values,
     positive_class,
     positive_label,
-    values_of,
     write_atomically,
 )
 from mooring.sweep._best import Best, best_combinations
@@ -72,7 +72,7 @@ def result_cells(run: RunRecord, label: str | None = None) -> dict[str, SummaryC
     return {
         "run": run.name,
         **run.factors,
-        **values_of(None if found is None else found.metrics),
+        **metric_values(None if found is None else found.metrics),
         **class_cells([found] if found else [], label),
         "validation_accuracy": run.validation_accuracy,
         "upload_bytes": None if found is None else found.upload_bytes,

@@ -5,12 +5,12 @@ from _thread import interrupt_main
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mooring.config import Experiment, Trust, code_of, parse
+from mooring.config import Experiment, Trust, parse, trusted_code_of
 from mooring.engines import Local
 from mooring.errors import MooringError
 from mooring.execution import fuse, run
 from mooring.processes import Link, Stopped
-from mooring.record import still_there, write_record
+from mooring.record import require_folder, write_record
 from mooring.schema import Tree
 from mooring.sweep._members import SOME_FAILED
 
@@ -49,13 +49,13 @@ class TaskRunner:
 def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
     """The outcome of each member by name. Nothing is fused from some clients only."""
     try:
-        still_there(Path(task.folder).parents[1])  # do not restart a sweep whose folder was removed
+        require_folder(Path(task.folder).parents[1])  # do not restart a sweep whose folder was removed
         complete = run(build_experiment(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
     except Exception as error:
         return dict.fromkeys(task.names, reason(error))
     if not complete:
         return dict.fromkeys(task.names, SOME_FAILED)
-    trust = code_of(task.tree)
+    trust = trusted_code_of(task.tree)
     return {task.name: ""} | {name: fused(tree, task.folder, Path(file), trust) for name, tree, file in task.others}
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 from mooring.config import read_file
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, SnapshotFused
-from mooring.record import RunFolder, RunResult, TimedEvent, values_of
+from mooring.record import RunFolder, RunResult, TimedEvent, metric_values
 from mooring.schema import tree_leaves
 
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "train_accuracy")
@@ -98,7 +98,7 @@ def numbers(suffix: str, round_: int, values: Mapping[str, float | None], time: 
 
 
 def final_of(result: RunResult) -> dict[str, float]:
-    figures = values_of(result.metrics) | {"seconds": result.seconds, "upload_bytes": result.upload_bytes}
+    figures = metric_values(result.metrics) | {"seconds": result.seconds, "upload_bytes": result.upload_bytes}
     return {name: float(value) for name, value in figures.items() if value is not None}
 
 

@@ -5,7 +5,7 @@ Fusions name the parts they need, and nothing else is uploaded.
 
 from mooring.uploads._classes import CLASS_MEANS, IMAGES_BY_CLASS, LABEL_COUNTS, ClassMeans, LabelCounts
 from mooring.uploads._codec import (
-    LONGEST,
+    MAX_NAME_LENGTH,
     Limits,
     ascii_repr,
     decode,
@@ -15,46 +15,61 @@ from mooring.uploads._codec import (
     encode_tensors,
     header_facts,
     header_of,
-    is_line,
-    is_size,
+    is_byte_count,
+    is_printable_line,
     limits_for,
-    mapping,
+    parse_json_object,
 )
-from mooring.uploads._embeddings import DEVIATION, MEAN, PROTOTYPE_RESPONSE, EmbeddingMoments, PrototypeResponse
+from mooring.uploads._embeddings import (
+    EMBEDDING_MEAN,
+    EMBEDDING_STD,
+    PROTOTYPE_RESPONSE,
+    EmbeddingMoments,
+    PrototypeResponse,
+)
 from mooring.uploads._fisher import FISHER, FisherDiagonal
 from mooring.uploads._grams import GRAM, Grams
-from mooring.uploads._mixtures import Gathered, MixtureCovariance, Mixtures
-from mooring.uploads._model import Encoder, Prototypes, network_of, networks_of, rebuild, state_of
-from mooring.uploads._moments import BATCH, SECOND_MOMENTS, Moments, Precision, Second, Totals, packed_size, unpack
-from mooring.uploads._noised import NoisedMoments, with_key
+from mooring.uploads._mixtures import MixtureCovariance, Mixtures, StackedMixtures
+from mooring.uploads._model import Encoder, Prototypes, network_of, network_of_upload, networks_of, state_of
+from mooring.uploads._moments import (
+    FEATURE_BATCH,
+    SECOND_MOMENTS,
+    Moments,
+    Precision,
+    SecondMomentKind,
+    SummedMoments,
+    triangle_size,
+    unpack_triangle,
+)
+from mooring.uploads._noised import NoisedMoments, with_noise_key
 from mooring.uploads._part import (
     AddsUp,
     Part,
     Parts,
     Tensors,
     UploadFacts,
+    combine_tensors,
     expected_of,
-    extract,
+    extract_parts,
     reveals_count,
     sentence_in,
     sentences_of,
-    together,
+    strip_settings_hash,
     wire_name,
-    without_hash,
 )
-from mooring.uploads._pieces import Piece, Pieces, one_piece
+from mooring.uploads._pieces import Piece, Pieces, as_pieces
 from mooring.uploads._privacy import PRIVACIES, Privacy, gaussian_epsilon, stream_words
 
 __all__ = [
-    "BATCH",
     "CLASS_MEANS",
-    "DEVIATION",
+    "EMBEDDING_MEAN",
+    "EMBEDDING_STD",
+    "FEATURE_BATCH",
     "FISHER",
     "GRAM",
     "IMAGES_BY_CLASS",
     "LABEL_COUNTS",
-    "LONGEST",
-    "MEAN",
+    "MAX_NAME_LENGTH",
     "PRIVACIES",
     "PROTOTYPE_RESPONSE",
     "SECOND_MOMENTS",
@@ -63,7 +78,6 @@ __all__ = [
     "EmbeddingMoments",
     "Encoder",
     "FisherDiagonal",
-    "Gathered",
     "Grams",
     "LabelCounts",
     "Limits",
@@ -79,38 +93,39 @@ __all__ = [
     "Privacy",
     "PrototypeResponse",
     "Prototypes",
-    "Second",
+    "SecondMomentKind",
+    "StackedMixtures",
+    "SummedMoments",
     "Tensors",
-    "Totals",
     "UploadFacts",
+    "as_pieces",
     "ascii_repr",
+    "combine_tensors",
     "decode",
     "decode_tensors",
     "encode",
     "encode_in_pieces",
     "encode_tensors",
     "expected_of",
-    "extract",
+    "extract_parts",
     "gaussian_epsilon",
     "header_facts",
     "header_of",
-    "is_line",
-    "is_size",
+    "is_byte_count",
+    "is_printable_line",
     "limits_for",
-    "mapping",
     "network_of",
+    "network_of_upload",
     "networks_of",
-    "one_piece",
-    "packed_size",
-    "rebuild",
+    "parse_json_object",
     "reveals_count",
     "sentence_in",
     "sentences_of",
     "state_of",
     "stream_words",
-    "together",
-    "unpack",
+    "strip_settings_hash",
+    "triangle_size",
+    "unpack_triangle",
     "wire_name",
-    "with_key",
-    "without_hash",
+    "with_noise_key",
 ]

@@ -41,7 +41,7 @@ DTYPES = {  # in the order in which tensors lie in the file, the widest first
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 DIMENSIONS = 8  # of one tensor
 LARGEST = 2**63 - 1
-LONGEST = 200  # letters of the name of a site
+MAX_NAME_LENGTH = 200  # letters of the name of a site
 LONGEST_FACTS = 4096  # bytes in the header, whatever the name of the site
 AGAIN = "ask for it to be sent again"
 
@@ -68,10 +68,10 @@ def limits_for(expected: Mapping[str, Tensor]) -> Limits:
 
 def encode(upload: Upload) -> bytes:
     """An upload as it travels."""
-    if not is_line(upload.site):
+    if not is_printable_line(upload.site):
         raise UploadError(
             f"client {upload.client}: the name of its site is {ascii_repr(upload.site)}",
-            f"use at most {LONGEST} printable letters",
+            f"use at most {MAX_NAME_LENGTH} printable letters",
         )
     facts = {"client": upload.client, "site": upload.site, "round": upload.round, "samples": upload.samples}
     return encode_tensors(upload.tensors, {**facts, "job": upload.job})
@@ -125,7 +125,7 @@ def header_of(data: Piece, limits: Limits, what: str) -> Tree:
     if size > limits.header_bytes:
         reject_upload(what, f"has a header of {size} bytes and may have one of {limits.header_bytes}")
     try:
-        return mapping(bytes(data[LENGTH : LENGTH + size]).decode("utf-8"))
+        return parse_json_object(bytes(data[LENGTH : LENGTH + size]).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         reject_upload(what, f"has a header that cannot be read ({ascii_repr(str(error))})")
 
@@ -138,7 +138,7 @@ def header_facts(header: Tree, what: str) -> Tree:
     if FACTS not in metadata:
         reject_upload(what, "was not written by mooring")
     try:
-        facts = mapping(metadata[FACTS])
+        facts = parse_json_object(metadata[FACTS])
     except (ValueError, RecursionError) as error:
         reject_upload(what, f"has facts that cannot be read ({ascii_repr(str(error))})")
     version = facts.get("format")
@@ -178,7 +178,7 @@ def tensor_place(entry: Any, what: str) -> tuple[int, int]:
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         reject_upload(what, f"has a tensor described by {ascii_repr(entry)}")
     place = entry["data_offsets"]
-    if not isinstance(place, list) or len(place) != 2 or not all(map(is_size, place)):
+    if not isinstance(place, list) or len(place) != 2 or not all(map(is_byte_count, place)):
         reject_upload(what, f"has a tensor at {ascii_repr(place)}")
     return place[0], place[1]
 
@@ -188,7 +188,7 @@ def size_of(name: str, entry: Tree, what: str) -> int:
     dtype, shape = entry["dtype"], entry["shape"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
         reject_upload(what, f"tensor {ascii_repr(name)} has type {ascii_repr(dtype)}; known: {', '.join(DTYPES)}")
-    if not isinstance(shape, list) or len(shape) > DIMENSIONS or not all(map(is_size, shape)):
+    if not isinstance(shape, list) or len(shape) > DIMENSIONS or not all(map(is_byte_count, shape)):
         reject_upload(what, f"tensor {ascii_repr(name)} has shape {ascii_repr(shape)}")
     if prod(max(1, side) for side in shape) > LARGEST:  # one side may be 0, and the others beyond all measure
         reject_upload(what, f"tensor {ascii_repr(name)} has shape {ascii_repr(shape)}")
@@ -240,7 +240,7 @@ def digest_of(entries: Tree, metadata: Tree, pieces: Iterable[Piece]) -> str:
 def count_fact(facts: Tree, name: str, what: str) -> int:
     """A number that every upload holds."""
     value = facts.get(name)
-    if not is_size(value):
+    if not is_byte_count(value):
         reject_upload(what, f"has {name}={ascii_repr(value)}, which is no whole number from 0 on")
     assert isinstance(value, int)
     return value
@@ -249,20 +249,22 @@ def count_fact(facts: Tree, name: str, what: str) -> int:
 def text_fact(facts: Tree, name: str, what: str) -> str:
     """A text that every upload holds."""
     value = facts.get(name)
-    if not isinstance(value, str) or not is_line(value):
-        reject_upload(what, f"has {name}={ascii_repr(value)}, which is no line of at most {LONGEST} printable letters")
+    if not isinstance(value, str) or not is_printable_line(value):
+        reject_upload(
+            what, f"has {name}={ascii_repr(value)}, which is no line of at most {MAX_NAME_LENGTH} printable letters"
+        )
     return value
 
 
-def is_line(text: str) -> bool:
-    return len(text) <= LONGEST and text.isprintable()
+def is_printable_line(text: str) -> bool:
+    return len(text) <= MAX_NAME_LENGTH and text.isprintable()
 
 
-def is_size(value: object) -> bool:
+def is_byte_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST
 
 
-def mapping(text: str) -> Tree:
+def parse_json_object(text: str) -> Tree:
     """A JSON object whose keys are given once and whose numbers are numbers."""
 
     def unique(pairs: list[tuple[str, Any]]) -> Tree:

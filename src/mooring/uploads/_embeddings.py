@@ -13,7 +13,7 @@ from mooring.models import PROTOTYPES, Blueprint, Network
 from mooring.uploads._model import state_of
 from mooring.uploads._part import Part, Tensors, UploadFacts
 
-MEAN, DEVIATION = "embedding_mean", "embedding_deviation"
+EMBEDDING_MEAN, EMBEDDING_STD = "embedding_mean", "embedding_deviation"
 PROTOTYPE_RESPONSE = "prototype_response"
 SPREAD = "mean and spread of the trained network's features of all images together"
 BATCH = 512
@@ -31,27 +31,27 @@ class EmbeddingMoments(Part):
     trained: ClassVar[bool] = True
     counts_images: ClassVar[bool] = False
     sentences: ClassVar[Mapping[str, str]] = {
-        MEAN: SPREAD,
-        DEVIATION: SPREAD,
+        EMBEDDING_MEAN: SPREAD,
+        EMBEDDING_STD: SPREAD,
     }
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         with torch.no_grad():
             z = torch.cat([F.normalize(network.embed(batch)) for batch in shard.images.split(BATCH)]).double()
         deviation, mean = torch.std_mean(z, 0, correction=0)
-        return {MEAN: mean.float(), DEVIATION: deviation.float()}
+        return {EMBEDDING_MEAN: mean.float(), EMBEDDING_STD: deviation.float()}
 
     def expected(self, blueprint: Blueprint) -> Tensors:
         one: Tensor = state_of(blueprint)[PROTOTYPES][0]
-        return {MEAN: one, DEVIATION: one}
+        return {EMBEDDING_MEAN: one, EMBEDDING_STD: one}
 
     def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
         """Unit vectors: |m| <= 1, and no deviation is negative or above 1."""
         problems = []
-        if tensors[MEAN].norm() > 1 + ROUNDING:
-            problems.append(f"tensor {MEAN!r} is no mean of unit vectors")
-        if ((tensors[DEVIATION] < 0) | (tensors[DEVIATION] > 1 + ROUNDING)).any():
-            problems.append(f"tensor {DEVIATION!r} holds what no unit vectors deviate by")
+        if tensors[EMBEDDING_MEAN].norm() > 1 + ROUNDING:
+            problems.append(f"tensor {EMBEDDING_MEAN!r} is no mean of unit vectors")
+        if ((tensors[EMBEDDING_STD] < 0) | (tensors[EMBEDDING_STD] > 1 + ROUNDING)).any():
+            problems.append(f"tensor {EMBEDDING_STD!r} holds what no unit vectors deviate by")
         return problems
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from mooring.data import ImageSet, batches
 from mooring.models import PROTOTYPES, Blueprint, Network, PrototypeHead
-from mooring.uploads._moments import pack, packed_size, side, unpack
+from mooring.uploads._moments import pack_triangle, side, triangle_size, unpack_triangle
 from mooring.uploads._part import AddsUp, Tensors, UploadFacts, added
 
 GRAM = "gram."
@@ -54,11 +54,11 @@ class Grams(AddsUp):
         finally:
             for hook in hooks:
                 hook.remove()
-        return {GRAM + name: pack(total).float() for name, total in sums.items()}
+        return {GRAM + name: pack_triangle(total).float() for name, total in sums.items()}
 
     def expected(self, blueprint: Blueprint) -> Tensors:
         network = blueprint.build(torch.Generator())
-        return {GRAM + name: torch.empty(packed_size(w), device="meta") for name, w in widths(network).items()}
+        return {GRAM + name: torch.empty(triangle_size(w), device="meta") for name, w in widths(network).items()}
 
     def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
         return [f"tensor {name!r} is no sum of squares" for name, packed in tensors.items() if not possible(packed)]
@@ -108,7 +108,7 @@ def prototype_inputs(head: PrototypeHead, embedding: Tensor) -> Tensor:
 
 def possible(packed: Tensor) -> bool:
     """Can this be a sum of x x^T? Then no |G_ij| exceeds sqrt(G_ii G_jj)."""
-    gram = unpack(packed, side(packed)).double()
+    gram = unpack_triangle(packed, side(packed)).double()
     largest = gram.diagonal().clamp(min=0).sqrt()
     bounded = gram.abs() <= torch.outer(largest, largest) * (1 + ROUNDING)
     return bool((gram.diagonal() >= 0).all() and bounded.all())

@@ -26,7 +26,7 @@ SKLEARN: dict[MixtureCovariance, str] = {"diagonal": "diag", "spherical": "spher
 
 
 @dataclass(frozen=True)
-class Gathered:
+class StackedMixtures:
     """The mixtures of K clients side by side, in float64."""
 
     counts: Tensor  # (K, C)
@@ -86,9 +86,11 @@ class Mixtures(Checked, Part):
             problems.append(f"tensor {variances_name!r} holds a negative variance")
         return problems
 
-    def gather(self, uploads: Sequence[Upload]) -> Gathered:
+    def gather(self, uploads: Sequence[Upload]) -> StackedMixtures:
         """Side by side, in the order given."""
-        return Gathered(*(torch.stack([upload.tensors[name] for upload in uploads]).double() for name in self._names()))
+        return StackedMixtures(
+            *(torch.stack([upload.tensors[name] for upload in uploads]).double() for name in self._names())
+        )
 
     def _fit(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """pi (j,), mu (j, d), v (j, d) or (j,)"""

@@ -66,7 +66,7 @@ def state_of(blueprint: Blueprint) -> dict[str, Tensor]:
     return {name: tensor.to("meta") for name, tensor in blueprint.build(torch.Generator()).state_dict().items()}
 
 
-def rebuild(upload: Upload, blueprint: Blueprint) -> Network:
+def network_of_upload(upload: Upload, blueprint: Blueprint) -> Network:
     """A client's network from its upload."""
     return network_of(upload.tensors, blueprint)
 

@@ -18,21 +18,21 @@ from mooring.types import Upload
 from mooring.uploads._classes import IMAGES_BY_CLASS, miscounted
 from mooring.uploads._part import AddsUp, Tensors, UploadFacts, added, wire_name
 
-Second = Literal["shared", "per-class", "diagonal"]
+SecondMomentKind = Literal["shared", "per-class", "diagonal"]
 Precision = Literal["float64", "float32"]
 DTYPES: dict[Precision, torch.dtype] = {"float64": torch.float64, "float32": torch.float32}
 SECOND_MOMENTS = "moments.second"
-BATCH = 256
+FEATURE_BATCH = 256
 ROUNDING = 1e-6  # relative
 
 
-def pack(matrix: Tensor) -> Tensor:
+def pack_triangle(matrix: Tensor) -> Tensor:
     """(..., d, d), symmetric -> (..., d (d+1)/2)"""
     rows, columns = indices(matrix.shape[-1])
     return matrix[..., rows, columns]
 
 
-def unpack(packed: Tensor, d: int) -> Tensor:
+def unpack_triangle(packed: Tensor, d: int) -> Tensor:
     """(..., d (d+1)/2) -> (..., d, d)"""
     rows, columns = indices(d)
     matrix = packed.new_zeros(*packed.shape[:-1], d, d)
@@ -47,7 +47,7 @@ def diagonal(packed: Tensor, d: int) -> Tensor:
     return packed[..., rows == columns]
 
 
-def packed_size(d: int) -> int:
+def triangle_size(d: int) -> int:
     return d * (d + 1) // 2
 
 
@@ -63,7 +63,7 @@ def indices(d: int) -> tuple[Tensor, Tensor]:
 
 
 @dataclass(frozen=True)
-class Totals:
+class SummedMoments:
     """The moments of several clients together, unpacked."""
 
     counts: Tensor  # (C,), float64 as the rest
@@ -87,7 +87,7 @@ class Moments(Checked, AddsUp):
         SECOND_MOMENTS: "the sum of products of features over all images: how features vary together",
     }
     map: FeatureMap
-    second: Second
+    second: SecondMomentKind
     precision: Precision = "float64"
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
@@ -95,7 +95,7 @@ class Moments(Checked, AddsUp):
         shapes = replace(self, precision="float64").expected(network.blueprint).values()
         totals = [torch.zeros(shape.shape, dtype=shape.dtype) for shape in shapes]  # zeros_like would import sympy
         counts, sums, second = totals
-        parts = batches(shard.images, BATCH)
+        parts = batches(shard.images, FEATURE_BATCH)
         for images, labels in zip(parts, shard.labels.split([len(part) for part in parts]), strict=True):
             x = phi(images).double()  # (B, d)
             y = F.one_hot(labels, len(counts)).double()  # (B, C)
@@ -107,7 +107,7 @@ class Moments(Checked, AddsUp):
 
     def expected(self, blueprint: Blueprint) -> Tensors:
         classes, d = blueprint.class_count, self.map.size(blueprint)
-        second = {"shared": (packed_size(d),), "per-class": (classes, packed_size(d)), "diagonal": (classes, d)}
+        second = {"shared": (triangle_size(d),), "per-class": (classes, triangle_size(d)), "diagonal": (classes, d)}
         real = DTYPES[self.precision]
         kinds = [((classes,), torch.int64), ((classes, d), real), (second[self.second], real)]
         empty = [torch.empty(shape, dtype=dtype, device="meta") for shape, dtype in kinds]
@@ -134,12 +134,14 @@ class Moments(Checked, AddsUp):
     def add(self, a: Tensors, b: Tensors) -> Tensors:
         return added(a, b)
 
-    def total(self, uploads: Sequence[Upload]) -> Totals:
+    def total(self, uploads: Sequence[Upload]) -> SummedMoments:
         """The sum over clients, in the order given."""
         names = self._names()
         own: Iterator[Tensors] = ({name: upload.tensors[name].double() for name in names} for upload in uploads)
         counts, sums, second = reduce(self.add, own).values()  # one at a time: memory does not grow with the clients
-        return Totals(counts, sums, second if self.second == "diagonal" else unpack(second, sums.shape[1]))
+        return SummedMoments(
+            counts, sums, second if self.second == "diagonal" else unpack_triangle(second, sums.shape[1])
+        )
 
     def _names(self) -> tuple[str, str, str]:
         own = wire_name(self)
@@ -147,11 +149,11 @@ class Moments(Checked, AddsUp):
 
 
 def per_class(x: Tensor, y: Tensor) -> Tensor:
-    return torch.stack([pack(x[own].T @ x[own]) for own in y.T.bool()])
+    return torch.stack([pack_triangle(x[own].T @ x[own]) for own in y.T.bool()])
 
 
-SECOND: dict[Second, Callable[[Tensor, Tensor], Tensor]] = {
-    "shared": lambda x, _: pack(x.T @ x),
+SECOND: dict[SecondMomentKind, Callable[[Tensor, Tensor], Tensor]] = {
+    "shared": lambda x, _: pack_triangle(x.T @ x),
     "per-class": per_class,
     "diagonal": lambda x, y: y.T @ x.square(),
 }

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from mooring.data import ImageSet, batches
 from mooring.errors import FusionError
-from mooring.models import Blueprint, FeatureMap, Network, reduced, reduction
+from mooring.models import Blueprint, FeatureMap, Network, feature_reduction, reduce_features
 from mooring.schema import Checked
 from mooring.types import Upload
-from mooring.uploads._moments import Totals, indices, pack, packed_size, unpack
+from mooring.uploads._moments import SummedMoments, indices, pack_triangle, triangle_size, unpack_triangle
 from mooring.uploads._part import AddsUp, Part, Parts, Tensors, UploadFacts, added, wire_name
 from mooring.uploads._privacy import Privacy, normals
 
@@ -51,19 +51,19 @@ class NoisedMoments(Checked, AddsUp):
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         blueprint = network.blueprint
-        phi, (centre, projection) = self.map.build(blueprint), reduction(self.map, blueprint, self.privacy.size)
-        parts = [reduced(phi(images), centre, projection) for images in batches(shard.images, BATCH)]
+        phi, (centre, projection) = self.map.build(blueprint), feature_reduction(self.map, blueprint, self.privacy.size)
+        parts = [reduce_features(phi(images), centre, projection) for images in batches(shard.images, BATCH)]
         u = torch.cat([torch.zeros(0, self.privacy.size, dtype=torch.float64), *parts])
         return self.of_features(u, F.one_hot(shard.labels, blueprint.class_count).double())
 
     def of_features(self, u: Tensor, y: Tensor) -> Tensors:
         """The sums that are sent of reduced features u (n, size) with one-hot labels y (n, C)."""
-        sums = self._noised(y.sum(0), y.T @ u, pack(u.T @ u))
+        sums = self._noised(y.sum(0), y.T @ u, pack_triangle(u.T @ u))
         return dict(zip(self._names(), [*sums, torch.ones(1, dtype=torch.int64)], strict=True))
 
     def expected(self, blueprint: Blueprint) -> Tensors:
         classes, d = blueprint.class_count, self.privacy.size
-        shapes = [(classes,), (classes, d), (packed_size(d),)]
+        shapes = [(classes,), (classes, d), (triangle_size(d),)]
         sums = [torch.empty(shape, dtype=torch.float64, device="meta") for shape in shapes]
         return dict(zip(self._names(), [*sums, torch.empty(1, dtype=torch.int64, device="meta")], strict=True))
 
@@ -75,7 +75,7 @@ class NoisedMoments(Checked, AddsUp):
     def add(self, a: Tensors, b: Tensors) -> Tensors:
         return added(a, b)
 
-    def total(self, uploads: Sequence[Upload]) -> Totals:
+    def total(self, uploads: Sequence[Upload]) -> SummedMoments:
         """The sum over clients, made possible again: nothing below looks at an image, so nothing more is revealed.
 
         A class below THERE deviations of its count is nobody's. Scatter within classes has no eigenvalue below
@@ -93,9 +93,9 @@ class NoisedMoments(Checked, AddsUp):
             )
         counts, sums = torch.where(there, counts, 0), torch.where(there[:, None], sums, 0)
         between = (sums / counts.clamp(min=1)[:, None]).T @ sums
-        values, vectors = torch.linalg.eigh(unpack(second, self.privacy.size) - between)
+        values, vectors = torch.linalg.eigh(unpack_triangle(second, self.privacy.size) - between)
         values = values.clamp(min=sqrt(self.privacy.size / 2) * of_second)
-        return Totals(counts, sums, vectors * values @ vectors.T + between)
+        return SummedMoments(counts, sums, vectors * values @ vectors.T + between)
 
     def samples(self, tensors: Tensors) -> int:
         """About how many images there are, as far as the noise lets it be known."""
@@ -119,7 +119,7 @@ class NoisedMoments(Checked, AddsUp):
         return f"{own}.counts", f"{own}.sums", f"{own}.second", f"{own}.draws"
 
 
-def with_key(parts: Parts, key: bytes) -> Parts:
+def with_noise_key(parts: Parts, key: bytes) -> Parts:
     """The same parts, noise drawn from this secret."""
     return frozenset(keyed(part, key) for part in parts)
 

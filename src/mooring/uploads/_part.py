@@ -60,18 +60,18 @@ class AddsUp(Part, Protocol):
 Parts = frozenset[Part]
 
 
-def extract(parts: Parts, network: Network, shard: ImageSet) -> dict[str, Tensor]:
+def extract_parts(parts: Parts, network: Network, shard: ImageSet) -> dict[str, Tensor]:
     """Copies of the tensors of all parts, by name."""
-    tensors = together((part, part(network, shard)) for part in parts)
+    tensors = combine_tensors((part, part(network, shard)) for part in parts)
     return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
 
 
 def expected_of(parts: Parts, blueprint: Blueprint) -> dict[str, Tensor]:
     """Names, shapes and types of the tensors of all parts, by name."""
-    return together((part, part.expected(blueprint)) for part in parts)
+    return combine_tensors((part, part.expected(blueprint)) for part in parts)
 
 
-def together(parts: Iterable[tuple[Part, Tensors]]) -> dict[str, Tensor]:
+def combine_tensors(parts: Iterable[tuple[Part, Tensors]]) -> dict[str, Tensor]:
     """All tensors by name; a name that two parts claim is rejected, because one of them would be lost."""
     tensors: dict[str, Tensor] = {}
     owners: dict[str, str] = {}
@@ -107,12 +107,12 @@ def sentences_of(parts: Iterable[Part]) -> dict[str, str]:
 
 def sentence_in(sentences: Mapping[str, str], tensor: str) -> str | None:
     """The sentence about this tensor, if there is one."""
-    name = without_hash(tensor)
+    name = strip_settings_hash(tensor)
     names = (tensor, name, f"{name.partition('.')[0]}.")
     return next((sentences[name] for name in names if name in sentences), None)
 
 
-def without_hash(tensor: str) -> str:
+def strip_settings_hash(tensor: str) -> str:
     """`moments-5c93c2a1.sums` -> `moments.sums`; names without a hash stay as they are."""
     first, _, rest = tensor.partition(".")
     kind, _, _ = first.rpartition("-")

@@ -28,6 +28,6 @@ class Pieces:
         return b"".join(self)
 
 
-def one_piece(data: bytes) -> Pieces:
+def as_pieces(data: bytes) -> Pieces:
     """Bytes that are there already, as one piece."""
     return Pieces(len(data), lambda: iter((data,)))

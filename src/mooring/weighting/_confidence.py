@@ -7,7 +7,7 @@ import torch
 from annotated_types import Ge, Lt
 from torch import Generator, Tensor
 
-from mooring.schema import LATER, Checked, Doc, NonNegative
+from mooring.schema import ADDED_LATER, Checked, Doc, NonNegative
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting._base import Balancer, LambdaBounds, MovingAverage, pull
 
@@ -25,7 +25,7 @@ class ByConfidence(Checked):
     memory: Annotated[float, Ge(0), Lt(1), Doc("of the moving average of that loss")] = 0.95
     watches: Annotated[
         Literal["base", "cross-entropy"], Doc("all of the base loss, or its `cross-entropy` alone, as note 1 says")
-    ] = field(default="base", metadata={LATER: True})
+    ] = field(default="base", metadata={ADDED_LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ConfidenceBalancer(self)

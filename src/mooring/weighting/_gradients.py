@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from annotated_types import Ge, Lt
 from torch import Generator, Tensor, autograd
 
-from mooring.schema import LATER, Checked, Doc, Positive
+from mooring.schema import ADDED_LATER, Checked, Doc, Positive
 from mooring.types import Balanced, ClientFacts, Losses, Progress
 from mooring.weighting._base import Balancer, LambdaBounds, MovingAverage, pull
 
@@ -85,7 +85,7 @@ class Hypergradient(Checked):
     outer: Annotated[
         Literal["next-batch", "held-out"],
         Doc("whose base loss is descended on; or `held-out`, with `method.client.held_out`"),
-    ] = field(default="next-batch", metadata={LATER: True})
+    ] = field(default="next-batch", metadata={ADDED_LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return HypergradientBalancer(self)

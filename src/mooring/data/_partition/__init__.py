@@ -3,7 +3,7 @@
 from mooring.data._partition.base import Partition, Partitioner, PartitionWarning, Population
 from mooring.data._partition.basic import Iid, Pathological, Sites
 from mooring.data._partition.dirichlet import Dirichlet, DirichletEqual, FafiOverlap
-from mooring.data._partition.file import FromFile, export
+from mooring.data._partition.file import FromFile, export_partition
 from mooring.seeds import numpy_generator
 
 PARTITIONERS: dict[str, type[Partitioner]] = {
@@ -36,5 +36,5 @@ __all__ = [
     "Population",
     "Sites",
     "divide",
-    "export",
+    "export_partition",
 ]

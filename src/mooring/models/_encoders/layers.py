@@ -54,7 +54,7 @@ def check_layers(layers: EncoderLayers, there: Mapping[str, int], where: str) ->
             raise ModelError(f"{where}.layers={layer.name}: is no output of this encoder", nearest(layer.name, there))
 
 
-def outputs(layers: EncoderLayers) -> tuple[str, ...]:
+def layer_outputs(layers: EncoderLayers) -> tuple[str, ...]:
     """The maps behind the layers, each once."""
     return tuple(dict.fromkeys(layer.name for layer in layers))
 

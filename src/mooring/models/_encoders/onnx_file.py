@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from mooring.errors import ModelError, needed
-from mooring.models._encoders.layers import EncoderLayers, Layer, check_layers, check_size, outputs
+from mooring.models._encoders.layers import EncoderLayers, Layer, check_layers, check_size, layer_outputs
 from mooring.models._encoders.session import SessionPlan, run_graph, session_of
 
 STANDARD = ("", "ai.onnx")  # domains of standard operators
@@ -91,7 +91,7 @@ def feature_count(plan: SessionPlan, where: str) -> int:
     """d, measured by sending one grey image through the graph."""
     check_layers(plan.layers, dict.fromkeys(anatomy_of(plan.graph, where).outputs, 0), where)
     images = plan.prepare(torch.full((1, plan.prepare.channels, 8, 8), 0.5)).numpy()
-    found = run_graph(session_of(plan.graph, where), images, outputs(plan.layers), where)
+    found = run_graph(session_of(plan.graph, where), images, layer_outputs(plan.layers), where)
     for name, output in found.items():
         if output.dtype != torch.float32 or output.ndim not in (2, 4) or output.shape[0] != 1:
             shape = f"{str(output.dtype).removeprefix('torch.')} {tuple(output.shape)}"

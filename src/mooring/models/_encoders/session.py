@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mooring.errors import ModelError, needed, one_line
-from mooring.models._encoders.layers import EncoderLayers, outputs
+from mooring.models._encoders.layers import EncoderLayers, layer_outputs
 
 EncoderViews = Literal["one", "mirrored"]
-VIEWS: dict[EncoderViews, Callable[[Tensor], list[Tensor]]] = {  # of one image, whose features are averaged
+VIEWS_OF_IMAGE: dict[EncoderViews, Callable[[Tensor], list[Tensor]]] = {  # of one image, whose features are averaged
     "one": lambda images: [images],
     "mirrored": lambda images: [images, images.flip(3)],
 }
@@ -29,7 +29,7 @@ NORMALISATIONS: dict[Normalisation, tuple[tuple[float, ...], tuple[float, ...]]]
 }
 SMALL, ENLARGED = 40, 96  # images up to 40 pixels a side are enlarged to 96, all others brought to the encoder's size
 AT_ONCE = 32  # images of 96 x 96 pixels in one call; larger ones are fewer, so that memory stays
-FATAL = 4  # the only thing that onnxruntime may print
+ONNX_LOG_FATAL = 4  # the only thing that onnxruntime may print
 
 
 def usual_pixels(shape: tuple[int, int, int], native: int, enlarged: int = ENLARGED) -> int:
@@ -87,7 +87,7 @@ class OnnxFeatures(nn.Module):
         parts = images.cpu().split(at_once(plan.prepare.pixels))
 
         def features(part: Tensor) -> Tensor:
-            views = VIEWS[plan.views](plan.prepare(part))
+            views = VIEWS_OF_IMAGE[plan.views](plan.prepare(part))
             return torch.stack([self._pooled(session, plan, view) for view in views]).mean(0)
 
         if torch.get_num_threads() == 1 or len(parts) == 1:
@@ -101,7 +101,7 @@ class OnnxFeatures(nn.Module):
 
     def _pooled(self, session: Any, plan: SessionPlan, images: Tensor) -> Tensor:
         """(B, channels, pixels, pixels) -> (B, d)"""
-        maps = run_graph(session, images.numpy(), outputs(plan.layers), self.where)
+        maps = run_graph(session, images.numpy(), layer_outputs(plan.layers), self.where)
         return torch.cat([layer(maps[layer.name]) for layer in plan.layers], 1)
 
 
@@ -128,7 +128,7 @@ def session_of(graph: bytes, where: str) -> Any:
     runtime = needed("onnxruntime", "encoder")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = FATAL
+    options.log_severity_level = ONNX_LOG_FATAL
     try:
         return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # a broken graph makes it raise almost anything

@@ -1,11 +1,11 @@
 """Feature maps: functions from images to features that all clients share and that clients do not train."""
 
 from mooring.models._feature_maps.encoder import (
-    DATA_FREE,
+    DATA_FREE_MAP,
     ByImages,
     EncoderFeatures,
+    map_for_shape,
     missing_package,
-    settled_map,
     suits_encoder,
 )
 from mooring.models._feature_maps.file_maps import EncoderFile, OnnxFile, ResNetFile
@@ -27,12 +27,12 @@ FEATURE_MAPS: dict[str, type[FeatureMap]] = {
     "whitened-filters": WhitenedFilters,
 }
 PRETRAINED = (ByImages, EncoderFeatures, EncoderFile, OnnxFile, ResNetFile)  # trained on other data
-OWN_FILES = (EncoderFile, OnnxFile, ResNetFile)  # users' files, perhaps under a licence
-SIZED = (EncoderFeatures, OnnxFile, ResNetFile)  # they take images of one size
-LARGE = (3, 1024, 1024)  # an image that can be resized to any of their sizes
+FILE_MAPS = (EncoderFile, OnnxFile, ResNetFile)  # users' files, perhaps under a licence
+FIXED_SIZE_MAPS = (EncoderFeatures, OnnxFile, ResNetFile)  # they take images of one size
+LARGE_SHAPE = (3, 1024, 1024)  # an image that can be resized to any of their sizes
 
 __all__ = [
-    "DATA_FREE",
+    "DATA_FREE_MAP",
     "FEATURE_MAPS",
     "LARGE",
     "OWN_FILES",
@@ -49,7 +49,7 @@ __all__ = [
     "RandomFilters",
     "ResNetFile",
     "WhitenedFilters",
+    "map_for_shape",
     "missing_package",
-    "settled_map",
     "suits_encoder",
 ]

@@ -9,20 +9,20 @@ from annotated_types import Ge, Le
 from torch import nn
 
 from mooring.errors import ExtraError
-from mooring.models._encoders.efficientnet import LITES, channels_of, lite_graph
-from mooring.models._encoders.layers import EncoderLayers, check_layers, check_size, outputs, parse_layers
+from mooring.models._encoders.efficientnet import EFFICIENTNET_LITES, channels_of, lite_graph
+from mooring.models._encoders.layers import EncoderLayers, check_layers, check_size, layer_outputs, parse_layers
 from mooring.models._encoders.session import SMALL, EncoderViews, OnnxFeatures, Preparation, SessionPlan, usual_pixels
 from mooring.models._feature_maps.whitened_filters import WhitenedFilters
 from mooring.models._network import Blueprint, FeatureMap, frozen
 from mooring.schema import Checked, Doc
 
 Shape = tuple[int, int, int]
-DATA_FREE: FeatureMap = WhitenedFilters()  # the best map that uses no training data
+DATA_FREE_MAP: FeatureMap = WhitenedFilters()  # the best map that uses no training data
 EncoderWeights = Literal["efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"]
 Side = Annotated[int, Ge(8), Le(2**12)]
 EXTRA = "encoder"
 USUAL_LAYERS = ("stage3@2", "stage4@2", "stage5@2", "stage6@2", "stage7")  # 2,208 numbers of Lite2: 10 MB of moments
-ENLARGED = 128  # pixels a side, of small images
+ENLARGED_SIDE = 128  # pixels a side, of small images
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,15 @@ class EncoderFeatures(Checked):
 
     def side(self, shape: tuple[int, int, int]) -> int:
         """Pixels a side of what the encoder gets."""
-        return self.pixels or usual_pixels(shape, LITES[self.weights].pixels, ENLARGED)
+        return self.pixels or usual_pixels(shape, EFFICIENTNET_LITES[self.weights].pixels, ENLARGED_SIDE)
 
     def missing(self) -> str | None:
         """The first package that it needs and that is not installed."""
-        needs = ("onnxruntime", "onnx", LITES[self.weights].package)
+        needs = ("onnxruntime", "onnx", EFFICIENTNET_LITES[self.weights].package)
         return next((package.replace("_", "-") for package in needs if find_spec(package) is None), None)
 
     def _graph(self) -> bytes:
-        return lite_graph(self.weights, outputs(self._layers()))
+        return lite_graph(self.weights, layer_outputs(self._layers()))
 
     def _layers(self) -> EncoderLayers:
         layers = parse_layers(self.layers, "encoder")
@@ -99,7 +99,7 @@ class ByImages(Checked):
         default_factory=EncoderFeatures
     )
     otherwise: Annotated[FeatureMap, Doc("for all others; a run of `mooring` has one of the two in its place")] = (
-        DATA_FREE
+        DATA_FREE_MAP
     )
 
     def chosen(self, shape: Shape) -> FeatureMap:
@@ -120,7 +120,7 @@ def missing_package(features: FeatureMap) -> str | None:
     return features.missing() if isinstance(features, EncoderFeatures) else None
 
 
-def settled_map(features: FeatureMap, shape: Shape) -> FeatureMap:
+def map_for_shape(features: FeatureMap, shape: Shape) -> FeatureMap:
     """The map that is used for images of this shape."""
     return features.chosen(shape) if isinstance(features, ByImages) else features
 

@@ -28,7 +28,7 @@ from mooring.models._encoders.session import (
 )
 from mooring.models._feature_maps.encoder import Side
 from mooring.models._network import Blueprint, Normalise, frozen
-from mooring.schema import CONTENT, Checked, Doc, FilePath
+from mooring.schema import CONTENT_HASH, Checked, Doc, FilePath
 
 NATIVE = 224  # pixels a side, where a file does not say
 
@@ -45,7 +45,7 @@ class EncoderFile(Checked):
     path: Annotated[
         FilePath,
         Doc("safetensors with an encoder of this `model`"),
-    ] = field(metadata={CONTENT: hash_only})
+    ] = field(metadata={CONTENT_HASH: hash_only})
 
     def size(self, blueprint: Blueprint) -> int:
         encoder, size = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
@@ -116,7 +116,7 @@ class FileMap(Checked, ABC):
 
     kind: ClassVar[str]
     path: Annotated[FilePath, Doc("an ONNX file, or safetensors with a ResNet of torchvision or timm")] = field(
-        metadata={CONTENT: hash_and_length}
+        metadata={CONTENT_HASH: hash_and_length}
     )
     pixels: Annotated[
         Side | None,

@@ -9,11 +9,11 @@ from torch import Tensor, nn
 from mooring.errors import ConfigError, ModelError
 from mooring.models._backbones import Block
 from mooring.models._encoder_reference import hash_only
-from mooring.models._encoders.session import VIEWS, EncoderViews
+from mooring.models._encoders.session import VIEWS_OF_IMAGE, EncoderViews
 from mooring.models._feature_maps.file_maps import EncoderFile, FileMap
 from mooring.models._feature_maps.whitened_filters import WhitenedFilters
 from mooring.models._network import Blueprint, FeatureMap, Normalise, frozen
-from mooring.schema import CONTENT, Checked, Count, Doc, FilePath
+from mooring.schema import CONTENT_HASH, Checked, Count, Doc, FilePath
 
 GRID = 2  # maps are averaged over 2 x 2 regions
 AT_ONCE = 32  # images that pass through the encoder together
@@ -45,7 +45,7 @@ class PublicEncoder(Checked):
     ] = None
     path: Annotated[
         FilePath | None, Doc("of its weights, safetensors; `null`: they are trained when the run begins")
-    ] = field(default=None, metadata={CONTENT: lambda path: None if path is None else hash_only(path)})
+    ] = field(default=None, metadata={CONTENT_HASH: lambda path: None if path is None else hash_only(path)})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,7 +89,7 @@ class Layers(nn.Module):
         return torch.cat(parts)
 
     def _features(self, images: Tensor) -> Tensor:
-        return torch.stack([self._pooled(view) for view in VIEWS[self.views](images)]).mean(0)
+        return torch.stack([self._pooled(view) for view in VIEWS_OF_IMAGE[self.views](images)]).mean(0)
 
     def _pooled(self, x: Tensor) -> Tensor:
         if not isinstance(self.encoder, nn.Sequential):

@@ -86,7 +86,7 @@ def dead_leaves(count: int, channels: int, side: int, rng: Generator) -> Tensor:
     return images
 
 
-def reduction(feature_map: FeatureMap, blueprint: Blueprint, size: int) -> tuple[Tensor, Tensor]:
+def feature_reduction(feature_map: FeatureMap, blueprint: Blueprint, size: int) -> tuple[Tensor, Tensor]:
     """Centre m (d,) and projection P (d, size): (x - m) P are uncorrelated, of variance 1, over dead leaves.
 
     Its directions are those of T G, T the correlations of features and G random: mostly those in which images vary
@@ -114,7 +114,7 @@ def _computed(feature_map: FeatureMap, blueprint: Blueprint, size: int) -> tuple
     return centre, whitened / spread[:, None]
 
 
-def reduced(x: Tensor, centre: Tensor, projection: Tensor) -> Tensor:
+def reduce_features(x: Tensor, centre: Tensor, projection: Tensor) -> Tensor:
     """u = z / |z|, z = (x - m) P: (B, d) -> (B, size), every vector of length 1."""
     z = (x.double() - centre) @ projection
     unit: Tensor = z / z.norm(dim=1, keepdim=True).clamp(min=torch.finfo(z.dtype).tiny)

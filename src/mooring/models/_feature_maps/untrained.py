@@ -13,10 +13,10 @@ from mooring.models._network import Blueprint, Normalise, frozen
 from mooring.schema import Checked, Count, Doc, NonNegative, Seed
 from mooring.seeds import generator
 
-GRID = 2  # responses are averaged over 2 x 2 regions
+POOLING_GRID = 2  # responses are averaged over 2 x 2 regions
 SIGNS = 2  # a filter and its negative
 PATCHES = 2**25  # values of patches at once; those of one image of 224 pixels a side are five million
-CONTRAST = 0.01  # variance below which a patch counts as flat; that of the data is 1
+FLAT_VARIANCE = 0.01  # variance below which a patch counts as flat; that of the data is 1
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class RandomFilters(Checked):
     seed: Annotated[Seed, Doc("of what is drawn, apart from the experiment's")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
-        return SIGNS * self.filters * GRID**2
+        return SIGNS * self.filters * POOLING_GRID**2
 
     def build(self, blueprint: Blueprint) -> nn.Module:
         noise = torch.randn(*self._shape(blueprint), generator=generator(self.seed, "feature-map"))
@@ -106,8 +106,8 @@ class PatchFilters(nn.Module):
     def _responses(self, images: Tensor) -> Tensor:
         patches = F.unfold(images, self.side)  # (B, C * side^2, positions); much faster than a convolution on CPU
         patches = patches - patches.mean(1, keepdim=True)
-        patches = patches / (patches.square().mean(1, keepdim=True) + CONTRAST).sqrt()
+        patches = patches / (patches.square().mean(1, keepdim=True) + FLAT_VARIANCE).sqrt()
         rows, columns = (length - self.side + 1 for length in images.shape[2:])
         u = (self.filters @ patches).unflatten(2, (rows, columns))  # (B, F, rows, columns)
-        pooled = [F.adaptive_avg_pool2d(F.relu(sign * u - self.threshold), GRID) for sign in (1, -1)]
+        pooled = [F.adaptive_avg_pool2d(F.relu(sign * u - self.threshold), POOLING_GRID) for sign in (1, -1)]
         return torch.cat(pooled, 1).flatten(1)

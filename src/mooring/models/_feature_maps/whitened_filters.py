@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from annotated_types import Ge, Gt, Le
 from torch import Tensor, nn
 
-from mooring.models._encoders.session import VIEWS, EncoderViews
+from mooring.models._encoders.session import VIEWS_OF_IMAGE, EncoderViews
 from mooring.models._feature_maps.synthetic import dead_leaves
 from mooring.models._network import Blueprint, Normalise, frozen
 from mooring.schema import Checked, Count, Doc, NonNegative, Positive, Seed
@@ -122,9 +122,11 @@ class Responses(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         rows, columns = (length - self.side + 1 for length in images.shape[2:])
-        pool = torch.einsum("ay,bx->abyx", regions(rows, self.grid), regions(columns, self.grid))
+        pool = torch.einsum("ay,bx->abyx", averaging_matrix(rows, self.grid), averaging_matrix(columns, self.grid))
         pool = pool.flatten(2).flatten(0, 1).to(self.filters.dtype)  # (grid^2, positions)
-        views = [torch.stack([self._pooled(image, pool) for image in view]) for view in VIEWS[self.views](images)]
+        views = [
+            torch.stack([self._pooled(image, pool) for image in view]) for view in VIEWS_OF_IMAGE[self.views](images)
+        ]
         return torch.stack(views).mean(0).sqrt()
 
     def _pooled(self, image: Tensor, pool: Tensor) -> Tensor:
@@ -179,7 +181,7 @@ def patches_of(images: Tensor, side: int) -> Tensor:
     return patches / (patches.square().mean(2, keepdim=True) + CONTRAST).sqrt()
 
 
-def regions(length: int, grid: int) -> Tensor:
+def averaging_matrix(length: int, grid: int) -> Tensor:
     """(grid, length): averages over as many stretches, which overlap where they do not divide it."""
     averages = torch.zeros(grid, length)
     for i in range(grid):

@@ -5,7 +5,7 @@ Floating-point operations are counted on the model and not guessed.
 
 from collections.abc import Callable
 
-from mooring.methods import maps_of
+from mooring.methods import feature_maps_of
 from mooring.models import Blueprint, FeatureMap, feature_flops, forward_flops
 from mooring.reports._report_data import ReportData, Run, SeedGroup
 from mooring.reports._section import Section
@@ -93,7 +93,7 @@ def blueprint_of(run: Run) -> Blueprint | None:
 def fixed_features(run: Run) -> list[FeatureMap]:
     """What clients look at and do not train."""
     method = None if run.experiment is None else run.experiment.method
-    return [] if method is None or method.client.terms or method.fusion is None else maps_of(method.fusion)
+    return [] if method is None or method.client.terms or method.fusion is None else feature_maps_of(method.fusion)
 
 
 def flops_per_image(run: Run) -> int | None:

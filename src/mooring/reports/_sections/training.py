@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import isfinite
 from statistics import median
 
-from mooring.doctor import outlook_of, progress_of, sound
+from mooring.doctor import lambda_bounds_of, progress_of, without_invalid_numbers
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.reports._figure import INK, Curves, Figure, Line, PlotValues, Style, positive, style
@@ -106,8 +106,8 @@ def weight_at(run: Run, round_: float) -> float:
     """The median of what the clients multiply L_b by: joint gradients raise the limit that SGD can follow."""
     weights = [
         outlook.local_weight(row.lambda_felt or 0.0, row.sigma_sq_local)
-        for client in sound(run.case).record.clients
-        if (outlook := outlook_of(client, run.case.setting)) is not None
+        for client in without_invalid_numbers(run.case).record.clients
+        if (outlook := lambda_bounds_of(client, run.case.setting)) is not None
         for row in client.rounds
         if row.round == round_
     ]
@@ -116,7 +116,7 @@ def weight_at(run: Run, round_: float) -> float:
 
 def caps_of(client: ClientHistory, run: Run) -> Iterator[tuple[int, float]]:
     """(round, the effective lambda at which the guard of this client binds)"""
-    outlook = outlook_of(client, run.case.setting)
+    outlook = lambda_bounds_of(client, run.case.setting)
     if outlook is None or outlook.cap is None:
         return
     for row in client.rounds:
