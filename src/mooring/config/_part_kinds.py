@@ -1,6 +1,6 @@
 """The families of parts with the key that names a part and the kinds of each family, and how they are built.
 
-Engines are imported only when one is named, because their package is a layer above this one.
+Engines are imported when they are needed, because their package is a layer above this one.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ from mooring.schema import Builder, PartKind, PartKinds, nearest_neighbour
 from mooring.uploads import PRIVACIES, Privacy
 from mooring.weighting import GUARDS, STARTS, WEIGHTINGS, Guard, Start, Weighting
 
-PLACES = {"local": "mooring.engines:Local", "flower": "mooring.engines.flower:Flower"}
+ENGINES_BY_KIND = "mooring.engines:ENGINES"
 T = TypeVar("T")
 Suggest = Callable[[str, Any, list[str]], str]  # path, value, known keys -> remedy
 
@@ -30,15 +30,19 @@ Suggest = Callable[[str, Any, list[str]], str]  # path, value, known keys -> rem
 class Engines(Mapping[str, type[Engine]]):
     """kind -> class"""
 
+    @property
+    def by_kind(self) -> dict[str, type[Engine]]:
+        found: dict[str, type[Engine]] = import_object(ENGINES_BY_KIND, HOUSE_CODE)
+        return found
+
     def __getitem__(self, kind: str) -> type[Engine]:
-        engine: type[Engine] = import_object(PLACES[kind], HOUSE_CODE)
-        return engine
+        return self.by_kind[kind]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(PLACES)
+        return iter(self.by_kind)
 
     def __len__(self) -> int:
-        return len(PLACES)
+        return len(self.by_kind)
 
 
 ENGINES = Engines()

@@ -1,8 +1,10 @@
 """The server's part of a run: take uploads, fuse snapshots, keep the record."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from statistics import fmean
 from time import monotonic
+from typing import Any
 
 import torch
 
@@ -233,20 +235,11 @@ class Running:
 def mean_of(clients: list[Metrics]) -> Metrics:
     """The control `local-only`: every metric is the mean over the clients; confusion counts are added up."""
 
-    def mean(values: list[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return fmean(known) if len(known) == len(values) else None
+    def mean(values: Sequence[Any]) -> Any:
+        if isinstance(values[0], tuple):  # one value per class
+            return tuple(map(mean, zip(*values, strict=True)))
+        return None if None in values else fmean(values)
 
-    def by_class(columns: list[tuple[float | None, ...]]) -> tuple[float | None, ...]:
-        return tuple(mean(list(column)) for column in zip(*columns, strict=True))
-
+    means = {f.name: mean([getattr(metrics, f.name) for metrics in clients]) for f in fields(Metrics)}
     confusion = torch.tensor([metrics.confusion for metrics in clients]).sum(0).tolist()
-    return Metrics(
-        fmean(metrics.accuracy for metrics in clients),
-        mean([metrics.balanced_accuracy for metrics in clients]),
-        mean([metrics.macro_f1 for metrics in clients]),
-        mean([metrics.calibration_error for metrics in clients]),
-        by_class([metrics.per_class_accuracy for metrics in clients]),
-        tuple(map(tuple, confusion)),
-        by_class([metrics.per_class_auc for metrics in clients]),
-    )
+    return Metrics(**means | {"confusion": tuple(map(tuple, confusion))})
