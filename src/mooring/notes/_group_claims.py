@@ -4,7 +4,7 @@ Fused accuracies are compared only if at least one of the compared groups is abo
 that have not learned cannot be ranked. The weaker group may be at the baseline, which is how a collapse shows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, stdev
@@ -14,16 +14,18 @@ from mooring.notes._claims import Verdict, nothing_measured
 from mooring.notes._evidence import Evidence
 from mooring.notes._measures import Fused, Measure
 from mooring.notes._statistics import differences, main_number, sample, sample_text, short_value
-from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNDECIDED, MainNumber
+from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNDECIDED, ClaimAnswer, MainNumber
 
 NOISE = 0.02  # a difference between accuracies that seeds alone can make
+Gaps = tuple[float, ...]
+Decide = Callable[[Gaps], tuple[ClaimAnswer, str]]
 
 
 @dataclass(frozen=True)
 class PairedDifference:
     """one - other, seed by seed; empty if no seed has both."""
 
-    gaps: tuple[float, ...]
+    gaps: Gaps
     measured: str
 
     @property
@@ -36,6 +38,19 @@ def paired(evidence: Evidence, measure: Measure, groups: tuple[str, str], word: 
     gaps = tuple(differences(one, other))
     numbers = f"{sample_text(one.values())} {word} {sample_text(other.values())}"
     return PairedDifference(gaps, f"{measure}: {numbers}; difference {sample_text(gaps)}")
+
+
+def compared(
+    evidence: Evidence, measure: Measure, groups: tuple[str, str], word: str, margin: float, decide: Decide
+) -> Verdict:
+    """The verdict of `decide` on the differences between two groups, if they can be compared at all."""
+    found = paired(evidence, measure, groups, word)
+    if not found.gaps:
+        return nothing_measured(evidence, *groups)
+    if reason := not_above_baseline(evidence, measure, groups, margin):
+        return Verdict(UNDECIDED, found.measured, reason, found.number)
+    answer, reason = decide(found.gaps)
+    return Verdict(answer, found.measured, reason, found.number)
 
 
 def not_above_baseline(evidence: Evidence, measure: Measure, groups: Sequence[str], margin: float) -> str:
@@ -75,18 +90,16 @@ class Below:
         return self.lower, self.higher
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        found = paired(evidence, self.measure, self.groups(), "against")
-        if not found.gaps:
-            return nothing_measured(evidence, *self.groups())
-        if reason := not_above_baseline(evidence, self.measure, self.groups(), self.noise):
-            return Verdict(UNDECIDED, found.measured, reason, found.number)
-        mean, fewer = fmean(found.gaps), sum(gap < 0 for gap in found.gaps)
-        reason = f"lower in {fewer} of {len(found.gaps)} seeds"
-        if mean < -self.noise and fewer == len(found.gaps):
-            return Verdict(CONFIRMED, found.measured, reason, found.number)
+        return compared(evidence, self.measure, self.groups(), "against", self.noise, self.decide)
+
+    def decide(self, gaps: Gaps) -> tuple[ClaimAnswer, str]:
+        mean, fewer = fmean(gaps), sum(gap < 0 for gap in gaps)
+        reason = f"lower in {fewer} of {len(gaps)} seeds"
+        if mean < -self.noise and fewer == len(gaps):
+            return CONFIRMED, reason
         if mean >= self.noise and not fewer:
-            return Verdict(REFUTED, found.measured, reason, found.number)
-        return Verdict(UNDECIDED, found.measured, f"{reason}; {undecided(mean, self.noise)}", found.number)
+            return REFUTED, reason
+        return UNDECIDED, f"{reason}; {undecided(mean, self.noise)}"
 
 
 def undecided(mean: float, noise: float) -> str:
@@ -114,19 +127,17 @@ class Alike:
         return self.one, self.other
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        found = paired(evidence, self.measure, self.groups(), "and")
-        if not found.gaps:
-            return nothing_measured(evidence, *self.groups())
-        if reason := not_above_baseline(evidence, self.measure, self.groups(), self.margin):
-            return Verdict(UNDECIDED, found.measured, reason, found.number)
-        close = sum(abs(gap) <= self.margin for gap in found.gaps)
-        reason = f"within {self.margin:g} of each other in {close} of {len(found.gaps)} seeds"
-        if close == len(found.gaps):
-            return Verdict(CONFIRMED, found.measured, reason, found.number)
-        above = sum(gap > 0 for gap in found.gaps)
-        if abs(fmean(found.gaps)) > self.margin and above in (0, len(found.gaps)):
-            return Verdict(REFUTED, found.measured, f"{reason}, and always the same one is higher", found.number)
-        return Verdict(UNDECIDED, found.measured, f"{reason}; the seeds scatter more than that", found.number)
+        return compared(evidence, self.measure, self.groups(), "and", self.margin, self.decide)
+
+    def decide(self, gaps: Gaps) -> tuple[ClaimAnswer, str]:
+        close = sum(abs(gap) <= self.margin for gap in gaps)
+        reason = f"within {self.margin:g} of each other in {close} of {len(gaps)} seeds"
+        if close == len(gaps):
+            return CONFIRMED, reason
+        above = sum(gap > 0 for gap in gaps)
+        if abs(fmean(gaps)) > self.margin and above in (0, len(gaps)):
+            return REFUTED, f"{reason}, and always the same one is higher"
+        return UNDECIDED, f"{reason}; the seeds scatter more than that"
 
 
 @dataclass(frozen=True)
@@ -147,18 +158,16 @@ class NoBetter:
         return self.one, self.other
 
     def __call__(self, evidence: Evidence) -> Verdict:
-        found = paired(evidence, self.measure, self.groups(), "against")
-        if not found.gaps:
-            return nothing_measured(evidence, *self.groups())
-        if reason := not_above_baseline(evidence, self.measure, self.groups(), self.noise):
-            return Verdict(UNDECIDED, found.measured, reason, found.number)
-        level = sum(gap <= self.noise for gap in found.gaps)
-        reason = f"higher by no more than {self.noise:g} in {level} of {len(found.gaps)} seeds"
-        if level == len(found.gaps):
-            return Verdict(CONFIRMED, found.measured, reason, found.number)
-        if fmean(found.gaps) > self.noise and all(gap > 0 for gap in found.gaps):
-            return Verdict(REFUTED, found.measured, f"{reason}, and higher in all of them", found.number)
-        return Verdict(UNDECIDED, found.measured, f"{reason}: it depends on the seed", found.number)
+        return compared(evidence, self.measure, self.groups(), "against", self.noise, self.decide)
+
+    def decide(self, gaps: Gaps) -> tuple[ClaimAnswer, str]:
+        level = sum(gap <= self.noise for gap in gaps)
+        reason = f"higher by no more than {self.noise:g} in {level} of {len(gaps)} seeds"
+        if level == len(gaps):
+            return CONFIRMED, reason
+        if fmean(gaps) > self.noise and all(gap > 0 for gap in gaps):
+            return REFUTED, f"{reason}, and higher in all of them"
+        return UNDECIDED, f"{reason}: it depends on the seed"
 
 
 @dataclass(frozen=True)

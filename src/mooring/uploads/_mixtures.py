@@ -15,11 +15,11 @@ from mooring.models import Blueprint, FeatureMap, Network
 from mooring.schema import Checked, Count, Positive
 from mooring.types import Upload
 from mooring.uploads._classes import IMAGES_BY_CLASS, miscounted
+from mooring.uploads._moments import FEATURE_BATCH
 from mooring.uploads._part import Part, Tensors, UploadFacts, wire_name
 
 MixtureCovariance = Literal["diagonal", "spherical"]
 FloatArray = NDArray[np.float64]
-BATCH = 256
 IMAGES_EACH = 10  # behind a component: fewer would make its mean a copy of an image
 ROUNDING = 1e-3
 SKLEARN: dict[MixtureCovariance, str] = {"diagonal": "diag", "spherical": "spherical"}
@@ -60,7 +60,7 @@ class Mixtures(Checked, Part):
         counts += torch.tensor(shard.label_counts())
         for c in counts.nonzero().flatten().tolist():
             own = shard.images[shard.labels == c]
-            x = torch.cat([phi(images) for images in batches(own, BATCH)]).double().numpy()  # (n_c, d)
+            x = torch.cat([phi(images) for images in batches(own, FEATURE_BATCH)]).double().numpy()  # (n_c, d)
             pi, mu, v = self._fit(x)
             weights[c, : len(pi)] = torch.from_numpy(pi)
             means[c, : len(pi)] = torch.from_numpy(mu)

@@ -17,11 +17,17 @@ from mooring.errors import FusionError
 from mooring.models import Blueprint, FeatureMap, Network, feature_reduction, reduce_features
 from mooring.schema import Checked
 from mooring.types import Upload
-from mooring.uploads._moments import SummedMoments, indices, pack_triangle, triangle_size, unpack_triangle
+from mooring.uploads._moments import (
+    FEATURE_BATCH,
+    SummedMoments,
+    indices,
+    pack_triangle,
+    triangle_size,
+    unpack_triangle,
+)
 from mooring.uploads._part import AddsUp, Part, Parts, Tensors, UploadFacts, added, wire_name
 from mooring.uploads._privacy import Privacy, normals
 
-BATCH = 256
 FINE = 2**10  # steps of the sent values in one standard deviation: the last bits of floats reveal nothing
 THERE = 2.0  # standard deviations of its count, below which a class may as well have no image
 
@@ -52,7 +58,7 @@ class NoisedMoments(Checked, AddsUp):
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         blueprint = network.blueprint
         phi, (centre, projection) = self.map.build(blueprint), feature_reduction(self.map, blueprint, self.privacy.size)
-        parts = [reduce_features(phi(images), centre, projection) for images in batches(shard.images, BATCH)]
+        parts = [reduce_features(phi(images), centre, projection) for images in batches(shard.images, FEATURE_BATCH)]
         u = torch.cat([torch.zeros(0, self.privacy.size, dtype=torch.float64), *parts])
         return self.of_features(u, F.one_hot(shard.labels, blueprint.class_count).double())
 

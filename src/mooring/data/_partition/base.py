@@ -6,17 +6,23 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import ClassVar, Protocol, TypeVar
+from typing import Annotated, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mooring.errors import PartitionError
+from mooring.schema import Count, Doc, Positive, Seed
 from mooring.types import PartitionSummary
 
 Stratum = TypeVar("Stratum", bound=Hashable)  # what a share is taken of: a class, or a class at a site
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+ClientCount = Annotated[Count, Doc("how many clients")]
+LabelSkew = Annotated[Positive, Doc("Dirichlet parameter; smaller values give each client fewer labels")]
+SplitSeed = Annotated[
+    Seed | None, Doc("seed of the split; `null` is the experiment's `seed`; `file` and `sites` do not use it")
+]
 
 
 class PartitionWarning(UserWarning):

@@ -5,9 +5,18 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from mooring.data._partition.base import Ints, Population, deal, indices_by_client, require_images, whole_groups
+from mooring.data._partition.base import (
+    ClientCount,
+    Ints,
+    Population,
+    SplitSeed,
+    deal,
+    indices_by_client,
+    require_images,
+    whole_groups,
+)
 from mooring.errors import PartitionError
-from mooring.schema import Checked, Count, Doc, Seed
+from mooring.schema import Checked, Count, Doc
 
 
 @dataclass(frozen=True)
@@ -23,11 +32,9 @@ class Pathological(Checked):
     """
 
     kind: ClassVar[str] = "pathological"
-    clients: Annotated[Count, Doc("how many clients")] = 5
+    clients: ClientCount = 5
     classes_per_client: Annotated[Count, Doc("exactly so many classes at every client")] = 2
-    seed: Annotated[
-        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
-    ] = None
+    seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
@@ -78,10 +85,8 @@ class Iid(Checked):
     """Shuffle, then cut into K parts whose sizes differ by at most 1 (McMahan et al. 2017)."""
 
     kind: ClassVar[str] = "iid"
-    clients: Annotated[Count, Doc("how many clients")] = 5
-    seed: Annotated[
-        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
-    ] = None
+    clients: ClientCount = 5
+    seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         def cut(units: Population) -> list[Ints]:
@@ -96,9 +101,7 @@ class Sites(Checked):
     """One client per site, in the alphabetical order of the sites' names; nothing is random, `seed` changes nothing."""
 
     kind: ClassVar[str] = "sites"
-    seed: Annotated[
-        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
-    ] = None
+    seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         if not population.sites:

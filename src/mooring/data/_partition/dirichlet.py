@@ -7,9 +7,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from mooring.data._partition.base import (
+    ClientCount,
     Ints,
+    LabelSkew,
     PartitionWarning,
     Population,
+    SplitSeed,
     apportion,
     deal,
     log_dirichlet,
@@ -18,7 +21,7 @@ from mooring.data._partition.base import (
     whole_groups,
 )
 from mooring.errors import PartitionError
-from mooring.schema import Checked, Count, Doc, NonNegativeInt, Positive, Seed
+from mooring.schema import Checked, Doc, NonNegativeInt
 
 SCALE = 10  # fixed in the released code, whatever K is
 
@@ -35,12 +38,10 @@ class Dirichlet(Checked):
     """
 
     kind: ClassVar[str] = "dirichlet"
-    clients: Annotated[Count, Doc("how many clients")] = 5
-    alpha: Annotated[Positive, Doc("skew: the smaller, the fewer labels a client has")] = 0.05
+    clients: ClientCount = 5
+    alpha: LabelSkew = 0.05
     min_size: Annotated[NonNegativeInt, Doc("fewest images of a client, reached by moving some from the largest")] = 0
-    seed: Annotated[
-        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
-    ] = None
+    seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
@@ -87,11 +88,9 @@ class DirichletEqual(Checked):
     """
 
     kind: ClassVar[str] = "dirichlet_equal"
-    clients: Annotated[Count, Doc("how many clients")] = 5
-    alpha: Annotated[Positive, Doc("skew: the smaller, the fewer labels a client has")] = 0.05
-    seed: Annotated[
-        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
-    ] = None
+    clients: ClientCount = 5
+    alpha: LabelSkew = 0.05
+    seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
@@ -127,11 +126,9 @@ class FafiOverlap(Checked):
     """
 
     kind: ClassVar[str] = "fafi_overlap"
-    clients: Annotated[Count, Doc("how many clients")] = 5
-    alpha: Annotated[Positive, Doc("skew: the smaller, the fewer labels a client has")] = 0.05
-    seed: Annotated[
-        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
-    ] = None
+    clients: ClientCount = 5
+    alpha: LabelSkew = 0.05
+    seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         require_images(self.clients, population)

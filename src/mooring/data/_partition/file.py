@@ -9,9 +9,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from mooring.data._partition.base import Ints, Partition, Population, partition_digest
+from mooring.data._partition.base import (
+    Ints,
+    Partition,
+    Population,
+    SplitSeed,
+    partition_digest,
+)
 from mooring.errors import PartitionError, nearest
-from mooring.schema import Checked, Doc, FilePath, Seed
+from mooring.schema import Checked, Doc, FilePath
 
 FORMAT = 1
 KEYS = ("format", "samples", "clients", "sha256")
@@ -28,9 +34,7 @@ class FromFile(Checked):
 
     path: Annotated[FilePath, Doc("a partition written by `mooring partition --export`")]
     kind: ClassVar[str] = "file"
-    seed: Annotated[
-        Seed | None, Doc("of the split alone; `null` is the experiment's `seed`; idle for `file` and `sites`")
-    ] = None
+    seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
         content = self._read()

@@ -5,24 +5,14 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from mooring.fusion._base import Fusion, FusionGroup, Made, Server, ServerCost
-from mooring.fusion._distillation.student import (
-    LogitEnsemble,
-    Student,
-    StudentTraining,
-    contrasted,
-    first_student,
-    one_thread,
-    teach,
-)
+from mooring.fusion._distillation.student import LogitEnsemble, StudentTraining, contrasted, distil_ensemble
 from mooring.fusion._distillation.synthesis import Synthesis, hard_cross_entropy
-from mooring.fusion._ensemble import Members
 from mooring.fusion._merged import Merged
 from mooring.models import Network
 from mooring.schema import Count, Doc, Positive
-from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
@@ -64,20 +54,14 @@ class CoBoosting(Fusion):
 
     def taught(self, uploads: Sequence[Upload], server: Server) -> tuple[Merged, LogitEnsemble]:
         """Student and teacher, the ensemble with its final weights."""
-        blueprint = server.blueprint
-        with one_thread():
-            rng = generator(server.seed, self.kind)
-            teacher = LogitEnsemble.even(Members.of(uploads, blueprint))
-            student = Student(first_student(uploads, server), self.study)
+        return distil_ensemble(self.kind, self.imagined, self.lessons, self.study, uploads, server)
 
-            def boosted() -> Tensor:
-                labels = torch.randint(blueprint.class_count, (self.synthesis.batch,), generator=rng)
-                images = self.synthesis(teacher, student.network, labels, rng)
-                teacher.weights.copy_(self.reweighted(teacher, images[-len(labels) :], labels))
-                return self.moved(contrasted(images, rng), teacher, student.network)
-
-            teach(student, teacher, boosted, self.lessons, server, rng)
-        return Merged(student.network.state_dict(), blueprint), teacher
+    def imagined(self, teacher: LogitEnsemble, student: Network, rng: Generator) -> Tensor:
+        """The new images of one lesson, after the teacher's weights have followed them."""
+        labels = torch.randint(teacher.blueprint.class_count, (self.synthesis.batch,), generator=rng)
+        images = self.synthesis(teacher, student, labels, rng)
+        teacher.weights.copy_(self.reweighted(teacher, images[-len(labels) :], labels))
+        return self.moved(contrasted(images, rng), teacher, student)
 
     def moved(self, images: Tensor, teacher: LogitEnsemble, student: Network) -> Tensor:
         """No pixel moves further than `perturbation`."""

@@ -5,23 +5,14 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from mooring.fusion._base import Fusion, FusionGroup, Made, Server, ServerCost
-from mooring.fusion._distillation.student import (
-    LogitEnsemble,
-    Student,
-    StudentTraining,
-    contrasted,
-    first_student,
-    one_thread,
-    teach,
-)
+from mooring.fusion._distillation.student import LogitEnsemble, StudentTraining, contrasted, distil_ensemble
 from mooring.fusion._distillation.synthesis import Synthesis
-from mooring.fusion._ensemble import Members
 from mooring.fusion._merged import Merged
+from mooring.models import Network
 from mooring.schema import Count, Doc
-from mooring.seeds import generator
 from mooring.types import Upload
 from mooring.uploads import Encoder, Parts, Prototypes
 
@@ -56,15 +47,9 @@ class Dense(Fusion):
 
     def taught(self, uploads: Sequence[Upload], server: Server) -> tuple[Merged, LogitEnsemble]:
         """Student and teacher."""
-        blueprint = server.blueprint
-        with one_thread():
-            rng = generator(server.seed, self.kind)
-            teacher = LogitEnsemble.even(Members.of(uploads, blueprint))
-            student = Student(first_student(uploads, server), self.study)
+        return distil_ensemble(self.kind, self.imagined, self.lessons, self.study, uploads, server)
 
-            def imagined() -> Tensor:
-                labels = torch.randint(blueprint.class_count, (self.synthesis.batch,), generator=rng)
-                return contrasted(self.synthesis(teacher, student.network, labels, rng), rng)
-
-            teach(student, teacher, imagined, self.lessons, server, rng)
-        return Merged(student.network.state_dict(), blueprint), teacher
+    def imagined(self, teacher: LogitEnsemble, student: Network, rng: Generator) -> Tensor:
+        """The new images of one lesson."""
+        labels = torch.randint(teacher.blueprint.class_count, (self.synthesis.batch,), generator=rng)
+        return contrasted(self.synthesis(teacher, student, labels, rng), rng)

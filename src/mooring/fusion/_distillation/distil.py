@@ -10,10 +10,11 @@ from torch import Tensor
 from mooring.events import ServerProgress
 from mooring.fusion._base import Fusion, FusionGroup, Images, Made, Server, ServerCost
 from mooring.fusion._class_expert import ClassExpert
-from mooring.fusion._distillation.student import Student, StudentTraining, first_student, one_thread
+from mooring.fusion._distillation.student import Student, StudentTraining, first_student
 from mooring.fusion._distillation.supplies import GaussianPixels, Supply
 from mooring.fusion._merged import Merged
 from mooring.fusion._predictor import Predictor
+from mooring.processes import threads
 from mooring.schema import Count, Doc
 from mooring.seeds import generator
 from mooring.types import Upload
@@ -53,7 +54,7 @@ class Distil(Fusion):
         return self.teacher.asks | self.images.asks
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
-        with one_thread():
+        with threads(1):
             rng = generator(server.seed, self.kind)
             images = self.images(uploads, server, self.count, rng)
             scores = teacher_scores(self.teacher(uploads, server), images)

@@ -1,7 +1,6 @@
 """A teacher (the ensemble of the clients' networks), a student, and the lessons it is given."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -12,12 +11,16 @@ from torch import Generator, Tensor
 from mooring.events import ServerProgress
 from mooring.fusion._base import Server
 from mooring.fusion._ensemble import Ensemble, Members
-from mooring.fusion._merged import averaged, samples_of, states_of
+from mooring.fusion._merged import Merged, averaged, samples_of, states_of
 from mooring.models import Network
+from mooring.processes import threads
 from mooring.schedules import cosine
 from mooring.schema import Checked, Count, Doc, Positive
 from mooring.seeds import generator
 from mooring.types import Upload, View
+
+CONTRAST = 2.5  # images are shown with their contrast raised up to this
+BATCH = 512
 
 
 class LogitEnsemble(Ensemble):
@@ -88,17 +91,6 @@ class Student:
         self.step += 1
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """How a machine divides a sum among its cores must not change what is learned."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def first_student(uploads: Sequence[Upload], server: Server) -> Network:
     """Where a student starts: at the average of the clients' networks, or where no network was uploaded, anew."""
     blueprint = server.blueprint
@@ -108,8 +100,22 @@ def first_student(uploads: Sequence[Upload], server: Server) -> Network:
     return network
 
 
-CONTRAST = 2.5  # images are shown with their contrast raised up to this
-BATCH = 512
+Imagined = Callable[[LogitEnsemble, Network, Generator], Tensor]  # teacher, student -> images
+
+
+def distil_ensemble(
+    kind: str, imagined: Imagined, lessons: int, study: StudentTraining, uploads: Sequence[Upload], server: Server
+) -> tuple[Merged, LogitEnsemble]:
+    """Student and teacher after all lessons; `imagined` makes the new images of each, (N, C, H, W).
+
+    On one thread: how a machine divides a sum among its cores must not change what is learned.
+    """
+    with threads(1):
+        rng = generator(server.seed, kind)
+        teacher = LogitEnsemble.even(Members.of(uploads, server.blueprint))
+        student = Student(first_student(uploads, server), study)
+        teach(student, teacher, lambda: imagined(teacher, student.network, rng), lessons, server, rng)
+    return Merged(student.network.state_dict(), server.blueprint), teacher
 
 
 def teach(

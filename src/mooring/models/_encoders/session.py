@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -15,12 +15,27 @@ from torch import Tensor, nn
 
 from mooring.errors import ModelError, needed, one_line
 from mooring.models._encoders.layers import EncoderLayers, layer_outputs
+from mooring.schema import Doc
 
 EncoderViews = Literal["one", "mirrored"]
 VIEWS_OF_IMAGE: dict[EncoderViews, Callable[[Tensor], list[Tensor]]] = {  # of one image, whose features are averaged
     "one": lambda images: [images],
     "mirrored": lambda images: [images, images.flip(3)],
 }
+FeatureViews = Annotated[
+    EncoderViews,
+    Doc(
+        "`mirrored`: the mean of the features of an image and of its mirror image; `mooring` uses it "
+        "if a mirrored image belongs to the same class"
+    ),
+]
+UsualFeatureViews = Annotated[
+    EncoderViews | None,
+    Doc(
+        "`mirrored`: the mean over an image and its mirror image; `one`; `null` is `mirrored` if a "
+        "mirrored image belongs to the same class"
+    ),
+]
 Normalisation = Literal["imagenet", "centred", "none"]
 NORMALISATIONS: dict[Normalisation, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),

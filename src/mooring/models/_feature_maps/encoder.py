@@ -11,7 +11,7 @@ from torch import nn
 from mooring.errors import ExtraError
 from mooring.models._encoders.efficientnet import EFFICIENTNET_LITES, channels_of, lite_graph
 from mooring.models._encoders.layers import EncoderLayers, check_layers, check_size, layer_outputs, parse_layers
-from mooring.models._encoders.session import SMALL, EncoderViews, OnnxFeatures, Preparation, SessionPlan, usual_pixels
+from mooring.models._encoders.session import SMALL, FeatureViews, OnnxFeatures, Preparation, SessionPlan, usual_pixels
 from mooring.models._feature_maps.whitened_filters import WhitenedFilters
 from mooring.models._network import Blueprint, FeatureMap, frozen
 from mooring.schema import Checked, Doc
@@ -45,13 +45,7 @@ class EncoderFeatures(Checked):
     layers: Annotated[
         tuple[str, ...], Doc("`stage1` to `stage7` or `head`; `@2`: averages over four quarters instead of the whole")
     ] = USUAL_LAYERS
-    views: Annotated[
-        EncoderViews,
-        Doc(
-            "`mirrored`: the mean of the features of an image and of its mirror image; `mooring` takes it "
-            "where a mirrored image is still one of its class"
-        ),
-    ] = "one"
+    views: FeatureViews = "one"
 
     def size(self, blueprint: Blueprint) -> int:
         """d; rejects an encoder that cannot run here."""

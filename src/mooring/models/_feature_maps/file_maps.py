@@ -18,7 +18,7 @@ from mooring.models._encoders.layers import check_layers, parse_layers
 from mooring.models._encoders.onnx_file import anatomy_of, every_output, feature_count
 from mooring.models._encoders.resnet import resnet_graph
 from mooring.models._encoders.session import (
-    EncoderViews,
+    FeatureViews,
     Normalisation,
     OnnxFeatures,
     Preparation,
@@ -127,13 +127,7 @@ class FileMap(Checked, ABC):
         Normalisation,
         Doc("mean and spread that the encoder was trained with; `centred` is (x - 127) / 128, `none` is 0 to 1"),
     ] = "imagenet"
-    views: Annotated[
-        EncoderViews,
-        Doc(
-            "`mirrored`: the mean of the features of an image and of its mirror image; `mooring` takes it "
-            "where a mirrored image is still one of its class"
-        ),
-    ] = "one"
+    views: FeatureViews = "one"
 
     @abstractmethod
     def side(self, shape: tuple[int, int, int]) -> int:

@@ -9,13 +9,13 @@ from torch import Tensor, nn
 from mooring.errors import ConfigError, ModelError
 from mooring.models._backbones import Block
 from mooring.models._encoder_reference import hash_only
-from mooring.models._encoders.session import VIEWS_OF_IMAGE, EncoderViews
+from mooring.models._encoders.session import VIEWS_OF_IMAGE, EncoderViews, UsualFeatureViews
 from mooring.models._feature_maps.file_maps import EncoderFile, FileMap
+from mooring.models._feature_maps.untrained import POOLING_GRID
 from mooring.models._feature_maps.whitened_filters import WhitenedFilters
 from mooring.models._network import Blueprint, FeatureMap, Normalise, frozen
 from mooring.schema import CONTENT_HASH, Checked, Count, Doc, FilePath
 
-GRID = 2  # maps are averaged over 2 x 2 regions
 AT_ONCE = 32  # images that pass through the encoder together
 
 
@@ -36,13 +36,7 @@ class PublicEncoder(Checked):
             "352 channels of 512 filters; another map, whose features stand beside those of the encoder; `null` is none"
         ),
     ] = field(default_factory=lambda: WhitenedFilters(channels=352, filters=512))
-    views: Annotated[
-        EncoderViews | None,
-        Doc(
-            "`mirrored`: the mean over an image and its mirror image; `one`; `null` is mirrored where a "
-            "mirrored image is still one of its class"
-        ),
-    ] = None
+    views: UsualFeatureViews = None
     path: Annotated[
         FilePath | None, Doc("of its weights, safetensors; `null`: they are trained when the run begins")
     ] = field(default=None, metadata={CONTENT_HASH: lambda path: None if path is None else hash_only(path)})
@@ -99,7 +93,7 @@ class Layers(nn.Module):
         for layer in self.encoder:
             x = layer(x)
             if isinstance(layer, nn.ReLU | Block):
-                maps.append(nn.functional.adaptive_avg_pool2d(x, GRID).flatten(1))
+                maps.append(nn.functional.adaptive_avg_pool2d(x, POOLING_GRID).flatten(1))
         return torch.cat(maps or [x], 1)
 
 

@@ -9,8 +9,9 @@ import torch.nn.functional as F
 from annotated_types import Ge, Gt, Le
 from torch import Tensor, nn
 
-from mooring.models._encoders.session import VIEWS_OF_IMAGE, EncoderViews
+from mooring.models._encoders.session import VIEWS_OF_IMAGE, EncoderViews, UsualFeatureViews
 from mooring.models._feature_maps.synthetic import dead_leaves
+from mooring.models._feature_maps.untrained import FLAT_VARIANCE
 from mooring.models._network import Blueprint, Normalise, frozen
 from mooring.schema import Checked, Count, Doc, NonNegative, Positive, Seed
 from mooring.seeds import generator
@@ -18,7 +19,6 @@ from mooring.seeds import generator
 LARGEST = 32  # pixels a side of a procedural image
 PROCEDURAL = 300  # such images
 PATCHES = 50_000  # of them that are whitened by
-CONTRAST = 0.01  # variance below which a patch counts as flat; that of the data is 1
 SIGNS = 2  # a filter and its negative
 PER_VALUE = 8  # channels at most for each value of a patch, and twice as many filters: small patches are soon described
 CONSTANT = 1e-6  # spread of a response that is none
@@ -53,13 +53,7 @@ class WhitenedFilters(Checked):
     ] = 0.5
     whitening: Annotated[Positive, Doc("added to the eigenvalues of their covariance, in units of the mean one")] = 1.0
     grid: Annotated[int, Ge(1), Le(8), Doc("responses are averaged over so many by so many regions")] = 2
-    views: Annotated[
-        EncoderViews | None,
-        Doc(
-            "`mirrored`: the mean over an image and its mirror image; `one`; `null` is mirrored where a "
-            "mirrored image is still one of its class"
-        ),
-    ] = None
+    views: UsualFeatureViews = None
     seed: Annotated[Seed, Doc("of what is drawn, apart from the experiment's")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
@@ -178,7 +172,7 @@ def patches_of(images: Tensor, side: int) -> Tensor:
     """(B, C, H, W) -> (B, positions, C * side^2): every patch, centred, of variance 1 unless it is flat."""
     patches = F.unfold(images, side).transpose(1, 2)
     patches = patches - patches.mean(2, keepdim=True)
-    return patches / (patches.square().mean(2, keepdim=True) + CONTRAST).sqrt()
+    return patches / (patches.square().mean(2, keepdim=True) + FLAT_VARIANCE).sqrt()
 
 
 def averaging_matrix(length: int, grid: int) -> Tensor:
