@@ -243,7 +243,7 @@ class Mine:
             "(self)",
             "own_call.py:10: Mine.__call__ cannot be called as it will be; write def",
         ),
-        ("own_family", "__call__", "start", "own_family.py:6: Mine is no loss term; add __call__(step)"),
+        ("own_family", "__call__", "start", "own_family.py:6: Mine is not a valid loss term; add __call__(step)"),
     ],
 )
 def test_a_part_of_ones_own_is_rejected_in_one_line(cli, tmp_path, name, old, new, told):

@@ -70,7 +70,7 @@ def test_a_run_with_a_path_that_looks_like_yaml_can_be_gone_on_with(tmp_path, mo
 
 
 def test_a_folder_that_is_no_text_is_rejected():
-    with pytest.raises(ConfigError, match="is no UTF-8 text"):
+    with pytest.raises(ConfigError, match="is not UTF-8 text"):
         override_value("out", "a\udcff")
 
 

@@ -64,7 +64,7 @@ FILES = {
     "half a file": (cut, "is not an ONNX file|holds no ONNX graph|cannot run it"),
     "code of its own": (
         lambda path: written(path, [node("Evil", ["x"], ["means"], domain="my.ops")], domains=("", "my.ops")),
-        "uses 'my.ops' 'Evil', which is no standard operator",
+        "uses 'my.ops' 'Evil', which is not a standard operator",
     ),
     "an operator that is none": (
         lambda path: written(path, [node("Evil", ["x"], ["means"])]),
@@ -122,7 +122,7 @@ def test_a_file_that_is_too_large_is_not_read(blueprint, tmp_path, monkeypatch):
 def test_settings_that_the_file_cannot_meet_are_rejected(blueprint, tmp_path):
     path = str(small_encoder(tmp_path / "e.onnx"))
     for layers, match in [
-        (("nowhere",), "encoder.layers=nowhere: is no output of this encoder; valid: maps, means"),
+        (("nowhere",), "encoder.layers=nowhere: is not an output of this encoder; valid: maps, means"),
         (("maps@9",), "encoder.layers=maps@9: its grid must be 1 to 8; write maps@2"),
         (("maps", "maps"), "names a layer twice"),
     ]:

@@ -90,8 +90,8 @@ def spoilt(part, network, shard, which, change):
         (LabelCounts(), "label_counts", lambda n: n + 1, "does not add up to its 72 samples"),
         (LabelCounts(), "label_counts", lambda n: n - n.roll(1), "does not add up to its 72 samples"),
         (FisherDiagonal(), PROTOTYPES, lambda f: f - 1, "holds negative information"),
-        (Grams(), "encoder.0", lambda g: -g, "is no sum of squares"),
-        (Grams(), PROTOTYPES, lambda g: g.flip(0), "is no sum of squares"),
+        (Grams(), "encoder.0", lambda g: -g, "is not a sum of squares"),
+        (Grams(), PROTOTYPES, lambda g: g.flip(0), "is not a sum of squares"),
         *[
             case
             for second in ("shared", "per-class", "diagonal")

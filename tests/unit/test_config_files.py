@@ -34,7 +34,7 @@ def test_the_list_says_of_each_what_it_is(cli):
 def test_a_wrong_name_is_told_with_the_nearest(cli):
     code, out, err = cli("config", "cifar1")
     assert (code, out) == (2, "")
-    assert err == "error: config cifar1: there is none of that name; did you mean 'cifar10'?\n"
+    assert err == "error: config cifar1: unknown example; did you mean 'cifar10'?\n"
 
 
 def test_a_wheel_holds_them_where_they_are_looked_for_first():

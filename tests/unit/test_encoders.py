@@ -218,5 +218,5 @@ def test_a_resnet_that_is_none_is_rejected_by_name(blueprint, tmp_path):
     with pytest.raises(ModelError, match="is not a safetensors file"):
         ResNetFile(str(path)).build(blueprint)
     save_file(state, path)
-    with pytest.raises(ModelError, match=r"encoder.layers=layer5: is no output of this encoder; did you mean"):
+    with pytest.raises(ModelError, match=r"encoder.layers=layer5: is not an output of this encoder; did you mean"):
         ResNetFile(str(path), layers=("layer5",)).size(blueprint)

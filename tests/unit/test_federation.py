@@ -292,7 +292,7 @@ class TestFolders:
         (tmp_path / "own/five").rename(tmp_path / "own/cats")
         with pytest.raises(DataError, match="no images of any class of this job"):
             self.place(made, tmp_path / "own").shard()
-        with pytest.raises(DataError, match="is no folder"):
+        with pytest.raises(DataError, match="is not a folder"):
             self.place(made, tmp_path / "nowhere").shard()
 
 

@@ -114,7 +114,7 @@ def test_images_without_a_group_and_broken_expressions_are_errors(tmp_path: Path
         folder(tmp_path, group="parent-folder").train()
     with pytest.raises(DataError, match=r"data\.group=\(q\): 6 of 6 images have no group"):
         folder(tmp_path, group="(q)").train()
-    with pytest.raises(ConfigError, match=r"group=\(p: is no regular expression .*parent-folder"):
+    with pytest.raises(ConfigError, match=r"group=\(p: is not a regular expression .*parent-folder"):
         folder(tmp_path, group="(p")
 
 

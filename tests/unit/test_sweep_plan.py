@@ -112,7 +112,8 @@ def test_mistakes_are_told_before_anything_runs(words, told):
 
 
 def test_a_baseline_must_be_a_value_of_a_factor():
-    with pytest.raises(ConfigError, match=r"baseline=method=v9: is no value of a factor; valid: method=v4, method=v7"):
+    problem = r"baseline=method=v9: is not a value of a factor; valid: method=v4, method=v7"
+    with pytest.raises(ConfigError, match=problem):
         load_plan(None, ["method=v4,v7"], "method=v9")
 
 

@@ -91,7 +91,7 @@ def test_a_sound_part_is_used_and_says_so(lab):
 
 CALLED = "cannot be called as it will be; write def start(self, facts, rng)"
 KIND = 'Sine has no kind; add kind: ClassVar[str] = "sine"'
-FROZEN = "Sine is no frozen dataclass; write @dataclass(frozen=True) above it"
+FROZEN = "Sine is not a frozen dataclass; write @dataclass(frozen=True) above it"
 FIELD = "value: float = 2.0"
 POST = f"{FIELD}\n\n    def __post_init__(self):\n        raise ValueError('too\\nlarge')\n"
 
@@ -111,7 +111,7 @@ POST = f"{FIELD}\n\n    def __post_init__(self):\n        raise ValueError('too\
             "def stationary",
             "def rest",
             "@dataclass",
-            "Sine is no weighting; add stationary(local, align, progress, facts)",
+            "Sine is not a valid weighting; add stationary(local, align, progress, facts)",
         ),
         (
             FIELD,
@@ -153,7 +153,7 @@ def test_many_shapes_are_fine(lab, sound):
 
 def test_a_protocols_stubs_are_nobodys_methods(lab):
     name, at = lab(SINE.replace("class Sine:", "class Sine(Weighting):").replace("def start", "def begin"))
-    assert f"{at('@dataclass')}Sine is no weighting; add start(facts, rng)" in problem(
+    assert f"{at('@dataclass')}Sine is not a valid weighting; add start(facts, rng)" in problem(
         "method=v7", f"weight={name}:Sine"
     )
 
@@ -167,7 +167,7 @@ def test_a_field_without_a_type_is_none(lab):
 def test_a_fusion_given_as_a_weighting(lab):
     name, at = lab(RULE)
     told = problem("method=v7", f"weight={name}:Rule")
-    assert f"{at('@dataclass')}Rule is no weighting; add start(facts, rng), stationary(" in told
+    assert f"{at('@dataclass')}Rule is not a valid weighting; add start(facts, rng), stationary(" in told
     assert told.endswith("(Rule has the shape of a fusion)")
     assert load(None, ["method=v7", f"fusion={name}:Rule"])
 
@@ -213,18 +213,22 @@ def test_a_partitioner_is_looked_at_with_everything_else(lab):
     with pytest.raises(ConfigError) as caught:
         load(None, [f"partition={name}:Sine", "seed=-1"])
     assert len(caught.value.problems) == 2
-    assert any(f"{at('@dataclass')}Sine is no partitioner; add" in told for told in caught.value.problems)
+    assert any(f"{at('@dataclass')}Sine is not a valid partitioner; add" in told for told in caught.value.problems)
 
 
 def test_a_source_of_ones_own_is_a_source(lab):
     name, at = lab(SINE.replace("kind:", "source:"))
-    assert f"{at('@dataclass')}Sine is no source; write class Sine(Source)" in problem(f"data={name}:Sine")
+    assert f"{at('@dataclass')}Sine is not a valid source; write class Sine(Source)" in problem(f"data={name}:Sine")
 
 
 @pytest.mark.parametrize(
     ("text", "line", "told"),
     [
-        (SINE.replace("def stationary", "def rest") + METHOD, "@dataclass", "Sine is no weighting; add stationary"),
+        (
+            SINE.replace("def stationary", "def rest") + METHOD,
+            "@dataclass",
+            "Sine is not a valid weighting; add stationary",
+        ),
         (SINE + METHOD.replace("Sine(3.0)", "Sine(torch)"), "@dataclass", "Sine.value holds a module"),
         (SINE + METHOD + "MINE = MINE.client\n", "MINE = MINE", "is a ClientRecipe; it must be a mooring.Method"),
         (SINE + METHOD + "1 / 0\n", "1 / 0", "ZeroDivisionError: division by zero; mend it there"),

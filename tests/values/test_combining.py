@@ -160,7 +160,7 @@ def test_one_scale_for_all_clients_whatever_their_encoders_make_of_it(uploads, s
 @pytest.mark.parametrize(
     ("spoiled", "problem"),
     [
-        ({EMBEDDING_MEAN: torch.full((32,), 0.9)}, "is no mean of unit vectors"),
+        ({EMBEDDING_MEAN: torch.full((32,), 0.9)}, "is not a mean of unit vectors"),
         ({EMBEDDING_STD: torch.full((32,), -0.1)}, "what no unit vectors deviate by"),
         ({EMBEDDING_STD: torch.full((32,), 1.5)}, "what no unit vectors deviate by"),
     ],

@@ -196,7 +196,7 @@ def test_a_head_tells_what_its_prototypes_are_multiplied_with(head, expected):
 def test_a_gram_that_cannot_be_is_rejected(uploads, server):
     name = GRAM + "encoder.0.weight"
     for spoilt in (-uploads[1].tensors[name], torch.arange(45.0)):
-        with pytest.raises(FusionError, match=r"client 1: tensor 'gram.encoder.0.weight' is no sum of squares"):
+        with pytest.raises(FusionError, match=r"client 1: tensor 'gram.encoder.0.weight' is not a sum of squares"):
             fuse(RegMean(), [uploads[0], changed(uploads[1], **{name: spoilt})], server)
 
 

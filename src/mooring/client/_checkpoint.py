@@ -46,7 +46,7 @@ class NoStates:
 
 
 class KeepsNothing:
-    """The keeper of a client that nobody will resume."""
+    """Keeps no state, for clients that are never resumed."""
 
     def last(self) -> Tensors | None:
         return None
@@ -92,7 +92,7 @@ def final_tensors(state: ClientState) -> dict[str, Tensor]:
 
 
 def step_of_state(tensors: Tensors) -> int:
-    """How many steps a state has behind it."""
+    """The number of training steps before this state."""
     return int(tensors["position"][-1])
 
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Device:
-    """Random numbers are drawn on the CPU wherever the work is done, so that every device sees the same views."""
+    """Random numbers are drawn on the CPU on every device, which gives all devices the same views."""
 
     name: str = "cpu"
 

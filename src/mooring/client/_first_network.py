@@ -14,7 +14,7 @@ from mooring.seeds import generator
 
 @dataclass
 class Spare:
-    """A network that nobody uses, and the values it started from: ten times cheaper to set back than to build."""
+    """A network that is not in use, and its initial values: resetting it is ten times cheaper than building it."""
 
     blueprint: Blueprint
     seed: int

@@ -42,12 +42,12 @@ class Training(Checked):
     local_epochs: Annotated[Count, Doc("epochs in a round")] = 5
     batch_size: Annotated[int, Gt(0), Le(2**20), Doc("images in a step; a last small batch is used, not dropped")] = 32
     lr: Annotated[float, Gt(0), Le(1e6), Doc("learning rate")] = 0.05
-    momentum: Annotated[float, Ge(0), Lt(1), Doc("of SGD, kept over all rounds")] = 0.9
-    weight_decay: Annotated[NonNegative, Doc("on the model, never on a weighting's own parameters")] = 0.0
+    momentum: Annotated[float, Ge(0), Lt(1), Doc("momentum of SGD, kept over all rounds")] = 0.9
+    weight_decay: Annotated[NonNegative, Doc("weight decay of the model, not of a weighting's own parameters")] = 0.0
     clip: Annotated[Positive | None, Doc("largest gradient norm; `null` never clips")] = 1.0
-    lr_schedule: Annotated[ScheduleName, Doc("or `linear`, `cosine`, these `-by-round`, these `-by-epoch`")] = (
-        "constant"
-    )
+    lr_schedule: Annotated[
+        ScheduleName, Doc("`constant`, `linear` or `cosine`; the last two also `-by-round` or `-by-epoch`")
+    ] = "constant"
     snapshots: Annotated[
         Literal["all", "last"] | tuple[NonNegativeInt, ...],
         Doc("rounds that are uploaded and fused: `all`, `last`, or a list; the last one always is"),

@@ -32,7 +32,7 @@ def run_client(
     every round that is kept, and its state to the keeper once the upload is in safe hands.
 
     A client without images uploads nothing; one whose recipe has no terms trains nothing, and uploads at once: it
-    computes on the CPU, where the features that nobody trains are computed.
+    computes on the CPU, where frozen features are computed.
     """
     shard = site.shard()
     facts = facts_of(job, shard.label_counts(), site.number)

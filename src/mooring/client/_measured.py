@@ -1,4 +1,4 @@
-"""What is measured while a client trains: kept as tensors so that no step waits for the device, reported as events."""
+"""What is measured while a client trains: kept as tensors, because reading numbers waits for the device."""
 
 from collections.abc import Mapping
 from itertools import groupby

@@ -48,7 +48,7 @@ def taught(
 
 
 def only_progress(emit: Emit) -> Callable[[Event], None]:
-    """A teacher is no client: of what it reports, only its progress is passed on."""
+    """Passes on only the progress of a teacher, because a teacher is not a client."""
 
     def report(event: Event) -> None:
         if isinstance(event, ClientProgress):
@@ -67,8 +67,8 @@ class Bank(Checked):
     """
 
     size: Annotated[Count, Doc("features in the bank; all public images if there are fewer")] = 4096
-    teacher_epochs: Annotated[NonNegativeInt, Doc("how long the teacher trains; 0 is the common starting network")] = 20
-    labelled: Annotated[bool, Doc("do the features carry their classes?")] = False
+    teacher_epochs: Annotated[NonNegativeInt, Doc("epochs of the teacher; 0 is the common starting network")] = 20
+    labelled: Annotated[bool, Doc("whether the features have labels")] = False
     teacher: Annotated[
         Literal["fafi", "cross-entropy"],
         Doc(

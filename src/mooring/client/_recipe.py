@@ -66,7 +66,7 @@ class Views(Checked):
     """`count` augmented views of every image."""
 
     count: Annotated[Count, Doc("views of each image in a step")] = 2
-    augment: Annotated[Augment, Doc("how far a view may be from its image")] = field(default_factory=Augment)
+    augment: Annotated[Augment, Doc("augmentation of a view")] = field(default_factory=Augment)
 
     def __call__(self, images: Tensor, mirror: bool, rng: Generator) -> Tensor:
         """uint8 (B, C, H, W) -> (count * B, C, H, W) in [0, 1], one view of all images after the other."""
@@ -83,19 +83,19 @@ class Alignment(Checked):
     'simplex-etf'
     """
 
-    anchor: Annotated[Anchor | None, Doc("what the prototypes are moored to; `null` for a pull to a bank")] = field(
+    anchor: Annotated[Anchor | None, Doc("the anchors of the prototypes; `null` for alignment to a bank")] = field(
         default_factory=SimplexEtf
     )
-    weight: Annotated[Weighting, Doc("lambda: how hard the anchor pulls")] = field(default_factory=Annealed)
+    weight: Annotated[Weighting, Doc("lambda, the weight of the alignment loss")] = field(default_factory=Annealed)
     term: Annotated[LossTerm, Doc("the alignment loss")] = field(default_factory=MeanSquared)
 
 
 @dataclass(frozen=True)
 class ClientRecipe(Checked):
-    """L_b = sum of terms, the alignment beside it, the head both act on, and how gradients are clipped.
+    """L_b = sum of terms, the alignment, the head that both act on, and how gradients are clipped.
 
     `joint` clipping takes one norm over encoder, prototypes and weighting together (as published); `per-group` takes
-    one for each, so that a large pull on the prototypes cannot silence the encoder; `none` clips nothing.
+    one for each, because large gradients of the prototypes would suppress the encoder's; `none` clips nothing.
 
     >>> from mooring import METHODS
     >>> [term.kind for term in METHODS["v4"].client.terms]
@@ -104,17 +104,17 @@ class ClientRecipe(Checked):
 
     terms: Annotated[
         tuple[LossTerm, ...],
-        Doc("a list of losses; their sum is the base loss; `[]`, no training, for fusions over statistics"),
+        Doc("a list of losses, whose sum is the base loss; `[]` for fusions over statistics, which need no training"),
     ]
-    align: Annotated[Alignment | None, Doc("the pull of the prototypes to anchors; `null` for none")] = None
+    align: Annotated[Alignment | None, Doc("alignment of the prototypes to anchors; `null` for none")] = None
     head: Annotated[Head, Doc("from features to class scores")] = field(default_factory=RawPrototypes)
     views: Annotated[Views, Doc("augmented views of every image")] = field(default_factory=Views)
     clip: Annotated[
         Clipping,
         Doc("`joint`: one gradient norm over everything; `per-group`: encoder, prototypes and weighting each; `none`"),
     ] = "joint"
-    stages: Annotated[tuple[Stage, ...], Doc("times at which a client minimises something else, see below")] = ()
-    memory: Annotated[NonNegativeInt, Doc("how many of its own past features a client keeps")] = 0
+    stages: Annotated[tuple[Stage, ...], Doc("stages with other losses, see below")] = ()
+    memory: Annotated[NonNegativeInt, Doc("number of its own past features that a client keeps")] = 0
     held_out: Annotated[
         OpenFraction, Doc("share of its images that a client never trains on; for `weight.outer=held-out`")
     ] = field(default=0.0, metadata={ADDED_LATER: True})

@@ -1,4 +1,4 @@
-"""Experiments to start from: whole files, packaged, to be written out and changed."""
+"""Example experiments: complete files in the package, to write out and change."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 
 
 def examples() -> dict[str, Path]:
-    """The files by name: those of the package, or those of the repository that it runs from."""
+    """The files by name, from the package or from the repository."""
     for folder in (HERE / "files", HERE.parents[2] / "configs"):
         found = {file.stem: file for file in sorted(folder.glob("*.yaml"))}
         if found:
@@ -20,7 +20,7 @@ def example(name: str) -> str:
     """The text of one of them."""
     found = examples()
     if name not in found:
-        raise ConfigError([f"config {name}: there is none of that name; {nearest(name, found)}"])
+        raise ConfigError([f"config {name}: unknown example; {nearest(name, found)}"])
     return found[name].read_text("utf-8")
 
 

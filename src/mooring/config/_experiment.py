@@ -93,7 +93,7 @@ class ClientEvaluation(Checked):
     ] = "last"
     images: Annotated[
         Count,
-        Doc("on at most so many test images, every class in proportion; the same ones for all clients, runs and seeds"),
+        Doc("largest number of test images, stratified by class; the same images for all clients, runs and seeds"),
     ] = 2000
     passes: Annotated[
         Count, Doc("images of all clients together: with 50 clients each is shown 200, and never fewer than 100")
@@ -115,17 +115,17 @@ class Experiment(Checked):
     ('v7', 3, 10)
     """
 
-    data: Annotated[Source, Doc("what is learned from")] = field(default_factory=Digits)
-    partition: Annotated[Partitioner, Doc("who holds what")] = field(default_factory=Dirichlet)
+    data: Annotated[Source, Doc("the source of the images")] = field(default_factory=Digits)
+    partition: Annotated[Partitioner, Doc("how images are divided among clients")] = field(default_factory=Dirichlet)
     model: Annotated[Backbone, Doc("the encoder; for every source but `digits` the default is `resnet8`")] = field(
         default_factory=DigitsNet
     )
-    training: Annotated[Training, Doc("how long and how fast a client trains")] = field(default_factory=Training)
+    training: Annotated[Training, Doc("rounds, epochs and optimiser of a client")] = field(default_factory=Training)
     method: Method = field(default_factory=lambda: METHODS[DEFAULT_METHOD])
-    engine: Annotated[Engine, Doc("who runs the clients; never changes a result")] = field(
+    engine: Annotated[Engine, Doc("the engine that runs the clients; never changes a result")] = field(
         default_factory=usual_engine, compare=False
     )
-    seed: Annotated[Seed, Doc("of training; also of the split, unless `partition.seed` is given")] = 1
+    seed: Annotated[Seed, Doc("seed of training, and of the split unless `partition.seed` is given")] = 1
     evaluate: Annotated[
         ClientEvaluation, Doc("when clients are evaluated by themselves; never changes what is trained or fused")
     ] = field(default_factory=ClientEvaluation, metadata={ADDED_LATER: True})
@@ -134,9 +134,9 @@ class Experiment(Checked):
     ] = field(default=None, compare=False)
     name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
     given: Annotated[
-        dict[str, str | None], Doc("absolute paths as they were written; `experiment.yaml` has it, you need not")
+        dict[str, str | None], Doc("paths as they were written; recorded in `experiment.yaml`, you need not set it")
     ] = field(default_factory=dict, compare=False)
-    why: Annotated[str, Doc("why the method looks at the features it does; `experiment.yaml` has it, you need not")] = (
+    why: Annotated[str, Doc("reason for the choice of features; written to `experiment.yaml`, you need not set it")] = (
         field(default="", compare=False)
     )
 

@@ -66,7 +66,7 @@ def choose_features(method: Method, source: Source) -> FeatureChoice | None:
 
 
 def usual(method: Method, source: Source) -> Method:
-    """The method as these images would have it, whatever is installed: what a label tells the changes of."""
+    """The method for these images, whatever is installed: the base of the changes in a label."""
     by_images, shape = choice_of(method), source.image_shape()
     if by_images is None or shape is None:
         return with_views(method, source)
@@ -103,7 +103,7 @@ def with_views(method: Method, source: Source) -> Method:
 
 
 def as_labelled(method: Method, source: Source) -> Method:
-    """The method as a label tells it: views that the images have decided are no change of it."""
+    """The method for a label: views that were chosen by the images are not a change."""
     fusion = method.fusion
     if not isinstance(fusion, LinearHeadFusion) or fitting(left_open(fusion.map), source) != fusion.map:
         return method

@@ -168,7 +168,7 @@ def override_value(key: str, text: str) -> Any:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ConfigError([f"{key}: is no UTF-8 text; rename the folder or the file"]) from None
+        raise ConfigError([f"{key}: is not UTF-8 text; rename the folder or the file"]) from None
     return None if text in ("", "null") else text
 
 

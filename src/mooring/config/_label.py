@@ -1,4 +1,4 @@
-"""What a method is called when parts of it were changed: `v7 + weight=lab.parts:Sine`."""
+"""The label of a method whose parts were changed: `v7 + weight=lab.parts:Sine`."""
 
 import json
 import re
@@ -14,7 +14,7 @@ LONGEST = 71  # letters of a folder name, before the eight of its fingerprint
 
 
 def differences(base: Any, value: Any, key: str = "method") -> Iterator[tuple[str, Any]]:
-    """The settings that make `value` of `base`, and no others; what people read only is no setting."""
+    """The settings in which `value` differs from `base`; fields that are only shown are not settings."""
     if not is_dataclass(value) or isinstance(value, type):
         if isinstance(value, tuple) and isinstance(base, tuple) and alike(base, value):
             for name, old, new in zip(places(value), base, value, strict=True):

@@ -1,4 +1,4 @@
-"""From a tree to experiments: which families there are, what is said in short, and what cannot be."""
+"""From a tree to experiments: short names are expanded, and impossible combinations are reported."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
@@ -96,7 +96,7 @@ def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_C
     settings = read_overrides(overrides)
     builder = builder_of(PART_KINDS, trust, suggest_key)
     for key in settings.keys() - {"fusion"}:
-        builder.note(key, settings[key], "is no setting of a fusion; write fusion.KEY=VALUE")
+        builder.note(key, settings[key], "is not a setting of a fusion; write fusion.KEY=VALUE")
     patch = settings.get("fusion", {})
     rules = [builder.build(Fusion, {"kind": name, **patch}, NO_VALUE, "fusion") for name in chosen]
     if not rules:
@@ -200,7 +200,7 @@ def _written_out(method: Tree) -> bool:
 
 
 def impossible_combinations(method: Method) -> Iterator[str]:
-    """Parts that are fine alone and make no sense together."""
+    """Reports parts that are valid alone but cannot be combined."""
     recipe, bank = method.client, method.bank
     offers = {
         "bank": (bank is not None, "bank.size=4096"),
@@ -238,7 +238,7 @@ def unwatched(recipe: ClientRecipe) -> Iterator[str]:
     watched = [part.watches for part in parts if isinstance(part, ByConfidence)]
     for name in watched:
         if name not in ("base", *terms):
-            yield f"weight.watches={name}: is no term of this method's base loss; use weight.watches=base"
+            yield f"weight.watches={name}: is not a term of this method's base loss; use weight.watches=base"
     asked = any(isinstance(part, Hypergradient) and part.outer == "held-out" for part in parts)
     if asked and not recipe.held_out:
         yield "weight.outer=held-out: no images are kept out of training; set method.client.held_out=0.1"

@@ -149,7 +149,7 @@ def check_plan(plan: Plan) -> None:
             problems |= dict.fromkeys(error.problems)
     if plan.baseline is not None and baseline_text(plan) is None:
         varied = ", ".join(f"{key}={value}" for key, values in plan.factors.items() for value in values)
-        problems[f"baseline={plan.baseline}: is no value of a factor; valid: {varied}"] = None
+        problems[f"baseline={plan.baseline}: is not a value of a factor; valid: {varied}"] = None
     if problems:
         raise ConfigError(problems)
 

@@ -1,4 +1,4 @@
-"""A search in a sweep file: which settings are looked for, where, and how many are tried."""
+"""A search in a sweep file: its settings, their ranges, and the number of trials."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Search:
-    """`random`: drawn all at once; `tpe`: Optuna's sampler proposes after it has seen what came before."""
+    """`random`: all trials are drawn at once; `tpe`: Optuna's sampler proposes each trial from the results so far."""
 
     trials: Count
     space: dict[str, Span | Choice]

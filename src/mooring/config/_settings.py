@@ -31,7 +31,7 @@ SEE_BELOW = "see below"  # the default of a part with keys of its own
 METHOD_DEFAULT = "the method's"  # the default of a short key
 LINK = re.compile(r" ?\(\[[^]]*\]\([^)]*\)\)|\[([^]]*)\]\([^)]*\)")
 SETTINGS = "mooring settings"
-MOST_MEANT = 3  # keys that are proposed
+MOST_SUGGESTED = 3  # keys that are proposed
 LEAST = 3  # letters that begin a word
 ALIKE = 0.8  # of the letters of a misspelt word
 
@@ -191,7 +191,7 @@ def all_keys() -> dict[str, None]:
 
 
 def matching_settings(part: str) -> list[Setting]:
-    """Settings with this in their key or kind; if there are none, in their sentence."""
+    """Settings with this in their key or kind; otherwise, in their sentence."""
     sought = part.lower()
     named = [one for one in all_settings() if any(sought in word for word in (*one.keys, *one.kinds))]
     if named or part_choices(part):
@@ -257,4 +257,4 @@ def closest(path: str, keys: Iterable[str]) -> list[str]:
     """Those that share most segments with what was written, in the order of the page."""
     written = set(full_key(path).split(".")[:-1])
     shared = {key: len(written.intersection(full_key(key).split(".")[:-1])) for key in keys}
-    return [key for key, many in shared.items() if many == max(shared.values())][:MOST_MEANT]
+    return [key for key, many in shared.items() if many == max(shared.values())][:MOST_SUGGESTED]

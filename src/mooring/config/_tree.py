@@ -81,14 +81,14 @@ def _number(loader: BoundedLoader, node: yaml.ScalarNode) -> int | float:
     try:
         number: int | float = read(node)
     except ValueError:  # such as 0x_
-        raise ConstructorError(None, None, f"{node.value!r} is no number", node.start_mark) from None
+        raise ConstructorError(None, None, f"{node.value!r} is not a number", node.start_mark) from None
     return number
 
 
 def _text(loader: BoundedLoader, node: yaml.ScalarNode) -> str:
-    """What no file can be named by and no file can hold is no text."""
+    """Reject characters that no file name and no text file can contain."""
     if "\0" in node.value or re.search("[\ud800-\udfff]", node.value):
-        raise ConstructorError(None, None, "a character that is no text", node.start_mark)
+        raise ConstructorError(None, None, "a character that is not text", node.start_mark)
     return str(node.value)
 
 
@@ -118,7 +118,7 @@ for _either in (BoundedLoader, BoundedDumper):  # the text 5e-4 is written with 
 
 
 def parse_bounded(text: str) -> Any:
-    """The value of a YAML text; a `yaml.YAMLError` where there is none."""
+    """The value of a YAML text; raises `yaml.YAMLError` if it is not valid."""
     if len(text) > LARGEST_FILE:
         raise BeyondBoundsError(f"has {len(text):,} characters", f"at most {LARGEST_FILE:,} are read")
     return yaml.load(text, BoundedLoader)

@@ -1,4 +1,4 @@
-"""Whose code a configuration may bring in: naming `package.module:NAME` imports it, and importing it runs it."""
+"""Which modules a configuration may import: naming `package.module:NAME` imports it, and importing runs its code."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ NAMED = re.compile(r"(?<![\w.])([^\W\d][\w.]*):[^\W\d]\w*")
 
 @dataclass(frozen=True)
 class Trust:
-    """The modules that may be imported because a configuration names them; None: all. This house's own always may."""
+    """The modules that a configuration may import; None allows all. Mooring's own modules are always allowed."""
 
     modules: frozenset[str] | None = None
 

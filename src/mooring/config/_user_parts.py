@@ -31,7 +31,7 @@ def not_frozen(cls: Any) -> str | None:
     settings = getattr(cls, "__dataclass_params__", None)
     if settings is not None and settings.frozen:
         return None
-    return f"{place_of(cls)}: {cls.__name__} is no frozen dataclass; write @dataclass(frozen=True) above it"
+    return f"{place_of(cls)}: {cls.__name__} is not a frozen dataclass; write @dataclass(frozen=True) above it"
 
 
 def untyped(cls: type) -> str | None:
@@ -53,7 +53,7 @@ def lacking(cls: Any, family: type) -> str | None:
     """Members of the family that the class does not have."""
     if not is_protocol(family) and not issubclass(cls, family):
         wanted = f"class {cls.__name__}({family.__name__})"
-        return f"{place_of(cls)}: {cls.__name__} is no {class_words(family)}; write {wanted}"
+        return f"{place_of(cls)}: {cls.__name__} is not a valid {class_words(family)}; write {wanted}"
     given = {f.name for f in fields(cls)}
     missing = [
         f"{name}({', '.join(parameters(member))})" if inspect.isfunction(member) else name
@@ -62,7 +62,7 @@ def lacking(cls: Any, family: type) -> str | None:
     ]
     if not missing:
         return None
-    return f"{place_of(cls)}: {cls.__name__} is no {class_words(family)}; add {', '.join(missing)}"
+    return f"{place_of(cls)}: {cls.__name__} is not a valid {class_words(family)}; add {', '.join(missing)}"
 
 
 def uncallable(cls: type, family: type) -> str | None:
@@ -125,7 +125,7 @@ def import_object(name: str, trust: Trust, remedy: str = "write package.module:N
     """The trusted object called `package.module:NAME`; an error in its import is reported with its line."""
     module, _, attribute = name.partition(":")
     if not all(part.isidentifier() for part in f"{module}.{attribute}".split(".")):
-        raise ConfigError(["cannot be imported (it is no name); write package.module:NAME"])
+        raise ConfigError(["cannot be imported (not a valid name); write package.module:NAME"])
     trust.require(name)
     try:
         found = named_module(module)
@@ -188,7 +188,7 @@ def configurable(annotation: Any, slots: PartKinds) -> bool:
 
 
 def unknown_key(cls: type, key: str, remedy: str) -> str:
-    """What to say of a key that is no field of this class; a user may have forgotten the type that makes it one."""
+    """The message for an unknown key; a user may have forgotten the type that makes it a field."""
     if cls.__module__.partition(".")[0] != HOUSE and key in vars(cls) and key not in cls.__annotations__:
         return f"{place_of(cls)}: {key} has no type, which would make it a field; write {key}: float = ..."
     return f"unknown key; {remedy}"

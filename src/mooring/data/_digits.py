@@ -30,7 +30,7 @@ a6980a0000000b08400804a0184802024041c1008004404684376a810216004480004042a0a4180a
 class Digits(Source):
     """1,797 grey 8x8 digits in a fixed stratified split, 1,437 for training and 360 for testing.
 
-    A mirrored digit is a different sign, so images are not mirrored. `mean` and `std` are those of the training part.
+    A mirrored digit is a different sign, so images are not mirrored. `mean` and `std` describe the training part.
     """
 
     mean: ClassVar[tuple[float, ...]] = (0.3054,)

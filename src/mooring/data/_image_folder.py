@@ -106,7 +106,7 @@ class ImageFolder(Source):
             re.compile(self.group or "")
         except re.error as error:
             raise ConfigError(
-                [f"group={self.group}: is no regular expression ({error}); use {PARENT_FOLDER}, or mend it"]
+                [f"group={self.group}: is not a regular expression ({error}); use {PARENT_FOLDER}, or mend it"]
             ) from None
 
     def for_size(self, wanted: Callable[[], int | None]) -> "ImageFolder":

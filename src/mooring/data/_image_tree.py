@@ -124,7 +124,7 @@ def list_classes(root: Path, ignored: Counter[str], site: str | None = None) -> 
 
 
 def count_loose(folder: Path, ignored: Counter[str]) -> None:
-    """Count the files beside class folders; they belong to no class."""
+    """Count the files next to class folders; they have no class."""
     for path in _entries(folder):
         if path.is_file():
             ignored[f"{_ending(path)} outside class folders" if _is_image(path) else _ending(path)] += 1

@@ -24,7 +24,7 @@ def regular(path: Path) -> os.stat_result:
     """The status of a file. Pipes and devices are rejected, because reading them may never end."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(f"{path} is no regular file")
+        raise OSError(f"{path} is not a regular file")
     return found
 
 

@@ -21,7 +21,7 @@ class Remote:
 
 @dataclass(frozen=True)
 class Download:
-    """The official files of a public data set. An archive stays, so that a damaged folder is mended without a network.
+    """The official files of a public data set. The archive is kept, to unpack a damaged folder again.
 
     `folder` is where the source looks for the files, under the data root. `members` are the files that an archive
     holds in a folder of the same name; None: the files are used as they arrive.
@@ -50,7 +50,7 @@ class Download:
 
 
 def data_root(root: str | None) -> Path:
-    """The given root, else $MOORING_DATA, else ~/.cache/mooring; always absolute, so that messages say where."""
+    """The given root, else $MOORING_DATA, else ~/.cache/mooring; always absolute, for clear messages."""
     return _absolute(root or os.environ.get(VARIABLE) or "~/.cache/mooring")
 
 

@@ -100,7 +100,7 @@ def _crop(picture: "Image", size: int) -> "Image":
 
 
 def _pad(picture: "Image", size: int) -> "Image":
-    """The whole picture, black beside it."""
+    """The whole picture, padded with black."""
     from PIL import Image, ImageOps
 
     return ImageOps.pad(picture, (size, size), Image.Resampling.BICUBIC)

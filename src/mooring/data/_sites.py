@@ -90,7 +90,7 @@ class ClassFolder:
 
 @dataclass(frozen=True)
 class SiteFolder:
-    """A site with images in root/<class>/*, or in root/train/<class>/* beside a test part that is not opened.
+    """A site with images in root/<class>/*, or in root/train/<class>/* next to a test part that is not opened.
 
     A folder is of the class of its name, in whatever letters, or of the one that `mapping` gives it.
     """
@@ -106,7 +106,7 @@ class SiteFolder:
     def folders(self) -> tuple[ClassFolder, ...]:
         """Every folder and its class, by name."""
         if not self.root.is_dir():
-            raise DataError(f"{self.root}: is no folder", "name the folder that holds one folder for each class")
+            raise DataError(f"{self.root}: is not a folder", "name the folder that holds one folder for each class")
         try:
             place = self.root / TRAIN
             found = subfolders(place if place.is_dir() and TRAIN not in self.classes else self.root)
@@ -121,7 +121,7 @@ class SiteFolder:
 
     @cached_property
     def ignored(self) -> Counter[str]:
-        """Files that are no images, by their ending."""
+        """Files that are not images, by their ending."""
         return Counter()
 
     @property
@@ -162,7 +162,7 @@ class SiteFolder:
     def _labels(self, names: list[str]) -> dict[str, str | None]:
         for folder, label in self.mapping.items():
             if label not in self.classes:
-                raise DataError(f"--map {folder}={label}: is no class of this job", nearest(label, self.classes))
+                raise DataError(f"--map {folder}={label}: is not a class of this job", nearest(label, self.classes))
             if folder not in names:
                 raise DataError(f"--map {folder}={label}: there is no such folder", nearest(folder, names))
         known = {label.casefold(): label for label in self.classes}

@@ -66,7 +66,7 @@ class Calibrated(Fusion):
     )
     reference: ClassVar[str] = "Guo et al., ICML 2017"
     makes: ClassVar[Made] = (CalibratedPredictor,)
-    rule: Annotated[Fusion, Doc("the rule whose confidence is set right; asks for `data.validation`")] = ClassExpert()
+    rule: Annotated[Fusion, Doc("the rule whose confidence is calibrated; needs `data.validation`")] = ClassExpert()
 
     @property
     def needs(self) -> Parts:
@@ -78,7 +78,7 @@ class Calibrated(Fusion):
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> "CalibratedPredictor":
         if not server.validation:
-            raise FusionError("calibration needs validation images and there are none", "set data.validation=0.1")
+            raise FusionError("calibration needs validation images, and the server has none", "set data.validation=0.1")
         predictor = self.rule(uploads, server)
         return CalibratedPredictor(predictor, torch.tensor(fitted(predictor, server.validation)))
 

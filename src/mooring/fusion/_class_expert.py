@@ -33,7 +33,7 @@ class ClassExpertPredictor(Ensemble):
 class ClassExpert(Fusion):
     """score_c(x) = sum_k n_kc/n_c cos(z_k(x), p_kc): features are compared where they were learned, and never averaged.
 
-    A class that nobody has seen scores -1: it never wins by an artefact.
+    A class that no client has seen scores -1, so it is never predicted.
     """
 
     kind: ClassVar[str] = "class-expert"

@@ -28,7 +28,7 @@ class Members:
 
     @classmethod
     def of(cls, uploads: Iterable[Upload], blueprint: Blueprint) -> "Members":
-        """One upload after the other, once: those that lie on disk are not in memory beside the networks."""
+        """Reads one upload at a time: uploads on disk are not kept in memory together with the networks."""
         clients, samples = [], []
 
         def states() -> Iterator[Tensors]:
@@ -49,7 +49,7 @@ class Members:
 class Ensemble(Predictor):
     """Every member's encoder sees every image; a rule says what to do with what they see.
 
-    `holds` names what else the rule keeps, beside the members.
+    `holds` names the tensors that the rule keeps in addition to the members.
     """
 
     shares: Tensor  # (K,)

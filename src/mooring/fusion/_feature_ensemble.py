@@ -31,8 +31,8 @@ class FeatureEnsemblePredictor(Ensemble):
 class FeatureEnsemble(Fusion):
     """score_c(x) = F(x)/|F(x)| . P_c,  F(x) = sum_k n_k/n f_k(x),  P = mean_k P_k (FAFI).
 
-    As published: prototypes keep their norms, and those of classes a client never saw are averaged in. Deviation:
-    every model is in eval mode.
+    As published: prototypes keep their norms, and prototypes of classes that a client never saw are included
+    in the average. Deviation: every model is in eval mode.
     """
 
     kind: ClassVar[str] = "feature-ensemble"

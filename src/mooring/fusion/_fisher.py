@@ -17,10 +17,10 @@ from mooring.uploads import FISHER, Encoder, FisherDiagonal, Parts, Prototypes
 class Fisher(Fusion):
     """theta = sum_k W_k theta_k / sum_k W_k,  W_k = F_k + damping n_k/n mean(F) (FedFisher, Jhunjhunwala et al. 2024).
 
-    F is the sum of the clients' diagonal Fisher informations, its mean is over all parameters: where nobody knows
-    anything, this is the mean by data shares. So are the batch-norm statistics, which have no gradient. Deviation: the
-    published server walks from the average towards the minimum (by Adam) and keeps the step that is best on validation
-    images; here damping holds the minimum itself near the average, and no images are asked for.
+    F is the sum of the clients' diagonal Fisher informations, its mean is over all parameters: where no client has
+    information, this is the mean by data shares. So are the batch-norm statistics, which have no gradient. Deviation:
+    the published server walks from the average towards the minimum (by Adam) and keeps the step that is best on
+    validation images; here damping holds the minimum itself near the average, and no images are asked for.
     """
 
     kind: ClassVar[str] = "fisher"
@@ -31,7 +31,7 @@ class Fisher(Fusion):
     reference: ClassVar[str] = "FedFisher: Jhunjhunwala et al., AISTATS 2024"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FisherDiagonal()})
-    damping: Annotated[Positive, Doc("of the pull to the mean by data shares, in units of the mean information")] = 1.0
+    damping: Annotated[Positive, Doc("weight of the mean by data shares, in units of the mean information")] = 1.0
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         names = list(FisherDiagonal().expected(server.blueprint))
@@ -46,6 +46,6 @@ class Fisher(Fusion):
 
 
 def mean_information(uploads: Sequence[Upload], names: Sequence[str]) -> float:
-    """mean(F) over all parameters; never 0, so that weights can be divided by their sum."""
+    """mean(F) over all parameters; never 0, because weights are divided by their sum."""
     information = sum(float(upload.tensors[name].sum(dtype=torch.float64)) for upload in uploads for name in names)
     return max(information / sum(uploads[0].tensors[name].numel() for name in names), torch.finfo().tiny)

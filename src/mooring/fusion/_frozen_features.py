@@ -1,4 +1,4 @@
-"""Predictors on features that nobody trained."""
+"""Predictors on frozen features."""
 
 from dataclasses import replace
 from typing import ClassVar, Self
@@ -132,6 +132,7 @@ def cholesky(matrix: Tensor) -> Tensor:
     factor, failed = torch.linalg.cholesky_ex(matrix)
     if failed.any():
         raise FusionError(
-            "the second moments of these clients are those of no data", "leave out clients until they are, one by one"
+            "these second-moment matrices are not positive semidefinite; no data set produces them",
+            "leave out one client at a time to find the one that causes it",
         )
     return factor

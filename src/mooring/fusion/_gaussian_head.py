@@ -152,9 +152,13 @@ class GaussianHead(Fusion):
     makes: ClassVar[Made] = (FrozenFeatures, Posterior, Affine, Gaussians, DiagonalGaussians)
     streams: ClassVar[bool] = True
     map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
-    covariance: Annotated[Covariance, Doc("one for all classes, `own` ones, or their `diagonal`")] = "shared"
-    prior: Annotated[Prior, Doc("of the classes: as frequent as they were, or `uniform`")] = "counts"
-    shrinkage: Annotated[float, Gt(0), Le(1), Doc("of the covariance towards equal variances, above 0 up to 1")] = 0.1
+    covariance: Annotated[
+        Covariance, Doc("covariance: `shared` by all classes, `own` for each class, or the `diagonal` of each")
+    ] = "shared"
+    prior: Annotated[Prior, Doc("prior of the classes: `counts`, their frequency in training, or `uniform`")] = "counts"
+    shrinkage: Annotated[
+        float, Gt(0), Le(1), Doc("shrinkage of the covariance towards equal variances, above 0 up to 1")
+    ] = 0.1
 
     @property
     def needs(self) -> Parts:

@@ -1,4 +1,4 @@
-"""FAFI's other server: a client speaks up where it sees more than noise."""
+"""FAFI's other server: a client gets more weight on images that differ more from noise."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -44,8 +44,8 @@ class Iffi(Fusion):
     score_c(x) = F(x)/|F(x)| . P_c,  F(x) = sum_k w_k(x) f_k(x) / sum_k w_k(x),  P = mean_k P_k
     w_k(x) = 1 - cos(f_k(x), f_k(noise)),  f_k(noise) = mean embedding of images of Gaussian noise
 
-    Deviations: the published code averages its weights over the clients, so that all are equal, and draws one noise
-    image for every sample anew; every model is in eval mode.
+    Deviations: the published code averages its weights over the clients, which makes all of them equal, and draws one
+    noise image for every sample anew; every model is in eval mode.
     """
 
     kind: ClassVar[str] = "iffi"
@@ -57,7 +57,7 @@ class Iffi(Fusion):
     makes: ClassVar[Made] = (IffiPredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     streams: ClassVar[bool] = True
-    noise: Annotated[Count, Doc("images of noise that a client's embedding is compared with")] = 64
+    noise: Annotated[Count, Doc("noise images to compare a client's embedding with")] = 64
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> "IffiPredictor":
         blueprint = server.blueprint

@@ -33,8 +33,8 @@ class LinearHeadFusion(Fusion):
 
     log p(c | s) = (s V^-1 m_c - 1/2 m_c V^-1 m_c + log p(c)) / T - log p(s),  m_c and V the means and covariance of s
 
-    and T the temperature fitted on validation images, if the server has any, else that of `temperature_of`: confidence
-    means something without an image at the server. Standardising is a linear change and happens after adding up.
+    and T the temperature fitted on validation images, if the server has any, else `temperature_of`: confidence
+    is meaningful without an image at the server. Standardising is a linear change and happens after adding up.
 
     With `privacy` all of it is done on features that were reduced, and on sums that are under noise.
     """
@@ -49,9 +49,9 @@ class LinearHeadFusion(Fusion):
     makes: ClassVar[Made] = (FrozenFeatures, Affine, Posterior, Reduced)
     streams: ClassVar[bool] = True
     map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
-    solver: Annotated[Solver, Doc("what makes scores of the moments, see below")] = field(default_factory=Ridge)
-    prior: Annotated[Prior, Doc("of the classes: as frequent as they were, or `uniform`")] = "counts"
-    precision: Annotated[Precision, Doc("of the moments in an upload; `float64` has twice the bytes")] = "float32"
+    solver: Annotated[Solver, Doc("computes scores from the moments, see below")] = field(default_factory=Ridge)
+    prior: Annotated[Prior, Doc("prior of the classes: `counts`, their frequency in training, or `uniform`")] = "counts"
+    precision: Annotated[Precision, Doc("type of the moments in an upload; `float64` doubles the bytes")] = "float32"
     privacy: Annotated[Privacy | None, Doc("noise that hides every single image, see below")] = field(
         default=None, metadata={ADDED_LATER: True}
     )
@@ -114,9 +114,10 @@ def density(fit: Fit) -> tuple[Tensor, Tensor]:
 def temperature_of(moments: Standardised, fit: Fit) -> float:
     """T at which these probabilities are, on average, as sure as the soft-max of s / (sigma / 2).
 
-    sigma^2 is the mean squared error of a score for an image left out, which the sums tell. Classes are no Gaussians
-    with one covariance, so that T = 1 is too sure (2 to 5 is right); regressed scores are right at half their error,
-    whatever the classes (found on validation images of CIFAR-10, SVHN and CIFAR-100). Averages are over draws of s.
+    sigma^2 is the mean squared error of a score for an image left out, which the sums contain. Classes are not
+    Gaussians with one covariance, therefore T = 1 is overconfident (2 to 5 is right); regressed scores are right at
+    half their error, whatever the classes (found on validation images of CIFAR-10, SVHN and CIFAR-100). Averages
+    are over draws of s.
     """
     if fit.error is None or len(moments.shares) == 1 or fit.error <= 0:
         return 1.0

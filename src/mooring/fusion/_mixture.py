@@ -37,10 +37,12 @@ class Mixture(Fusion):
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Affine)
     map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
-    components: Annotated[Count, Doc("at most so many per class and client")] = 10
-    covariance: Annotated[MixtureCovariance, Doc("of a component, or `spherical`: one variance")] = "diagonal"
+    components: Annotated[Count, Doc("largest number of components per class and client")] = 10
+    covariance: Annotated[
+        MixtureCovariance, Doc("covariance of a component: `diagonal`, or `spherical` (one variance)")
+    ] = "diagonal"
     draws: Annotated[Count, Doc("features that the server draws for each class")] = 100
-    penalty: Annotated[Positive, Doc("on the weights of the head trained on them")] = 1e-2
+    penalty: Annotated[Positive, Doc("penalty on the weights of the head")] = 1e-2
 
     @property
     def needs(self) -> Parts:

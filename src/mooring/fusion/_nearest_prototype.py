@@ -41,8 +41,8 @@ class NearestPrototypePredictor(Ensemble):
 class NearestPrototype(Fusion):
     """score_c(x) = - sum_k n_k/n |f_k(x) - m_c|^2,  m_c = sum_k n_kc/n_c mu_kc (FedProto, Tan et al. 2022).
 
-    Deviations: one round, so that no client has seen the global prototypes; the server asks all encoders, where a
-    FedProto client asks its own. A class that nobody has seen scores below every other.
+    Deviations: one round, in which no client has seen the global prototypes; the server uses all encoders, while a
+    FedProto client uses its own. A class that no client has seen scores below every other.
     """
 
     kind: ClassVar[str] = "nearest-prototype"
@@ -60,7 +60,7 @@ class NearestPrototype(Fusion):
 
 
 def with_means(upload: Upload) -> Upload:
-    """Means stand where a network has its learned prototypes, so that it can be built without them."""
+    """Means take the place of a network's learned prototypes, which need not be uploaded."""
     return replace(upload, tensors={**upload.tensors, PROTOTYPES: upload.tensors[CLASS_MEANS]})
 
 
@@ -70,6 +70,6 @@ def squared_distances(f: Tensor, prototypes: Tensor) -> Tensor:
 
 
 def unseen_last(scores: Tensor, seen: Tensor) -> Tensor:
-    """A class that nobody has seen is farther than twice the farthest of the others: finite, and never a winner."""
+    """A class that no client has seen is farther than twice the farthest of the others: finite, and never predicted."""
     worst = scores.masked_fill(~seen, inf).amin(1, keepdim=True)
     return torch.where(seen, scores, 2 * worst - 1)

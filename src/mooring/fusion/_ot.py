@@ -74,7 +74,7 @@ def parts(encoder: nn.Module) -> tuple[nn.Module, nn.Module, list[Block]]:
 
 @dataclass(frozen=True)
 class OptimalTransport(Fusion):
-    """Average by data shares, after moving every client's channels to those of the reference they resemble most.
+    """Average by data shares, after every client's channels are matched to the channels of a reference client.
 
     Layer by layer, T = argmin <T, C> over couplings with uniform marginals, C_ij = |w_i - w_kj|^2 between the incoming
     weights of channels, the layers before already in order (OTFusion, Singh & Jaggi 2020, exact transport of weights).

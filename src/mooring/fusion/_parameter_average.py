@@ -14,7 +14,7 @@ from mooring.uploads import Encoder, Parts, Prototypes, state_of
 class ParameterAverage(Fusion):
     """theta = sum_k n_k/n theta_k (FedAvg, McMahan et al. 2017, one round).
 
-    Batch-norm statistics are averaged like weights: the published servers keep those of one client.
+    Batch-norm statistics are averaged like weights: the published servers keep the statistics of one client.
     """
 
     kind: ClassVar[str] = "parameter-average"

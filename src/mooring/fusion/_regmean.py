@@ -20,7 +20,7 @@ JITTER = 1e-6  # of the mean of the diagonal
 class RegMean(Fusion):
     """W = (sum_k G~_k)^-1 sum_k G~_k W_k,  G~ = shrink G + (1 - shrink) diag(G) (RegMean, Jin et al. 2023).
 
-    G_k sums over all of a client's images, so that larger clients count for more. Biases, norms and their statistics
+    G_k sums over all of a client's images; larger clients therefore count for more. Biases, norms and their statistics
     are averaged by data shares. Deviation: convolutions too, by their patches.
     """
 
@@ -30,7 +30,9 @@ class RegMean(Fusion):
     reference: ClassVar[str] = "RegMean: Jin et al., ICLR 2023"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), Grams()})
-    shrink: Annotated[Fraction, Doc("of the Gram matrices' off-diagonal entries; 1 is plain least squares")] = 0.9
+    shrink: Annotated[Fraction, Doc("factor of the Gram matrices' off-diagonal entries; 1 is plain least squares")] = (
+        0.9
+    )
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         states = states_of(uploads, server.blueprint)
@@ -45,7 +47,7 @@ class RegMean(Fusion):
 def regression_mean(grams: Iterable[Tensor], weights: Iterable[Tensor], shares: Tensor) -> Tensor:
     """argmin_W sum_k |X_k W - X_k W_k|^2 with G_k = X_k^T X_k: (sum_k G_k)^-1 sum_k G_k W_k.
 
-    Where there are no inputs, the mean by shares: a jitter in both sums leaves equal weights as they are.
+    Without inputs it is the mean by shares: a jitter in both sums leaves equal weights as they are.
     """
     left = right = mean = torch.zeros((), dtype=torch.float64)
     for gram, weight, share in zip(grams, weights, shares, strict=True):

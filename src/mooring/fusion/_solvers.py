@@ -151,7 +151,8 @@ class Discriminant(Checked):
 
     kind: ClassVar[str] = "discriminant"
     shrinkage: Annotated[
-        Positive, Doc("linear discriminant analysis; of the covariance towards equal variances, above 0 up to 1")
+        Positive,
+        Doc("linear discriminant analysis: shrinkage of the covariance towards equal variances, above 0 up to 1"),
     ] = 0.1
 
     def __call__(self, moments: Standardised) -> Fit:

@@ -17,7 +17,7 @@ def anchored(step: Step) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class MeanSquared:
-    """mean over C x d entries of (P - A)^2: as published, so that lambda depends on C and d."""
+    """mean over C x d entries of (P - A)^2: as published. The scale of lambda therefore depends on C and d."""
 
     kind: ClassVar[str] = "mean-squared"
     looks_at_views: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""Learning to tell classes apart: cross entropy, and the terms of prototypes beside it."""
+"""Classification losses: cross entropy, and terms on prototypes."""
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
@@ -31,7 +31,8 @@ class BalancedCrossEntropy(Checked):
 
     kind: ClassVar[str] = "balanced-cross-entropy"
     strength: Annotated[
-        NonNegative, Doc("power of the client's label counts beside the logits; 0 is plain cross entropy")
+        NonNegative,
+        Doc("exponent of the client's label counts, which multiply the exponentiated logits; 0 is plain cross entropy"),
     ] = 1.0
 
     def __call__(self, step: Step) -> Tensor:
@@ -49,7 +50,7 @@ class FeatureToPrototype(Checked):
     """
 
     kind: ClassVar[str] = "feature-to-prototype"
-    temperature: Annotated[Positive, Doc("of the soft-max")] = 1.0
+    temperature: Annotated[Positive, Doc("temperature of the soft-max")] = 1.0
 
     def __call__(self, step: Step) -> Tensor:
         features = torch.cat([view.features for view in step.views])
@@ -77,8 +78,10 @@ class PrototypeSpread(Checked):
 
     kind: ClassVar[str] = "prototype-spread"
     looks_at_views: ClassVar[bool] = False
-    temperature: Annotated[Positive, Doc("of the soft-max")] = 1.0
-    similarity: Annotated[Literal["dot", "cosine"], Doc("or `cosine`, which takes unit prototypes")] = "dot"
+    temperature: Annotated[Positive, Doc("temperature of the soft-max")] = 1.0
+    similarity: Annotated[
+        Literal["dot", "cosine"], Doc("similarity of prototypes: `dot`, or `cosine` of unit prototypes")
+    ] = "dot"
 
     def __call__(self, step: Step) -> Tensor:
         prototypes = F.normalize(step.prototypes) if self.similarity == "cosine" else step.prototypes

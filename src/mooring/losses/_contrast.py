@@ -17,11 +17,11 @@ class SupCon(Checked):
     """-mean_i 1/|P(i)| sum_{j in P(i)} log( exp(z_i.z_j/tau) / sum_{k != i} exp(z_i.z_k/tau) )
 
     P(i) are the other views with the label of i (Khosla et al. 2020, L_out). A sample without any positive
-    contributes nothing, so that singletons give a number and not NaN.
+    contributes nothing, which avoids NaN for singletons.
     """
 
     kind: ClassVar[str] = "supcon"
-    temperature: Annotated[Positive, Doc("of the contrast between views")] = 0.07
+    temperature: Annotated[Positive, Doc("temperature of the contrast between views")] = 0.07
 
     def __call__(self, step: Step) -> Tensor:
         features = torch.cat([view.features for view in step.views])  # (V * B, d)
@@ -81,12 +81,12 @@ class BankContrast(Checked):
 
     -mean_i 1/|P(i)| sum_{j in P(i)} log( e^{z_i.z_j/tau} / (sum_{k != i} e^{z_i.z_k/tau} + sum_m e^{z_i.b_m/tau}) )
 
-    As in note 1: the bank carries no labels, so that features of a sample's own class repel it too.
+    As in note 1: the bank has no labels; features of a sample's own class therefore repel it too.
     """
 
     kind: ClassVar[str] = "bank-contrast"
     extra_input: ClassVar[str] = "bank"
-    temperature: Annotated[Positive, Doc("of the contrast with other features")] = 0.5
+    temperature: Annotated[Positive, Doc("temperature of the contrast with other features")] = 0.5
 
     def __call__(self, step: Step) -> Tensor:
         features, labels = views_of(step)
@@ -101,7 +101,7 @@ class BankAttraction(Checked):
 
     kind: ClassVar[str] = "bank-attraction"
     extra_input: ClassVar[str] = "bank labels"
-    temperature: Annotated[Positive, Doc("of the contrast with other features")] = 0.5
+    temperature: Annotated[Positive, Doc("temperature of the contrast with other features")] = 0.5
 
     def __call__(self, step: Step) -> Tensor:
         features, labels = views_of(step)
@@ -113,11 +113,11 @@ class BankAttraction(Checked):
 
 @dataclass(frozen=True)
 class MemoryContrast(Checked):
-    """SupCon with the client's own past features as further negatives; those of a sample's own class are left out."""
+    """SupCon with the client's own past features as further negatives, except features of the sample's own class."""
 
     kind: ClassVar[str] = "memory-contrast"
     extra_input: ClassVar[str] = "memory"
-    temperature: Annotated[Positive, Doc("of the contrast with other features")] = 0.5
+    temperature: Annotated[Positive, Doc("temperature of the contrast with other features")] = 0.5
 
     def __call__(self, step: Step) -> Tensor:
         features, labels = views_of(step)

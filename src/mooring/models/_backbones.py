@@ -1,7 +1,7 @@
 """Residual encoders for small images: 3x3 stem, no max-pool, features after the last ReLU and an average pool.
 
 All are one function with different stages; `width` scales every channel count. Weights are drawn from an explicit
-generator, so that a seed means the same network in every process.
+generator: a seed gives the same network in every process.
 """
 
 from collections.abc import Callable

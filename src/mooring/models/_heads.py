@@ -29,7 +29,7 @@ class PrototypeHead(nn.Module, ABC):
         """f, (B, d), and f/|f| -> (B, C)."""
 
     def start_at(self, anchors: Tensor) -> None:
-        """Told where the anchors are before training; a head may start there."""
+        """Receives the anchors before training; a head may start there."""
 
 
 class Head(Protocol):
@@ -137,7 +137,7 @@ class UnitPrototypes(Checked):
     """Sound: a linear embedding (a ReLU feature cannot reach a simplex), unit prototypes, an explicit scale."""
 
     kind: ClassVar[str] = "unit-prototypes"
-    scale: Annotated[Positive, Doc("of the cosine logits")] = 16.0
+    scale: Annotated[Positive, Doc("scale of the cosine logits")] = 16.0
 
     def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
         return UnitPrototypeHead(features, classes, self.scale, rng)
@@ -158,7 +158,7 @@ class FixedSimplex(Checked):
     """FedETF's classifier: a linear embedding, a simplex that all clients share, a learned logit scale."""
 
     kind: ClassVar[str] = "fixed-simplex"
-    scale: Annotated[Positive, Doc("of the cosine logits before training; learned")] = 16.0
+    scale: Annotated[Positive, Doc("scale of the cosine logits before training; learned")] = 16.0
 
     def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
         return FixedSimplexHead(features, classes, self.scale, rng)

@@ -1,4 +1,4 @@
-"""What a client tells of its classes: how many images it has of each, and where they lie."""
+"""Parts about a client's classes: the number of images of each class, and their mean features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class LabelCounts(AddsUp):
 
 
 def miscounted(name: str, counts: Tensor, facts: UploadFacts) -> list[str]:
-    """n_kc >= 0, and their sum is n_k; one by one, so that no sum runs over."""
+    """n_kc >= 0, and their sum is n_k; checked one by one, because a sum could overflow."""
     each: list[int] = counts.tolist()
     if min(each) >= 0 and sum(each) == facts.samples:
         return []

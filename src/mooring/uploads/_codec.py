@@ -1,8 +1,9 @@
 """Tensors and a few facts as bytes, and back: one codec for disk, pipe, file and network.
 
-The layout is that of safetensors, so that anybody can open it: 8 bytes with the length of the header, the header (JSON:
-name -> type, shape, place), the tensors. Facts are in the header's metadata, beside a SHA-256 of everything else: what
-was changed on the way is rejected. Nothing is unpickled, and nothing is allocated before the header has been believed.
+The layout is the safetensors format, which many tools can open: 8 bytes with the length of the header, the header
+(JSON: name -> type, shape, place), the tensors. Facts are in the header's metadata, with a SHA-256 of everything else.
+A file that was changed on the way is rejected. Nothing is unpickled, and nothing is allocated before the header is
+checked.
 """
 
 import json
@@ -241,7 +242,7 @@ def count_fact(facts: Tree, name: str, what: str) -> int:
     """A number that every upload holds."""
     value = facts.get(name)
     if not is_byte_count(value):
-        reject_upload(what, f"has {name}={ascii_repr(value)}, which is no whole number from 0 on")
+        reject_upload(what, f"has {name}={ascii_repr(value)}, which is not a whole number of 0 or more")
     assert isinstance(value, int)
     return value
 
@@ -251,7 +252,7 @@ def text_fact(facts: Tree, name: str, what: str) -> str:
     value = facts.get(name)
     if not isinstance(value, str) or not is_printable_line(value):
         reject_upload(
-            what, f"has {name}={ascii_repr(value)}, which is no line of at most {MAX_NAME_LENGTH} printable letters"
+            what, f"has {name}={ascii_repr(value)}, which is not a line of at most {MAX_NAME_LENGTH} printable letters"
         )
     return value
 
@@ -274,11 +275,11 @@ def parse_json_object(text: str) -> Tree:
         return tree
 
     def constant(word: str) -> NoReturn:
-        raise ValueError(f"{word} is no number")
+        raise ValueError(f"{word} is not a number")
 
     tree = json.loads(text, object_pairs_hook=unique, parse_constant=constant)
     if not isinstance(tree, dict):
-        raise ValueError(f"a {type(tree).__name__} is no mapping")
+        raise ValueError(f"a {type(tree).__name__} is not a mapping")
     return tree
 
 

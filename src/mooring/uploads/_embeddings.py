@@ -49,7 +49,7 @@ class EmbeddingMoments(Part):
         """Unit vectors: |m| <= 1, and no deviation is negative or above 1."""
         problems = []
         if tensors[EMBEDDING_MEAN].norm() > 1 + ROUNDING:
-            problems.append(f"tensor {EMBEDDING_MEAN!r} is no mean of unit vectors")
+            problems.append(f"tensor {EMBEDDING_MEAN!r} is not a mean of unit vectors")
         if ((tensors[EMBEDDING_STD] < 0) | (tensors[EMBEDDING_STD] > 1 + ROUNDING)).any():
             problems.append(f"tensor {EMBEDDING_STD!r} holds what no unit vectors deviate by")
         return problems

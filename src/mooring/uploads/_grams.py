@@ -61,7 +61,7 @@ class Grams(AddsUp):
         return {GRAM + name: torch.empty(triangle_size(w), device="meta") for name, w in widths(network).items()}
 
     def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
-        return [f"tensor {name!r} is no sum of squares" for name, packed in tensors.items() if not possible(packed)]
+        return [f"tensor {name!r} is not a sum of squares" for name, packed in tensors.items() if not possible(packed)]
 
     def add(self, a: Tensors, b: Tensors) -> Tensors:
         return added(a, b)

@@ -1,4 +1,4 @@
-"""Sufficient statistics of features that nobody trains: the sum of all clients' statistics is what a single client with
+"""Sufficient statistics of frozen features: the sum of all clients' statistics is what a single client with
 all images would send. Symmetric matrices are sent as their upper triangle, row by row: half the bytes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ class SummedMoments:
 class Moments(Checked, AddsUp):
     """n_c, sum_c x and second moments of x = phi(image), summed in float64 here and over clients.
 
-    `precision` is that of the wire: with float32 an upload has half the bytes, and every number 7 digits.
+    `precision` is the type in the upload: with float32 an upload has half the bytes, and every number 7 digits.
     shared: sum x x', (d (d+1)/2,)    per-class: sum_c x x', (C, d (d+1)/2)    diagonal: sum_c x^2, (C, d)
     """
 

@@ -36,7 +36,7 @@ THERE = 2.0  # standard deviations of its count, below which a class may as well
 class NoisedMoments(Checked, AddsUp):
     """n_c, sum_c u and sum u u' for u = reduced(phi(image)), each with Gaussian noise, and how many noises are in it.
 
-    Entries of the triangle beside the diagonal stand for two of the matrix, and get noise of half the variance: so the
+    Off-diagonal entries of the triangle stand for two entries of the matrix, and get noise of half the variance: so the
     noise is the same in every direction, and one image changes what is sent by a length of 1.
 
     `key` is the site's secret. Noise is drawn from it and from the exact numbers: the same images give the same bytes
@@ -84,8 +84,8 @@ class NoisedMoments(Checked, AddsUp):
     def total(self, uploads: Sequence[Upload]) -> SummedMoments:
         """The sum over clients, made possible again: nothing below looks at an image, so nothing more is revealed.
 
-        A class below THERE deviations of its count is nobody's. Scatter within classes has no eigenvalue below
-        sqrt(d/2) deviations, which is that of the eigenvalues of noise alone: no direction is believed to vary less.
+        A class whose count is below THERE deviations is treated as absent. Scatter within classes has no eigenvalue
+        below sqrt(d/2) deviations, the size of the eigenvalues of noise alone.
         """
         names = self._names()
         own: list[Tensors] = [{name: upload.tensors[name].double() for name in names} for upload in uploads]

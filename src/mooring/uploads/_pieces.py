@@ -1,4 +1,4 @@
-"""Bytes that are made while they are written, so that what is large need not be in memory a second time."""
+"""Bytes that are produced while they are written, to avoid a second copy of large data in memory."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

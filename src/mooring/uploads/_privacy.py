@@ -1,6 +1,6 @@
 """Differential privacy: how much noise hides any single image, what the figures mean, and pseudorandom noise.
 
-The stream of a key is the same for everyone who has the key, and cannot be told from random bytes without it.
+The stream of a key is the same for everyone who has the key, and looks random without it.
 """
 
 from dataclasses import dataclass
@@ -35,8 +35,10 @@ class Privacy(Checked):
     epsilon: Annotated[
         float, Gt(0), Le(100), Doc("how much more probable one image more or less may make any upload: e^epsilon times")
     ]
-    delta: Annotated[float, Gt(0), Lt(0.1), Doc("the probability with which that may fail")] = 1e-5
-    size: Annotated[int, Gt(0), Le(1024), Doc("numbers that features are reduced to: fewer, less noise")] = 64
+    delta: Annotated[float, Gt(0), Lt(0.1), Doc("probability that this bound does not hold")] = 1e-5
+    size: Annotated[
+        int, Gt(0), Le(1024), Doc("dimension that features are reduced to; a smaller one needs less noise")
+    ] = 64
 
     @property
     def sigma(self) -> float:
@@ -105,7 +107,7 @@ def stream_words(key: bytes, names: tuple[str, ...], shape: tuple[int, ...]) -> 
 def normals(key: bytes, names: tuple[str, ...], shape: tuple[int, ...]) -> Tensor:
     """N(0, 1) in float64, by Box and Muller (1958): sqrt(-2 ln u) cos(2 pi v), u in (0, 1] and v in [0, 1).
 
-    No generator of torch: whoever sees some numbers of a Mersenne twister can compute all others.
+    Torch's generator is not used: a few outputs of a Mersenne twister reveal all others.
     """
     u, v = (stream(key, names, 2 * prod(shape)) >> np.uint64(64 - MANTISSA)).reshape(2, -1) * 2.0**-MANTISSA
     return torch.from_numpy(np.sqrt(-2 * np.log(1 - u)) * np.cos(tau * v)).reshape(shape)

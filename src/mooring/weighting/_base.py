@@ -35,9 +35,9 @@ def full_local_weight(felt: float, sigma_sq_local: float | None) -> float:
 class LambdaBounds:
     """What is known of a client's lambda before it trains.
 
-    `largest` bounds the felt lambda; `bounded` says that the rule itself keeps it there. `cap` is the felt lambda at
-    which a guard binds, given L_b and how far the training is. `local_weight` is what L_b itself is multiplied by,
-    given the felt lambda and sigma_local^2: the step of SGD on the alignment goes by local_weight * lambda.
+    `largest` bounds the effective lambda; `bounded` says that the rule itself keeps it there. `cap` is the effective
+    lambda at which a guard binds, given L_b and how far the training is. `local_weight` is the factor of L_b,
+    given the effective lambda and sigma_local^2: the step of SGD on the alignment goes by local_weight * lambda.
 
     >>> from mooring.types import ClientFacts
     >>> from mooring.weighting import Fixed
@@ -82,7 +82,7 @@ def pull(
     own_loss: Tensor | None = None,
     measured: Mapping[str, Tensor] | None = None,
 ) -> Balanced:
-    """The base loss as it is, and the alignment loss beside it: w_local = 1, w_align = lambda.
+    """The base loss as it is, plus the weighted alignment loss: w_local = 1, w_align = lambda.
 
     >>> import torch
     >>> from mooring import pull

@@ -19,11 +19,11 @@ class ClosedForm(Checked):
     """lambda = clip( s(p) EMA(L_b) / max(EMA(L_a), eps), lmin, lmax ): no scalars, no relaxation, bounded for ever."""
 
     kind: ClassVar[str] = "closed-form"
-    schedule: Annotated[ScheduleName, Doc("of lambda")] = "linear"
-    minimum: Annotated[NonNegative, Doc("least lambda")] = 0.0
-    maximum: Annotated[Positive, Doc("greatest lambda")] = 50.0
-    eps: Annotated[Positive, Doc("least alignment loss in the denominator")] = 1e-3
-    memory: Annotated[float, Ge(0), Lt(1), Doc("of the moving averages of both losses")] = 0.95
+    schedule: Annotated[ScheduleName, Doc("schedule of lambda")] = "linear"
+    minimum: Annotated[NonNegative, Doc("smallest lambda")] = 0.0
+    maximum: Annotated[Positive, Doc("largest lambda")] = 50.0
+    eps: Annotated[Positive, Doc("smallest alignment loss in the denominator")] = 1e-3
+    memory: Annotated[float, Ge(0), Lt(1), Doc("decay of the moving averages of both losses")] = 0.95
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ClosedFormBalancer(self)

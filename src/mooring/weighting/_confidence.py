@@ -20,11 +20,12 @@ class ByConfidence(Checked):
     """
 
     kind: ClassVar[str] = "by-confidence"
-    minimum: Annotated[NonNegative, Doc("lambda while the loss it watches is where it began")] = 0.1
-    maximum: Annotated[NonNegative, Doc("lambda when that loss is gone")] = 1.0
-    memory: Annotated[float, Ge(0), Lt(1), Doc("of the moving average of that loss")] = 0.95
+    minimum: Annotated[NonNegative, Doc("lambda while the watched loss is at its initial value")] = 0.1
+    maximum: Annotated[NonNegative, Doc("lambda when the watched loss reaches 0")] = 1.0
+    memory: Annotated[float, Ge(0), Lt(1), Doc("decay of the moving average of the watched loss")] = 0.95
     watches: Annotated[
-        Literal["base", "cross-entropy"], Doc("all of the base loss, or its `cross-entropy` alone, as note 1 says")
+        Literal["base", "cross-entropy"],
+        Doc("the watched loss: the whole base loss, or only its `cross-entropy` as in note 1"),
     ] = field(default="base", metadata={ADDED_LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:

@@ -88,7 +88,7 @@ def critical_lambda(
     data: float = 1.0,
     prior: float = 1.0,
 ) -> float:
-    """The felt lambda above which the equilibrium runs away: DATA C d |G|^2 / (4 L_b PRIOR RATIO).
+    """The effective lambda above which the equilibrium runs away: DATA C d |G|^2 / (4 L_b PRIOR RATIO).
 
     Prototypes settle where G + 2 lambda (P - A) / (C d) = 0, so L_a = C d |G|^2 / (4 lambda^2), and the stationary
     lambda grows like lambda^2: this fixed point is unstable.
@@ -98,7 +98,7 @@ def critical_lambda(
 
 
 def stability_limit(lr: float, momentum: float, classes: int, dimension: int) -> float:
-    """The felt lambda above which momentum SGD on the mean-squared alignment itself oscillates: (1 + m) C d / eta."""
+    """The effective lambda above which momentum SGD on the mean-squared alignment oscillates: (1 + m) C d / eta."""
     return (1 + momentum) * classes * dimension / lr
 
 

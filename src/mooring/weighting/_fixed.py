@@ -48,7 +48,7 @@ class ByEntropy(Checked):
 
     kind: ClassVar[str] = "by-entropy"
     minimum: Annotated[NonNegative, Doc("lambda of a client with one label")] = 0.1
-    maximum: Annotated[NonNegative, Doc("lambda of a client with all labels alike")] = 10.0
+    maximum: Annotated[NonNegative, Doc("lambda of a client with equally many images of every class")] = 10.0
 
     def value(self, facts: ClientFacts) -> float:
         return self.minimum + evenness(facts.label_counts) * (self.maximum - self.minimum)
@@ -80,11 +80,11 @@ class Ramp(Checked):
     """
 
     kind: ClassVar[str] = "ramp"
-    initial: Annotated[NonNegative, Doc("first lambda")] = 0.1
-    final: Annotated[NonNegative, Doc("last lambda")] = 1.0
-    over: Annotated[
-        Literal["training", "round"], Doc("of what it is a ramp; `round`: it starts again in every round")
-    ] = "training"
+    initial: Annotated[NonNegative, Doc("lambda at the start")] = 0.1
+    final: Annotated[NonNegative, Doc("lambda at the end")] = 1.0
+    over: Annotated[Literal["training", "round"], Doc("the ramp covers the whole training, or every `round` anew")] = (
+        "training"
+    )
 
     def value(self, progress: Progress) -> float:
         p = progress.overall if self.over == "training" else progress.epoch / progress.local_epochs

@@ -23,9 +23,11 @@ class GradientNormalised(Checked):
     """
 
     kind: ClassVar[str] = "gradient-normalised"
-    share: Annotated[Positive, Doc("pull of the alignment at the embedding, relative to the task's")] = 1.0
-    maximum: Annotated[Positive, Doc("greatest lambda")] = 10.0
-    memory: Annotated[float, Ge(0), Lt(1), Doc("of the moving averages of both gradient norms")] = 0.95
+    share: Annotated[
+        Positive, Doc("gradient norm of the weighted alignment loss at the embedding, relative to the base loss")
+    ] = 1.0
+    maximum: Annotated[Positive, Doc("largest lambda")] = 10.0
+    memory: Annotated[float, Ge(0), Lt(1), Doc("decay of the moving averages of both gradient norms")] = 0.95
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return GradientBalancer(self)
@@ -78,13 +80,13 @@ class Hypergradient(Checked):
     """
 
     kind: ClassVar[str] = "hypergradient"
-    start_at: Annotated[Positive, Doc("first lambda")] = 1.0
-    rate: Annotated[Positive, Doc("how fast log lambda moves")] = 0.1
-    minimum: Annotated[Positive, Doc("least lambda")] = 0.01
-    maximum: Annotated[Positive, Doc("greatest lambda")] = 50.0
+    start_at: Annotated[Positive, Doc("lambda at the start")] = 1.0
+    rate: Annotated[Positive, Doc("learning rate of log lambda")] = 0.1
+    minimum: Annotated[Positive, Doc("smallest lambda")] = 0.01
+    maximum: Annotated[Positive, Doc("largest lambda")] = 50.0
     outer: Annotated[
         Literal["next-batch", "held-out"],
-        Doc("whose base loss is descended on; or `held-out`, with `method.client.held_out`"),
+        Doc("images of the outer loss: the next batch, or `held-out` images, with `method.client.held_out`"),
     ] = field(default="next-batch", metadata={ADDED_LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:

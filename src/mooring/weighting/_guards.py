@@ -67,8 +67,8 @@ class LinearHinge(Checked):
     kind: ClassVar[str] = "linear-hinge"
     floor: ClassVar[float] = 0.0
     cap: ClassVar[float] = float("inf")
-    gamma: Annotated[Positive, Doc("a guard: how hard it pushes")] = 0.1
-    maximum: Annotated[Positive, Doc("the lambda above which it pushes")] = 50.0
+    gamma: Annotated[Positive, Doc("a guard: weight of the penalty")] = 0.1
+    maximum: Annotated[Positive, Doc("lambda above which the penalty acts")] = 50.0
 
     def push(self, lam: float) -> float:
         return 2 * self.gamma * lam if lam > self.maximum else 0.0
@@ -90,8 +90,8 @@ class SquaredHinge(Checked):
     kind: ClassVar[str] = "squared-hinge"
     floor: ClassVar[float] = 0.0
     cap: ClassVar[float] = float("inf")
-    gamma: Annotated[Positive, Doc("a guard: how hard it pushes")] = 1e-3
-    maximum: Annotated[Positive, Doc("the lambda above which it pushes")] = 50.0
+    gamma: Annotated[Positive, Doc("a guard: weight of the penalty")] = 1e-3
+    maximum: Annotated[Positive, Doc("lambda above which the penalty acts")] = 50.0
 
     def push(self, lam: float) -> float:
         return 4 * self.gamma * lam * max(lam - self.maximum, 0.0)
@@ -112,7 +112,7 @@ class Bound(Checked):
 
     kind: ClassVar[str] = "bound"
     floor: ClassVar[float] = 0.0
-    maximum: Annotated[Positive, Doc("a guard: the greatest lambda that the weights feel")] = 50.0
+    maximum: Annotated[Positive, Doc("a guard: the largest effective lambda")] = 50.0
 
     @property
     def cap(self) -> float:
@@ -158,7 +158,7 @@ class Together(Checked):
     """The sum of several guards: penalties, floors, pushes and drags add up, and the lowest cap counts."""
 
     kind: ClassVar[str] = "together"
-    guards: Annotated[tuple[Guard, ...], Doc("a list of guards, all of which act")] = ()
+    guards: Annotated[tuple[Guard, ...], Doc("a list of guards that act together")] = ()
 
     @property
     def floor(self) -> float:

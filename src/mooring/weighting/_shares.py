@@ -1,6 +1,6 @@
 """The multi-task baselines: each of the two losses gets a share, by a soft-max.
 
-model_loss = w_b L_b + w_a L_a,   felt lambda = w_a / w_b
+model_loss = w_b L_b + w_a L_a,   effective lambda = w_a / w_b
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class DynamicAverage(Checked):
     """DWA: w = 2 softmax(r / T), r_i = L_i(epoch - 1) / L_i(epoch - 2) (Liu et al. 2019)."""
 
     kind: ClassVar[str] = "dwa"
-    temperature: Annotated[Positive, Doc("of the soft-max of rates")] = 2.0
+    temperature: Annotated[Positive, Doc("temperature of the soft-max of rates")] = 2.0
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return DynamicAverageBalancer(self.temperature)
@@ -110,14 +110,14 @@ class DynamicAverageBalancer(Balancer):
 
 @dataclass(frozen=True)
 class SoftOptimalUncertainty(Checked):
-    """UW-SO: w = softmax(1 / (L T)) (Kirchdorfer et al. 2024): felt lambda = exp((1/L_a - 1/L_b) / T).
+    """UW-SO: w = softmax(1 / (L T)) (Kirchdorfer et al. 2024): effective lambda = exp((1/L_a - 1/L_b) / T).
 
     Still diverges as L_a -> 0 unless L_a has a floor: a baseline, not a cure.
     """
 
     kind: ClassVar[str] = "uw-so"
-    temperature: Annotated[Positive, Doc("of the soft-max of inverse losses")] = 1.0
-    floor: Annotated[NonNegative, Doc("least alignment loss; without one lambda has no bound")] = 0.0
+    temperature: Annotated[Positive, Doc("temperature of the soft-max of inverse losses")] = 1.0
+    floor: Annotated[NonNegative, Doc("smallest alignment loss; with 0, lambda is not bounded")] = 0.0
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return SoftOptimalBalancer(self)

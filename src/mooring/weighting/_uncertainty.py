@@ -42,8 +42,8 @@ class FromEntropy(Checked):
     """u = log lambda_k, v = 0: lambda starts where the entropy rule of V9 puts it (the runs of notes 3 and 5)."""
 
     kind: ClassVar[str] = "entropy"
-    minimum: Annotated[Positive, Doc("as `by-entropy`, for the first lambda")] = 0.1
-    maximum: Annotated[Positive, Doc("as `by-entropy`, for the first lambda")] = 10.0
+    minimum: Annotated[Positive, Doc("as for `by-entropy`, for the initial lambda")] = 0.1
+    maximum: Annotated[Positive, Doc("as for `by-entropy`, for the initial lambda")] = 10.0
 
     def values(self, facts: ClientFacts) -> tuple[float, float]:
         return log(ByEntropy(self.minimum, self.maximum).value(facts)), 0.0
@@ -51,7 +51,7 @@ class FromEntropy(Checked):
 
 @dataclass(frozen=True)
 class Values(Checked):
-    """u and v as given; note 2 proposes -1 and 0, so that lambda starts below 1."""
+    """u and v as given; note 2 proposes -1 and 0, which starts lambda below 1."""
 
     kind: ClassVar[str] = "values"
     u: Annotated[float, Doc("log sigma_local^2")] = -1.0
@@ -70,7 +70,7 @@ class Sigma(Checked):
 
     lr: Annotated[Positive | None, Doc("learning rate of the two scalars; `null` is the model's")] = None
     lr_scale: Annotated[Positive, Doc("multiplies the learning rate of the two scalars")] = 1.0
-    start: Annotated[Start, Doc("where they start, see below")] = field(default_factory=Zero)
+    start: Annotated[Start, Doc("initial values, see below")] = field(default_factory=Zero)
 
     def rate(self, model_lr: float) -> float:
         return self.lr_scale * (model_lr if self.lr is None else self.lr)
@@ -82,23 +82,27 @@ class Uncertainty(Checked):
     model_loss = L_b + RATIO(p) e^(u-v) L_a
 
     With `separate` gradients own_loss sees both losses detached and the model sees lambda detached. With `joint` ones
-    the first line is the one loss of model and scalars alike (Kendall et al. 2018, V10), so that w_local = 1/2 e^-u
-    and w_align = 1/2 DATA e^-v: the model feels DATA e^(u-v), at a learning rate scaled by 1 / (2 sigma_local^2), and
-    RATIO has no place. `rescaled` is that joint loss times 2 e^u, detached (the runs behind note 3): the model sees
-    L_b + DATA e^(u-v) L_a at its own learning rate, and the gradients of u and v grow by 2 sigma_local^2.
+    the first line is the one loss of model and scalars alike (Kendall et al. 2018, V10), with w_local = 1/2 e^-u
+    and w_align = 1/2 DATA e^-v: the effective lambda is DATA e^(u-v), at a learning rate scaled by
+    1 / (2 sigma_local^2), and RATIO is not used. `rescaled` is that joint loss times 2 e^u, detached (the runs of
+    note 3): the model sees L_b + DATA e^(u-v) L_a at its own learning rate, and the gradients of u and v grow by
+    2 sigma_local^2.
     """
 
     kind: ClassVar[str] = "uncertainty"
-    ratio: Annotated[ScheduleName, Doc("schedule of what the weights feel")] = "constant"
-    data: Annotated[ScheduleName, Doc("schedule of the alignment loss that sigma sees")] = "constant"
+    ratio: Annotated[ScheduleName, Doc("schedule of the effective lambda")] = "constant"
+    data: Annotated[ScheduleName, Doc("schedule of the alignment loss in the loss of sigma")] = "constant"
     prior: Annotated[ScheduleName, Doc("schedule of the log term of sigma")] = "constant"
     guard: Annotated[Guard | None, Doc("what keeps lambda from running away, see below")] = None
-    sigma: Annotated[Sigma, Doc("the two learned scalars behind lambda: where they start, and how fast they move")] = (
-        field(default_factory=Sigma)
-    )
+    sigma: Annotated[
+        Sigma, Doc("the two learned scalars that determine lambda: their initial values and learning rate")
+    ] = field(default_factory=Sigma)
     gradients: Annotated[
         Literal["separate", "joint", "rescaled"],
-        Doc("or `joint`: one loss for weights and scalars alike; `rescaled`: that loss times 2 sigma_local^2"),
+        Doc(
+            "`separate`: the model and the scalars have their own losses; `joint`: one loss for both; "
+            "`rescaled`: the joint loss times 2 sigma_local^2"
+        ),
     ] = "separate"
 
     @property
@@ -172,6 +176,6 @@ class UncertaintyBalancer(Balancer):
 
 
 def rescaled(balanced: Balanced, factor: Tensor) -> Balanced:
-    """The whole loss of a step times a factor that nobody differentiates."""
+    """The whole loss of a step times a constant factor (no gradient flows through it)."""
     own = None if balanced.own_loss is None else factor * balanced.own_loss
     return replace(balanced, w_local=factor * balanced.w_local, w_align=factor * balanced.w_align, own_loss=own)

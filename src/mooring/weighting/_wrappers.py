@@ -18,9 +18,10 @@ class Annealed(Checked):
     """lambda = s(p) * base: the weights feel the annealed pull, the base rule never learns of it."""
 
     kind: ClassVar[str] = "annealed"
-    base: Annotated[Weighting, Doc("the weighting that is faded out")] = Fixed()
+    base: Annotated[Weighting, Doc("the weighting that is annealed")] = Fixed()
     schedule: Annotated[
-        ScheduleName, Doc("how it is faded out; `-by-round` and `-by-epoch` stay constant within one")
+        ScheduleName,
+        Doc("schedule of the annealing; `-by-round` and `-by-epoch` are constant within a round or an epoch"),
     ] = "linear"
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
@@ -31,7 +32,7 @@ class Annealed(Checked):
         return base and Equilibrium(base.raw, at(self.schedule, progress) * base.felt)
 
     def outlook(self, facts: ClientFacts, lr: float, momentum: float, largest_local: float) -> LambdaBounds:
-        """The base's, and s(p) <= 1 times its cap: what holds the base at c leaves s(p) c to be felt."""
+        """The base's, and s(p) <= 1 times its cap: with a base capped at c, lambda is at most s(p) c."""
         base = self.base.outlook(facts, lr, momentum, largest_local)
         cap = base.cap
         if cap is None:
@@ -40,7 +41,7 @@ class Annealed(Checked):
 
 
 class AnnealedBalancer(Balancer):
-    """The model feels s(p) times the pull; the base's own parameters learn as if nobody had annealed it."""
+    """The model gets s(p) times the weight; the base's own parameters learn as without annealing."""
 
     def __init__(self, base: Balancer, schedule: ScheduleName) -> None:
         super().__init__()
@@ -74,7 +75,7 @@ class Probed(Checked):
     kind: ClassVar[str] = "probed"
     base: Annotated[
         Weighting,
-        Doc("the weighting that is watched: the log gets the cosine of both gradients and the ratio of their norms"),
+        Doc("the weighting to observe: the cosine of both gradients and the ratio of their norms are recorded"),
     ] = Fixed(1.0)
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:

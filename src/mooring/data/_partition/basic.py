@@ -26,14 +26,14 @@ class Pathological(Checked):
     sum_c m_c = K n,   1 <= m_c <= min(K, n_c),   shard sizes of a class differ by at most 1
 
     When K n is not a multiple of the number of classes, the shards too many go to the classes whose shards are the
-    largest (in a balanced set: to classes drawn at random), so that shards stay as equal as they can be.
+    largest (in a balanced set: to classes drawn at random), which keeps shards as equal as possible.
     Source: McMahan et al. 2017. Deviation: their equal shards of the sorted images may straddle two classes and give a
     client more or fewer than n; here n holds exactly and shards of different classes may differ in size.
     """
 
     kind: ClassVar[str] = "pathological"
     clients: ClientCount = 5
-    classes_per_client: Annotated[Count, Doc("exactly so many classes at every client")] = 2
+    classes_per_client: Annotated[Count, Doc("exact number of classes of every client")] = 2
     seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:

@@ -40,7 +40,9 @@ class Dirichlet(Checked):
     kind: ClassVar[str] = "dirichlet"
     clients: ClientCount = 5
     alpha: LabelSkew = 0.05
-    min_size: Annotated[NonNegativeInt, Doc("fewest images of a client, reached by moving some from the largest")] = 0
+    min_size: Annotated[
+        NonNegativeInt, Doc("smallest number of images of a client; missing images are moved from the largest clients")
+    ] = 0
     seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:

@@ -39,13 +39,17 @@ class CoBoosting(Fusion):
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
-    lessons: Annotated[Count, Doc("a new generator in each, then a part of the study")] = 30
+    lessons: Annotated[
+        Count, Doc("number of lessons; each has a new generator and a part of the student's training")
+    ] = 30
     synthesis: Annotated[Synthesis, Doc("how a generator makes images")] = field(
         default_factory=lambda: Synthesis(hardness=1.0)
     )
-    perturbation: Annotated[Positive, Doc("how far images move to where teacher and student differ; 8/255")] = 8 / 255
-    reweighting: Annotated[Positive, Doc("how fast the ensemble's weights follow the images")] = 0.05
-    study: Annotated[StudentTraining, Doc("how the student learns")] = field(
+    perturbation: Annotated[
+        Positive, Doc("largest change of a pixel towards disagreement of teacher and student; 8/255")
+    ] = 8 / 255
+    reweighting: Annotated[Positive, Doc("step size of the ensemble's weights")] = 0.05
+    study: Annotated[StudentTraining, Doc("training of the student")] = field(
         default_factory=lambda: StudentTraining(steps=1200, lr=3e-3, sharpness=2.0)
     )
 

@@ -41,9 +41,9 @@ class Distil(Fusion):
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
     teacher: Annotated[Fusion, Doc("the rule that the student learns from")] = ClassExpert()
-    images: Annotated[Supply, Doc("what it learns on, see below")] = field(default_factory=GaussianPixels)
-    count: Annotated[Count, Doc("how many of them, at most")] = 4000
-    study: Annotated[StudentTraining, Doc("how the student learns")] = field(default_factory=StudentTraining)
+    images: Annotated[Supply, Doc("images that it learns on, see below")] = field(default_factory=GaussianPixels)
+    count: Annotated[Count, Doc("largest number of these images")] = 4000
+    study: Annotated[StudentTraining, Doc("training of the student")] = field(default_factory=StudentTraining)
 
     @property
     def needs(self) -> Parts:

@@ -55,14 +55,14 @@ class LogitEnsemble(Ensemble):
 class StudentTraining(Checked):
     """loss = mean KL( softmax(s t(x)) || softmax(logits(x)) ), t the teacher's scores
 
-    s = sharpness / (mean distance of t's two best scores), so that cosines, logits and log-probabilities of any size
-    make the same lesson. Adam; the learning rate falls to zero as a cosine.
+    s = sharpness / (mean distance of t's two best scores): cosines, logits and log-probabilities of any size give
+    equally sharp targets. Adam; the learning rate falls to zero as a cosine.
     """
 
-    steps: Annotated[Count, Doc("of the student's training")] = 600
-    batch: Annotated[Count, Doc("images in each of them")] = 64
-    lr: Annotated[Positive, Doc("of Adam; falls to zero as a cosine")] = 6e-3
-    sharpness: Annotated[Positive, Doc("how far apart the teacher's two best scores are made, on average")] = 1.5
+    steps: Annotated[Count, Doc("steps of the student's training")] = 600
+    batch: Annotated[Count, Doc("images in each step")] = 64
+    lr: Annotated[Positive, Doc("learning rate of Adam; falls to zero along a cosine")] = 6e-3
+    sharpness: Annotated[Positive, Doc("mean distance to which the teacher's two best scores are scaled")] = 1.5
 
     def scale(self, scores: Tensor) -> Tensor:
         """s, ()"""

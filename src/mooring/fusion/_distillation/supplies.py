@@ -1,4 +1,4 @@
-"""Images for a student to learn from, when nobody's private ones may be seen."""
+"""Images for a student to learn from, without any client's private images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class PublicImages:
 
     def __call__(self, uploads: Sequence[Upload], server: Server, count: int, rng: Generator) -> Tensor:
         if not server.public:
-            raise FusionError("distillation needs public images and there are none", "set data.public_ratio=0.1")
+            raise FusionError("distillation needs public images, and the server has none", "set data.public_ratio=0.1")
         images = server.public.images
         return images[torch.randperm(len(images), generator=rng)[:count]].float() / 255
 

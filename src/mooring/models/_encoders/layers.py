@@ -51,7 +51,9 @@ def check_layers(layers: EncoderLayers, there: Mapping[str, int], where: str) ->
     """Reject layers that the encoder does not have."""
     for layer in layers:
         if layer.name not in there:
-            raise ModelError(f"{where}.layers={layer.name}: is no output of this encoder", nearest(layer.name, there))
+            raise ModelError(
+                f"{where}.layers={layer.name}: is not an output of this encoder", nearest(layer.name, there)
+            )
 
 
 def layer_outputs(layers: EncoderLayers) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def reject_foreign(model: Any, where: str) -> None:
     for node in nodes_of(model.graph):
         if node.domain not in STANDARD:
             raise ModelError(
-                f"{where}: uses {ascii(node.domain)[:40]} {ascii(node.op_type)[:40]}, which is no standard operator",
+                f"{where}: uses {ascii(node.domain)[:40]} {ascii(node.op_type)[:40]}, which is not a standard operator",
                 "export it with standard operators only",
             )
         if node.op_type in WITHIN:

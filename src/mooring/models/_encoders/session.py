@@ -121,7 +121,7 @@ class OnnxFeatures(nn.Module):
 
 
 class StoredFile(nn.Module):
-    """A file as a tensor, so that a saved predictor carries it."""
+    """A file as a tensor, which a saved predictor contains."""
 
     content: Tensor  # (bytes,), uint8
 

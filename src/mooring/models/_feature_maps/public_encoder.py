@@ -22,23 +22,24 @@ AT_ONCE = 32  # images that pass through the encoder together
 @dataclass(frozen=True)
 class PublicEncoder(Checked):
     """phi(x): averages over four regions of the maps after the stem and every block of the model's backbone, which the
-    server has trained for `epochs` epochs on public images; beside them the features of `beside`.
+    server has trained for `epochs` epochs on public images, concatenated with the features of `beside`.
 
     `path` is the file of its weights, once they exist: a run writes them into its folder, and its job names them by
     their content. `views` as for filters.
     """
 
     kind: ClassVar[str] = "public-encoder"
-    epochs: Annotated[Count, Doc("over the public images, at the server")] = 30
+    epochs: Annotated[Count, Doc("epochs over the public images, at the server")] = 30
     beside: Annotated[
         FeatureMap | None,
         Doc(
-            "352 channels of 512 filters; another map, whose features stand beside those of the encoder; `null` is none"
+            "another map whose features are concatenated to the encoder's, by default 352 channels of 512 "
+            "filters; `null` for none"
         ),
     ] = field(default_factory=lambda: WhitenedFilters(channels=352, filters=512))
     views: UsualFeatureViews = None
     path: Annotated[
-        FilePath | None, Doc("of its weights, safetensors; `null`: they are trained when the run begins")
+        FilePath | None, Doc("safetensors file of its weights; `null`: they are trained when the run begins")
     ] = field(default=None, metadata={CONTENT_HASH: lambda path: None if path is None else hash_only(path)})
 
     def __post_init__(self) -> None:

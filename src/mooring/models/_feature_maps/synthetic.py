@@ -42,7 +42,7 @@ def simple_images(shape: Shape) -> Tensor:
 
 
 def dead_leaf_discs(shape: Shape, count: int) -> Tensor:
-    """Discs that cover each other, radius r with density r^-3; their second-order statistics are those of photographs.
+    """Discs that cover each other, radius r with density r^-3; their second-order statistics match photographs.
 
     (count, C, H, W), uint8; Matheron 1968, Lee, Mumford and Huang 2001. A simpler model than `dead_leaves`.
     """
@@ -62,8 +62,8 @@ def dead_leaf_discs(shape: Shape, count: int) -> Tensor:
 def dead_leaves(count: int, channels: int, side: int, rng: Generator) -> Tensor:
     """(count, channels, side, side) in [0, 1]: discs and boxes of density r^-3, turned and stretched, of any colour.
 
-    The dead leaves model (Matheron 1968; Lee, Mumford and Huang 2001), whose statistics are close to those of
-    photographs, at any scale.
+    The dead leaves model (Matheron 1968; Lee, Mumford and Huang 2001), whose statistics are close to
+    photographs at any scale.
     """
 
     def uniform(*size: int) -> Tensor:

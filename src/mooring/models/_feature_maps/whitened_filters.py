@@ -30,7 +30,7 @@ class WhitenedFilters(Checked):
 
     for every patch p of x, centred and divided by its contrast. W = (S + whitening s I)^-1/2 whitens, with S the
     covariance of patches of dead leaves and s its mean eigenvalue; w_f are such patches, whitened, of unit norm, and u
-    is in units of its spread on them: the pipeline of Coates and Ng (2011) with no data behind it. There are more
+    is in units of its spread on them: the pipeline of Coates and Ng (2011) without training data. There are more
     filters than numbers: B, one for all regions, are the principal axes of sqrt(r) over dead leaves.
 
     `side` is at most half of the image's smaller side. d = channels x grid^2. `views` mirrored: r is the mean of the
@@ -38,23 +38,23 @@ class WhitenedFilters(Checked):
     """
 
     kind: ClassVar[str] = "whitened-filters"
-    channels: Annotated[
-        int, Gt(0), Le(2**12), Doc("numbers of each of the regions; at most eight for each value of a patch")
-    ] = 544
+    channels: Annotated[int, Gt(0), Le(2**12), Doc("features per region; at most eight for each value of a patch")] = (
+        544
+    )
     filters: Annotated[
         int,
         Gt(0),
         Le(2**14),
         Doc("patches of procedural images, projected to the channels; at most sixteen for each value of a patch"),
     ] = 1024
-    side: Annotated[Count, Doc("of a patch; at most half of the image's smaller side")] = 6
+    side: Annotated[Count, Doc("side of a patch; at most half of the image's smaller side")] = 6
     threshold: Annotated[
         NonNegative, Doc("what a response must exceed, in units of its spread on procedural images")
     ] = 0.5
     whitening: Annotated[Positive, Doc("added to the eigenvalues of their covariance, in units of the mean one")] = 1.0
-    grid: Annotated[int, Ge(1), Le(8), Doc("responses are averaged over so many by so many regions")] = 2
+    grid: Annotated[int, Ge(1), Le(8), Doc("responses are averaged over grid x grid regions")] = 2
     views: UsualFeatureViews = None
-    seed: Annotated[Seed, Doc("of what is drawn, apart from the experiment's")] = 0
+    seed: Annotated[Seed, Doc("seed of the random numbers, separate from the seed of the experiment")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
         return self._channels(blueprint) * self.grid**2
@@ -149,7 +149,7 @@ class Projected(nn.Module):
 
 @lru_cache(maxsize=2)
 def weights_of(features: WhitenedFilters, blueprint: Blueprint) -> Weights:
-    """The same for all clients. In float64, so that machines that round differently agree on the axes."""
+    """The same for all clients. In float64, because machines that round differently must agree on the axes."""
     rng = generator(features.seed, "feature-map")
     channels, *sides = blueprint.shape
     leaves = Normalise(blueprint)(dead_leaves(PROCEDURAL, channels, min(LARGEST, *sides), rng)).double()
