@@ -235,7 +235,7 @@ class Mine:
     [
         ("own_syntax", "def __call__", "def", "own_syntax.py:10: SyntaxError: invalid syntax; mend it there"),
         ("own_import", "from typing", "import nowhere_at_all\nfrom typing", "own_import.py:3: ModuleNotFoundError"),
-        ("own_plain", "@dataclass(frozen=True)", "", "own_plain.py:7: Mine is no frozen dataclass"),
+        ("own_plain", "@dataclass(frozen=True)", "", "own_plain.py:7: Mine is not a frozen dataclass"),
         ("own_kind", 'kind: ClassVar[str] = "mine"', "pass", 'Mine has no kind; add kind: ClassVar[str] = "mine"'),
         (
             "own_call",

@@ -110,7 +110,7 @@ def test_a_directory_that_has_lost_an_array_is_noticed(rejected, tmp_path):
 
 def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "a.npz")
-    with pytest.raises(DataError, match="no regular file"):
+    with pytest.raises(DataError, match="is not a regular file"):
         Arrays(str(tmp_path / "a.npz")).train()
 
 

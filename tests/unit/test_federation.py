@@ -276,7 +276,7 @@ class TestFolders:
         assert mapped.label_counts() == whole.label_counts() == IMAGES["north"]
 
     def test_a_mapping_that_fits_nothing_is_told(self, made):
-        with pytest.raises(DataError, match="no class of this job; did you mean 'five'"):
+        with pytest.raises(DataError, match="is not a class of this job; did you mean 'five'"):
             _ = self.place(made, made.data("north"), {"five": "fife"}).folders
         with pytest.raises(DataError, match="no such folder"):
             _ = self.place(made, made.data("north"), {"acht": "eight"}).folders

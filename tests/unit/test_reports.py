@@ -347,7 +347,7 @@ def damaged(folder, name, text):
         ("study.json", study_with(tables=[TABLE | {"plots": [PLOT]}]), "draws the column 'y', which it has not"),
         ("study.json", study_with(sweeps="one"), "sweeps=one: must be a list"),
         ("sweep.yaml", "factors: 3", "factors: must map keys to lists of values"),
-        ("sweep.yaml", "factors: {seed: [1]}\nbaseline: v4", "baseline=v4: is no value of a factor"),
+        ("sweep.yaml", "factors: {seed: [1]}\nbaseline: v4", "baseline=v4: is not a value of a factor"),
         ("sweep.yaml", "factors: {seed: [1]}", "no run of this sweep has finished"),
         ("experiment.yaml", "seed: 1", "this run is not finished"),
         ("result.json", "{}", "has format unknown, this version reads 2"),
