@@ -87,6 +87,15 @@ class FederationError(MooringError):
         super().__init__(one_line(problem), one_line(remedy))
 
 
+class ReviewError(MooringError):
+    """Uploads are unusual, and a person must decide about them: one line for each site."""
+
+    def __init__(self, findings: Iterable[str], remedy: str = "") -> None:
+        self.findings = tuple(one_line(finding) for finding in findings)
+        needs = "site needs" if len(self.findings) == 1 else "sites need"
+        super().__init__(f"{len(self.findings)} {needs} review: {' | '.join(self.findings)}", one_line(remedy))
+
+
 class StoreError(MooringError):
     """A run folder cannot be read or written."""
 

@@ -417,8 +417,7 @@ class TestTrust:
         path, job = desk.root / "forged.mooring", desk.job
         path.write_bytes(data)
         files, aside = read_files(job, [path, *paths(desk, "south", "east")], SigningKey.generate(), datetime.now(UTC))
-        _, found = sound_files(job, files)
-        (decision,) = [*aside, *found]
+        (decision,) = [*aside, *sound_files(job, files).aside]
         assert decision.verdict == "set aside"
         return decision.reason
 

@@ -20,7 +20,7 @@ from click.exceptions import NoArgsIsHelpError
 from mooring.cli import coordinator, data
 from mooring.cli.arguments import INTERRUPTED
 from mooring.cli.verbs import LEFT, RIGHT, FrontPage
-from mooring.errors import ConfigError, Interruption, MooringError, one_line
+from mooring.errors import ConfigError, Interruption, MooringError, ReviewError, one_line
 from mooring.user_code import explained
 from mooring.version import VERSION
 
@@ -103,6 +103,8 @@ def main() -> None:
             _leave([f"error: {problem}" for problem in error.problems], error.exit_code)
         except Interruption as interruption:
             _leave([str(interruption)], interruption.exit_code)
+        except ReviewError as error:
+            _leave([*(f"needs review: {finding}" for finding in error.findings), error.remedy], error.exit_code)
         except MooringError as error:
             _leave([f"error: {error}"], error.exit_code)
         except BrokenPipeError:

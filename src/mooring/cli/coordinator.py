@@ -12,7 +12,7 @@ from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
-    from mooring.federation import EncoderKept, Made
+    from mooring.federation import EncoderKept, Made, Terms
 
 USUAL_MODEL = Path("model.mooring")
 
@@ -52,6 +52,10 @@ def plan(  # noqa: PLR0913, PLR0917
     ] = None,
     delta: Annotated[float, typer.Option(help="The probability with which --epsilon may fail.")] = 1e-5,
     minimum: Annotated[int, typer.Option(help="Fewest images that a site may have of a class it has.")] = 5,
+    most_images: Annotated[
+        int | None,
+        typer.Option(help="Most images that a site may have; a site with more is rejected. By default no limit."),
+    ] = None,
     expires: Annotated[str | None, typer.Option(help="The day on which the job expires; by default in 90 days.")] = (
         None
     ),
@@ -82,6 +86,7 @@ def plan(  # noqa: PLR0913, PLR0917
         expires=None if expires is None else parse_time(expires),
         secure_images=images if secure_sum else None,
         counts="withheld" if withhold_counts else "told",
+        most_images=most_images,
     )
     write_container(out, data)
     Log(home()).note("planned", job.sha256, who=identity.public, words=job.manifest.method)
@@ -121,9 +126,7 @@ class OfFiles:
     paths: list[Path]  # the job first, unless there is a model to change
     into: Path | None
     out: Path
-    need: int
-    strict: bool
-    without: tuple[str, ...]
+    terms: "Terms"
     encoder: str | None
     in_model: "EncoderKept"
     page: Path | None  # for people
@@ -150,6 +153,12 @@ def fuse_files(  # noqa: PLR0913, PLR0917
         Path | None, typer.Option(help="A model that the uploads join, or that sites of --without leave.")
     ] = None,
     without: Annotated[str | None, typer.Option(help="All but these sites, with commas.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="SITE", help="Use this site although it is unusual; repeatable.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="SITE", help="Leave this site out after review; repeatable.")
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="Where the encoder's file lies, if the job names one by its SHA-256.")
     ] = None,
@@ -161,18 +170,26 @@ def fuse_files(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Fuse the files of sites into one model: mooring fuse-files job.mooring north.mooring south.mooring
 
-    A file that cannot be trusted is set aside, and the reason is shown. To fuse a run by other rules, use mooring fuse.
+    A file that breaks a rule of the job is set aside, and the reason is shown. If a site is unusual, nothing is fused
+    (exit code 2): decide with --keep SITE or --drop SITE. To fuse a run by other rules, use mooring fuse.
     """
     given = files or []
     if into is None and not given:
         raise ConfigError(["fuse-files: no file is named; give a job file and the uploads of its sites"])
     if into is None and Path(given[0]).is_dir():
         raise ConfigError([f"{given[0]}: is a folder, not a job file; fuse a run with: mooring fuse {given[0]}"])
-    leaving = tuple(split_commas(without or ""))
+    from mooring.federation import Terms
+
+    terms = Terms(need, strict, tuple(split_commas(without or "")), named_sites(keep), named_sites(drop))
     model = out or into or USUAL_MODEL
     page, paths = page_among(given, model) if report else (None, list(map(Path, given)))
     kept: EncoderKept = "included" if include_encoder else "named"
-    federate(OfFiles(paths, into, model, need, strict, leaving, encoder, kept, page, data, json))
+    federate(OfFiles(paths, into, model, terms, encoder, kept, page, data, json))
+
+
+def named_sites(values: list[str] | None) -> tuple[str, ...]:
+    """The sites of an option that may be repeated, each value one name or several with commas."""
+    return tuple(dict.fromkeys(site for value in values or () for site in split_commas(value)))
 
 
 def page_among(words: list[str], model: Path) -> tuple[Path, list[Path]]:
@@ -186,17 +203,16 @@ def page_among(words: list[str], model: Path) -> tuple[Path, list[Path]]:
 
 def federate(asked: OfFiles) -> None:
     """The files of sites become one model."""
-    from mooring.federation import Coordinator, Log, Terms, home, own_identity
+    from mooring.federation import Coordinator, Log, home, own_identity
 
     if asked.held_out is not None and asked.page is None:
         raise ConfigError(["--data: is for the page; add --report"])
     coordinator = Coordinator(own_identity(), Log(home()), asked.encoder, asked.in_model)
-    terms = Terms(asked.need, asked.strict, asked.without)
     if asked.into is not None:
-        made = coordinator.fuse_into(asked.into, asked.paths, asked.out, terms)
+        made = coordinator.fuse_into(asked.into, asked.paths, asked.out, asked.terms)
     else:
         job, *uploads = asked.paths
-        made = coordinator.fuse(job, uploads, asked.out, terms)
+        made = coordinator.fuse(job, uploads, asked.out, asked.terms)
     if asked.page is not None:
         write_page(made, asked.page, asked.held_out, asked.encoder)
     if asked.json:

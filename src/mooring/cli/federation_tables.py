@@ -59,6 +59,7 @@ def show_job(job: JobFile, why: str = "") -> None:
             ),
             *([("counts", WORDS.partition(": ")[2])] if job.withholds else []),
             ("minimum", f"{manifest.minimum} images of a class that a site has any of"),
+            *([] if manifest.most_images is None else [("limit", f"{manifest.most_images:,} images per site")]),
             ("expires", manifest.expires),
             ("upload", f"at most {size(manifest.most_bytes)}:"),
             *(("", sentence) for sentence in sentences),
@@ -148,7 +149,7 @@ def show_made(made: "Made") -> None:
         weight = "" if row.weight is None else f"{100 * row.weight:.1f} %"
         unknown = "withheld" if row.verdict == "used" else ""
         samples = unknown if row.samples is None else f"{row.samples:,}"
-        remarks = "; ".join(filter(None, (row.reason, *row.notes)))
+        remarks = "; ".join(filter(None, (row.reason, row.seen, *row.notes)))
         table.add_row(row.site, Text(row.verdict, COLOURS[row.verdict]), samples, weight, remarks)
     console = Screen()
     console.print(table)

@@ -27,6 +27,7 @@ from mooring.events import (
 )
 from mooring.execution._clock import Clock
 from mooring.execution._prepare import point_to_encoder, train_once, untrained_encoder
+from mooring.federation import Outcome, judge
 from mooring.fusion import FeatureEnsemble, Predictor, Server
 from mooring.processes import threads
 from mooring.record import (
@@ -44,6 +45,12 @@ from mooring.record import (
     UploadRecord,
 )
 from mooring.types import PartitionSummary
+
+MOST_JUDGED = 100  # clients: every pair of them is compared
+CONSEQUENCES = {
+    Outcome.NEEDS_REVIEW: "would stop and ask about it",
+    Outcome.REJECTED: "would reject it",
+}
 
 
 @dataclass
@@ -185,6 +192,19 @@ class Running:
         if fusion is not None and round_ == max(self.fused):
             self.model = found.predictor
         self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began, self.examiner.images))
+        if fusion is not None and round_ == self.job.kept()[-1] and len(clients) <= MOST_JUDGED:
+            self.report_unusual(uploads)
+
+    def report_unusual(self, uploads: StoredUploads) -> None:
+        """Say what a federation of these clients would ask about: the checks are those of `mooring fuse-files`.
+
+        A simulation uses every upload, because nobody is there to decide.
+        """
+        names = {site.number: site.name for site in self.sites}
+        with self.clock.during("evaluate"), threads(1):
+            judged = judge(uploads, self.fusion.needs if self.fusion else frozenset(), self.job.blueprint)
+        for row in (row for row in judged if row.outcome is not Outcome.USED):
+            self.note(Remark(f"site {names[row.client]}: {row.text}; a federation by file {CONSEQUENCES[row.outcome]}"))
 
     def row(self, round_: int, client: int, alone: Metrics | None) -> ClientRecord:
         """A client's record of a round, with its own accuracy."""

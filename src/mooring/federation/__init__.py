@@ -2,7 +2,6 @@
 
 from mooring.federation._assessment import Assessment, assess, assessment_tree
 from mooring.federation._budget import privacy_spent
-from mooring.federation._checks import suspects
 from mooring.federation._container import (
     KINDS,
     Container,
@@ -24,6 +23,7 @@ from mooring.federation._explain import (
 )
 from mooring.federation._fuse import Decision, Terms, problem_of, read_files
 from mooring.federation._job_file import JOB, LIMITS, JobFile, JobManifest, opened_job, parse_time, read_job
+from mooring.federation._judge import Judgement, Outcome, judge
 from mooring.federation._kept_uploads import read_kept
 from mooring.federation._keys import Identity, fingerprint, home, own_identity
 from mooring.federation._leave_one_out import WithoutSite, accuracy_gain, without_each
@@ -44,6 +44,7 @@ from mooring.federation._onnx_export import export_onnx
 from mooring.federation._plan import plan
 from mooring.federation._predict import Prediction, Predictions, Unreadable, predict
 from mooring.federation._recovery import write_recovery
+from mooring.federation._rules import SiteLimits
 from mooring.federation._train import Preview, Trained, approve, folder_of, preview, train
 from mooring.federation._trained_on import trained_on
 from mooring.federation._upload_file import SEALED, UPLOAD, UploadFile, UploadManifest, read_upload
@@ -69,13 +70,16 @@ __all__ = [
     "Identity",
     "JobFile",
     "JobManifest",
+    "Judgement",
     "Log",
     "Made",
     "ModelFile",
+    "Outcome",
     "Prediction",
     "Predictions",
     "Preview",
     "Provenance",
+    "SiteLimits",
     "SiteShare",
     "Terms",
     "Trained",
@@ -98,6 +102,7 @@ __all__ = [
     "folder_of",
     "home",
     "is_key",
+    "judge",
     "kept_as",
     "load_bytes",
     "load_model",
@@ -119,7 +124,6 @@ __all__ = [
     "second_moment_rank",
     "sentence_of",
     "small_classes",
-    "suspects",
     "train",
     "trained_on",
     "without_each",

@@ -62,7 +62,7 @@ class Coordinator:
         kept = read_kept(model, self.identity.public, self.encoder)
         if kept.job.manifest.secure is not None:
             raise FederationError(f"--into {model}: a secure sum cannot be added to or taken apart", "plan a new job")
-        if not paths and not terms.without:
+        if not paths and not terms.leaving:
             raise FederationError(f"--into {model}: nothing is to change", "name a file, or a site with --without")
         reject_absent(paths)
         there = {file.manifest.site for file in kept.uploads}
@@ -73,7 +73,7 @@ class Coordinator:
         new, second = first_answers(kept.uploads, new)
         fused = fuse_uploads(kept.job, [*kept.uploads, *new], terms, [*aside, *second])
         made = self._write(KeptUploads(kept.job, kept.job_data, fused.used), fused, out)
-        for site in terms.without:
+        for site in (site for site in terms.leaving if site in there):
             self.log.note("withdrawn", kept.job.sha256, made.sha256, site, "its upload is no longer kept")
         return made
 
@@ -88,7 +88,7 @@ class Coordinator:
         for row in fused.decisions:
             if row.verdict in ACTIONS:
                 came = "" if row.box is None else f"; it came sealed, SHA-256 {row.box}"
-                words = (row.reason or "in the model") + came
+                words = "; ".join(filter(None, (row.reason or "in the model", row.seen))) + came
                 self.log.note(ACTIONS[row.verdict], job, row.file or "", row.site, words)
         self.log.note(
             "fused",
@@ -132,7 +132,8 @@ def share_of(decision: Decision) -> SiteShare:
     if decision.verdict == "left out":
         return SiteShare(decision.site, False, reason=f"{decision.verdict}: {decision.reason}")
     used = decision.verdict == "used"
-    reason = "" if used else f"{decision.verdict}: {decision.reason}"
+    kept = f"{decision.reason}: {decision.seen}" if decision.seen else ""
+    reason = kept if used else f"{decision.verdict}: {decision.reason}"
     return SiteShare(decision.site, used, decision.samples, decision.weight, decision.file, reason)
 
 

@@ -1,4 +1,4 @@
-"""What a coordinator does with the files of sites: trust nobody, use what holds, say why the rest was set aside."""
+"""What a coordinator does with the files of sites: reject broken rules, ask about the unusual, fuse the rest."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,22 +9,22 @@ from typing import Literal
 
 from nacl.signing import SigningKey
 
-from mooring.errors import FederationError
-from mooring.federation._checks import absurd_prototypes, suspects
+from mooring.errors import FederationError, ReviewError
 from mooring.federation._container import FileLimits, file_hash, load_bytes
+from mooring.federation._effect import Effects
 from mooring.federation._explain import class_counts, small_classes
 from mooring.federation._job_file import JobFile, parse_time
+from mooring.federation._judge import Judgement, Outcome, judge
 from mooring.federation._keys import fingerprint
 from mooring.federation._manifests import without_control
 from mooring.federation._privacy import figures_of
+from mooring.federation._rules import SiteLimits
 from mooring.federation._secure_job import misshapen, total_of
 from mooring.federation._secure_sum import MaskSeeds
 from mooring.federation._upload_file import UploadFile, UploadLimits, UploadManifest, read_upload
-from mooring.fusion import Predictor, Rejection, Server, admit
-from mooring.models import PROTOTYPES
+from mooring.fusion import Predictor, Server, admit
 from mooring.processes import threads
-from mooring.types import Upload
-from mooring.uploads import Moments, ascii_repr
+from mooring.uploads import ascii_repr
 
 DecisionVerdict = Literal["used", "set aside", "left out", "missing"]
 CLOCKS = timedelta(days=1)  # that the clocks of two machines may differ
@@ -44,6 +44,7 @@ class Decision:
     file: str | None = None  # SHA-256 of the file, out of its seal
     box: str | None = None  # SHA-256 of it as it came, where it was sealed
     notes: tuple[str, ...] = ()
+    seen: str = ""  # what the coordinator reviewed, where there was something unusual
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,26 @@ class Terms:
     need: int = 1  # sites, at least
     strict: bool = False  # stop at the first file that is set aside
     without: tuple[str, ...] = ()  # sites that are left out
+    keep: tuple[str, ...] = ()  # sites that were reviewed and are used
+    drop: tuple[str, ...] = ()  # sites that were reviewed and are left out
+
+    @property
+    def leaving(self) -> tuple[str, ...]:
+        return (*self.without, *self.drop)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers to a job that keep its rules, what is unusual about them, and why the others are set aside."""
+
+    sound: list[UploadFile]
+    aside: list[Decision]
+    unusual: dict[str, Judgement]  # by site
+
+    def seen_at(self, file: UploadFile) -> str:
+        """What is unusual about this site; empty where nothing is."""
+        judgement = self.unusual.get(file.manifest.site)
+        return "" if judgement is None else judgement.text
 
 
 def read_files(
@@ -104,16 +125,22 @@ def fuse_uploads(
 
     `revealed`: of a secure sum, the masks of sites that did not answer.
     """
-    for site in terms.without:
-        if site not in job.site_names:
-            raise FederationError(
-                f"--without {ascii_repr(site)}: is no site of this job", f"it has {', '.join(job.site_names)}"
-            )
+    reject_unknown_sites(job, terms)
     decisions = list(aside)
     left = [file for file in files if file.manifest.site in terms.without]
     decisions += [decision_on(file, "left out", "the coordinator asked for it") for file in left]
-    used, aside_here = sound_files(job, [file for file in files if file.manifest.site not in terms.without])
-    decisions += aside_here
+    taking_part = [file for file in files if file.manifest.site not in terms.without]
+    dropped = [file for file in taking_part if file.manifest.site in terms.drop]
+    if dropped:
+        before = sound_files(job, taking_part)
+        decisions += [
+            replace(decision_on(file, "left out", "the coordinator dropped it"), seen=before.seen_at(file))
+            for file in dropped
+        ]
+    answers = sound_files(job, [file for file in taking_part if file not in dropped])
+    decisions += answers.aside
+    used = answers.sound
+    reject_unreviewed(job, answers, terms)
     reject_incomplete(used, decisions, terms)
     uploads = [file.upload for file in used] if job.manifest.secure is None else [total_of(job, used, revealed)]
     with threads(1):  # the same bytes on every machine
@@ -121,7 +148,8 @@ def fuse_uploads(
     total = sum(file.manifest.samples or 0 for file in used)
     decisions += [
         replace(
-            decision_on(file, "used", ""),
+            decision_on(file, "used", "the coordinator kept it after review" if answers.seen_at(file) else ""),
+            seen=answers.seen_at(file),
             weight=file.manifest.samples / total if file.manifest.samples and total else None,
             notes=notes_on(job, file, used),
         )
@@ -132,8 +160,37 @@ def fuse_uploads(
     return FusedUploads(predictor, in_order(job, decisions), tuple(used), images)
 
 
-def sound_files(job: JobFile, files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision]]:
-    """The answers to this job that hold, by the number of their site; and why the others do not."""
+def reject_unknown_sites(job: JobFile, terms: Terms) -> None:
+    """Every site that a coordinator names must be in the job, and cannot be kept and dropped at once."""
+    for option, sites in (("--without", terms.without), ("--keep", terms.keep), ("--drop", terms.drop)):
+        for site in sites:
+            if site not in job.site_names:
+                raise FederationError(
+                    f"{option} {ascii_repr(site)}: is no site of this job", f"it has {', '.join(job.site_names)}"
+                )
+    for site in terms.keep:
+        if site in terms.leaving:
+            raise FederationError(f"--keep {site}: is left out too", "name it once")
+
+
+def reject_unreviewed(job: JobFile, answers: Answers, terms: Terms) -> None:
+    """Stop for every unusual site on which the coordinator has not decided, with what was seen and what it changes."""
+    waiting = [file for file in answers.sound if file.manifest.site in answers.unusual.keys() - set(terms.keep)]
+    if not waiting:
+        return
+    effects = Effects(job.fusion, job.work.blueprint, [file.upload for file in answers.sound])
+    findings = []
+    for file in waiting:
+        site = file.manifest.site
+        effect = effects.of(file.upload.client)
+        findings.append(
+            "; ".join([f"{site}: {answers.unusual[site].text}", *([] if effect is None else [effect.text])])
+        )
+    raise ReviewError(findings, "look into it with the sites, then add --keep SITE or --drop SITE for each of them")
+
+
+def sound_files(job: JobFile, files: Sequence[UploadFile]) -> Answers:
+    """The answers to this job that keep its rules, by the number of their site; and why the others do not."""
     aside: list[Decision] = []
     answers = []
     for file in unique(files):
@@ -145,16 +202,21 @@ def sound_files(job: JobFile, files: Sequence[UploadFile]) -> tuple[list[UploadF
     answers, doubles = single(answers)
     aside += doubles
     if not answers:
-        return [], aside
+        return Answers([], aside, {})
     by_client = {file.upload.client: file for file in answers}
     if job.manifest.secure is not None:  # nothing but the sum can be looked at
-        return [by_client[client] for client in sorted(by_client)], aside
+        return Answers([by_client[client] for client in sorted(by_client)], aside, {})
     needs, blueprint = job.work.needs, job.work.blueprint
     admission = admit([file.upload for file in answers], needs, blueprint, job.work.sha256, strict=False)
-    rejected = (*admission.rejected, *suspicious(job, admission.admitted))
-    aside += [decision_on(by_client[row.client], "set aside", "; ".join(row.problems)) for row in rejected]
-    out = {row.client for row in rejected}
-    return [by_client[upload.client] for upload in admission.admitted if upload.client not in out], aside
+    judged = judge(admission.admitted, needs, blueprint, SiteLimits(job.manifest.most_images))
+    rejected = {row.client: "; ".join(row.problems) for row in admission.rejected}
+    rejected |= {row.client: row.text for row in judged if row.outcome is Outcome.REJECTED}
+    aside += [decision_on(by_client[client], "set aside", reason) for client, reason in rejected.items()]
+    return Answers(
+        [by_client[row.client] for row in judged if row.outcome is not Outcome.REJECTED],
+        aside,
+        {by_client[row.client].manifest.site: row for row in judged if row.outcome is Outcome.NEEDS_REVIEW},
+    )
 
 
 def problem_of(job: JobFile, file: UploadFile) -> str | None:
@@ -190,16 +252,6 @@ def manifest_problem(job: JobFile, manifest: UploadManifest) -> str | None:
     if job.withholds and (manifest.samples is not None or manifest.metrics):
         return "it tells of its counts, which the job withholds"
     return None if job.withholds or manifest.samples is not None else "it does not tell how many images it has"
-
-
-def suspicious(job: JobFile, admitted: Sequence[Upload]) -> tuple[Rejection, ...]:
-    """What no honest site would send, as far as what it sent can tell."""
-    found: list[Rejection] = []
-    for part in sorted((part for part in job.work.needs if isinstance(part, Moments)), key=repr):
-        found += suspects(part, admitted, job.work.blueprint)
-    if any(PROTOTYPES in upload.tensors for upload in admitted):
-        found += absurd_prototypes(admitted)
-    return tuple({row.client: row for row in reversed(found)}.values())
 
 
 def unique(files: Iterable[UploadFile]) -> list[UploadFile]:

@@ -77,6 +77,7 @@ class JobManifest:
     secure: SecurePlan | None = None
     counts: Counts = "told"  # how many images a site has
     encoder: str | None = None  # its name, if it has one, and its SHA-256
+    most_images: int | None = None  # that a site may have; None: no limit, and the key is not written
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,10 @@ def type_name(tensor: Tensor) -> str:
 
 
 def encode_job(manifest: JobManifest, key: SigningKey) -> bytes:
-    return encode(JOB, record_tree(manifest), key=key)
+    tree: dict[str, object] = record_tree(manifest)
+    if manifest.most_images is None:
+        del tree["most_images"]  # as jobs without a limit always were
+    return encode(JOB, tree, key=key)
 
 
 def read_job(path: Path, encoder: str | None = None) -> JobFile:
@@ -198,7 +202,7 @@ def rebuild_job(manifest: JobManifest, encoder: str | None) -> tuple[Experiment,
     for site in manifest.sites:
         if site.key is not None and not is_key(site.key):
             raise FederationError(f"site {site.name}: its key {ascii_repr(site.key)} is no key", PLAN_AGAIN)
-    if manifest.minimum < 1 or manifest.most_bytes < 1:
+    if manifest.minimum < 1 or manifest.most_bytes < 1 or (manifest.most_images or 1) < 1:
         raise FederationError("its limits are below 1", PLAN_AGAIN)
     if not is_hex(manifest.nonce, 2 * NONCE) or not without_control(manifest.method + manifest.mooring):
         raise FederationError("was not written by mooring plan", PLAN_AGAIN)

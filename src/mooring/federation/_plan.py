@@ -47,11 +47,12 @@ def plan(  # noqa: PLR0913
     expires: datetime | None = None,
     secure_images: int | None = None,
     counts: Counts = "told",
+    most_images: int | None = None,
 ) -> tuple[bytes, JobFile]:
     """The bytes of a job file, and the job as every site will read it: it is read back before it is handed out.
 
     `secure_images`: nobody sees a site's numbers, and all sites together have at most so many images. `counts`: how
-    many images a site has.
+    many images a site has. `most_images`: a site that claims more is rejected.
     """
     check_sites(sites)
     check_classes(classes)
@@ -69,6 +70,12 @@ def plan(  # noqa: PLR0913
         raise FederationError("data.source: sites have folders of images", "leave data.source out")
     if minimum < 1:
         raise FederationError(f"--minimum {minimum}: is below 1", "give at least 1; small classes give images away")
+    if most_images is not None and most_images < 1:
+        raise FederationError(f"--most-images {most_images}: is below 1", "give at least 1, or leave it out")
+    if most_images is not None and (counts == "withheld" or secure_images is not None):
+        raise FederationError(
+            "--most-images: cannot be checked, because sites do not send how many images they have", "leave it out"
+        )
     usable(experiment)
     if counts == "withheld" and secure_images is not None:
         raise FederationError(
@@ -101,6 +108,7 @@ def plan(  # noqa: PLR0913
         secure=secure,
         counts=counts,
         encoder=encoder_of_rule(experiment.method.fusion),
+        most_images=most_images,
     )
     data = encode_job(manifest, identity.key)
     held = decode_container(data, JOB, LIMITS, "job")

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from mooring.client import ClientJob
 from mooring.errors import FederationError
-from mooring.federation._checks import largest_feature
 from mooring.federation._job_file import JobFile, SecurePlan
+from mooring.federation._rules import largest_feature
 from mooring.federation._secure_sum import FEWEST, MaskSeeds, SecureSum, fraction_bits, mask, plausible, unmask
 from mooring.federation._upload_file import UploadFile
 from mooring.types import Upload

@@ -135,6 +135,7 @@ def train(  # noqa: PLR0913
     reject_foreign_key(job, site.name, identity)
     with reading_progress(emit):
         shard = site.shard()
+    reject_above_limit(job, site.name, len(shard))
     figures = figures_of(job.work)
     small = {} if figures else small_classes(shard.label_counts(), job.classes, job.manifest.minimum)
     if small and not allow_small:
@@ -211,6 +212,16 @@ def train_site(
 
 def state_folder(home: Path, job: JobFile, site: str) -> Path:
     return home / "training" / f"{job.sha256[:16]}-{site}"
+
+
+def reject_above_limit(job: JobFile, site: str, images: int) -> None:
+    """Do not make a file that would be rejected."""
+    most = job.manifest.most_images
+    if most is not None and images > most:
+        raise DataError(
+            f"{site}: has {images:,} images, and the job allows {most:,} per site",
+            "train on fewer of them, or ask the coordinator for a job with a higher limit",
+        )
 
 
 def reject_second_mask(job: JobFile, site: str, log: Log) -> None:

@@ -22,11 +22,21 @@ class RunSettings:
     deadline: Positive  # seconds until what is there is fused
     again: Positive  # seconds until a silent node is asked again
     encoder: str
+    keep: str = ""  # sites that were reviewed and are used, with commas
+    drop: str = ""  # sites that were reviewed and are left out, with commas
 
     @property
     def received(self) -> Path:
         """Uploads as they came; a second run asks only for those that are missing."""
         return Path(f"{self.out.removesuffix('.mooring')}.received")
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return tuple(filter(None, (site.strip() for site in self.keep.split(","))))
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        return tuple(filter(None, (site.strip() for site in self.drop.split(","))))
 
     def need_of(self, sites: int) -> int:
         """How many uploads must have come, of a job with so many sites."""

@@ -7,13 +7,14 @@ from pathlib import Path
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
-from mooring.errors import FederationError, MooringError, one_line
+from mooring.errors import FederationError, MooringError, ReviewError, one_line
 from mooring.federation import LIMITS, Coordinator, Log, Terms, fingerprint, home, load_bytes, own_identity, read_job
 from mooring.flower_app._asking import Asking
 from mooring.flower_app._received import Received
 from mooring.flower_app._settings import settings_of
 
 LOG = logging.getLogger("flwr")
+REVIEW = 'look into it with the sites, then run again with keep="SITE,..." or drop="SITE,..." in --run-config'
 app = ServerApp()
 
 
@@ -48,7 +49,11 @@ def main(grid: Grid, context: Context) -> None:
     if len(received.files) < need:
         raise too_few(received, need)
     coordinator = Coordinator(identity, Log(home()), settings.encoder or None)
-    made = coordinator.fuse(Path(settings.job), sorted(received.paths), Path(settings.out), Terms(need=need))
+    terms = Terms(need=max(1, need - len(settings.dropped)), keep=settings.kept, drop=settings.dropped)
+    try:
+        made = coordinator.fuse(Path(settings.job), sorted(received.paths), Path(settings.out), terms)
+    except ReviewError as review:
+        raise ReviewError(review.findings, f"{REVIEW}; the uploads are kept in {received.folder}") from None
     for row in made.fused.decisions:
         LOG.info("mooring: %s: %s", row.site, one_line(f"{row.verdict} {row.reason}".strip()))
     LOG.info("mooring: %s holds %d sites", made.path, len(made.fused.used))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import sha256
-from math import floor, log2, sqrt
+from math import floor, log, log2, sqrt
 from secrets import token_bytes
 from typing import ClassVar
 
@@ -29,6 +29,7 @@ from mooring.uploads._part import AddsUp, Part, Parts, Tensors, UploadFacts, add
 from mooring.uploads._privacy import Privacy, normals
 
 FINE = 2**10  # steps of the sent values in one standard deviation: the last bits of floats reveal nothing
+FALSE_ALARM = 1e-9  # probability with which `check` reports an honest upload, over all of its bounds together
 THERE = 2.0  # standard deviations of its count, below which a class may as well have no image
 
 
@@ -74,9 +75,42 @@ class NoisedMoments(Checked, AddsUp):
         return dict(zip(self._names(), [*sums, torch.empty(1, dtype=torch.int64, device="meta")], strict=True))
 
     def check(self, tensors: Tensors, facts: UploadFacts) -> list[str]:
-        """Under noise anything may be: only how many noises there are is known."""
-        name, draws = list(tensors.items())[-1]
-        return [] if draws.item() >= 1 else [f"tensor {name!r} says that there is no noise"]
+        """Bounds from the length of u, which is 1, and from the noise, which is Gaussian:
+
+        0 <= n_c,  |sum_c u| <= n_c,  0 <= sum u u' <= n,  tr(sum u u') <= n
+
+        Each holds up to a quantile of the noise. An honest upload violates one of them with a probability of at most
+        FALSE_ALARM (union bound); the norm of Gaussian noise in d dimensions exceeds sqrt(d) + t deviations, and the
+        largest eigenvalue of symmetric noise sqrt(2 d) + t, with a probability of at most exp(-t^2 / 2).
+        """
+        (counts_name, counts), (sums_name, sums), (second_name, second), (draws_name, draws) = tensors.items()
+        if draws.item() < 1:
+            return [f"tensor {draws_name!r} says that there is no noise"]
+        d, classes = self.privacy.size, len(counts)
+        tail = FALSE_ALARM / (3 * classes + 4)
+        z, t = quantile(tail), sqrt(2 * log(1 / tail))
+        of_counts, of_sums, of_second = (deviation * sqrt(draws.item()) for deviation in self.privacy.noise)
+        most, matrix = counts.sum() + z * sqrt(classes) * of_counts, unpack(second, d)
+        values = torch.linalg.eigvalsh(matrix)  # ascending
+        edge = of_second * (sqrt(2 * d) + t)
+        too_many = matrix.trace() > most + z * sqrt(d) * of_second or values[-1] > most + edge
+        broken = {
+            f"tensor {counts_name!r} holds a negative number of images": (counts < -z * of_counts).any(),
+            f"tensor {sums_name!r} is longer than its counts and its noise allow": (
+                sums.norm(dim=1) > (counts + z * of_counts).clamp(min=0) + of_sums * (sqrt(d) + t)
+            ).any(),
+            f"tensor {second_name!r} is larger than its counts and its noise allow": too_many,
+            f"tensor {second_name!r} holds a negative variance": values[0] < -edge,
+        }
+        return [problem for problem, found in broken.items() if found]
+
+    def count_slack(self, tensors: Tensors) -> float:
+        """By how much noise can raise the number of images, except with a probability of FALSE_ALARM."""
+        return quantile(FALSE_ALARM) * sqrt(len(tensors[self._names()[0]])) * self.privacy.noise[0]
+
+    def draws(self, tensors: Tensors) -> int:
+        """How many noises an upload says are in it."""
+        return int(tensors[self._names()[-1]].item())
 
     def add(self, a: Tensors, b: Tensors) -> Tensors:
         return added(a, b)
@@ -123,6 +157,13 @@ class NoisedMoments(Checked, AddsUp):
     def _names(self) -> tuple[str, str, str, str]:
         own = wire_name(self)
         return f"{own}.counts", f"{own}.sums", f"{own}.second", f"{own}.draws"
+
+
+def quantile(tail: float) -> float:
+    """z with P(Z > z) = tail for a standard normal Z."""
+    from scipy.special import ndtri  # here: every start would pay for it
+
+    return float(-ndtri(tail))
 
 
 def with_noise_key(parts: Parts, key: bytes) -> Parts:
