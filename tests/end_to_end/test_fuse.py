@@ -134,6 +134,20 @@ def test_a_folder_without_a_run_is_rejected(tmp_path, cli):
     assert "name the folder of a finished run" in rejected(cli, tmp_path)
 
 
+def test_the_settings_of_the_runs_own_rule_are_the_defaults(cli, tmp_path):
+    """`--fusion linear-head` dropped the run's encoder, and fused random filters instead."""
+    folder = tmp_path / "run"
+    settings = ("encoder=none", "encoder.filters=8", "fusion.prior=uniform", "data.limit=400")
+    code, _, err = cli("run", "method=mooring", *settings, f"out={folder}", "--quiet")
+    assert code == 0, err
+    result = json.loads((folder / "result.json").read_text())
+    [row] = fused(cli, folder, "--fusion", "linear-head")
+    assert (row["settings"]["map"]["filters"], row["settings"]["prior"]) == (8, "uniform")
+    assert row["metrics"] == result["rounds"][-1]["metrics"]
+    [without] = fused(cli, folder, "--fusion", "linear-head", "--without", "0", "fusion.prior=counts")
+    assert (without["settings"]["map"]["filters"], without["settings"]["prior"]) == (8, "counts")
+
+
 def test_an_upload_that_has_changed_is_rejected(folder, cli):
     upload = folder / "uploads" / "round-001" / "client-0002.safetensors"
     upload.write_bytes(upload.read_bytes()[:-1] + b"\x00")

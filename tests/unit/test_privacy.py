@@ -20,7 +20,7 @@ from mooring.models._heads import RawPrototypes
 from mooring.models._network import Blueprint
 from mooring.schema import canonical_json, to_tree
 from mooring.types import Upload
-from mooring.uploads import wire_name
+from mooring.uploads import UploadFacts, wire_name
 from mooring.uploads._moments import unpack_triangle
 from mooring.uploads._noised import NoisedMoments, with_noise_key
 from mooring.uploads._privacy import Privacy, gaussian_delta, gaussian_sigma
@@ -163,6 +163,21 @@ def test_sums_of_several_sites_know_how_many_noises_are_in_them(digits):
     torch.testing.assert_close(one.second, three.second)
     assert torch.equal(one.counts, three.counts)
     assert torch.linalg.eigvalsh(three.second).min() > 0
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3.0, 50.0])
+def test_the_bounds_of_a_check_reject_honest_sums_no_more_often_than_they_say(epsilon, digits, monkeypatch):
+    """With the rate set to 5 %, at most 5 % of honest uploads are reported; sums times 1,000 always are."""
+    monkeypatch.setattr("mooring.uploads._noised.FALSE_ALARM", 0.05)
+    part = NoisedMoments(Pixels(), Privacy(epsilon, 1e-5, SIZE))
+    u = reduced(digits.images.flatten(1)[:300].double(), *(0.0, torch.eye(64, SIZE, dtype=torch.float64)))
+    y = torch.nn.functional.one_hot(digits.labels[:300], 10).double()
+    found = [bool(part.check(part.of_features(u, y), UploadFacts(300))) for _ in range(200)]
+    assert sum(found) <= 0.05 * len(found) + 3 * sqrt(0.05 * 0.95 * len(found))
+    names = list(part.expected(BLUEPRINT))
+    tensors = part.of_features(u, y)
+    assert part.check({**tensors, names[1]: 1000 * tensors[names[1]]}, UploadFacts(300))
+    assert part.check({**tensors, names[2]: 1000 * tensors[names[2]]}, UploadFacts(300))
 
 
 def test_epsilon_and_delta_are_within_reason():

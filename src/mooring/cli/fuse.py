@@ -45,7 +45,7 @@ def fuse(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Fuse the uploads of a run by other rules, without training again: mooring fuse RUN --fusion class-expert
 
-    To fuse the files of sites, use mooring fuse-files.
+    If the run itself uses the rule, its settings are the defaults. To fuse the files of sites, use mooring fuse-files.
     """
     if is_file(run):
         raise ConfigError([f"{run}: is a file, not the folder of a run; fuse files with: {files_command()}"])
@@ -55,13 +55,15 @@ def fuse(  # noqa: PLR0913, PLR0917
 
     with getting_ready():
         from mooring.config import load_fusions
+        from mooring.execution import FinishedRun, fusion_of
 
     of_data = [word for word in settings or [] if word.startswith(("data.", "partition."))]
-    rules = load_fusions(fusion, [word for word in settings or [] if word not in of_data])
+    trust = trusted(trust_code, [fusion, *(settings or [])])
+    own = fusion_of(Path(run), of_data, trust)  # its settings are the defaults of the same rule
+    rules = load_fusions(fusion, [word for word in settings or [] if word not in of_data], own=own)
     if out is not None and len(rules) != 1:
         raise ConfigError([f"--out {out}: is the model of one rule; name it with --fusion"])
     from mooring.cli.sweep_progress import fusion_progress
-    from mooring.execution import FinishedRun
 
     kept: EncoderKept = "included" if include_encoder else "named"
     rules = slow_last(rules) if fusion == ALL else rules
@@ -69,7 +71,7 @@ def fuse(  # noqa: PLR0913, PLR0917
     skipped: list[str] = []
     interrupted = False
     with fusion_progress(len(rules), silent=json) as emit:
-        finished = FinishedRun.open(Path(run), emit, of_data, trusted(trust_code, [fusion, *(settings or [])]))
+        finished = FinishedRun.open(Path(run), emit, of_data, trust)
         at = finished.chosen_round(at_round)
         delivered = sorted(finished.result.delivered(at))
         uploads = finished.uploads(at, taking_part(delivered, clients, without))

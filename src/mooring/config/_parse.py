@@ -85,8 +85,12 @@ def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
     return [experiment for experiment, _ in outcomes]
 
 
-def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_CODE) -> list[Fusion]:
+def load_fusions(
+    names: str, overrides: Iterable[str] = (), trust: Trust = ALL_CODE, own: Fusion | None = None
+) -> list[Fusion]:
     """The rules called `names` (`all`, or names with commas), each with the `fusion.` settings given for it.
+
+    `own`: the rule of a run; where the same rule is named, its settings are the defaults.
 
     >>> from mooring import load_fusions
     >>> [rule.kind for rule in load_fusions("class-expert,iffi")]
@@ -98,7 +102,8 @@ def load_fusions(names: str, overrides: Iterable[str] = (), trust: Trust = ALL_C
     for key in settings.keys() - {"fusion"}:
         builder.note(key, settings[key], "is not a setting of a fusion; write fusion.KEY=VALUE")
     patch = settings.get("fusion", {})
-    rules = [builder.build(Fusion, {"kind": name, **patch}, NO_VALUE, "fusion") for name in chosen]
+    bases = {} if own is None else {own.kind: own}
+    rules = [builder.build(Fusion, {"kind": name, **patch}, bases.get(name, NO_VALUE), "fusion") for name in chosen]
     if not rules:
         builder.note("fusion", names, f"names no rule; {nearest('', FUSIONS, 'mooring fusions')}")
     if builder.problems:

@@ -1,7 +1,7 @@
 """Run an experiment with all sites on this machine, and fuse the uploads of a finished run by other rules."""
 
 from mooring.execution._forecast import RunForecast, forecast
-from mooring.execution._other_fusions import FinishedRun, fuse
+from mooring.execution._other_fusions import FinishedRun, fuse, fusion_of
 from mooring.execution._prepare import partitioned_data, prepare
 from mooring.execution._run import run, run_folder_of
 
@@ -10,6 +10,7 @@ __all__ = [
     "RunForecast",
     "forecast",
     "fuse",
+    "fusion_of",
     "partitioned_data",
     "prepare",
     "run",

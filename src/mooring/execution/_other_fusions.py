@@ -60,6 +60,12 @@ def fuse(
         yield finished.fuse(fusion, uploads)
 
 
+def fusion_of(folder: Path, overrides: Sequence[str] = (), trust: Trust = HOUSE_CODE) -> Fusion | None:
+    """The rule of a run with all its settings; None if it fuses nothing. Reads no image."""
+    RunFolder(folder).own_result  # noqa: B018  # raises an error if there is no finished run
+    return reload(folder, overrides, trust).method.fusion
+
+
 @dataclass
 class FinishedRun:
     """A finished run, opened again. Its training images are read only if a rule needs them."""
