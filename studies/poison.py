@@ -34,9 +34,9 @@ HEAD = LinearHeadFusion(RandomFilters(16))
 PART = Moments(HEAD.map, "shared", HEAD.precision)
 BLUEPRINT = Blueprint(DigitsNet(), RawPrototypes(), (1, 8, 8), tuple("0123456789"), (0.3,), (0.4,))
 SITES = ("north", "south", "east", "west", "centre")
-SKEWS = {"even": 1.0, "skewed": 0.1, "very skewed": 0.05}  # the concentration of the Dirichlet distribution
+SKEWS = {"even": 1.0, "skewed": 0.05}  # the concentration of the Dirichlet distribution
 SEEDS = tuple(range(1, 11))
-PHOTO_SEEDS = (1, 2, 3)
+PHOTO_SEEDS = tuple(range(1, 7))
 APART = 360
 PHOTOS, PHOTOS_APART = 3000, 600
 PAGE = Path(__file__).parents[1] / "docs/threats.md"
@@ -206,8 +206,7 @@ ATTACKS: dict[str, Attack] = {
     "two pairs of classes swapped": lambda on, s, k: on.uploaded(k, s[k], swapped_labels),
     "the same, everything times 50": lambda on, s, k: many(on.uploaded(k, s[k], swapped_labels), 50),
     "the same, everything times 999": lambda on, s, k: many(on.uploaded(k, s[k], swapped_labels), 999),
-    "honest images, everything times 50": lambda on, s, k: many(on.uploaded(k, s[k]), 50),
-    "honest images, everything times 1e6": lambda on, s, k: many(on.uploaded(k, s[k])),
+    "absurd counts: everything times 1e6": lambda on, s, k: many(on.uploaded(k, s[k])),
     "c I added, c half of the largest entry": lambda on, s, k: with_ridge(on.uploaded(k, s[k])),
     "c I added, c a hundredth of it": lambda on, s, k: with_ridge(on.uploaded(k, s[k]), 0.01),
     "a copy of another site": lambda on, s, k: on.uploaded(k, s[copied(s, k)]),
@@ -268,27 +267,53 @@ def shift_rows(on: Setting) -> Iterator[str]:
             yield f"| {' | '.join(cells)} |"
 
 
+@dataclass
+class Tally:
+    """What became of one attack, over seeds."""
+
+    liars: int
+    found: int = 0
+    accused: int = 0  # honest sites
+    without: list[float | None] = field(default_factory=list)  # accuracy of the honest sites alone
+    checked: list[float | None] = field(default_factory=list)
+    unchecked: list[float | None] = field(default_factory=list)
+
+    @property
+    def n(self) -> int:
+        return len(self.without)
+
+    @property
+    def counts(self) -> tuple[str, str]:
+        return f"{self.found} of {self.n * self.liars}", f"{self.accused} of {self.n * (len(SITES) - self.liars)}"
+
+    @property
+    def figures(self) -> list[str]:
+        return [mean_text(values) for values in (self.without, self.checked, self.unchecked)]
+
+
+def tallied(on: Setting, attack: str, liars: int, skew: float) -> Tally:
+    tally = Tally(liars)
+    for rows, held in on.divisions(skew):
+        bad = set(largest(rows, liars))
+        honest = [on.uploaded(k, own) for k, own in enumerate(rows)]
+        uploads = [ATTACKS[attack](on, rows, k) if k in bad else upload for k, upload in enumerate(honest)]
+        aside = found_among(judged(uploads, on.head, on.blueprint))
+        originals = {copied(rows, k) for k in bad} if attack.startswith("a copy") else set()
+        tally.found += len(aside & bad)
+        tally.accused += len(aside - bad - originals)
+        tally.without.append(on.accuracy([upload for upload in honest if upload.client not in bad], held))
+        tally.checked.append(on.accuracy([upload for upload in uploads if upload.client not in aside & bad], held))
+        tally.unchecked.append(on.accuracy(uploads, held))
+    return tally
+
+
 def attack_rows(on: Setting) -> Iterator[str]:
-    for attack, make in ATTACKS.items():
-        for liars in (1, 2):
-            for skew_name, skew in SKEWS.items():
-                found, accused = 0, 0
-                without, checked, everything = [], [], []
-                for rows, held in on.divisions(skew):
-                    bad = set(largest(rows, liars))
-                    honest = [on.uploaded(k, own) for k, own in enumerate(rows)]
-                    uploads = [make(on, rows, k) if k in bad else upload for k, upload in enumerate(honest)]
-                    aside = found_among(judged(uploads, on.head, on.blueprint))
-                    originals = {copied(rows, k) for k in bad} if attack.startswith("a copy") else set()
-                    found, accused = found + len(aside & bad), accused + len(aside - bad - originals)
-                    kept = [upload for upload in uploads if upload.client not in aside & bad]
-                    without.append(on.accuracy([upload for upload in honest if upload.client not in bad], held))
-                    checked.append(on.accuracy(kept, held))
-                    everything.append(on.accuracy(uploads, held))
-                counts = f"{found} of {len(without) * liars}", f"{accused} of {len(without) * (len(SITES) - liars)}"
-                figures = map(mean_text, (without, checked, everything))
-                cells = (on.name, attack, str(liars), skew_name, str(len(without)), *counts, *figures)
-                yield f"| {' | '.join(cells)} |"
+    for attack in ATTACKS:
+        for skew_name, skew in SKEWS.items():
+            one, two = (tallied(on, attack, liars, skew) for liars in (1, 2))
+            counts = [f"{first}; {second}" for first, second in zip(one.counts, two.counts, strict=True)]
+            cells = (on.name, attack, skew_name, str(one.n), *counts, *one.figures, *two.figures)
+            yield f"| {' | '.join(cells)} |"
 
 
 def printed(rows: Iterator[str]) -> Iterator[str]:
@@ -301,8 +326,9 @@ def tables(settings: Sequence[Setting]) -> str:
     lines = ["| images | shift of one honest site | division | n | rejected | asked about | with it | without it |"]
     lines.append("|---|---|---|---|---|---|---|---|")
     lines += [row for on in settings for row in printed(shift_rows(on))]
-    lines += ["", "| images | poison | sites | division | n | found | honest accused | without | checked | unchecked |"]
-    lines.append("|---|---|---|---|---|---|---|---|---|---|")
+    accuracies = [f"{liars}: {what}" for liars in (1, 2) for what in ("without", "checked", "unchecked")]
+    heads = ["images", "poison of 1; 2 sites", "division", "n", "found", "honest asked about", *accuracies]
+    lines += ["", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     lines += [row for on in settings for row in printed(attack_rows(on))]
     return "\n".join(lines)
 
@@ -319,5 +345,6 @@ def photos(root: str) -> Setting:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     settings = [Setting("digits", Digits().train(), APART), *map(photos, sys.argv[1:2])]
+    found = tables(settings)
     before, rest = PAGE.read_text("utf-8").split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{tables(settings)}\n\n{END}{rest.split(END)[1]}", "utf-8")
+    PAGE.write_text(f"{before}{BEGIN}\n\n{found}\n\n{END}{rest.split(END)[1]}", "utf-8")

@@ -23,7 +23,7 @@ from studies.poison import (
 )
 
 from mooring.data._images import ImageSet
-from mooring.federation._comparisons import absurd_prototypes, compare, site_moments, within_of
+from mooring.federation._comparisons import absurd_prototypes, compare, site_moments, within_of, yardstick_of
 from mooring.federation._effect import Effects
 from mooring.federation._judge import Outcome, judge
 from mooring.federation._rules import SiteLimits, largest_feature
@@ -129,13 +129,9 @@ def test_agreement_is_one_for_the_same_classes_and_none_for_shuffled_labels(seco
     witness = uploaded(1, shards[1], part)
     within, _ = within_of(part, part.total([witness]))
     unit = torch.where(within.diagonal() > 0, within.diagonal(), 1).rsqrt() * (within.diagonal() > 0)
+    yardstick = yardstick_of(part, witness, unit)
     slopes = [
-        compare(
-            site_moments(part, uploaded(0, shard, part)),
-            site_moments(part, witness),
-            within * torch.outer(unit, unit),
-            unit,
-        ).slope
+        compare(site_moments(part, uploaded(0, shard, part)), site_moments(part, witness), yardstick).slope
         for shard in (shards[0], shuffled(shards[0]))
     ]
     assert slopes[0].value == pytest.approx(1, abs=4 * slopes[0].error)
@@ -225,10 +221,10 @@ def test_the_estimated_effect_of_a_site_has_the_sign_of_the_measured_one(digits)
     shards, held = divided(digits, 1.0, seed=3)
     uploads = [uploaded(k, shard) for k, shard in enumerate(shards)]
     poisoned = [*uploads[:4], uploaded(4, relabelled(shards[4], (shards[4].labels + 1) % 10))]
-    harm = Effects(HEAD, BLUEPRINT, poisoned).of(4)
+    harm = Effects(HEAD, poisoned).of(4)
     assert accuracy(poisoned[:4], held) > accuracy(poisoned, held) + 0.05
     assert harm.left_out > harm.used + 0.05
-    harmless = Effects(HEAD, BLUEPRINT, uploads).of(4)
+    harmless = Effects(HEAD, uploads).of(4)
     assert abs(harmless.left_out - harmless.used) < 0.05
     assert "at 4 other sites" in harmless.text
 

@@ -15,7 +15,7 @@ from flwr.supercore.task_identity import TaskIdentity
 
 from mooring.config import load
 from mooring.engines.flower.messages import parse_answer, train_request
-from mooring.errors import FederationError
+from mooring.errors import FederationError, ReviewError
 from mooring.federation._keys import own_identity
 from mooring.federation._log import Log
 from mooring.federation._model_file import load_model
@@ -219,6 +219,19 @@ def test_two_nodes_that_speak_for_one_site_are_both_set_aside(federation, tmp_pa
     nodes, run = federation
     twin = nodes[3] | {"name": "north", "home": str(tmp_path / "twin")}
     assert run(Grid({0: twin, 1: nodes[1], 2: nodes[2], 3: nodes[3]}), need=2) == ["south", "east"]
+
+
+def test_an_unusual_site_stops_the_run_and_a_second_run_with_a_decision_asks_no_node_again(federation, tmp_path):
+    nodes, run = federation
+    grid = Grid(nodes | {2: nodes[2] | {"data": nodes[1]["data"]}})  # south has the images of north
+    with pytest.raises(ReviewError) as stopped:
+        run(grid)
+    assert [finding.partition(":")[0] for finding in stopped.value.findings] == ["north", "south"]
+    assert 'keep="SITE,..."' in stopped.value.remedy
+    assert "model.received" in stopped.value.remedy
+    assert run(grid, keep="north, south") == list(SITES)
+    assert run(grid, drop="south") == ["north", "east"]
+    assert sorted(grid.asked) == [1, 2, 3]
 
 
 def test_a_job_of_another_account_is_not_sent_to_anybody(federation, tmp_path, monkeypatch):

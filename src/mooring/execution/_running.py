@@ -46,7 +46,7 @@ from mooring.record import (
 )
 from mooring.types import PartitionSummary
 
-MOST_JUDGED = 100  # clients: every pair of them is compared
+MOST_JUDGED = 20  # clients: every pair of them is compared, which takes longer than the fusion
 CONSEQUENCES = {
     Outcome.NEEDS_REVIEW: "would stop and ask about it",
     Outcome.REJECTED: "would reject it",

@@ -148,11 +148,10 @@ def misplaced(
     for upload, witness in zip(uploads, sites, strict=True):
         if witness.freedom < FREEDOM:
             continue
-        within, _ = within_of(part, part.total([upload]))
-        within = within * torch.outer(inverse, inverse)
+        yardstick = yardstick_of(part, upload, inverse)
         for site in sites:
             if site is not witness:
-                judged[site.client].append(compare(site, witness, within, inverse))
+                judged[site.client].append(compare(site, witness, yardstick))
     for site in sites:
         yield from elsewhere(site, judged[site.client])
         yield from exchanged(site, judged[site.client], classes)
@@ -217,51 +216,76 @@ class Comparison:
     swapped: Pairs = frozenset()
 
 
-def compare(site: SiteMoments, witness: SiteMoments, within: Tensor, inverse: Tensor) -> Comparison:
+@dataclass(frozen=True)
+class Yardstick:
+    """The spread within the classes of a witness, with features in units of a typical spread."""
+
+    inverse: Tensor  # (d,), 1 / typical spread; 0 for a feature that does not vary
+    within: Tensor  # (d, d)
+    trace: float
+    squared: float  # tr(within^2)
+
+
+def yardstick_of(part: Moments, witness: Upload, inverse: Tensor) -> Yardstick:
+    within, _ = within_of(part, part.total([witness]))
+    within = within * torch.outer(inverse, inverse)
+    return Yardstick(inverse, within, within.trace().item(), within.square().sum().item())
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The classes that a site and a witness both have."""
+
+    classes: list[int]
+    n: Tensor  # (C,), images of the site
+    big: Tensor  # (C,), images of the witness
+    m: Tensor  # (C, d), class means of the site
+    large: Tensor  # (C, d), class means of the witness
+
+
+def compare(site: SiteMoments, witness: SiteMoments, yardstick: Yardstick) -> Comparison:
     """slope = sum_c w_c <m_c - m, M_c - M> / (sum_c w_c |M_c - M|^2 - noise),  w_c = n_c N_c / (n_c + N_c)
 
     m_c and n_c are the site's class means and counts, M_c and N_c those of the witness; m and M are their means
-    weighted by w_c, or both the witness's mean where a single class is shared. Lengths are in units of `inverse`, and
-    `within` is the witness's covariance in these units; noise is the expected excess of |M_c - M|^2, because M_c is a
-    mean of N_c images. For two classes a and b the slope is
+    weighted by w_c, or both the witness's mean where a single class is shared. Lengths are in units of a typical
+    spread; noise is the expected excess of |M_c - M|^2, because M_c is a mean of N_c images. For two classes a and b
+    the slope is
 
     <m_a - m_b, M_a - M_b> / (|M_a - M_b|^2 - noise)
     """
     both = ((site.counts > 0) & (witness.counts > 0)).nonzero()[:, 0]
     if not len(both):
         return Comparison(witness.name)
-    n, big = site.counts[both], witness.counts[both]
-    m, large = site.means[both] * inverse, witness.means[both] * inverse
-    return Comparison(
-        witness.name,
-        overall_slope(n, big, m, large, within, (witness.counts @ witness.means / witness.counts.sum()) * inverse),
-        *swaps(n, big, m, large, within, both.tolist()),
-    )
+    means = (moments.means[both] * yardstick.inverse for moments in (site, witness))
+    shared = Shared(both.tolist(), site.counts[both], witness.counts[both], *means)
+    origin = (witness.counts @ witness.means / witness.counts.sum()) * yardstick.inverse
+    return Comparison(witness.name, overall_slope(shared, yardstick, origin), *swaps(shared, yardstick))
 
 
-def overall_slope(n: Tensor, big: Tensor, m: Tensor, large: Tensor, within: Tensor, origin: Tensor) -> Slope | None:
-    w = n * big / (n + big)
+def overall_slope(of: Shared, yardstick: Yardstick, origin: Tensor) -> Slope | None:
+    w = of.n * of.big / (of.n + of.big)
     share = w / w.sum()
     alone = len(w) == 1
-    m, large = m - (origin if alone else share @ m), large - (origin if alone else share @ large)
-    noise = within.trace() * (w * (1 if alone else 1 - share) / big).sum()
+    m, large = of.m - (origin if alone else share @ of.m), of.large - (origin if alone else share @ of.large)
+    noise = yardstick.trace * (w * (1 if alone else 1 - share) / of.big).sum()
     along = (w[:, None] * m * large).sum()
     length = (w[:, None] * large.square()).sum() - noise
-    variance = (w.square() / n * ((large @ within) * large).sum(1)).sum()
-    variance = variance + within.square().sum() * (w.square() / n / big).sum()
+    variance = (w.square() / of.n * ((large @ yardstick.within) * large).sum(1)).sum()
+    variance = variance + yardstick.squared * (w.square() / of.n / of.big).sum()
     return None if length <= 0 else Slope((along / length).item(), (variance.sqrt() / length).item())
 
 
-def swaps(n: Tensor, big: Tensor, m: Tensor, large: Tensor, within: Tensor, classes: list[int]) -> tuple[Pairs, Pairs]:
+def swaps(of: Shared, yardstick: Yardstick) -> tuple[Pairs, Pairs]:
     """The pairs of classes that are in order, and those that are swapped."""
-    along = differences(m @ large.T)  # (C, C): <m_a - m_b, M_a - M_b>
-    spread = 1 / big[:, None] + 1 / big
-    length = differences(large @ large.T) - within.trace() * spread
-    variance = (1 / n[:, None] + 1 / n) * (differences(large @ within @ large.T) + within.square().sum() * spread)
+    along = differences(of.m @ of.large.T)  # (C, C): <m_a - m_b, M_a - M_b>
+    spread = 1 / of.big[:, None] + 1 / of.big
+    length = differences(of.large @ of.large.T) - yardstick.trace * spread
+    across = differences(of.large @ yardstick.within @ of.large.T)
+    variance = (1 / of.n[:, None] + 1 / of.n) * (across + yardstick.squared * spread)
     length = length.clamp(min=torch.finfo(length.dtype).tiny)
     slope, error = along / length, variance.clamp(min=0).sqrt() / length
     bad = (slope < SWAPPED_SLOPE) & (slope + SWAP_ERRORS * error < 0)
-    return pairs_in(slope >= AGREEING_SWAP, classes), pairs_in(bad, classes)
+    return pairs_in(slope >= AGREEING_SWAP, of.classes), pairs_in(bad, of.classes)
 
 
 def differences(gram: Tensor) -> Tensor:

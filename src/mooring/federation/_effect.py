@@ -1,21 +1,22 @@
 """What leaving a site out would do to the accuracy of the other sites, estimated from their sums alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
-from mooring.federation._comparisons import within_of
+from mooring.federation._comparisons import FEWEST_WITNESSES, within_of
 from mooring.federation._rules import ROUNDING, class_means
-from mooring.fusion import FrozenFeatures, Fusion, Server
-from mooring.models import Blueprint
+from mooring.fusion import Fusion, standardise_moments
 from mooring.processes import threads
 from mooring.seeds import generator
 from mooring.types import Upload
-from mooring.uploads import Moments
+from mooring.uploads import Moments, SummedMoments
 from mooring.wording import percent
 
 DRAWS = 2000  # for each site
+STRENGTH = 0.1  # of the regression, on standardised features
 MOST_WITNESSES = 5  # the largest other sites
 
 
@@ -33,50 +34,39 @@ class Effect:
         return f"estimated accuracy at {others} {percent(self.used)} with it, {percent(self.left_out)} without it"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Effects:
     """The effect of each of these uploads on the others.
 
-    For every other site j, the model of all sites but j, with and without the judged one, predicts features drawn from
-    j's moments, x ~ N(m_c, S) with c as frequent as at j. No image is needed. Features are not Gaussian: the figure is
-    an estimate, and the difference says more than the level.
+    For every other site j, a ridge regression on the sums of all sites but j, with and without the judged one, predicts
+    features drawn from j's moments, x ~ N(m_c, S) with c as frequent as at j. No image is needed. Features are not
+    Gaussian, and the strength is fixed: the difference says more than the level.
     """
 
     fusion: Fusion
-    blueprint: Blueprint
     uploads: Sequence[Upload]
-    _accuracy: dict[tuple[int, frozenset[int]], float] = field(default_factory=dict, repr=False)
 
     def of(self, client: int) -> Effect | None:
         """None where the sums do not tell: other parts than shared moments, or fewer than two other sites."""
-        parts = list(self.fusion.needs)
+        part = next((part for part in self.fusion.needs if isinstance(part, Moments)), None)
         others = sorted((u for u in self.uploads if u.client != client), key=lambda u: -u.samples)[:MOST_WITNESSES]
-        if len(parts) != 1 or not isinstance(parts[0], Moments) or parts[0].second != "shared" or len(others) < 2:
+        if part is None or part.second != "shared" or len(others) < FEWEST_WITNESSES:
             return None
-        pairs = []
-        for witness in others:
-            used = self.accuracy(parts[0], witness, frozenset({witness.client}))
-            left_out = self.accuracy(parts[0], witness, frozenset({witness.client, client}))
-            if used is None or left_out is None:
-                return None
-            pairs.append((used, left_out))
-        used_mean, left_mean = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
-        return Effect(used_mean, left_mean, len(pairs))
+        with threads(1):  # the same figures on every machine
+            rows = [self._accuracies(part, client, witness) for witness in others]
+        used, left_out = (sum(column) / len(rows) for column in zip(*rows, strict=True))
+        return Effect(used, left_out, len(rows))
 
-    def accuracy(self, part: Moments, witness: Upload, without: frozenset[int]) -> float | None:
-        """The accuracy of a model without some sites on what the witness's moments describe."""
-        key = witness.client, without
-        if key not in self._accuracy:
-            with threads(1):
-                server = Server(self.blueprint)
-                predictor = self.fusion([u for u in self.uploads if u.client not in without], server)
-                if not isinstance(predictor, FrozenFeatures):
-                    return None
-                self._accuracy[key] = drawn_accuracy(predictor, part, witness)
-        return self._accuracy[key]
+    def _accuracies(self, part: Moments, client: int, witness: Upload) -> list[float]:
+        """On what the witness's moments describe: with the site, and without it."""
+        x, labels = drawn(part, witness)
+        without = ({witness.client}, {witness.client, client})
+        models = [part.total([u for u in self.uploads if u.client not in out]) for out in without]
+        return [(predicted(totals, x) == labels).double().mean().item() for totals in models]
 
 
-def drawn_accuracy(predictor: FrozenFeatures, part: Moments, witness: Upload) -> float:
+def drawn(part: Moments, witness: Upload) -> tuple[Tensor, Tensor]:
+    """Features (DRAWS, d) and labels as the moments of a site describe them."""
     totals = part.total([witness])
     within, _ = within_of(part, totals)
     jitter = ROUNDING * within.trace() + torch.finfo(within.dtype).tiny
@@ -84,7 +74,13 @@ def drawn_accuracy(predictor: FrozenFeatures, part: Moments, witness: Upload) ->
     rng = generator(0, "effect")
     labels = torch.multinomial(totals.counts, DRAWS, replacement=True, generator=rng)
     noise = torch.randn(DRAWS, len(within), generator=rng, dtype=within.dtype)
-    x = class_means(totals)[labels] + noise @ factor.T
-    known = predictor.head(x)  # (B, classes seen)
-    chosen = predictor.seen.nonzero()[:, 0][known.argmax(1)]
-    return (chosen == labels).double().mean().item()
+    return class_means(totals)[labels] + noise @ factor.T, labels
+
+
+def predicted(totals: SummedMoments, x: Tensor) -> Tensor:
+    """The class of each row by W = (T + STRENGTH I)^-1 Z'Y/n, as in `Ridge`."""
+    moments = standardise_moments(totals)
+    penalised = moments.covariance + STRENGTH * torch.eye(len(moments.covariance), dtype=x.dtype)
+    weight = torch.linalg.solve(penalised, moments.cross)
+    scores = (x - moments.centre) * moments.inverse @ weight + moments.shares
+    return (totals.counts > 0).nonzero()[:, 0][scores.argmax(1)]

@@ -178,7 +178,7 @@ def reject_unreviewed(job: JobFile, answers: Answers, terms: Terms) -> None:
     waiting = [file for file in answers.sound if file.manifest.site in answers.unusual.keys() - set(terms.keep)]
     if not waiting:
         return
-    effects = Effects(job.fusion, job.work.blueprint, [file.upload for file in answers.sound])
+    effects = Effects(job.fusion, [file.upload for file in answers.sound])
     findings = []
     for file in waiting:
         site = file.manifest.site

@@ -42,28 +42,31 @@ def broken_rules(upload: Upload, needs: Parts, bounds: Mapping[Part, float], lim
             yield f"it says that {draws:,} noises are in its sums, and a site adds one"
     for part in sorted((part for part in needs if isinstance(part, Moments)), key=repr):
         totals = part.total([upload])
-        yield from impossible_moments(part, totals)
-        yield from beyond_scale(part, totals, bounds[part])
+        scatter = SCATTER[part.second](totals)  # (1 or C, d, d)
+        squares = squares_of(totals, scatter)
+        yield from impossible_moments(part, totals, scatter, squares)
+        yield from beyond_scale(totals, squares, bounds[part])
 
 
-def impossible_moments(part: Moments, totals: SummedMoments) -> Iterator[str]:
+def impossible_moments(part: Moments, totals: SummedMoments, scatter: Tensor, squares: Tensor) -> Iterator[str]:
     """sum_c x x' - s_c s_c' / n_c is a sum of squares over n - C directions, C the number of classes with images.
 
-    It has no negative eigenvalue, and no more than n - C eigenvalues above 0, except for rounding.
+    It has no negative eigenvalue, and at most n - C eigenvalues above 0, except for rounding.
     """
-    scatter = SCATTER[part.second](totals)  # (1 or C, d, d)
-    slack = ROUNDING * squares_of(part, totals).sum() + torch.finfo(torch.float64).tiny
+    slack = ROUNDING * squares.sum() + torch.finfo(torch.float64).tiny
     shifted = scatter + slack * torch.eye(scatter.shape[-1], dtype=scatter.dtype)
     if torch.linalg.cholesky_ex(shifted).info.any():
         yield "its second moments are not positive semidefinite; no images produce them"
         return
-    for own, freedom in zip(scatter, degrees_of_freedom(part, totals), strict=True):
-        if part.second != "diagonal" and freedom < len(own):
-            values = torch.linalg.eigvalsh(own)  # ascending
-            if values[len(own) - freedom - 1] > slack:
-                images = int(totals.counts.sum())
-                yield f"its second moments vary in more directions than {images:,} images can"
-                return
+    freedoms = degrees_of_freedom(part, totals)
+    pairs = () if part.second == "diagonal" else zip(scatter, freedoms, strict=True)
+    if any(eigenvalue_beyond(matrix, rank) > slack for matrix, rank in pairs):
+        yield f"its second moments vary in more directions than {int(totals.counts.sum()):,} images can"
+
+
+def eigenvalue_beyond(matrix: Tensor, rank: int) -> float:
+    """The largest eigenvalue that a matrix of this rank does not have; 0 if there is none."""
+    return 0.0 if rank >= len(matrix) else float(torch.linalg.eigvalsh(matrix)[len(matrix) - rank - 1])  # ascending
 
 
 def degrees_of_freedom(part: Moments, totals: SummedMoments) -> list[int]:
@@ -73,9 +76,9 @@ def degrees_of_freedom(part: Moments, totals: SummedMoments) -> list[int]:
     return [int((totals.counts - 1).clamp(min=0).sum())]
 
 
-def beyond_scale(part: Moments, totals: SummedMoments, bound: float) -> Iterator[str]:
+def beyond_scale(totals: SummedMoments, squares: Tensor, bound: float) -> Iterator[str]:
     """sum x^2 <= n bound^2 and |sum_c x| <= n_c bound, for every feature."""
-    root = (squares_of(part, totals).amax() / totals.counts.sum()).sqrt().item()
+    root = (squares.amax() / totals.counts.sum()).sqrt().item()
     largest = max(root, class_means(totals).abs().amax().item())
     if not largest <= bound:
         yield f"it has a feature of size {largest:.3g}, and this feature map reaches {bound:.3g}"
@@ -97,10 +100,10 @@ def class_means(totals: SummedMoments) -> Tensor:
     return totals.sums / totals.counts.clamp(min=1)[:, None]
 
 
-def squares_of(part: Moments, totals: SummedMoments) -> Tensor:
-    """sum x^2, (d,)"""
+def squares_of(totals: SummedMoments, scatter: Tensor) -> Tensor:
+    """sum x^2, (d,), from the scatter around class means"""
     between = (totals.sums.square() / totals.counts.clamp(min=1)[:, None]).sum(0)
-    return SCATTER[part.second](totals).sum(0).diagonal() + between
+    return scatter.diagonal(dim1=1, dim2=2).sum(0) + between
 
 
 def shared_scatter(totals: SummedMoments) -> Tensor:
