@@ -36,8 +36,8 @@ def broken_rules(upload: Upload, needs: Parts, bounds: Mapping[Part, float], lim
         slack = max((part.count_slack(upload.tensors) for part in noised), default=0.0)
         if upload.samples > limits.images + slack:
             yield f"it claims {upload.samples:,} images, and the job allows {limits.images:,} per site"
-    for part in noised:
-        draws = part.draws(upload.tensors)
+    for noised_part in noised:
+        draws = noised_part.draws(upload.tensors)
         if draws != 1:
             yield f"it says that {draws:,} noises are in its sums, and a site adds one"
     for part in sorted((part for part in needs if isinstance(part, Moments)), key=repr):
