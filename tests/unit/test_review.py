@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 from federated import CHEAP, Federated, write_sites
+from studies.poison import with_ridge
 
 from mooring.errors import DataError, FederationError, ReviewError
 from mooring.federation._container import decode_container
@@ -99,6 +100,18 @@ def scaled(upload):
     factor = {"sums": 1e6, "second": 1e12}
     tensors = {name: tensor * factor.get(name.rpartition(".")[2], 1) for name, tensor in upload.tensors.items()}
     return replace(upload, tensors=tensors)
+
+
+@pytest.mark.parametrize("liar", ["north", "east"])
+def test_a_site_that_adds_to_its_own_second_moments_does_not_have_the_others_set_aside(desk, liar):
+    """By file: all honest sites were set aside as copies, and the model was the liar's alone."""
+    paths = trained(desk, liar, change=with_ridge)
+    try:
+        used = [file.manifest.site for file in desk.fuse(*paths).fused.used]
+    except ReviewError as stopped:
+        assert [finding.partition(":")[0] for finding in stopped.findings] == [liar]
+    else:
+        assert used == [site for site in desk.sites if site != liar]
 
 
 def test_a_late_site_that_is_unusual_stops_too_and_the_model_stays(desk):
