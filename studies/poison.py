@@ -1,7 +1,7 @@
 """What unusual and poisoned sites do to the model of all, and what the checks of `mooring fuse-files` make of them.
 
     python studies/poison.py            digits only; about a minute
-    python studies/poison.py ROOT       digits, then CIFAR-10 from ROOT; a few minutes
+    python studies/poison.py ROOT       digits, then CIFAR-10 from ROOT; four minutes
 
 measures, and writes the tables of docs/threats.md. Five sites share the images (Dirichlet shares of every class); the
 largest one, or the largest two, are changed. Accuracy is that of training images that no site has.
