@@ -120,7 +120,9 @@ def diagonal_scatter(totals: SummedMoments) -> Tensor:
     return torch.outer(root, root)[None]
 
 
-SCATTER: dict[SecondMomentKind, Callable[[SummedMoments], Tensor]] = {  # around class means: one matrix, or one for each class
+SCATTER: dict[
+    SecondMomentKind, Callable[[SummedMoments], Tensor]
+] = {  # around class means: one matrix, or one for each class
     "shared": shared_scatter,
     "per-class": class_scatter,
     "diagonal": diagonal_scatter,
