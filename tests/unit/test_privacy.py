@@ -170,7 +170,7 @@ def test_the_bounds_of_a_check_reject_honest_sums_no_more_often_than_they_say(ep
     """With the rate set to 5 %, at most 5 % of honest uploads are reported; sums times 1,000 always are."""
     monkeypatch.setattr("mooring.uploads._noised.FALSE_ALARM", 0.05)
     part = NoisedMoments(Pixels(), Privacy(epsilon, 1e-5, SIZE))
-    u = reduced(digits.images.flatten(1)[:300].double(), *(0.0, torch.eye(64, SIZE, dtype=torch.float64)))
+    u = reduce_features(digits.images.flatten(1)[:300].double(), *(0.0, torch.eye(64, SIZE, dtype=torch.float64)))
     y = torch.nn.functional.one_hot(digits.labels[:300], 10).double()
     found = [bool(part.check(part.of_features(u, y), UploadFacts(300))) for _ in range(200)]
     assert sum(found) <= 0.05 * len(found) + 3 * sqrt(0.05 * 0.95 * len(found))

@@ -63,7 +63,7 @@ def fuse(
 def fusion_of(folder: Path, overrides: Sequence[str] = (), trust: Trust = HOUSE_CODE) -> Fusion | None:
     """The rule of a run with all its settings; None if it fuses nothing. Reads no image."""
     RunFolder(folder).own_result  # noqa: B018  # raises an error if there is no finished run
-    return reload(folder, overrides, trust).method.fusion
+    return load_experiment_of_run(folder, overrides, trust).method.fusion
 
 
 @dataclass

@@ -90,7 +90,7 @@ class NoisedMoments(Checked, AddsUp):
         tail = FALSE_ALARM / (3 * classes + 4)
         z, t = quantile(tail), sqrt(2 * log(1 / tail))
         of_counts, of_sums, of_second = (deviation * sqrt(draws.item()) for deviation in self.privacy.noise)
-        most, matrix = counts.sum() + z * sqrt(classes) * of_counts, unpack(second, d)
+        most, matrix = counts.sum() + z * sqrt(classes) * of_counts, unpack_triangle(second, d)
         values = torch.linalg.eigvalsh(matrix)  # ascending
         edge = of_second * (sqrt(2 * d) + t)
         too_many = matrix.trace() > most + z * sqrt(d) * of_second or values[-1] > most + edge
