@@ -62,8 +62,13 @@ def fuse(
 
 def fusion_of(folder: Path, overrides: Sequence[str] = (), trust: Trust = HOUSE_CODE) -> Fusion | None:
     """The rule of a run with all its settings; None if it fuses nothing. Reads no image."""
-    RunFolder(folder).own_result  # noqa: B018  # raises an error if there is no finished run
-    return load_experiment_of_run(folder, overrides, trust).method.fusion
+    return recorded_experiment(RunFolder(folder), overrides, trust).method.fusion
+
+
+def recorded_experiment(folder: RunFolder, overrides: Sequence[str], trust: Trust) -> Experiment:
+    """The experiment of a finished run; an error if the run was imported or its clients trained by another."""
+    folder.own_result, folder.experiment_file  # noqa: B018  # both raise an error
+    return load_experiment_of_run(folder.path, overrides, trust)
 
 
 @dataclass
@@ -84,9 +89,7 @@ class FinishedRun:
         """Open a run; an error if it has no uploads, or if the test images have changed."""
         keep_freed_memory()
         folder = RunFolder(path)
-        result = folder.own_result
-        folder.experiment_file  # noqa: B018  # raises an error if the clients trained by another
-        experiment = load_experiment_of_run(path, overrides, trust)
+        experiment, result = recorded_experiment(folder, overrides, trust), folder.own_result
         with reading_progress(emit):
             examiner = Examiner(experiment.data, result.classes, device_of_server(experiment.engine))
         if result.test_images not in (None, examiner.images):
