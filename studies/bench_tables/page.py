@@ -22,6 +22,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "public-cifar10": public.table,
     **{f"trained-{source}": partial(training.table, source) for source in training.SOURCES},
     **{f"fused-{source}": partial(training.fusions_table, source) for source in training.SOURCES},
+    **{f"advantage-{source}": partial(training.advantage_table, source) for source in training.SOURCES},
     **{f"fusions-{alpha}": partial(fusions.table, alpha, statistics=False) for alpha in fusions.ALPHAS},
     **{f"sums-{alpha}": partial(fusions.table, alpha, statistics=True) for alpha in fusions.ALPHAS},
     "beating": fusions.beating,

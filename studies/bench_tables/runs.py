@@ -42,14 +42,15 @@ def fused(folder: Path, rule: Fusion) -> FusionRecord | None:
 
 
 def rows_of(folder: Path) -> dict[str, FusionRecord]:
-    """The run's own fusion and what `fusions/` holds, by rule."""
-    return own_row(folder) | {row.fusion: row for row in RunFolder(folder).fusions}
+    """The run's own fusion and what `fusions/` holds of the last round, by rule."""
+    if not RunFolder(folder).ended:
+        return {}
+    last = RunFolder(folder).result.last.round
+    return own_row(folder) | {row.fusion: row for row in RunFolder(folder).fusions if row.round == last}
 
 
 def own_row(folder: Path) -> dict[str, FusionRecord]:
-    """The rule that the run itself used, as `mooring fuse` would tell it."""
-    if not RunFolder(folder).ended:
-        return {}
+    """The rule that the run itself used, in the form that `mooring fuse` gives it."""
     result = RunFolder(folder).result
     rule, last = load_experiment_of_run(folder).method.fusion, result.last
     if rule is None:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 
 from bench_tables.runs import RUNS, SEEDS, client_seconds, fused, rows_of, size, spread, trained, upload_of
 from mooring import METHODS
 from mooring.fusion import FUSIONS, TRAINS_AT_SERVER, Dense, StudentTraining
 from mooring.record import FusionRecord, RunFolder
+from mooring.sweep import half_width
 
 SOURCES = ("svhn", "cifar10")
 STUDIES = Path("runs/studies")
@@ -148,8 +149,31 @@ def fusions_table(source: str) -> Iterator[str]:
     for training in federated:
         n = max(len(cells[training, kind]) for kind in RULES)
         if n:
-            values = [spread(cells[training, kind]) for kind in kinds]
+            values = [spread_of(cells[training, kind], n) for kind in kinds]
             yield "| " + " | ".join([f"`{training}`", str(n), *values]) + " |"
+
+
+def spread_of(values: list[float], usual: int) -> str:
+    """Mean and deviation, with n if a rule has fewer seeds than its row."""
+    return spread(values) + (f" (n = {len(values)})" if 0 < len(values) < usual else "")
+
+
+def advantage_table(source: str) -> Iterator[str]:
+    """Accuracy of `familiarity` minus that of each other rule, paired by seed, with a 95 % interval (Student's t)."""
+    rows = []
+    for training in TRAININGS:
+        by_seed = [rows_of(folder_of(source, training, seed)) for seed in SEEDS]
+        for kind in RULES:
+            both = [found for found in by_seed if {"familiarity", kind} <= found.keys()]
+            pairs = [found["familiarity"].accuracy - found[kind].accuracy for found in both]
+            if kind != "familiarity" and len(pairs) == len(SEEDS):
+                mean, half = fmean(pairs), half_width(stdev(pairs), len(pairs))
+                interval = f"{mean - half:+.3f} to {mean + half:+.3f}"
+                better = f"{sum(pair > 0 for pair in pairs)} of {len(pairs)}"
+                rows.append(f"| `{training}` | `{kind}` | {mean:+.3f} | {interval} | {better} |")
+    if rows:
+        yield from markdown_head(["training", "compared with", "difference", "95 % interval", "better in"])
+        yield from rows
 
 
 def markdown_head(heads: list[str]) -> Iterator[str]:
