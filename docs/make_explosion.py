@@ -25,6 +25,7 @@ COURSE = "V12 every round seed {}"  # as studies/5-explosions.yaml names them
 LAMBDA, NORM, FUSED, ALONE = "raw lambda, client {}", "prototype norm, client {}", "accuracy", "accuracy, client {}"
 TRAINED = "explosion/runs/v12-feature-ensemble-seed{}"  # the folder of the training, below that of the study
 FAMILIARITY = "#b8860b"
+NORMS = (1, 2, 4, 8)  # marks of the axis
 
 
 def draw(study: StudyRecord, folder: Path | None = None) -> Figure:
@@ -36,6 +37,8 @@ def draw(study: StudyRecord, folder: Path | None = None) -> Figure:
     for course, seed, (upper, middle, lower) in zip(courses, study.seeds, zip(*panels, strict=True), strict=True):
         draw_clients(upper, course, LAMBDA)
         draw_clients(middle, course, NORM)
+        middle.yaxis.set_major_locator(FixedLocator(NORMS))
+        middle.yaxis.set_major_formatter("{x:g}")
         draw_accuracy(lower, course, {} if folder is None else familiar(folder / TRAINED.format(seed)))
         upper.set_title(f"seed {seed}")
         lower.set_xlabel("round")
@@ -43,13 +46,13 @@ def draw(study: StudyRecord, folder: Path | None = None) -> Figure:
     panels[0][0].set_ylabel("raw lambda")
     panels[1][0].set_ylabel("prototype norm")
     panels[2][0].set_ylabel("test accuracy")
-    figure.subplots_adjust(left=0.075, right=0.845, top=0.945, bottom=0.13, wspace=0.1, hspace=0.14)
+    figure.subplots_adjust(left=0.075, right=0.83, top=0.945, bottom=0.13, wspace=0.1, hspace=0.14)
     keys = [Line2D([], [], color=INK, lw=2.4, label="fused as published")]
     keys += [Line2D([], [], color=FAMILIARITY, lw=2.4, ls="--", label="fused by familiarity")] if folder else []
     count = max(clients(course) for course in courses)
     keys += [Line2D([], [], color=CLIENTS[k % len(CLIENTS)], lw=1.3, label=f"client {k}") for k in range(count)]
     figure.legend(
-        handles=keys, loc="upper left", bbox_to_anchor=(0.848, 0.96), fontsize=7, frameon=False, handlelength=1.6
+        handles=keys, loc="upper left", bbox_to_anchor=(0.832, 0.96), fontsize=7, frameon=False, handlelength=1.6
     )
     figure.text(0.012, 0.028, footer(study), size=7, color=INK)
     return figure
