@@ -62,6 +62,8 @@ def study(
         if table:
             show_claims(record)
         show_summary(record)
+        if scale == "quick" and chosen.on_real_images:
+            say("\n".join(wrap(f"On real images: {chosen.on_real_images}", WIDTH, break_on_hyphens=False)))
         say(f"Every claim with its numbers: {out / 'study.md'}")
         show_page(out, trusted(False, rest), quiet)
     if record.missing:

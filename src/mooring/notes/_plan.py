@@ -103,6 +103,7 @@ class Study:
     claims: tuple[Claim, ...]
     sentences: tuple[ListedSentence, ...]  # all that assert something, in the note's order
     courses: tuple[EveryRound, ...] = ()  # too long for a page, and what its tables were drawn from
+    on_real_images: str = ""  # what the runs on real images show of the same, printed after scale `quick`
 
 
 def load_study(file: Path) -> Study:
