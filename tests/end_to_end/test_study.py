@@ -39,7 +39,8 @@ def without_the_extra(cli, monkeypatch, tmp_path):
     code, out, err = cli("study", "5", *TINY, "out=s", "--quiet")
     assert code == 0, err
     assert out.splitlines()[-1].endswith(" s/study.md")
-    assert len(out.splitlines()) <= 17  # without --table, plain lines
+    assert len(out.splitlines()) <= 22  # without --table, plain lines, on one screen with the prompt
+    assert "On real images: what carries over to SVHN" in out
     assert max(map(len, out.splitlines())) <= 80
     assert err == "no report page: jinja2: is not installed; pip install 'mooring[report]', then mooring report s\n"
     assert not (tmp_path / "s" / "report.html").exists()
