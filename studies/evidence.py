@@ -6,8 +6,8 @@
     python studies/evidence.py list                   what the archive holds
 
 DATA is the folder of CIFAR-10, CIFAR-100 and SVHN. All of it takes about ten hours of two cores. It can be interrupted
-and called again at any time: unpack first where runs/ is empty. With the records every table and page can be written again;
-another fusion of the uploads needs the runs themselves. Packing adds to the archive and never removes from it.
+and called again at any time: unpack first where runs/ is empty. With the records every table and page can be written
+again; another fusion of the uploads needs the runs themselves. Packing adds to the archive and never removes from it.
 """
 
 import io
