@@ -5,7 +5,7 @@ import pytest
 from mooring import load
 from mooring.cli import live
 from mooring.cli.fuse import slow_last
-from mooring.cli.live import Bars, Lines, Row, time_text
+from mooring.cli.live import Lines, LiveBars, LiveRow, time_text
 from mooring.cli.progress import RunProgress
 from mooring.cli.sweep_progress import fusion_progress, time_left
 from mooring.config import load_fusions
@@ -63,7 +63,7 @@ def test_a_run_in_a_pipe_tells_who_trains_and_how_far_it_is(capsys):
 
 
 def test_what_an_earlier_process_did_is_not_taken_for_speed():
-    row = Row("v7")
+    row = LiveRow("v7")
     row.begin(total=10, done=8)
     assert (row.share, row.seconds_left, time_text(row)) == (0.8, None, "")
     row.done, row.since = 9, row.since - 60
@@ -71,8 +71,8 @@ def test_what_an_earlier_process_did_is_not_taken_for_speed():
 
 
 def test_bars_keep_the_first_row_and_every_complete_one():
-    bars = Bars()
-    for row in (Row("sweep", 4, 1), Row("a file", 2, 2), Row("a run", 2, 1, level=1)):
+    bars = LiveBars()
+    for row in (LiveRow("sweep", 4, 1), LiveRow("a file", 2, 2), LiveRow("a run", 2, 1, level=1)):
         bars.add(row)
     bars.__exit__()
     assert [row.name for row in bars.rows] == ["sweep", "a file"]
@@ -91,6 +91,6 @@ def test_work_that_is_done_at_once_or_silently_says_nothing(capsys, monkeypatch)
 def test_work_that_takes_long_is_named(capsys, monkeypatch):
     monkeypatch.setattr(live, "FIRST", 0.0)
     with Lines() as lines:
-        lines.add(Row("reading", time="so far"))
+        lines.add(LiveRow("reading", time="so far"))
         lines.timers[0].join()
     assert capsys.readouterr().err == "reading ...\n"

@@ -13,7 +13,7 @@ from mooring.notes._evidence import Evidence, study_runs
 from mooring.notes._measures import Client, Extreme, FromPeak, Fused, Log10, Quotient, Share, Since, Switch
 from mooring.notes._over_rounds import AT
 from mooring.notes._statistics import spearman
-from mooring.notes._tables import ByClient, ByGroup, ByRound, ChartColumns, Column, EveryRound, Row
+from mooring.notes._tables import ByClient, ByGroup, ByRound, ChartColumns, Column, DocumentedRow, EveryRound
 from mooring.record import Metrics, RoundRecord, RunResult, Seeds
 from mooring.reports._table import PlottedLine, Quoted, Spread
 from mooring.types import PartitionSummary
@@ -155,7 +155,7 @@ def test_a_damaged_run_is_no_run_without_records(tmp_path):
 def test_tables_set_the_note_beside_the_measured():
     made = run({0: 0.25, 1: 0.5}, trained_on(entropy=(1.5,)), x=[[1.0, 3.0]])
     evidence = Evidence({"s": (made,)})
-    group = ByGroup("t", (Row("a", "s", (0.6,)),), (Column("accuracy", Fused()),), ("accuracy",))
+    group = ByGroup("t", (DocumentedRow("a", "s", (0.6,)),), (Column("accuracy", Fused()),), ("accuracy",))
     assert group(evidence).rows == (("a", Quoted("0.6"), Spread(0.5, None, 1)),)
     rounds = ByRound("t", "s", (Column("x", Client("x")),), ("x",), 50, ((0, 7), (49, 9)))
     assert rounds(evidence).rows == ((0, Quoted("7"), 0, 1.0), (49, Quoted("9"), 1, 3.0))
@@ -171,7 +171,9 @@ def test_a_row_can_be_the_difference_of_two_groups_seed_by_seed():
     runs = {
         name: tuple(run({0: value + seed}, seed=seed) for seed in (1, 2)) for name, value in (("a", 0.5), ("b", 0.2))
     }
-    table = ByGroup("t", (Row("a - b", "a", ("-0.30",), minus="b"),), (Column("accuracy", Fused()),), ("accuracy",))
+    table = ByGroup(
+        "t", (DocumentedRow("a - b", "a", ("-0.30",), minus="b"),), (Column("accuracy", Fused()),), ("accuracy",)
+    )
     [(name, note, measured)] = table(Evidence(runs)).rows
     assert (name, note, measured.n) == ("a - b", Quoted("-0.30"), 2)
     assert (measured.mean, measured.std) == (pytest.approx(0.3), pytest.approx(0, abs=1e-9))

@@ -92,18 +92,18 @@ def fetch(
 @contextmanager
 def download_progress() -> Iterator["Emit"]:
     """A row for each file."""
-    from mooring.cli.live import Row, live
+    from mooring.cli.live import LiveRow, live
     from mooring.events import Downloaded
     from mooring.wording import size
 
     with live() as display:
-        rows: dict[str, Row] = {}
+        rows: dict[str, LiveRow] = {}
 
         def show(event: "Event") -> None:
             if not isinstance(event, Downloaded):
                 return
             if event.file not in rows:
-                row = rows[event.file] = display.add(Row(event.file))
+                row = rows[event.file] = display.add(LiveRow(event.file))
                 row.before = event.done
             row = rows[event.file]
             row.done, row.total = event.done, event.total

@@ -23,7 +23,7 @@ TIME = 9  # columns of `59 s left`
 
 
 @dataclass
-class Row:
+class LiveRow:
     """How far one piece of work is."""
 
     name: str
@@ -59,12 +59,12 @@ class Row:
 class Display:
     """What a command shows on standard error while it works; this one shows nothing (`--quiet` and `--json`)."""
 
-    def add(self, row: Row) -> Row:
+    def add(self, row: LiveRow) -> LiveRow:
         return row
 
-    def remove(self, row: Row) -> None: ...
+    def remove(self, row: LiveRow) -> None: ...
 
-    def changed(self, row: Row) -> None:
+    def changed(self, row: LiveRow) -> None:
         """A row has moved on."""
 
     def say(self, line: str, style: str = "") -> None:
@@ -80,7 +80,7 @@ def live(silent: bool = False, transient: bool = False) -> Iterator[Display]:
     if silent:
         yield Display()
     elif sys.stderr.isatty():
-        with Bars(transient) as bars:
+        with LiveBars(transient) as bars:
             yield bars
     else:
         with Lines() as lines:
@@ -101,7 +101,7 @@ class Lines(Display):
         for timer in self.timers:
             timer.cancel()
 
-    def add(self, row: Row) -> Row:
+    def add(self, row: LiveRow) -> LiveRow:
         """Work without a forecast may never report a change: it is named if it takes longer than two seconds."""
         if row.time == "so far":
             timer = Timer(FIRST, self.changed, [row])
@@ -110,7 +110,7 @@ class Lines(Display):
             self.timers.append(timer)
         return row
 
-    def changed(self, row: Row) -> None:
+    def changed(self, row: LiveRow) -> None:
         if row.level or row.complete or monotonic() - self.last_line < BETWEEN:
             return
         if line := progress_line(row):
@@ -124,16 +124,16 @@ class Lines(Display):
         self.say(line)
 
 
-class Bars(Display):
+class LiveBars(Display):
     """For people in a terminal."""
 
     def __init__(self, transient: bool = False) -> None:
         self.transient = transient
-        self.rows: list[Row] = []
+        self.rows: list[LiveRow] = []
         self.news = ""
         self.shown: Live | None = None
 
-    def __enter__(self) -> "Bars":
+    def __enter__(self) -> "LiveBars":
         from rich.live import Live
 
         from mooring.cli.screen import Screen
@@ -150,11 +150,11 @@ class Bars(Display):
         if self.shown is not None:
             self.shown.stop()
 
-    def add(self, row: Row) -> Row:
+    def add(self, row: LiveRow) -> LiveRow:
         self.rows.append(row)
         return row
 
-    def remove(self, row: Row) -> None:
+    def remove(self, row: LiveRow) -> None:
         self.rows = [other for other in self.rows if other is not row]
 
     def say(self, line: str, style: str = "") -> None:
@@ -171,7 +171,7 @@ class Bars(Display):
         return Group(bars(self.rows), *([Text(self.news)] if self.news else []))
 
 
-def bars(rows: Sequence[Row]) -> "Table":
+def bars(rows: Sequence[LiveRow]) -> "Table":
     """Name, bar, percentage, text and time of each row; in a narrow terminal the bars get shorter."""
     from rich.progress_bar import ProgressBar
     from rich.table import Column, Table
@@ -189,14 +189,14 @@ def bars(rows: Sequence[Row]) -> "Table":
     return grid
 
 
-def time_text(row: Row) -> str:
+def time_text(row: LiveRow) -> str:
     """`9 s left`, `11 s so far`; nothing while it is unknown."""
     if row.time == "so far":
         return f"{clock(monotonic() - row.since)} so far"
     return "" if row.seconds_left is None else f"{clock(row.seconds_left)} left"
 
 
-def progress_line(row: Row) -> str:
+def progress_line(row: LiveRow) -> str:
     """`v7: 25%, 1/5 clients, about 30 seconds left`; nothing while nothing is known."""
     if row.time == "so far":
         return f"{row.name}: {row.text}" if row.text else f"{row.name} ..."
@@ -210,7 +210,7 @@ def progress_line(row: Row) -> str:
 def working(what: str, silent: bool = False) -> Iterator[None]:
     """Show what is being done: at once and with the time in a terminal, elsewhere as a line after two seconds."""
     with live(silent, transient=True) as display:
-        display.add(Row(what, time="so far"))
+        display.add(LiveRow(what, time="so far"))
         yield
 
 
@@ -218,7 +218,7 @@ def working(what: str, silent: bool = False) -> Iterator[None]:
 def getting_ready() -> Iterator[None]:
     """Around imports that take seconds: a row in a terminal, nothing elsewhere."""
     with without_collections(), live(silent=not sys.stderr.isatty(), transient=True) as display:
-        display.add(Row("getting ready", time="so far"))
+        display.add(LiveRow("getting ready", time="so far"))
         yield
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import time
 from typing import TYPE_CHECKING, Literal
 
-from mooring.cli.live import Display, Row, live
+from mooring.cli.live import Display, LiveRow, live
 from mooring.events import (
     ClientFailed,
     ClientProgress,
@@ -107,8 +107,8 @@ class RunProgress:
     def __init__(self, experiment: "Experiment", display: Display) -> None:
         self.name, self.display = experiment.label, display
         self.rounds = rounds_of(experiment)
-        self.run = display.add(Row(self.name, text="starting"))
-        self.rows: dict[int, Row] = {}
+        self.run = display.add(LiveRow(self.name, text="starting"))
+        self.rows: dict[int, LiveRow] = {}
         self.trained = TrainingProgress()
         self.sites: tuple[str, ...] = ()
 
@@ -155,7 +155,7 @@ class RunProgress:
         if self.trained.clients > MANY:
             return
         if client not in self.rows:
-            row = self.rows[client] = self.display.add(Row(site_of(client, self.sites), level=1))
+            row = self.rows[client] = self.display.add(LiveRow(site_of(client, self.sites), level=1))
             row.begin(event.steps, event.step)
         row = self.rows[client]
         loss = "" if event.base_loss is None else f"  task loss {event.base_loss:.2f}"
@@ -235,7 +235,7 @@ def warning(event: Event, sites: Sequence[str] = ()) -> str | None:
 def site_progress(site: str, silent: bool) -> Iterator[Emit]:
     """An emitter for `mooring train`."""
     with live(silent, transient=True) as display:
-        row = display.add(Row(site))
+        row = display.add(LiveRow(site))
 
         def show(event: Event) -> None:
             match event:

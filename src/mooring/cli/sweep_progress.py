@@ -6,7 +6,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from mooring.cli.live import Display, Row, live
+from mooring.cli.live import Display, LiveRow, live
 from mooring.cli.progress import reading, rounds_of
 from mooring.events import (
     ClientRecord,
@@ -41,8 +41,8 @@ class SweepProgress:
         self.plan, self.out, self.display = plan, out, display
         self.members: dict[str, Member] = {}
         self.ended: set[str] = set()
-        self.rows: dict[str, Row] = {}
-        self.sweep = display.add(Row(f"sweep {out.name}", text="starting"))
+        self.rows: dict[str, LiveRow] = {}
+        self.sweep = display.add(LiveRow(f"sweep {out.name}", text="starting"))
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -76,7 +76,7 @@ class SweepProgress:
                 continue
             done, total = reached
             if name not in self.rows:
-                self.rows[name] = self.display.add(Row(name, level=1))
+                self.rows[name] = self.display.add(LiveRow(name, level=1))
                 self.rows[name].begin(total, done)
             row = self.rows[name]
             row.done, row.text = done, f"{done}/{total} rounds of clients"
@@ -114,7 +114,7 @@ class FusionProgress:
 
     def __init__(self, display: Display, rules: int) -> None:
         self.display, self.rules = display, rules
-        self.row = display.add(Row("fusing", rules, text="opening the run", time="so far"))
+        self.row = display.add(LiveRow("fusing", rules, text="opening the run", time="so far"))
         self.begun, self.rule, self.since = 0, "", monotonic()
         self.remarks: list[str] = []
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from mooring.cli.live import Row
+    from mooring.cli.live import LiveRow
     from mooring.cli.screen import Screen
     from mooring.config import Experiment, Trust
     from mooring.record import RunRecord
@@ -253,20 +253,20 @@ def frame_of_sweeps(folder: Path, sweeps: Sequence[Path], trust: "Trust", height
     return Group(head, bars(shown), *more)
 
 
-def member_row(member: "Member", name: str) -> "tuple[int, Row]":
+def member_row(member: "Member", name: str) -> "tuple[int, LiveRow]":
     """Its place in the order, and how far it is: rounds of clients, and the last accuracy with its interval."""
-    from mooring.cli.live import Row
+    from mooring.cli.live import LiveRow
     from mooring.cli.sweep_progress import accuracy_of, rounds_reached
     from mooring.events import SnapshotFused
     from mooring.record import RunFolder
 
     if accuracy := accuracy_of(member):
-        return ENDED, Row(name, 1, 1, accuracy)
+        return ENDED, LiveRow(name, 1, 1, accuracy)
     reached = rounds_reached(member)
     if reached is None:
-        return TO_COME, Row(name, 1, 0, "to come")
+        return TO_COME, LiveRow(name, 1, 0, "to come")
     done, total = reached
     fused = [timed.event for timed in RunFolder(member.folder).events if isinstance(timed.event, SnapshotFused)]
     known = [accuracy_text(event.accuracy, event.images) for event in fused if event.accuracy is not None]
     text = f"so far {known[-1]}" if known else f"{done}/{total} rounds of clients"
-    return RUNNING, Row(name, total, done, text, before=done)
+    return RUNNING, LiveRow(name, total, done, text, before=done)

@@ -36,7 +36,7 @@ Pairs = frozenset[tuple[int, int]]  # of classes
 
 
 @dataclass(frozen=True)
-class Finding:
+class UnusualSign:
     """Something unusual about a site, in plain words."""
 
     client: int
@@ -87,7 +87,7 @@ def site_moments(part: Moments, upload: Upload) -> SiteMoments:
     )
 
 
-def unusual_moments(part: Moments, uploads: Sequence[Upload], classes: Sequence[str]) -> Iterator[Finding]:
+def unusual_moments(part: Moments, uploads: Sequence[Upload], classes: Sequence[str]) -> Iterator[UnusualSign]:
     """Everything unusual about the moments of these sites. One covariance matrix is in memory at a time."""
     sites = [site_moments(part, upload) for upload in uploads]
     yield from copies(sites)
@@ -95,7 +95,7 @@ def unusual_moments(part: Moments, uploads: Sequence[Upload], classes: Sequence[
     yield from misplaced(part, uploads, sites, classes)
 
 
-def copies(sites: Sequence[SiteMoments]) -> Iterator[Finding]:
+def copies(sites: Sequence[SiteMoments]) -> Iterator[UnusualSign]:
     """Class means closer to those of another site than different images of the same classes would bring them.
 
     For different images  sum_c |m_ac - m_bc|^2 / (1/n_ac + 1/n_bc)  is about  tr(S)/r chi^2_(rC),
@@ -106,7 +106,7 @@ def copies(sites: Sequence[SiteMoments]) -> Iterator[Finding]:
     for a in sites:
         twins = [b.name for b in sites if b is not a and chance(a, b) < COPIED]
         if twins:
-            yield Finding(
+            yield UnusualSign(
                 a.client, f"it looks like a copy: it has the images of {', '.join(twins)}, or nearly all of them"
             )
 
@@ -125,19 +125,19 @@ def chance(a: SiteMoments, b: SiteMoments) -> float:
     return max(float(chdtr(s.directions * freedom, distance / s.trace * s.directions)) for s in yardsticks)
 
 
-def widespread(sites: Sequence[SiteMoments]) -> Iterator[Finding]:
+def widespread(sites: Sequence[SiteMoments]) -> Iterator[UnusualSign]:
     """A site whose features vary in many more directions than those of every other site: noise, or made-up moments."""
     telling = [site for site in sites if site.freedom >= FREEDOM and site.squared > 0]
     for site in telling:
         others = [other.directions for other in telling if other is not site]
         if len(others) >= FEWEST_WITNESSES and site.directions > TIMES_SPREAD * median(others):
             text = f"its features vary in about {site.directions:.0f} directions, and at the other sites in"
-            yield Finding(site.client, f"{text} {median(others):.0f}: added noise, or moments that were made up")
+            yield UnusualSign(site.client, f"{text} {median(others):.0f}: added noise, or moments that were made up")
 
 
 def misplaced(
     part: Moments, uploads: Sequence[Upload], sites: Sequence[SiteMoments], classes: Sequence[str]
-) -> Iterator[Finding]:
+) -> Iterator[UnusualSign]:
     """Sites whose classes lie elsewhere than at the other sites, and sites with two classes exchanged."""
     if len(sites) <= FEWEST_WITNESSES:
         return
@@ -157,22 +157,22 @@ def misplaced(
         yield from exchanged(site, judged[site.client], classes)
 
 
-def elsewhere(site: SiteMoments, found: "Sequence[Comparison]") -> Iterator[Finding]:
+def elsewhere(site: SiteMoments, found: "Sequence[Comparison]") -> Iterator[UnusualSign]:
     against = [one for one in found if one.slope is not None and one.slope.is_bad]
     in_favour = [one for one in found if one.slope is not None and one.slope.is_good]
     if agreed(len(against), len(in_favour)):
         middle = median(one.slope.value for one in against if one.slope is not None)
         where = f"its classes lie elsewhere than those of {named(against)}"
-        yield Finding(site.client, f"{where} (agreement {middle:.2f}; 1 is full)")
+        yield UnusualSign(site.client, f"{where} (agreement {middle:.2f}; 1 is full)")
 
 
-def exchanged(site: SiteMoments, found: "Sequence[Comparison]", classes: Sequence[str]) -> Iterator[Finding]:
+def exchanged(site: SiteMoments, found: "Sequence[Comparison]", classes: Sequence[str]) -> Iterator[UnusualSign]:
     pairs = sorted({pair for one in found for pair in one.swapped})
     certain = [pair for pair in pairs if agreed(*(sum(pair in held for held in of) for of in pair_votes(found)))]
     if certain:
         against = [one for one in found if any(pair in one.swapped for pair in certain)]
         which = ", ".join(f"{classes[a]!r} and {classes[b]!r}" for a, b in certain[:MOST_PAIRS])
-        yield Finding(site.client, f"compared with those of {named(against)}, its classes {which} look exchanged")
+        yield UnusualSign(site.client, f"compared with those of {named(against)}, its classes {which} look exchanged")
 
 
 def pair_votes(found: "Sequence[Comparison]") -> tuple[list[Pairs], list[Pairs]]:
@@ -298,7 +298,7 @@ def pairs_in(chosen: Tensor, classes: list[int]) -> Pairs:
     return frozenset((classes[a], classes[b]) for a, b in chosen.triu(1).nonzero().tolist())
 
 
-def oversized(uploads: Sequence[Upload]) -> Iterator[Finding]:
+def oversized(uploads: Sequence[Upload]) -> Iterator[UnusualSign]:
     """Sums are weighted by images: a site that claims most of them decides the model."""
     samples = {upload.client: upload.samples for upload in uploads}
     total = sum(samples.values())
@@ -306,15 +306,15 @@ def oversized(uploads: Sequence[Upload]) -> Iterator[Finding]:
         others = [number for other, number in samples.items() if other != client]
         if len(others) >= FEWEST_WITNESSES and own > LARGEST_SHARE * total and own > TIMES_MEDIAN * median(others):
             share = f"it claims {own:,} images, {100 * own / total:.0f} % of all"
-            yield Finding(client, f"{share}, and the other sites have about {median(others):,.0f} each")
+            yield UnusualSign(client, f"{share}, and the other sites have about {median(others):,.0f} each")
 
 
-def absurd_prototypes(uploads: Sequence[Upload]) -> Iterator[Finding]:
+def absurd_prototypes(uploads: Sequence[Upload]) -> Iterator[UnusualSign]:
     """The largest |p_c| of a client, against the median of the others'."""
     norms = {upload.client: upload.tensors[PROTOTYPES].double().norm(dim=1).amax().item() for upload in uploads}
     for client, own in norms.items():
         others = [norm for other, norm in norms.items() if other != client]
         if len(others) >= FEWEST_WITNESSES and own > PROTOTYPE_TIMES * median(others):
-            yield Finding(
+            yield UnusualSign(
                 client, f"it has a prototype of length {own:.3g}, and the other sites have {median(others):.3g}"
             )

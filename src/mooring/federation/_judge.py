@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from mooring.federation._comparisons import Finding, absurd_prototypes, oversized, unusual_moments
+from mooring.federation._comparisons import UnusualSign, absurd_prototypes, oversized, unusual_moments
 from mooring.federation._rules import NO_LIMITS, SiteLimits, broken_rules, feature_bounds
 from mooring.models import PROTOTYPES, Blueprint
 from mooring.types import Upload
@@ -44,7 +44,7 @@ def judge(
     broken = {upload.client: tuple(broken_rules(upload, needs, bounds, limits)) for upload in uploads}
     any_broken = any(broken.values())  # uploads that lie on disk are not all taken into memory
     sound = [upload for upload in uploads if not broken[upload.client]] if any_broken else uploads
-    findings: list[Finding] = [] if limits.images is not None else list(oversized(sound))
+    findings: list[UnusualSign] = [] if limits.images is not None else list(oversized(sound))
     for part in sorted((part for part in needs if isinstance(part, Moments)), key=repr):
         findings += unusual_moments(part, sound, blueprint.classes)
     if sound and all(PROTOTYPES in upload.tensors for upload in sound):

@@ -37,7 +37,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Row:
+class DocumentedRow:
     """A group of runs under its name in the table, with the note's numbers; `minus` another group, seed by seed."""
 
     name: str
@@ -68,7 +68,7 @@ class ByGroup:
 
     kind: ClassVar[str] = "by-group"
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[DocumentedRow, ...]
     measured: tuple[Column, ...]
     note: tuple[str, ...] = ()
     sheet: str = ""

@@ -17,11 +17,11 @@ from mooring.schema._shapes import (
     Either,
     Instance,
     Items,
+    MappingShape,
     Null,
     NumberFormat,
-    Row,
+    RowShape,
     Shape,
-    Table,
 )
 from mooring.schema._trees import kind_of
 from mooring.user_code import explaining
@@ -111,9 +111,9 @@ class Builder:
                 return self._either(shape, tree, base, path)
             case Items(member):
                 return self._items(member, tree, base, path)
-            case Row(members):
+            case RowShape(members):
                 return self._row(members, tree, path)
-            case Table():
+            case MappingShape():
                 return self._table(shape, tree, path)
             case Instance(cls) if cls in self.kinds:
                 return self._part(cls, tree, base, path)
@@ -200,7 +200,7 @@ class Builder:
         parts = [self._build(member, part, NO_VALUE, f"{path}.{i}") for i, (member, part) in pairs]
         return NO_VALUE if NO_VALUE in parts else tuple(parts)
 
-    def _table(self, shape: Table, tree: Any, path: str) -> Any:
+    def _table(self, shape: MappingShape, tree: Any, path: str) -> Any:
         if not isinstance(tree, Mapping):
             return self.note(path, tree, "must be a mapping of keys to values")
         keys = {key: shape.convert_key(key) for key in tree}

@@ -20,13 +20,13 @@ from mooring.schema._shapes import (
     Flag,
     Instance,
     Items,
+    MappingShape,
     Null,
-    Number,
     NumberFormat,
+    NumberShape,
     Options,
-    Row,
+    RowShape,
     Shape,
-    Table,
     Text,
 )
 
@@ -70,13 +70,13 @@ def shape_of(annotation: Any, numbers: NumberFormat = AS_CONFIGURED) -> Shape:
     if origin is Literal:
         return Options(members)
     if origin is tuple and members[-1] is not Ellipsis:
-        return Row(tuple(shape_of(member, numbers) for member in members))
+        return RowShape(tuple(shape_of(member, numbers) for member in members))
     if origin in (tuple, list):
         return Items(shape_of(members[0], numbers), origin)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return Table(shape_of(members[0], numbers), shape_of(members[1], numbers))
+        return MappingShape(shape_of(members[0], numbers), shape_of(members[1], numbers))
     if annotation in (int, float):
-        return Number(annotation is int, format=numbers)
+        return NumberShape(annotation is int, format=numbers)
     return PLAIN.get(annotation) or Instance(annotation)
 
 
@@ -84,7 +84,7 @@ def order_in_union(shape: Shape) -> int:
     """Whole numbers before numbers, so that 1 stays 1; null last."""
     if shape == Null():
         return 2
-    return 1 if isinstance(shape, Number) and not shape.whole else 0
+    return 1 if isinstance(shape, NumberShape) and not shape.whole else 0
 
 
 def with_marks(shape: Shape, marks: tuple[Any, ...]) -> Shape:

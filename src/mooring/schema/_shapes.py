@@ -101,7 +101,7 @@ class Options(Shape):
 
 
 @dataclass(frozen=True)
-class Number(Shape):
+class NumberShape(Shape):
     """A number between two ends. `above` and `below` are outside, `low` and `high` still inside."""
 
     whole: bool
@@ -182,7 +182,7 @@ class Items(Shape):
 
 
 @dataclass(frozen=True)
-class Row(Shape):
+class RowShape(Shape):
     """A tuple with one value for each member."""
 
     members: tuple[Shape, ...]
@@ -209,7 +209,7 @@ class Row(Shape):
 
 
 @dataclass(frozen=True)
-class Table(Shape):
+class MappingShape(Shape):
     """A mapping of keys to values."""
 
     key: Shape
@@ -230,7 +230,7 @@ class Table(Shape):
         if isinstance(self.key, Text):
             return str(key)
         try:
-            return int(key) if isinstance(self.key, Number) and isinstance(key, str) else key
+            return int(key) if isinstance(self.key, NumberShape) and isinstance(key, str) else key
         except ValueError:
             return key
 
