@@ -7,8 +7,9 @@ from federated import Federated, write_sites
 from fuzz_target import Target
 
 from mooring.errors import FederationError
+from mooring.federation._answers import read_files
 from mooring.federation._container import decode_container, encode
-from mooring.federation._fuse import Terms, fuse_uploads, read_files
+from mooring.federation._fuse import Terms, fuse_uploads
 from mooring.federation._job_file import parse_time, read_job
 from mooring.federation._kept_uploads import path_beside, read_kept
 from mooring.federation._keys import own_identity

@@ -18,9 +18,10 @@ from mooring.config import load
 from mooring.data._sites import InMemorySite
 from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
+from mooring.federation._answers import read_files
 from mooring.federation._container import Container, decode_container, encode, file_hash
 from mooring.federation._explain import class_counts, explain_tensors, second_moment_rank
-from mooring.federation._fuse import Terms, fuse_uploads, read_files, sound_files
+from mooring.federation._fuse import Terms, fuse_uploads, sound_files
 from mooring.federation._job_file import JOB, opened_job, read_job
 from mooring.federation._keys import own_identity
 from mooring.federation._log import Log

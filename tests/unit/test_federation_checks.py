@@ -23,7 +23,8 @@ from studies.poison import (
 )
 
 from mooring.data._images import ImageSet
-from mooring.federation._comparisons import absurd_prototypes, compare, site_moments, within_of, yardstick_of
+from mooring.federation._class_positions import compare, site_moments, within_of, yardstick_of
+from mooring.federation._comparisons import absurd_prototypes
 from mooring.federation._effect import Effects
 from mooring.federation._judge import Outcome, judge
 from mooring.federation._rules import SiteLimits, largest_feature

@@ -1,5 +1,6 @@
 """Federation by file: one signed job out, one signed upload back from every site, one model. No server, no network."""
 
+from mooring.federation._answers import Decision, problem_of, read_files
 from mooring.federation._assessment import Assessment, assess, assessment_tree
 from mooring.federation._budget import privacy_spent
 from mooring.federation._container import (
@@ -21,7 +22,7 @@ from mooring.federation._explain import (
     sentence_of,
     small_classes,
 )
-from mooring.federation._fuse import Decision, Terms, problem_of, read_files
+from mooring.federation._fuse import Terms
 from mooring.federation._job_file import JOB, LIMITS, JobFile, JobManifest, opened_job, parse_time, read_job
 from mooring.federation._judge import Judgement, Outcome, judge
 from mooring.federation._kept_uploads import read_kept

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.errors import FederationError
+from mooring.federation._answers import Decision, first_answers, read_files
 from mooring.federation._container import load_bytes, write_container
 from mooring.federation._encoder import EncoderKept, kept_as
-from mooring.federation._fuse import Decision, FusedUploads, Terms, first_answers, fuse_uploads, read_files
+from mooring.federation._fuse import FusedUploads, Terms, fuse_uploads
 from mooring.federation._job_file import LIMITS, JobFile, read_job
 from mooring.federation._kept_uploads import KeptUploads, encode_kept, path_beside, read_kept
 from mooring.federation._keys import Identity

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mooring.federation._comparisons import FEWEST_WITNESSES, within_of
+from mooring.federation._class_positions import within_of
+from mooring.federation._comparisons import FEWEST_WITNESSES
 from mooring.federation._rules import ROUNDING, class_means
 from mooring.fusion import Fusion, standardise_moments
 from mooring.processes import threads
