@@ -2,15 +2,21 @@
 
     python studies/partial_explosion.py course RUN...     norms of prototypes and fused accuracy, by snapshot
     python studies/partial_explosion.py rescale RUN...    the same uploads with short prototypes at some clients
+    python studies/partial_explosion.py mix CALM WILD     some clients of CALM replaced by the same clients of WILD
 
 RUN is the folder of a finished run under `feature-ensemble`. `course` reads its records. `rescale` takes the uploads of
 the last round and gives all prototypes of the largest clients norm 1, as an explosion does, and those of the others
 norm 8, as before an explosion: at none, one, ..., all of the clients. Directions stay, and no client is trained again.
 What changes in the fused accuracy comes from the norms alone.
+
+`mix` takes two runs of the same partition and seed. In CALM no lambda runs away (V4), in WILD it does (V12). The
+uploads of CALM are fused with some clients taken from WILD instead, as if exactly these clients had run away. Every choice of
+clients is fused. One row per number of replaced clients: the mean over the choices, and the lowest and highest.
 """
 
 import sys
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
@@ -60,6 +66,28 @@ def rescale(folder: Path) -> None:
         print(f"| {count} | {' | '.join(f'{value:.3f}' for value in found)} |", flush=True)
 
 
+def mix(calm: Path, wild: Path) -> None:
+    """One row per number of clients that come from the wild run."""
+    run, other = FinishedRun.open(calm), FinishedRun.open(wild)
+    if run.result.partition.sha256 != other.result.partition.sha256:
+        sys.exit(f"{calm} and {wild} have different partitions; take two runs of the same data, alpha and seed")
+    own, theirs = (one.uploads(one.chosen_round(None)) for one in (run, other))
+    print(f"\n{calm.name} with clients of {wild.name}\n")
+    print(f"| replaced | norms, largest / smallest | {' | '.join(RULES)} |")
+    print(f"|---|---{'|---' * len(RULES)}|")
+    for count in range(len(own) + 1):
+        found: dict[str, list[float]] = {kind: [] for kind in RULES}
+        ratios = []
+        for chosen in combinations(range(len(own)), count):
+            mixed = [theirs[k] if k in chosen else own[k] for k in range(len(own))]
+            norms = [float(upload.tensors[PROTOTYPES].norm(dim=1).mean()) for upload in mixed]
+            ratios.append(max(norms) / min(norms))
+            for kind in RULES:
+                found[kind].append(accuracy(run, kind, mixed))
+        cells = [f"{fmean(values):.3f} ({min(values):.3f} to {max(values):.3f})" for values in found.values()]
+        print(f"| {count} | {fmean(ratios):.1f} | {' | '.join(cells)} |", flush=True)
+
+
 def accuracy(run: FinishedRun, kind: str, uploads: list[Upload]) -> float:
     fusion = FUSIONS[kind]()
     complete = [run.completed(upload, fusion.needs) for upload in uploads]
@@ -75,5 +103,7 @@ if __name__ == "__main__":
         case ["rescale", *folders] if folders:
             for name in folders:
                 rescale(Path(name))
+        case ["mix", calm, wild]:
+            mix(Path(calm), Path(wild))
         case _:
             sys.exit(__doc__)
