@@ -10,8 +10,9 @@ norm 8, as before an explosion: at none, one, ..., all of the clients. Direction
 What changes in the fused accuracy comes from the norms alone.
 
 `mix` takes two runs of the same partition and seed. In CALM no lambda runs away (V4), in WILD it does (V12). The
-uploads of CALM are fused with some clients taken from WILD instead, as if exactly these clients had run away. Every choice of
-clients is fused. One row per number of replaced clients: the mean over the choices, and the lowest and highest.
+uploads of CALM are fused with some clients taken from WILD instead, as if exactly these clients had run away. Every
+choice of clients is fused. One row per number of replaced clients: the mean over the choices, and the lowest and
+highest.
 """
 
 import sys
