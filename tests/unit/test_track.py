@@ -11,7 +11,7 @@ from mooring import load, run
 from mooring.events import ClientRecord, SnapshotFused
 from mooring.record import RunFolder
 from mooring.track import TRACKERS, Mlflow, TensorBoard, track
-from mooring.track._dashboard import tracked_run
+from mooring.track._dashboard import metric_points, settings_of
 
 WHY = "TensorBoard and MLflow: the extra track is not installed"
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star")
@@ -60,7 +60,7 @@ def expected(folder):
 
 
 def test_a_tracked_run_tells_every_number_of_the_events(finished):
-    told = {(point.name, point.round): point.value for point in tracked_run(RunFolder(finished), "x").points}
+    told = {(point.name, point.round): point.value for point in metric_points(RunFolder(finished).record)}
     wanted = expected(finished)
     assert len(wanted) == 2 + 2 * 2 * len(TRACED)
     assert {key: told[key] for key in wanted} == wanted
@@ -70,7 +70,7 @@ def test_a_tracked_run_tells_every_number_of_the_events(finished):
 
 
 def test_settings_are_paths_as_on_the_command_line(finished):
-    settings = tracked_run(RunFolder(finished), "x").settings
+    settings = settings_of(RunFolder(finished))
     assert settings["training.rounds"] == 2
     assert settings["method.name"] == "v10"
     assert settings["method.client.terms.1.temperature"] == 0.07
@@ -82,15 +82,15 @@ def test_what_is_not_a_number_is_not_shown(half):
         file.write(
             '\n{"time": 1.0, "event": "round", "client": 9, "round": 0, "lambda_felt": null, "base_loss": 2.5}\n'
         )
-    told = [point.name for point in tracked_run(RunFolder(half), "x").points if "client-9" in point.name]
+    told = [point.name for point in metric_points(RunFolder(half).record) if "client-9" in point.name]
     assert told == ["base_loss/client-9"]
 
 
 def test_a_round_told_twice_counts_once(half):
-    before = tracked_run(RunFolder(half), "x").points
+    before = metric_points(RunFolder(half).record)
     with (half / "events.jsonl").open("a") as file:
         file.write('\n{"time": 1.0, "event": "fused", "round": 0, "accuracy": 0.125}\n')
-    after = tracked_run(RunFolder(half), "x").points
+    after = metric_points(RunFolder(half).record)
     assert len(after) == len(before)
     assert [point.value for point in after if point.name == "accuracy"] == [0.125]
 
@@ -189,7 +189,7 @@ def test_mistakes_are_told_in_one_line(finished, cli):
     for arguments, told in (
         ((finished, "--to", "mlfow"), "did you mean 'mlflow'?"),
         ((".", "--to", "mlflow"), "is neither a run nor a sweep"),
-        ((finished, "--to", "mlflow", "--out", "text.db"), "is no SQLite file"),
+        ((finished, "--to", "mlflow", "--out", "text.db"), "is not an SQLite file"),
         ((finished, "--to", "mlflow", "--out", "text.db/x"), "cannot be written"),
     ):
         code, out, err = cli("track", *arguments)

@@ -118,7 +118,7 @@ class RunFolder:
     @cached_property
     def record(self) -> RunRecord:
         """Events and result, put together by client."""
-        return run_record(self.path.name, self.events, self.result if self.ended else None)
+        return run_record(self.path.name, self.events, self.result if self.ended else None, self.path)
 
     def finished(self, fingerprint: str) -> Result | None:
         """The result if it is the complete result of this very experiment."""

@@ -59,6 +59,7 @@ class RunRecord:
     events: tuple[TimedEvent, ...] = field(default=(), repr=False)
     factors: Mapping[str, Any] = field(default_factory=dict)  # what sets it apart in its sweep
     status: str = FINISHED  # of a sweep's member: or why it has no result, or not a complete one
+    folder: Path | None = None  # where it was read from
 
     @property
     def accuracy(self) -> float | None:
@@ -128,7 +129,9 @@ def with_result(record: RunRecord, result: RunResult) -> RunRecord:
     return replace(record, result=result, fused={row.round: row.accuracy for row in result.rounds})
 
 
-def run_record(name: str, events: Iterable[TimedEvent], result: RunResult | None) -> RunRecord:
+def run_record(
+    name: str, events: Iterable[TimedEvent], result: RunResult | None, folder: Path | None = None
+) -> RunRecord:
     """Events and result, put together by client."""
     kept = tuple(events)
     rows = {(own.round, own.client): own for row in result.rounds for own in row.clients} if result else {}
@@ -136,7 +139,8 @@ def run_record(name: str, events: Iterable[TimedEvent], result: RunResult | None
     for timed in kept:
         courses.take(timed)
     fused = {row.round: row.accuracy for row in result.rounds} if result else courses.fused
-    return RunRecord(name, tuple(courses.histories(result)), fused, result, tuple(courses.remarks), kept)
+    clients = tuple(courses.histories(result))
+    return RunRecord(name, clients, fused, result, tuple(courses.remarks), kept, folder=folder)
 
 
 class _Courses:

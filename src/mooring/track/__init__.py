@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from mooring.track._dashboard import Tracker, runs_in, tracked_run
+from mooring.track._dashboard import Tracker, runs_in
 from mooring.track._trackers import Mlflow, TensorBoard
 
 TRACKERS: dict[str, type[Tracker]] = {"mlflow": Mlflow, "tensorboard": TensorBoard}
 
 
 def track(folder: Path, tracker: Tracker) -> list[str]:
-    """Show a run, or every run of a sweep, as far as it has come; return its names. Repeating adds nothing twice."""
+    """Show a run, or every run of a sweep, as far as it has come; return the names. Repeating adds nothing twice."""
     names = []
-    for name, run in runs_in(folder):
-        tracker.write(tracked_run(run, name))
-        names.append(name)
+    for run, settings in runs_in(folder):
+        tracker.write(run, settings)
+        names.append(run.name)
     return names
 
 

@@ -1,19 +1,20 @@
-"""A run as values for dashboards: settings, metrics by round, final metrics."""
+"""What dashboards show of a run: its settings, metrics by round, final metrics and origin."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from mooring.config import read_file
 from mooring.errors import StoreError
 from mooring.events import ClientRecord, SnapshotFused
-from mooring.record import RunFolder, RunResult, TimedEvent, metric_values
+from mooring.record import RunFolder, RunRecord, metric_values
 from mooring.schema import tree_leaves
 
 TRACED = ("base_loss", "align_loss", "lambda_raw", "lambda_felt", "lambda_star", "train_accuracy")
-PlainValue = str | int | float | bool
+PlainSettings = Mapping[str, str | int | float | bool]  # by path, such as training.lr
 
 
 @dataclass(frozen=True)
@@ -26,23 +27,6 @@ class MetricPoint:
     time: float
 
 
-@dataclass(frozen=True)
-class TrackedRun:
-    """The values of a run; `final` is None while it is running."""
-
-    name: str
-    identity: str  # hash of the folder and of when its run began: a run repeated there is another one
-    settings: dict[str, PlainValue]
-    points: tuple[MetricPoint, ...]
-    final: dict[str, float] | None
-    facts: dict[str, str]
-
-    @property
-    def end(self) -> tuple[int, float]:
-        """The last round, and when it was known."""
-        return max(((point.round, point.time) for point in self.points), default=(0, 0.0))
-
-
 class Tracker(Protocol):
     """A dashboard that shows runs."""
 
@@ -50,76 +34,73 @@ class Tracker(Protocol):
 
     def __init__(self, out: Path) -> None: ...
 
-    def write(self, run: TrackedRun) -> None:
+    def write(self, run: RunRecord, settings: PlainSettings) -> None:
         """Show this run, or update it if it is already there."""
 
 
-def tracked_run(folder: RunFolder, name: str) -> TrackedRun:
-    result = folder.result if folder.ended else None
-    began = next((timed.time for timed in folder.events), None)
-    settings = tree_leaves(read_file(folder.experiment_file))
-    points = {
-        (point.name, point.round): point for point in [*from_events(folder.events), *alone(folder.events, result)]
+def settings_of(folder: RunFolder) -> PlainSettings:
+    leaves = tree_leaves(read_file(folder.experiment_file))
+    return {key: value for key, value in leaves if isinstance(value, str | int | float | bool)}  # null is not shown
+
+
+def identity(run: RunRecord) -> str:
+    """A hash of the folder and the start time: a run that is repeated in the same folder is another run."""
+    began = next((timed.time for timed in run.events), None)
+    return sha256(f"{absolute_folder(run)} {began}".encode()).hexdigest()
+
+
+def absolute_folder(run: RunRecord) -> Path | None:
+    return None if run.folder is None else run.folder.absolute()
+
+
+def metric_points(run: RunRecord) -> list[MetricPoint]:
+    """Every finite number of every round. Local-only accuracies are known once the run has ended."""
+    fused_at = {timed.event.round: timed.time for timed in run.events if isinstance(timed.event, SnapshotFused)}
+    trained_at = {
+        (timed.event.client, timed.event.round): timed.time
+        for timed in run.events
+        if isinstance(timed.event, ClientRecord)
     }
-    return TrackedRun(
-        name,
-        sha256(f"{folder.path.absolute()} {began}".encode()).hexdigest(),
-        {key: value for key, value in settings if isinstance(value, str | int | float | bool)},  # null is not shown
-        tuple(points.values()),  # a resumed run may record a round twice: the last record counts
-        None if result is None else final_of(result),
-        run_facts(folder, result),
-    )
+    found: list[tuple[str, int, float | None, float | None]] = []
+    found += [("accuracy", round_, accuracy, fused_at.get(round_)) for round_, accuracy in run.fused.items()]
+    for row in run.rounds:
+        suffix, time = f"/client-{row.client}", trained_at.get((row.client, row.round))
+        found += [(f"{name}{suffix}", row.round, getattr(row, name), time) for name in TRACED]
+        found.append((f"accuracy_alone{suffix}", row.round, row.accuracy, fused_at.get(row.round)))
+    return [
+        MetricPoint(name, round_, float(value), time or 0.0)
+        for name, round_, value, time in found
+        if value is not None and isfinite(value)
+    ]
 
 
-def from_events(events: tuple[TimedEvent, ...]) -> Iterator[MetricPoint]:
-    for timed in events:
-        match timed.event:
-            case SnapshotFused(round=round_, accuracy=accuracy):
-                yield from numbers("", round_, {"accuracy": accuracy}, timed.time)
-            case ClientRecord() as row:
-                own = {name: getattr(row, name) for name in TRACED}
-                yield from numbers(f"/client-{row.client}", row.round, own, timed.time)
+def final_metrics(run: RunRecord) -> dict[str, float]:
+    """By name, such as `final/accuracy`; empty while the run is running."""
+    if run.result is None:
+        return {}
+    seen = metric_values(run.result.metrics) | {"seconds": run.result.seconds, "upload_bytes": run.result.upload_bytes}
+    return {f"final/{name}": float(value) for name, value in seen.items() if value is not None}
 
 
-def alone(events: tuple[TimedEvent, ...], result: RunResult | None) -> Iterator[MetricPoint]:
-    """Local-only accuracies, which are known when the run has ended."""
-    times = {timed.event.round: timed.time for timed in events if isinstance(timed.event, SnapshotFused)}
-    for row in () if result is None else result.rounds:
-        for own in row.clients:
-            figures = {"accuracy_alone": own.accuracy}
-            yield from numbers(f"/client-{own.client}", row.round, figures, times.get(row.round))
-
-
-def numbers(suffix: str, round_: int, values: Mapping[str, float | None], time: float | None) -> Iterator[MetricPoint]:
-    """Skips None, which also stands for numbers that are not finite."""
-    for name, value in values.items():
-        if value is not None:
-            yield MetricPoint(f"{name}{suffix}", round_, float(value), time or 0.0)
-
-
-def final_of(result: RunResult) -> dict[str, float]:
-    figures = metric_values(result.metrics) | {"seconds": result.seconds, "upload_bytes": result.upload_bytes}
-    return {name: float(value) for name, value in figures.items() if value is not None}
-
-
-def run_facts(folder: RunFolder, result: RunResult | None) -> dict[str, str]:
-    facts: dict[str, str | None] = {"folder": str(folder.path.absolute())}
-    if result is not None:
-        facts |= {"fingerprint": result.fingerprint, "dataset": result.dataset, "method": result.method}
-    if result is not None and (origin := result.origin) is not None:
+def run_facts(run: RunRecord) -> dict[str, str]:
+    """Where the run comes from, as text."""
+    facts: dict[str, str | None] = {"folder": str(absolute_folder(run))}
+    if run.result is not None:
+        facts |= {name: getattr(run.result, name) for name in ("fingerprint", "dataset", "method")}
+    if run.result is not None and (origin := run.result.origin) is not None:
         inferred = "; ".join(f"{name}: {how}" for name, how in origin.inferred.items())
         facts |= {"log": origin.log, "method known": origin.identified, "inferred": inferred or None}
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def runs_in(folder: Path) -> Iterator[tuple[str, RunFolder]]:
-    """(name, folder) of the run, or of every run in `<sweep>/runs` that has begun."""
-    home = folder.absolute()
-    if RunFolder(folder).begun:
-        yield home.name, RunFolder(folder)
+def runs_in(folder: Path) -> Iterator[tuple[RunRecord, PlainSettings]]:
+    """The run in this folder, or every run in `<sweep>/runs` that has begun, under a name for dashboards."""
+    home, run = folder.absolute(), RunFolder(folder)
+    if run.begun:
+        yield replace(run.record, name=home.name), settings_of(run)
         return
-    members = [run for run in map(RunFolder, sorted(folder.glob("runs/*"))) if run.begun]
+    members = [member for member in map(RunFolder, sorted(folder.glob("runs/*"))) if member.begun]
     if not members:
         raise StoreError(f"{folder}: is neither a run nor a sweep", "name a folder with events.jsonl or runs/ in it")
     for member in members:
-        yield f"{home.name}/{member.path.name}", member
+        yield replace(member.record, name=f"{home.name}/{member.path.name}"), settings_of(member)

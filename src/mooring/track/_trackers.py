@@ -2,13 +2,13 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from mooring.errors import StoreError
-from mooring.track._dashboard import TrackedRun
+from mooring.record import RunRecord
+from mooring.track._dashboard import MetricPoint, PlainSettings, final_metrics, identity, metric_points, run_facts
 
 SUFFIX = ".mooring"  # of event files for TensorBoard
 EXPERIMENT = "mooring"  # in MLflow
@@ -16,17 +16,15 @@ IDENTITY = "mooring.identity"
 METRICS, PARAMETERS = 1000, 100  # the most that MLflow accepts at once
 HEADER = b"SQLite format 3\0"
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True)
 class TensorBoard:
-    """`<out>/<run>/`; look at it with `tensorboard --logdir <out>`."""
+    """`<out>/<run>/`; shown by `tensorboard --logdir <out>`."""
 
     out: Path
     usual: ClassVar[str] = "tensorboard"
 
-    def write(self, run: TrackedRun) -> None:
+    def write(self, run: RunRecord, settings: PlainSettings) -> None:
         """The run's event file is written anew: TensorBoard would show repeated values twice."""
         try:
             from torch.utils.tensorboard import SummaryWriter
@@ -34,14 +32,14 @@ class TensorBoard:
         except ImportError:
             raise StoreError("--to tensorboard: needs its package", "pip install 'mooring[track]'") from None
         folder = self.out / run.name
-        final = {f"final/{name}": value for name, value in (run.final or {}).items()}
-        last, ended = run.end
+        points, final = metric_points(run), final_metrics(run)
+        last, ended = end_of(points)
         try:
             earlier = list(folder.glob(f"events.out.tfevents.*{SUFFIX}"))
             with SummaryWriter(str(folder), filename_suffix=SUFFIX) as writer:
-                for summary in hparams(run.settings, final):
+                for summary in hparams(dict(settings), final):
                     writer.file_writer.add_summary(summary)
-                for point in run.points:
+                for point in points:
                     writer.add_scalar(point.name, point.value, point.round, walltime=point.time)
                 for name, value in final.items():
                     writer.add_scalar(name, value, last, walltime=ended)
@@ -53,28 +51,29 @@ class TensorBoard:
 
 @dataclass(frozen=True)
 class Mlflow:
-    """A database file; look at it with `mlflow ui --backend-store-uri sqlite:///<out>`."""
+    """A database file; shown by `mlflow ui --backend-store-uri sqlite:///<out>`."""
 
     out: Path
     usual: ClassVar[str] = "mlflow.db"
 
-    def write(self, run: TrackedRun) -> None:
+    def write(self, run: RunRecord, settings: PlainSettings) -> None:
         """A run is recognised by its identity; MLflow stores a repeated value only once."""
         client = self.client()
         from mlflow.entities import Metric, Param
 
-        number = found_or_made(client, run)
-        points = [Metric(p.name, p.value, millis(p.time), p.round) for p in run.points]
-        last, ended = run.end
-        final = run.final or {}
-        points += [Metric(f"final/{name}", value, millis(ended), last) for name, value in final.items()]
-        for metrics in metric_batches(points, METRICS):
-            client.log_batch(number, metrics=metrics)
-        for settings in metric_batches([Param(key, str(value)) for key, value in run.settings.items()], PARAMETERS):
-            client.log_batch(number, params=settings)
-        for name, fact in run.facts.items():
+        points = metric_points(run)
+        last, ended = end_of(points)
+        number = found_or_made(client, run, points)
+        metrics = [Metric(point.name, point.value, millis(point.time), point.round) for point in points]
+        metrics += [Metric(name, value, millis(ended), last) for name, value in final_metrics(run).items()]
+        for start in range(0, len(metrics), METRICS):
+            client.log_batch(number, metrics=metrics[start : start + METRICS])
+        parameters = [Param(key, str(value)) for key, value in settings.items()]
+        for start in range(0, len(parameters), PARAMETERS):
+            client.log_batch(number, params=parameters[start : start + PARAMETERS])
+        for name, fact in run_facts(run).items():
             client.set_tag(number, f"mooring.{name}", fact)
-        if run.final is not None:
+        if run.result is not None:
             client.set_terminated(number, "FINISHED", end_time=millis(ended))
 
     def client(self) -> Any:
@@ -93,15 +92,15 @@ class Mlflow:
         return MlflowClient(f"sqlite:///{self.out.absolute()}")
 
 
-def found_or_made(client: Any, run: TrackedRun) -> str:
-    """The id of this run."""
+def found_or_made(client: Any, run: RunRecord, points: list[MetricPoint]) -> str:
+    """The id of this run in MLflow."""
     experiment = client.get_experiment_by_name(EXPERIMENT)
     where = client.create_experiment(EXPERIMENT) if experiment is None else experiment.experiment_id
-    known = client.search_runs([where], f"tags.`{IDENTITY}` = '{run.identity}'")
+    known = client.search_runs([where], f"tags.`{IDENTITY}` = '{identity(run)}'")
     if known:
         return str(known[0].info.run_id)
-    began = min((point.time for point in run.points), default=0.0)
-    tags = {IDENTITY: run.identity}
+    began = min((point.time for point in points), default=0.0)
+    tags = {IDENTITY: identity(run)}
     return str(client.create_run(where, millis(began), tags, run.name).info.run_id)
 
 
@@ -115,12 +114,12 @@ def check_file(path: Path) -> None:
     except OSError as error:
         raise StoreError(f"{path}: cannot be written ({error.strerror})", "choose another --out") from None
     if head not in (b"", HEADER):
-        raise StoreError(f"{path}: is no SQLite file", "choose another --out")
+        raise StoreError(f"{path}: is not an SQLite file", "choose another --out")
 
 
-def metric_batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
+def end_of(points: list[MetricPoint]) -> tuple[int, float]:
+    """The last round, and when it was known."""
+    return max(((point.round, point.time) for point in points), default=(0, 0.0))
 
 
 def millis(seconds: float) -> int:
