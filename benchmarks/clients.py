@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.process import apart, cpu_seconds
 from benchmarks.table import Goal, Say, Table
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.data import FashionMnist, ImageSet
 from mooring.events import ClientRecord, ClientStarted, Event
 
@@ -73,6 +73,6 @@ def federated(clients: int) -> tuple[float, float]:
                 *("training.batch_size=10", "training.rounds=1", "training.local_epochs=1"),
             ]
         )
-        run(replace(experiment, data=FewTests(limit=IMAGES)), watch)
+        run_experiment(replace(experiment, data=FewTests(limit=IMAGES)), watch)
     (began, before), (ended, after) = marks
     return ended - began, after - before

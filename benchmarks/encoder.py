@@ -12,7 +12,7 @@ import torch
 from benchmarks.images import write_images
 from benchmarks.process import apart, memory_watched
 from benchmarks.table import Goal, Say, Table
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.models import ENLARGED_SIDE, Blueprint, DigitsNet, EncoderFeatures, Linear
 
 FAST, USUAL, SHARP = (
@@ -71,7 +71,7 @@ def whole_run() -> tuple[float, float]:
         (experiment,) = load(overrides=words)
         with memory_watched() as largest:
             began = monotonic()
-            run(experiment)
+            run_experiment(experiment)
             return monotonic() - began, largest()
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from benchmarks.process import apart, memory_watched
 from benchmarks.table import Goal, Say, Table
-from mooring import load, run
+from mooring import load, run_experiment
 
 SITES, EACH = 20, 60
 SMALLEST, LARGEST = 224, 1024  # pixels a side
@@ -40,7 +40,7 @@ def federated(folder: str) -> tuple[float, float, float]:
     (experiment,) = load(overrides=[*words, f"out={folder}/run"])
     with memory_watched() as largest:
         began = monotonic()
-        accuracy = run(experiment).accuracy
+        accuracy = run_experiment(experiment).accuracy
         seconds = monotonic() - began
     return accuracy, seconds, largest()
 

@@ -9,7 +9,7 @@ import torch
 
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.execution import FinishedRun
 from mooring.fusion import FUSIONS, CoBoosting, Dense, Fusion, Server, fuse
 from mooring.types import Upload
@@ -48,7 +48,7 @@ def trained(folder: str) -> FinishedRun:
             *("training.local_epochs=1", "data.validation=0.1", "data.public_ratio=0.1", f"out={folder}/run"),
         ]
     )
-    run(experiment)
+    run_experiment(experiment)
     return FinishedRun.open(Path(folder) / "run")
 
 

@@ -8,7 +8,7 @@ from time import monotonic
 
 from benchmarks.process import apart, cpu_seconds
 from benchmarks.table import Say, Table
-from mooring import load, report, run
+from mooring import load, report, run_experiment
 from mooring.record import RunFolder, write_result
 
 CLIENTS = 1_000
@@ -39,7 +39,7 @@ def crowd(method: str) -> tuple[float, float]:
         words = [f"method={method}", f"partition.clients={CLIENTS}", "engine.workers=2", f"out={folder}/run", *SHORT]
         (experiment,) = load(overrides=words)
         began, before = monotonic(), cpu_seconds()
-        run(experiment)
+        run_experiment(experiment)
         return monotonic() - began, cpu_seconds() - before
 
 
@@ -47,7 +47,7 @@ def long_run(folder: Path) -> None:
     """A short real run of many clients; its one round is told again and again, as a long run would tell it."""
     words = ["method=v12", f"partition.clients={MANY}", "engine.workers=2", f"out={folder}", *SHORT]
     (experiment,) = load(overrides=words)
-    result = run(experiment)
+    result = run_experiment(experiment)
     [only] = result.rounds
     rounds = tuple(
         replace(only, round=at, clients=tuple(replace(client, round=at) for client in only.clients))

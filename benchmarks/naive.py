@@ -19,7 +19,7 @@ from benchmarks.plain import PlainNetwork
 from benchmarks.process import apart
 from benchmarks.roofline import SETTINGS, TURNS, per_step, seconds
 from benchmarks.table import Goal, Say, Table
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.evaluate import BATCH as EVALUATED
 from mooring.events import ClientStarted, Event
 from mooring.losses import FAFI
@@ -109,7 +109,7 @@ def mooring(data: Path, out: str) -> float:
     settings = ["data.source=arrays", f"data.root={data}", "partition.kind=sites", "model.kind=resnet8", "method=v12"]
     training = [f"training.rounds={ROUNDS}", "training.local_epochs=1", f"training.batch_size={BATCH}"]
     (experiment,) = load(overrides=[*settings, *training, "engine.workers=2", f"out={out}"])
-    run(experiment, watch)
+    run_experiment(experiment, watch)
     return monotonic() - began[0]
 
 

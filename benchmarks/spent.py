@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.images import write_images
 from benchmarks.process import apart
 from benchmarks.table import Goal, Say, Table
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.record import TimeSpent
 
 MOST = 0.15  # of a run that nobody has set anything of but its method
@@ -50,6 +50,6 @@ def measure(say: Say) -> Table:
 
 def spent_by(words: list[str]) -> TimeSpent:
     (experiment,) = load(overrides=words)
-    spent = run(experiment).spent
+    spent = run_experiment(experiment).spent
     assert spent is not None
     return spent

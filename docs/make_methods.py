@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
-from mooring import METHODS, load, run
+from mooring import METHODS, load, run_experiment
 from mooring.errors import StoreError
 from mooring.methods import BASELINES, MOORING, STATISTICS
 from mooring.record import Result
@@ -48,9 +48,9 @@ def result_of(name: str) -> Result:
     """The run of this very experiment; one of an older configuration is replaced."""
     [experiment] = load(overrides=[f"method={name}", f"seed={SEED}", f"out=runs/methods/{name}"])
     try:
-        return run(experiment)
+        return run_experiment(experiment)
     except StoreError:
-        return run(experiment, again=True)
+        return run_experiment(experiment, again=True)
 
 
 def course(result: Result, client: int, value: str) -> list[float]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import fmean, stdev
 
-from mooring import fuse, load, run
+from mooring import fuse, load, run_experiment
 from mooring.doctor import Diagnosis, examine, read_case
 from mooring.fusion import ClassExpert
 from mooring.record import RunFolder
@@ -99,7 +99,7 @@ def train(name: str) -> None:
     for seed in SEEDS:
         folder = folder_of(name, seed)
         (experiment,) = load(overrides=[*SETTINGS, *words, f"seed={seed}", f"out={folder}"])
-        run(experiment)
+        run_experiment(experiment)
         list(fuse(folder, [EXPERT]))
         print(folder, flush=True)
 

@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 import torch
 from torch import Tensor
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.data import ImageSet
 from mooring.evaluate import batch_by_batch
 from mooring.execution import FinishedRun
@@ -33,7 +33,7 @@ TRUST = tuple(step / 20 for step in range(21))
 def finished(method: list[str], name: str, seed: int) -> FinishedRun:
     folder = RUNS / f"{name}-{seed}"
     (experiment,) = load(overrides=[*method, *DATA, f"seed={seed}", f"out={folder}"])
-    print(f"{folder.name}: {run(experiment).accuracy:.3f}", flush=True)
+    print(f"{folder.name}: {run_experiment(experiment).accuracy:.3f}", flush=True)
     return FinishedRun.open(folder)
 
 

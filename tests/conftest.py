@@ -12,7 +12,7 @@ import pytest
 import torch
 from report_folders import SHORT, relabelled, write_members
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.cli import main
 from mooring.client import ClientJob, Training
 from mooring.client._public_training import random_bank
@@ -80,7 +80,7 @@ def shard_of(digits):
 @pytest.fixture(scope="session")
 def forking():
     """The process that forks the workers of all tests here, with everything imported that any of them needs."""
-    start_early("mooring.sweep._worker")
+    start_early("mooring.sweeps._worker")
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def v12_run(tmp_path_factory):
     """A small real run of V12: two rounds of one epoch on a few digits; read it, do not write into it."""
     folder = tmp_path_factory.mktemp("runs") / "v12"
     [experiment] = load(overrides=["method=v12", f"out={folder}", *SHORT])
-    run(experiment)
+    run_experiment(experiment)
     return folder
 
 

@@ -2,9 +2,9 @@
 
 An experiment is loaded, run, and answers with a record; `METHODS` are the methods that an experiment can name:
 
->>> from mooring import METHODS, load, run
+>>> from mooring import METHODS, load, run_experiment
 >>> [experiment] = load(overrides=["data.limit=200", "encoder=none", "engine.workers=1", "out=runs/first"])
->>> result = run(experiment)
+>>> result = run_experiment(experiment)
 >>> result.method, result.accuracy > 0.9
 ('mooring', True)
 >>> METHODS["v7"].about
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mooring.config import Experiment, load, load_fusions, parse
     from mooring.data import ImageSet, Source
     from mooring.errors import MooringError
-    from mooring.execution import fuse, run
+    from mooring.execution import fuse, run_experiment
     from mooring.federation import load_model
     from mooring.fusion import Fusion, Predictor
     from mooring.losses import LossTerm
@@ -65,7 +65,7 @@ _ROOMS = {
     "parse": "mooring.config",
     "pull": "mooring.weighting",
     "report": "mooring.notes",
-    "run": "mooring.execution",
+    "run_experiment": "mooring.execution",
 }
 
 __all__ = [
@@ -101,7 +101,7 @@ __all__ = [
     "parse",
     "pull",
     "report",
-    "run",
+    "run_experiment",
 ]
 
 

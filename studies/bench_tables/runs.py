@@ -3,7 +3,7 @@
 from pathlib import Path
 from statistics import fmean, stdev
 
-from mooring import MooringError, fuse, load, run
+from mooring import MooringError, fuse, load, run_experiment
 from mooring.config import load_experiment_of_run
 from mooring.fusion import Fusion
 from mooring.methods import track_of
@@ -19,7 +19,7 @@ def trained(name: str, settings: list[str]) -> Path | None:
     folder = RUNS / name
     try:
         (experiment,) = load(overrides=[*settings, f"out={folder}"])
-        result = run(experiment)
+        result = run_experiment(experiment)
     except MooringError as error:
         print(f"{name}: {error}", flush=True)
         return None

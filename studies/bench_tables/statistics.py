@@ -12,7 +12,7 @@ import torch
 
 from bench_tables.runs import RUNS, SEEDS, size, spread
 from bench_tables.stored_features import Numbered, Stored, computed, folder_of, gathered, numbered
-from mooring import Experiment, MooringError, load, run
+from mooring import Experiment, MooringError, load, run_experiment
 from mooring.config import job_of, same_features
 from mooring.data import Dirichlet, Iid, ImageSet, Partitioner, federate
 from mooring.evaluate import BATCH, measure
@@ -172,7 +172,7 @@ def check() -> None:
     way = next(ways("digits"))
     (cell,) = [cell for cell in way.cells() if (cell.alpha, cell.clients, cell.seed) == ("0.05", 5, 1)]
     (experiment,) = load(overrides=[*WAYS[way.name], "partition.alpha=0.05", f"out={RUNS}/statistics/digits-run"])
-    print(f"digits, alpha 0.05, 5 clients: {cell.accuracy} here, {run(experiment).accuracy} by mooring run")
+    print(f"digits, alpha 0.05, 5 clients: {cell.accuracy} here, {run_experiment(experiment).accuracy} by mooring run")
 
 
 def table(source: str, track: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from bench_tables.runs import RUNS, SEEDS, client_seconds, fused, rows_of, size,
 from mooring import METHODS
 from mooring.fusion import FUSIONS, TRAINS_AT_SERVER, Dense, StudentTraining
 from mooring.record import FusionRecord, RunFolder
-from mooring.sweep import half_width
+from mooring.sweeps import half_width
 
 SOURCES = ("svhn", "cifar10")
 STUDIES = Path("runs/studies")

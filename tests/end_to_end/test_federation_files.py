@@ -12,7 +12,7 @@ import pytest
 from federated import CHEAP, CLASSES, IMAGES, write_sites
 
 import mooring
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.data._image_tree import divide, list_classes
 from mooring.federation._container import read_container
 from mooring.federation._job_file import read_job
@@ -58,7 +58,7 @@ def simulated(tmp_path_factory) -> Path:
     words = ["data.layout=sites", f"data.held_out={HELD_OUT}", f"data.root={root / 'everybody'}", "partition=sites"]
     words += ["data.source=image_folder", "engine.workers=1", f"out={root / 'run'}"]
     (experiment,) = load(None, ["method=mooring", "training.snapshots=last", *CHEAP, *words])
-    run(experiment)
+    run_experiment(experiment)
     return root
 
 

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.events import ClientRecord, ClientStarted, EpochRecord
 from mooring.processes._starting import without_main
 from mooring.record import RunFolder, events_in, events_text
@@ -34,7 +34,7 @@ def run_by_flower(folder):
     """
     os.environ["RAY_ADDRESS"] = "127.0.0.1:9"
     [experiment] = load(overrides=[*SMALL, "engine=flower", "engine.workers=2", f"out={folder}"])
-    run(experiment)
+    run_experiment(experiment)
 
 
 def test_uploads_events_and_result_of_the_simulation_are_those_of_the_local_engine(tmp_path, forking):
@@ -46,7 +46,7 @@ def test_uploads_events_and_result_of_the_simulation_are_those_of_the_local_engi
     process.join()
     assert process.exitcode == 0
     [experiment] = load(overrides=[*SMALL, "engine.workers=1", f"out={here}"])
-    result = run(experiment)
+    result = run_experiment(experiment)
     assert len(uploads(there)) == 6
     assert uploads(there) == uploads(here)
     assert told(there) == told(here)

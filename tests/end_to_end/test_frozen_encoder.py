@@ -6,13 +6,13 @@ import pytest
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from mooring import METHODS, load, run
+from mooring import METHODS, load, run_experiment
 
 
 @pytest.fixture
 def encoder(tmp_path):
     """A client's upload is an encoder file."""
-    run(load(overrides=["method=v4", "training.rounds=1", "engine.workers=1", f"out={tmp_path / 'v4'}"])[0])
+    run_experiment(load(overrides=["method=v4", "training.rounds=1", "engine.workers=1", f"out={tmp_path / 'v4'}"])[0])
     return tmp_path / "v4" / "uploads" / "round-000" / "client-0000.safetensors"
 
 

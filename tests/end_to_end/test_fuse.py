@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.fusion import FUSIONS
 
 QUICK = ("training.rounds=2", "training.local_epochs=1", "engine.workers=1")
@@ -16,7 +16,7 @@ TABLE = ("fusion", "accuracy", "95 % interval", "upload", "server")
 def trained(tmp_path_factory):
     """One run of v7 on the digits, never changed by a test."""
     folder = tmp_path_factory.mktemp("trained") / "v7"
-    run(load(overrides=["method=v7", *QUICK, f"out={folder}"])[0])
+    run_experiment(load(overrides=["method=v7", *QUICK, f"out={folder}"])[0])
     return folder
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from onnx_files import small_encoder
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.errors import ExtraError, FusionError
 from mooring.events import FeaturesChosen
 from mooring.execution import prepare
@@ -122,8 +122,11 @@ def test_without_the_extra_the_choice_is_another_and_says_so(monkeypatch, cli, s
 
 def test_workers_change_no_byte_and_the_split_no_prediction(words, tmp_path):
     splits = {"skewed": ["partition.alpha=0.05"], "even": ["partition.kind=iid"]}
-    results = {name: run(one(*words, *splits[name], "engine.workers=1", f"out={tmp_path / name}")) for name in splits}
-    again = run(one(*words, *splits["skewed"], "engine.workers=2", f"out={tmp_path / 'two'}"))
+    results = {
+        name: run_experiment(one(*words, *splits[name], "engine.workers=1", f"out={tmp_path / name}"))
+        for name in splits
+    }
+    again = run_experiment(one(*words, *splits["skewed"], "engine.workers=2", f"out={tmp_path / 'two'}"))
     skewed, even = results["skewed"], results["even"]
     assert [upload.sha256 for upload in again.uploads] == [upload.sha256 for upload in skewed.uploads]
     assert skewed.last.metrics.confusion == even.last.metrics.confusion
@@ -134,7 +137,7 @@ def test_an_upload_over_another_encoder_is_rejected(words, stripes, tmp_path):
     _, other, *rest = [*words[:3], f"encoder={small_encoder(tmp_path / 'o.onnx', channels=6, seed=1)}", *words[4:]]
     ours = one(*words, "engine.workers=1", f"out={tmp_path / 'a'}")
     theirs = one("data.source=arrays", other, *rest, "engine.workers=1", f"out={tmp_path / 'b'}")
-    run(theirs)
+    run_experiment(theirs)
     folder = RunFolder(tmp_path / "b")
     uploads = [folder.upload(record) for record in folder.result.uploads]
     _, job = prepare(ours)
@@ -146,7 +149,7 @@ def test_an_upload_over_another_encoder_is_rejected(words, stripes, tmp_path):
 
 def test_a_saved_predictor_carries_its_file(words, tmp_path):
     experiment = one(*words, "engine.workers=1", f"out={tmp_path / 'a'}")
-    result = run(experiment)
+    result = run_experiment(experiment)
     federation, job = prepare(experiment)
     uploads = [RunFolder(tmp_path / "a").upload(record) for record in result.uploads]
     path = tmp_path / "e.onnx"

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.cli.live import Display
 from mooring.cli.progress import RunProgress, TrainingProgress, resumed
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, RunResumed
@@ -66,7 +66,7 @@ def test_a_run_that_goes_on_says_from_where_in_one_line(cli, tmp_path):
     words = [*TINY[:1], "method=v4", "partition.clients=3", "training.rounds=4", "training.local_epochs=1"]
     [experiment] = load(overrides=[*words, "engine.workers=1", f"out={tmp_path / 'run'}"])
     with pytest.raises(Enough):
-        run(experiment, stopped_after(2, 3))
+        run_experiment(experiment, stopped_after(2, 3))
     code, _, err = cli("resume", "run")
     assert code == 0, err
     told = [line for line in err.splitlines() if ": goes on: " in line]
@@ -109,6 +109,6 @@ def test_clients_that_train_nothing_advance_the_bar(tmp_path):
     settings = ["method=afl", "data.limit=100", "partition.clients=2", "engine.workers=1", f"out={tmp_path / 'run'}"]
     (experiment,) = load(overrides=settings)
     progress = RunProgress(experiment, Display())
-    run(experiment, progress)
+    run_experiment(experiment, progress)
     assert (progress.trained.done, progress.trained.ended) == (2, 2)
     assert progress.run.complete

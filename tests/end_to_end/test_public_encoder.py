@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mooring import fuse, load, run
+from mooring import fuse, load, run_experiment
 from mooring.errors import MooringError
 from mooring.execution._prepare import point_to_encoder
 from mooring.fusion import decode_predictor, encode_predictor
@@ -21,13 +21,13 @@ SHORT = ("method=public-encoder", "encoder.epochs=1", "encoder.beside.filters=16
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("public") / "run"
     (experiment,) = load(overrides=[*SHORT, "engine.workers=1", f"out={folder}"])
-    return experiment, run(experiment), folder
+    return experiment, run_experiment(experiment), folder
 
 
 def test_the_encoder_is_a_download_named_by_the_job_and_the_same_for_any_number_of_workers(finished, tmp_path):
     _, one, folder = finished
     (experiment,) = load(overrides=[*SHORT, "engine.workers=2", f"out={tmp_path / 'two'}"])
-    two = run(experiment)
+    two = run_experiment(experiment)
     assert one.download_bytes == (folder / "encoder.safetensors").stat().st_size
     assert one.files["encoder.safetensors"] == two.files["encoder.safetensors"]
     assert one.job_sha256 == two.job_sha256
@@ -39,7 +39,7 @@ def test_the_encoder_is_a_download_named_by_the_job_and_the_same_for_any_number_
 def test_another_encoder_is_another_job_and_another_name_on_the_wire(finished, tmp_path):
     _, one, folder = finished
     (experiment,) = load(overrides=[*SHORT, "seed=2", "engine.workers=1", f"out={tmp_path / 'other'}"])
-    other = run(experiment)
+    other = run_experiment(experiment)
     assert other.job_sha256 != one.job_sha256
     names = [
         set(RunFolder(where).upload(result.uploads[0]).tensors)

@@ -14,7 +14,7 @@ import torch
 import yaml
 from disturbance import workers_of
 
-from mooring import fuse, load, load_fusions, run
+from mooring import fuse, load, load_fusions, run_experiment
 from mooring.errors import StoreError
 
 SHORT = ("training.rounds=2", "training.local_epochs=2", "data.limit=500")
@@ -207,10 +207,10 @@ def test_a_run_leaves_torch_with_as_many_threads_as_it_found(tmp_path):
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(3)
-        result = run(well)
+        result = run_experiment(well)
         assert torch.get_num_threads() == 3
         with pytest.raises(StoreError, match="cannot be written"):
-            run(rejected)
+            run_experiment(rejected)
         assert torch.get_num_threads() == 3
         [row] = fuse(tmp_path / "run", load_fusions("feature-ensemble"))
         assert torch.get_num_threads() == 3

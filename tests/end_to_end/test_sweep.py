@@ -17,8 +17,8 @@ from mooring.config import load_plan
 from mooring.engines.flower import QUIET_ENVIRONMENT
 from mooring.fusion import Fusion
 from mooring.processes._starting import without_main
-from mooring.sweep import sweep
-from mooring.sweep._search import SAMPLERS
+from mooring.sweeps import run_plan
+from mooring.sweeps._search import SAMPLERS
 
 PLAN = ["method=v7", "seed=1..2", "fusion=feature-ensemble,class-expert", "data.limit=100", "training.rounds=1"]
 PLAN += ["training.local_epochs=1", "partition.clients=3"]
@@ -73,7 +73,7 @@ def swept_on_ray(folder):
     }  # as if every machine had mooring installed
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     os.chdir(folder)
-    sweep(load_plan(None, PLAN, "seed=1"), Path("there"), engine="ray")
+    run_plan(load_plan(None, PLAN, "seed=1"), Path("there"), engine="ray")
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_a_sweep_on_ray_leaves_what_one_here_leaves(tmp_path, forking):
     process = get_context("forkserver").Process(target=swept_on_ray, args=(tmp_path,))
     with without_main():
         process.start()
-    sweep(load_plan(None, PLAN, "seed=1"), tmp_path / "here", 1)
+    run_plan(load_plan(None, PLAN, "seed=1"), tmp_path / "here", 1)
     process.join()
     assert process.exitcode == 0
     for table in ("results.csv", "summary.csv"):

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from mooring import load, run
+from mooring import load, run_experiment
 
 SOURCE = Path(__file__).parents[2] / "src"
 OFTEN = "engine.save_minutes=0.003"
@@ -20,7 +20,7 @@ LIVES = 2  # workers that one parent may lose over one client and still end well
 def undisturbed(settings, folder):
     """The same run in this process, with one worker and without any trouble."""
     (experiment,) = load(overrides=[*settings, "engine.workers=1", f"out={folder}"])
-    run(experiment)
+    run_experiment(experiment)
     return folder
 
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from disturbance import same
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.events import ClientRecord
 from mooring.record import RunFolder
 
@@ -47,9 +47,9 @@ def cut(tmp_path_factory):
 
     def make(method, rounds):
         base = tmp_path_factory.mktemp(method)
-        run(experiment_in(base / "original", method))
+        run_experiment(experiment_in(base / "original", method))
         with pytest.raises(PowerCut):
-            run(experiment_in(base / "cut", method), cut_after(rounds))
+            run_experiment(experiment_in(base / "cut", method), cut_after(rounds))
         return base / "original", base / "cut"
 
     return make
@@ -60,7 +60,7 @@ def check(original, interrupted, copy, method, rng):
     shutil.copytree(interrupted, copy)
     events = copy / "events.jsonl"
     events.write_bytes(damaged(events.read_bytes(), rng))
-    run(experiment_in(copy, method))
+    run_experiment(experiment_in(copy, method))
     same(original, copy)
     assert [len(client.rounds) for client in RunFolder(copy).record.clients] == [3, 3]
     shutil.rmtree(copy)
@@ -83,7 +83,7 @@ def test_files_of_the_last_second_may_be_empty(cut, kept, tmp_path):
     assert len(written) > 4
     for path in sorted(written, key=lambda path: path.stat().st_mtime_ns)[kept:]:
         path.write_bytes(b"")
-    run(experiment_in(tmp_path / "cut", "v12"))
+    run_experiment(experiment_in(tmp_path / "cut", "v12"))
     same(original, tmp_path / "cut")
 
 
@@ -92,7 +92,7 @@ def test_a_lost_round_is_told(cut, tmp_path):
     events = interrupted / "events.jsonl"
     events.write_bytes(events.read_bytes()[: len(events.read_bytes()) // 3])
     told = []
-    run(experiment_in(interrupted, "v7"), told.append)
+    run_experiment(experiment_in(interrupted, "v7"), told.append)
     assert any("events.jsonl had lost" in getattr(event, "text", "") for event in told)
 
 

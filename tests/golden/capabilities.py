@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import mooring
 import mooring.federation
-import mooring.sweep
+import mooring.sweeps
 from mooring.anchors import ANCHORS
 from mooring.cli import app
 from mooring.client._recipe import STAGE_TIMES
@@ -35,7 +35,7 @@ from mooring.models._feature_maps import FEATURE_MAPS
 from mooring.models._heads import HEADS
 from mooring.notes._plan import study_files
 from mooring.reports._formats import FORMATS
-from mooring.sweep._search import SAMPLERS
+from mooring.sweeps._search import SAMPLERS
 from mooring.track import TRACKERS
 from mooring.uploads._privacy import PRIVACIES
 from mooring.weighting import WEIGHTINGS
@@ -69,7 +69,7 @@ KINDS: dict[str, Mapping[str, object]] = {  # what a line calls it -> its names
     "weighting": WEIGHTINGS,
     "word of the notes": NOTE_WORDS,
 }
-PUBLIC = (mooring, mooring.federation, mooring.sweep)
+PUBLIC = (mooring, mooring.federation, mooring.sweeps)
 
 
 def capabilities() -> list[str]:

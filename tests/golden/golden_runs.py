@@ -25,7 +25,7 @@ import torch
 from capabilities import KINDS
 from typer.testing import CliRunner
 
-from mooring import Experiment, MooringError, load, run
+from mooring import Experiment, MooringError, load, run_experiment
 from mooring.cli import app
 from mooring.config import as_yaml
 from mooring.execution._prepare import prepare
@@ -98,7 +98,7 @@ def golden_experiment(method: str) -> Experiment:
 def golden_run(method: str, parent: Path) -> Path:
     """Run it in this folder; the folder of the run, whose name in experiment.yaml is the same for everybody."""
     with chdir(parent):
-        run(golden_experiment(method), threads_of_server=1)
+        run_experiment(golden_experiment(method), threads_of_server=1)
     return parent / method
 
 
@@ -258,7 +258,7 @@ def write_folders() -> None:
         words = [f"method={method}", f"out={method}", "data.limit=120", "data.test_limit=60", *SMALL, *settings]
         [experiment] = load(overrides=words)
         with chdir(FOLDERS):
-            run(experiment, threads_of_server=1)
+            run_experiment(experiment, threads_of_server=1)
             CliRunner().invoke(app, ["fuse", method, "--fusion", OTHER_FUSION[method]], catch_exceptions=False)
         (FOLDERS / method / ".lock").unlink()
         shutil.rmtree(FOLDERS / method / "state", ignore_errors=True)

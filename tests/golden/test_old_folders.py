@@ -8,7 +8,7 @@ import pytest
 import torch
 from golden_runs import FOLDERS, OTHER_FUSION, STORED
 
-from mooring import RunFolder, fuse, load, load_fusions, load_model, run
+from mooring import RunFolder, fuse, load, load_fusions, load_model, run_experiment
 from mooring.config import as_yaml
 from mooring.data._digits import Digits
 from mooring.federation import save_model
@@ -84,7 +84,7 @@ def test_the_record_tells_every_client_and_round(folder):
 def test_a_finished_run_is_not_run_again(folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
     before = {file: file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file()}
-    assert run(*load(folder / "experiment.yaml")) == RunFolder(folder).result
+    assert run_experiment(*load(folder / "experiment.yaml")) == RunFolder(folder).result
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 

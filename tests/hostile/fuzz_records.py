@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fuzz_target import Target
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.config import parse
 from mooring.config._tree import read_file
 from mooring.doctor import case_of_log, examine
@@ -24,7 +24,7 @@ def made(folder: Path) -> Path:
     if "run" not in MADE:
         source = folder.parent / "a-run"
         (experiment,) = load(overrides=["method=v12", *SMALL, f"out={source}"])
-        run(experiment)
+        run_experiment(experiment)
         list(fuse(source, [experiment.method.fusion]))
         MADE["run"] = source
     shutil.copytree(MADE["run"], folder / "run")

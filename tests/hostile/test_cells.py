@@ -14,7 +14,7 @@ from mooring.reports._formats.latex import escaped
 from mooring.reports._formats.text import fenced, inline, write_csv, write_markdown
 from mooring.reports._section import Report, Section
 from mooring.reports._table import Table, csv_text
-from mooring.sweep._tables import as_csv
+from mooring.sweeps._tables import as_csv
 from mooring.wording import FORMULA, GUARD, guarded, in_csv, printable
 
 FORMULAS = ["=1+1", "=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "-", "'=1", "''+x"]

@@ -8,7 +8,7 @@ import pytest
 from mooring.errors import StoreError
 from mooring.record import RunFolder
 from mooring.record._files import sealed
-from mooring.sweep._members import members
+from mooring.sweeps._members import members
 
 THOUSANDS_OF_DIGITS = "9" * 5000
 READERS = (("doctor",), ("watch", "--once"), ("report", "-f", "csv"), ("verify",), ("fuse", "-f", "class-expert"))

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.errors import StoreError
 from mooring.record import RunFolder, read_fusion, verify
 
@@ -19,7 +19,7 @@ def returned(tmp_path_factory):
     """A folder, and what the run that made it returned."""
     folder = tmp_path_factory.mktemp("made") / "run"
     (experiment,) = load(overrides=[*SMALL, "engine.workers=1", f"out={folder}"])
-    return folder, run(experiment)
+    return folder, run_experiment(experiment)
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_a_folder_that_was_removed_stays_removed(tmp_path):
     from mooring.errors import StoreError
 
     with pytest.raises(StoreError, match="was removed while the run was using it"):
-        run(experiment, remove)
+        run_experiment(experiment, remove)
     assert not folder.exists()
 
 

@@ -27,7 +27,7 @@ from mooring.doctor import read_case
 from mooring.errors import TrustError
 from mooring.fusion import ClassExpert
 from mooring.record import write_record
-from mooring.sweep import load_plan, members
+from mooring.sweeps import load_plan, members
 
 REJECTED = "code that is not part of mooring; add --trust-code if you trust this folder"
 EVIL = """

@@ -5,7 +5,7 @@ from statistics import median
 
 import pytest
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.doctor import examine, read_case
 
 pytestmark = pytest.mark.slow
@@ -14,7 +14,7 @@ SEEDS = (1, 2, 3)
 
 def result_of(folder: Path, method: str, seed: int):
     (experiment,) = load(overrides=[f"method={method}", f"seed={seed}", f"out={folder}"])
-    return run(experiment)
+    return run_experiment(experiment)
 
 
 @pytest.fixture(scope="module")

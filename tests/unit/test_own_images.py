@@ -19,7 +19,7 @@ from mooring.data._images import DataWarning
 from mooring.data._pixels import decode_image
 from mooring.errors import DataError
 from mooring.events import Event, ImagesRead
-from mooring.execution import run
+from mooring.execution import run_experiment
 from mooring.models._feature_maps import EncoderFeatures
 
 
@@ -159,7 +159,7 @@ def test_large_images_of_sites_run_in_the_size_that_was_asked_for(tmp_path: Path
                 Image.fromarray(pixels(*shape)).save(path)
     data = ["data.source=image_folder", f"data.root={tmp_path / 'sites'}", "data.size=224", "partition.kind=sites"]
     [experiment] = load(overrides=["method=afl", *data, "engine.workers=1", f"out={tmp_path / 'run'}"])
-    result = run(experiment)
+    result = run_experiment(experiment)
     assert result.image_shape == (3, 224, 224)
     assert [site.images for site in result.sites] == [2] * 2
     assert result.last.metrics.accuracy == 1  # grey and coloured noise

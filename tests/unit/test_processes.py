@@ -8,7 +8,7 @@ import pytest
 import torch
 from handlers import Trying, telling, waiting
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.events import FusionBegan, PartitionDrawn
 from mooring.processes import NO_MEMORY, Died, Link, Message, WorkerPool, threads
 
@@ -110,7 +110,7 @@ def test_a_run_gives_back_the_callers_threads_however_it_ends(stop, two_threads,
     settings = ["method=afl", "partition.kind=iid", "engine.workers=1", "data.limit=100", f"out={tmp_path / 'run'}"]
     [experiment] = load(overrides=settings)
     try:
-        assert run(experiment, watch, threads_of_server=1).complete
+        assert run_experiment(experiment, watch, threads_of_server=1).complete
         assert stop is None
     except Enough:
         assert torch.get_num_threads() == 2

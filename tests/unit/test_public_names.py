@@ -7,11 +7,11 @@ from types import ModuleType
 import pytest
 
 import mooring
-from mooring import client, config, data, federation, fusion, record, sweep
+from mooring import client, config, data, federation, fusion, record, sweeps
 
 EXAMPLES = doctest.DocTestFinder(recurse=False)
 VALUES = {"METHODS"}  # a dictionary has no docstring of its own: the package's example shows it
-ROOMS = [client, config, data, federation, fusion, record, sweep]
+ROOMS = [client, config, data, federation, fusion, record, sweeps]
 
 
 @pytest.fixture(scope="module")

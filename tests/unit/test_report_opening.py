@@ -26,7 +26,7 @@ from mooring.reports._reading import collect_report_data, collect_several
 from mooring.reports._report_data import with_positive
 from mooring.reports._sections.findings import notes
 from mooring.reports._table import Interval, Spread
-from mooring.sweep._summary import difference
+from mooring.sweeps._summary import difference
 
 LARGEST_RUN = 2_000_000  # bytes of a page
 

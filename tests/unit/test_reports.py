@@ -9,7 +9,7 @@ import pytest
 import torch
 from report_folders import fusion_of, relabelled, write_members
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.errors import ConfigError, MooringError
 from mooring.events import ClientRecord
 from mooring.methods import feature_maps_of
@@ -25,7 +25,7 @@ from mooring.reports._reading import collect_report_data
 from mooring.reports._sections.costs import client_flops, flops, inference_flops
 from mooring.reports._sections.prototypes import overall
 from mooring.reports._table import Quoted, Spread, Table, cell_text, spread
-from mooring.sweep._summary import summarised
+from mooring.sweeps._summary import summarised
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_flops_follow_images_views_and_epochs(v12_run, make_job):
 def test_clients_that_train_nothing_have_costs_too(tmp_path):
     words = ["method=mooring", "encoder=none", "data.limit=100", "engine.workers=1", f"out={tmp_path / 'run'}"]
     [experiment] = load(overrides=words)
-    run(experiment)
+    run_experiment(experiment)
     data = collect_report_data(tmp_path / "run")
     [own] = data.runs
     [line] = table(compose(data), "costs")

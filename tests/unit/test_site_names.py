@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from source_files import write_images
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.cli.progress import warning
 from mooring.data._clients import federate
 from mooring.data._image_folder import ImageFolder
@@ -88,7 +88,7 @@ def test_a_run_tells_the_names_of_its_sites_from_the_first_event_to_the_result(h
     more = ["partition.kind=sites", "engine.workers=1", f"out={tmp_path / 'run'}"]
     [experiment] = load(overrides=[*settings, *more])
     heard = []
-    result = run(experiment, heard.append)
+    result = run_experiment(experiment, heard.append)
     [drawn] = [event for event in heard if isinstance(event, PartitionDrawn)]
     names = tuple(sorted(HELD))
     assert drawn.sites == names

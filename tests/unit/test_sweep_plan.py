@@ -10,9 +10,9 @@ from mooring.cli.sweep import sweep_arguments
 from mooring.config import Plan, as_yaml, load_plan
 from mooring.config._plan import parse_values
 from mooring.errors import ConfigError, StoreError
-from mooring.sweep._members import members, members_of
-from mooring.sweep._run import take_folder
-from mooring.sweep._summary import Difference, difference, summarised
+from mooring.sweeps._members import members, members_of
+from mooring.sweeps._run import take_folder
+from mooring.sweeps._summary import Difference, difference, summarised
 
 SPELLINGS = (".05", "0.050", "5e-2", "0.05")
 

@@ -18,9 +18,9 @@ from mooring.reports._accuracies import accuracy_interval, describe_test_images,
 from mooring.reports._outcomes import combination, short_names, sweep_notes
 from mooring.reports._sections.comparison import verdict
 from mooring.reports._table import cell_text
-from mooring.sweep._best import best_combinations
-from mooring.sweep._summary import summarised
-from mooring.sweep._tables import SweepTables, write_tables
+from mooring.sweeps._best import best_combinations
+from mooring.sweeps._summary import summarised
+from mooring.sweeps._tables import SweepTables, write_tables
 from mooring.wording import number
 
 

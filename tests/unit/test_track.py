@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.events import ClientRecord, SnapshotFused
 from mooring.record import RunFolder
 from mooring.track import TRACKERS, Mlflow, TensorBoard, track
@@ -23,7 +23,7 @@ def finished(tmp_path_factory):
     """A run of two clients and two rounds with a learned lambda."""
     folder = tmp_path_factory.mktemp("runs") / "v10"
     [experiment] = load(overrides=["method=v10", *SMALL, f"out={folder}"])
-    run(experiment)
+    run_experiment(experiment)
     return folder
 
 

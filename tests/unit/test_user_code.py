@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 import torch
 
-from mooring import fuse, run
+from mooring import fuse, run_experiment
 from mooring.client import ClientRecipe
 from mooring.client._recipe import Stage
 from mooring.config import load
@@ -168,11 +168,11 @@ def test_what_a_callers_emit_raises_comes_through_as_it_is(error, moment, tmp_pa
 
     (experiment,) = load(overrides=["method=v7", *SMALL, "engine.workers=1", f"out={tmp_path / 'run'}"])
     with pytest.raises(type(error)) as caught:
-        run(experiment, emit)
+        run_experiment(experiment, emit)
     assert caught.value is error
     assert error.__context__ is error.__cause__ is None
     assert not (tmp_path / "run" / "error.txt").exists()
-    assert run(experiment).complete  # it was an interruption, and no more
+    assert run_experiment(experiment).complete  # it was an interruption, and no more
 
 
 def test_what_a_callers_emit_raises_while_fusing_comes_through_as_it_is(v12_run, tmp_path):

@@ -24,7 +24,7 @@ from mooring.record import (
     write_result,
     write_sweep,
 )
-from mooring.sweep._members import members_of
+from mooring.sweeps._members import members_of
 from mooring.types import PartitionSummary
 
 SHORT = ("training.rounds=2", "training.local_epochs=1", "data.limit=300", "engine.workers=1")

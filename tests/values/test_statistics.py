@@ -11,7 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.client import ClientRecipe, run_client
 from mooring.data._clients import federate
 from mooring.data._digits import Digits
@@ -267,7 +267,7 @@ def test_a_client_of_a_statistics_method_uploads_once_and_trains_nothing(name, s
 @pytest.mark.parametrize(("name", "least"), [("afl", 0.95), ("fedcgs", 0.95), ("fedpft", 0.9)])
 def test_a_run_on_skewed_digits_is_good_and_cheap(name, least, tmp_path):
     (experiment,) = load(overrides=[f"method={name}", "engine.workers=1", f"out={tmp_path / name}"])
-    result = run(experiment)
+    result = run_experiment(experiment)
     assert result.accuracy > least
     assert [fused.round for fused in result.rounds] == [0]
     assert result.last.passes == 1

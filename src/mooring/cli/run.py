@@ -94,8 +94,7 @@ def run_all(
     nothing_to_do: str,
 ) -> None:
     from mooring.cli.progress import run_progress
-    from mooring.execution import run as run_experiment
-    from mooring.execution import run_folder_of
+    from mooring.execution import run_experiment, run_folder_of
     from mooring.record import RunFolder
 
     outcomes: list[tuple[str, Result]] = []

@@ -41,7 +41,7 @@ def study(
     After an interruption, the same command continues.
     """
     if number is not None and workers != 1:
-        begin_workers("mooring.sweep._worker")
+        begin_workers("mooring.sweeps._worker")
     from mooring.cli.live import getting_ready
 
     with getting_ready():

@@ -9,7 +9,7 @@ from mooring.cli.arguments import FAILED, AsJson, PositiveOption, begin_workers,
 
 if TYPE_CHECKING:
     from mooring.config import Plan
-    from mooring.sweep import SweepTables
+    from mooring.sweeps import SweepTables
 
 SWEEPS = Path("sweeps")
 
@@ -38,16 +38,16 @@ def sweep(
     Runs that differ only in `fusion` share their training. After an interruption, the same command continues.
     """
     if workers != 1 and engine == "local":
-        begin_workers("mooring.sweep._worker")
+        begin_workers("mooring.sweeps._worker")
     from mooring.cli.live import getting_ready
 
     with getting_ready():
         plan, out = sweep_arguments(words, baseline)
     from mooring.cli.sweep_progress import sweep_progress
-    from mooring.sweep import sweep as run_sweep
+    from mooring.sweeps import run_plan
 
     with resumable(), sweep_progress(plan, out, silent=quiet or json) as emit:
-        tables = run_sweep(plan, out, workers, emit, command(), engine).tables
+        tables = run_plan(plan, out, workers, emit, command(), engine).tables
     if json:
         results, summary = tables.result_cells(positive), tables.summary_cells(positive)
         print_json({"folder": str(out), "results": results, "summary": summary})

@@ -25,7 +25,7 @@ from mooring.wording import accuracy_text, duration, plural
 if TYPE_CHECKING:
     from mooring.config import Plan
     from mooring.record import FusionRecord
-    from mooring.sweep import Member
+    from mooring.sweeps import Member
 
 
 @contextmanager
@@ -47,7 +47,7 @@ class SweepProgress:
     def __call__(self, event: Event) -> None:
         match event:
             case SweepBegan(runs=runs, finished=finished):
-                from mooring.sweep import planned_members
+                from mooring.sweeps import planned_members
 
                 self.members = {member.name: member for member in planned_members(self.plan, self.out)}
                 self.ended = {name for name, member in self.members.items() if member.finished}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mooring.cli.screen import Screen
     from mooring.config import Experiment, Trust
     from mooring.record import RunRecord
-    from mooring.sweep import Member
+    from mooring.sweeps import Member
 
 SECONDS = 1.0  # between two frames
 PATIENCE = 3  # frames for which a study may have no sweep at work: it is between two of them
@@ -86,7 +86,7 @@ def has_content(folder: Path) -> bool:
 
 def sweeps_in(folder: Path) -> list[Path]:
     """The sweeps of a study; a sweep is its own one."""
-    from mooring.sweep import PLAN_FILE
+    from mooring.sweeps import PLAN_FILE
 
     if (folder / PLAN_FILE).is_file():
         return [folder]
@@ -235,7 +235,7 @@ def frame_of_sweeps(folder: Path, sweeps: Sequence[Path], trust: "Trust", height
 
     from mooring.cli.live import bars
     from mooring.record import in_use
-    from mooring.sweep import members
+    from mooring.sweeps import members
 
     study = list(sweeps) != [folder]
     rows = [

@@ -3,7 +3,7 @@
 from mooring.execution._forecast import RunForecast, forecast
 from mooring.execution._other_fusions import FinishedRun, fuse, fusion_of
 from mooring.execution._prepare import partitioned_data, prepare
-from mooring.execution._run import run, run_folder_of
+from mooring.execution._run import run_experiment, run_folder_of
 
 __all__ = [
     "FinishedRun",
@@ -13,6 +13,6 @@ __all__ = [
     "fusion_of",
     "partitioned_data",
     "prepare",
-    "run",
+    "run_experiment",
     "run_folder_of",
 ]

@@ -36,7 +36,7 @@ from mooring.user_code import as_raised, listening
 RUNS = Path("runs")
 
 
-def run(
+def run_experiment(
     experiment: Experiment,
     emit: Emit = silent,
     again: bool = False,
@@ -48,9 +48,9 @@ def run(
     `threads_of_server`: of this process while it fuses and evaluates; without it, one per core, where the test
     images are worth more than one. What `emit` raises stops the run, as Ctrl-C does, and comes out as it was raised.
 
-    >>> from mooring import load, run
+    >>> from mooring import load, run_experiment
     >>> [experiment] = load(overrides=["method=afl", "data.limit=100", "engine.workers=1", "out=runs/afl"])
-    >>> run(experiment).method
+    >>> run_experiment(experiment).method
     'afl'
     """
     listener = listening(emit)

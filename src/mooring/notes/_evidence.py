@@ -7,7 +7,7 @@ from statistics import fmean
 from mooring.errors import ConfigError, nearest
 from mooring.events import ClientRecord
 from mooring.record import Result, RunFolder, RunRecord, with_result
-from mooring.sweep import Member
+from mooring.sweeps import Member
 
 Trace = dict[int, dict[int, float]]  # client -> round -> value
 CONSTANTS = ("entropy", "normalised_entropy", "sizes", "classes_per_client")  # of a client, known before it trains

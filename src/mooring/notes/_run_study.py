@@ -16,7 +16,7 @@ from mooring.notes._plan import Claim, Scale, ScaleName, Study
 from mooring.notes._study_record import STUDY, DecidedClaim, StudyRecord, StudyRunRecord, read_study, write_study
 from mooring.notes._study_summary import images_of, observed, ran
 from mooring.record import RunRecord, write_atomically
-from mooring.sweep import Plan, sweep
+from mooring.sweeps import Plan, run_plan
 
 Watch = Callable[[Plan, Path], AbstractContextManager[Emit]]  # who follows a sweep
 
@@ -44,7 +44,7 @@ def run_study(
     runs: dict[str, tuple[RunRecord, ...]] = {part.name: () for part in study.sweeps}
     for name, plan in planned.items():
         with watch(plan, out / name) as emit:
-            members = sweep(plan, out / name, workers, emit, command).members
+            members = run_plan(plan, out / name, workers, emit, command).members
         runs[name] = study_runs(members)
         missing += [f"{name}/{member.name}" for member in members if not member.finished]
     record = replace(findings(study, scale, settings, Evidence(runs, chosen.left_out)), missing=tuple(missing))

@@ -8,7 +8,7 @@ from mooring.data import SOURCES, Source
 from mooring.intervals import wilson
 from mooring.record import METRICS, Metrics, PositiveClass, RunResult, positive_class, positive_label
 from mooring.reports._table import Cell, Interval, Table, spread
-from mooring.sweep import SAME_ACCURACY, Difference, half_width
+from mooring.sweeps import SAME_ACCURACY, Difference, half_width
 from mooring.wording import percent
 
 INTERVAL = "95 % interval"

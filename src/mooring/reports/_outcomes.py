@@ -16,7 +16,7 @@ from mooring.reports._accuracies import (
 )
 from mooring.reports._sections.comparison import verdict
 from mooring.reports._table import Cell, Table, spread
-from mooring.sweep import Factors, SummaryRow, SweepTables
+from mooring.sweeps import Factors, SummaryRow, SweepTables
 from mooring.wording import number, plural, setting, size
 
 HEADINGS = "ECE: calibration error; alone: mean of single clients; upload: of all together"

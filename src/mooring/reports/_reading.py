@@ -23,7 +23,7 @@ from mooring.reports._labels import label_runs
 from mooring.reports._report_data import NO_EXTENSION, SEEDS, Extension, ReportData, Run, run_digest
 from mooring.reports._sections.setup import setting_cells, shown_tree
 from mooring.reports._table import cell_text
-from mooring.sweep import recorded_sweep
+from mooring.sweeps import recorded_sweep
 
 
 def run_data(folder: Path, trust: Trust) -> ReportData:

@@ -10,7 +10,7 @@ from mooring.reports._report_data import ReportData, Run, SeedGroup
 from mooring.reports._section import SummaryAnswer, Tone
 from mooring.reports._sections.comparison import contests, verdict
 from mooring.reports._sections.findings import healthy
-from mooring.sweep import Best
+from mooring.sweeps import Best
 from mooring.wording import duration, join_some, percent, percent_range, plural
 
 

@@ -11,7 +11,7 @@ from mooring.reports._figure import Bars, Figure
 from mooring.reports._report_data import SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports._sections.drawing import SeedValues, side_by_side
 from mooring.reports._table import Cell, Table, spread
-from mooring.sweep import AccuracyPair, Best, Entrant, baseline_pairs, best_of_each, difference
+from mooring.sweeps import AccuracyPair, Best, Entrant, baseline_pairs, best_of_each, difference
 from mooring.wording import plural
 
 T = TypeVar("T")

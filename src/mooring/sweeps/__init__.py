@@ -1,10 +1,10 @@
 """Many runs that differ in a few factors: one pool of workers, one table, resumable."""
 
 from mooring.config import Plan, load_plan
-from mooring.sweep._best import Best, Entrant, best_of_each
-from mooring.sweep._members import PLAN_FILE, Member, members, planned_members, recorded_sweep
-from mooring.sweep._run import SweepOutcome, sweep
-from mooring.sweep._summary import (
+from mooring.sweeps._best import Best, Entrant, best_of_each
+from mooring.sweeps._members import PLAN_FILE, Member, members, planned_members, recorded_sweep
+from mooring.sweeps._run import SweepOutcome, run_plan
+from mooring.sweeps._summary import (
     SAME_ACCURACY,
     AccuracyPair,
     Difference,
@@ -14,7 +14,7 @@ from mooring.sweep._summary import (
     difference,
     half_width,
 )
-from mooring.sweep._tables import SweepTables
+from mooring.sweeps._tables import SweepTables
 
 __all__ = [
     "PLAN_FILE",
@@ -37,5 +37,5 @@ __all__ = [
     "members",
     "planned_members",
     "recorded_sweep",
-    "sweep",
+    "run_plan",
 ]

@@ -11,12 +11,12 @@ from mooring.errors import StoreError
 from mooring.events import Emit, RunEnded, SweepBegan, SweepWaits, silent
 from mooring.processes import Died, Message, Waiting, WorkerPool
 from mooring.record import locked, write_atomically, write_sweep
-from mooring.sweep._members import PLAN_FILE, Member, members_of, sweep_record
-from mooring.sweep._on_ray import cluster, outcomes_on_ray
-from mooring.sweep._search import searched
-from mooring.sweep._summary import mean_validation
-from mooring.sweep._tables import SweepTables, tables_of, write_tables
-from mooring.sweep._worker import Outcome, Task, TaskRunner, cores
+from mooring.sweeps._members import PLAN_FILE, Member, members_of, sweep_record
+from mooring.sweeps._on_ray import cluster, outcomes_on_ray
+from mooring.sweeps._search import searched
+from mooring.sweeps._summary import mean_validation
+from mooring.sweeps._tables import SweepTables, tables_of, write_tables
+from mooring.sweeps._worker import Outcome, Task, TaskRunner, cores
 
 SweepEngine = Literal["local", "ray"]  # processes of this machine, or tasks of a cluster
 
@@ -29,7 +29,7 @@ class SweepOutcome:
     tables: SweepTables
 
 
-def sweep(
+def run_plan(
     plan: Plan,
     out: Path,
     workers: int | None = None,
@@ -43,7 +43,7 @@ def sweep(
     """
     failures: dict[str, str] = {}
 
-    def run_plan(chosen: Plan) -> None:
+    def run_members(chosen: Plan) -> None:
         every = list(members_of(chosen, out))
         write_sweep(out, sweep_record(every, [member.record() for member in every], chosen.baseline))
         tasks = unfinished(every)
@@ -61,9 +61,9 @@ def sweep(
     with CONNECTED[engine](), locked(out):  # without a cluster, no folder is created
         take_folder(plan, out)
         if plan.search is None:
-            run_plan(plan)
+            run_members(plan)
         else:
-            plan = searched(plan, out, run_plan, score)
+            plan = searched(plan, out, run_members, score)
         every = tuple(members_of(plan, out))
         runs = [member.record(failures.get(member.name, "")) for member in every]
         tables = tables_of(plan, runs)

@@ -8,11 +8,11 @@ from pathlib import Path
 from mooring.config import Experiment, Trust, parse, trusted_code_of
 from mooring.engines import Local
 from mooring.errors import MooringError
-from mooring.execution import fuse, run
+from mooring.execution import fuse, run_experiment
 from mooring.processes import Link, Stopped
 from mooring.record import require_folder, write_record
 from mooring.schema import Tree
-from mooring.sweep._members import SOME_FAILED
+from mooring.sweeps._members import SOME_FAILED
 
 Outcome = dict[str, str]  # member -> empty, or why it failed
 
@@ -50,7 +50,7 @@ def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
     """The outcome of each member by name. Nothing is fused from some clients only."""
     try:
         require_folder(Path(task.folder).parents[1])  # do not restart a sweep whose folder was removed
-        complete = run(build_experiment(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
+        complete = run_experiment(build_experiment(task.tree, task.folder, workers), threads_of_server=1, command=command).complete
     except Exception as error:
         return dict.fromkeys(task.names, reason(error))
     if not complete:

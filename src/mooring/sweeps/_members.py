@@ -23,7 +23,7 @@ from mooring.record import (
     run_record,
 )
 from mooring.schema import strict_json
-from mooring.sweep._search import read_trials
+from mooring.sweeps._search import read_trials
 from mooring.wording import setting
 
 PLAN_FILE = "sweep.yaml"

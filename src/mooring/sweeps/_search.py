@@ -77,11 +77,11 @@ AT_ONCE = {"random": 10**6, "tpe": 4}  # fixed, so that the number of cores does
 
 
 def searched(
-    plan: Plan, out: Path, run_plan: Callable[[Plan], None], score: Callable[[Plan, Point], float | None]
+    plan: Plan, out: Path, run_members: Callable[[Plan], None], score: Callable[[Plan, Point], float | None]
 ) -> Plan:
     """Try until all trials are done; the plan with every trial in it.
 
-    `run_plan` runs a plan, `score` says how good a trial was. Interrupted, the same proposals come again, because
+    `run_members` runs a plan, `score` says how good a trial was. Interrupted, the same proposals come again, because
     the sampler's seed is fixed and finished runs are not repeated.
     """
     search = plan.search
@@ -92,7 +92,7 @@ def searched(
         tried = (*tried, *proposed)
         plan = replace(plan, trials=tried)
         write_json(out / TRIALS, list(tried))
-        run_plan(plan)
+        run_members(plan)
         sampler.learn([score(plan, trial) for trial in proposed])
     return plan
 

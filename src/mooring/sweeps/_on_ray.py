@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from mooring.engines.flower import QUIET_ENVIRONMENT
 from mooring.errors import ConfigError, needed
-from mooring.sweep._worker import Outcome, Task, carry_out
+from mooring.sweeps._worker import Outcome, Task, carry_out
 
 GLANCE_SECONDS = 0.2  # between two checks for Ctrl-C
 SAVING_SECONDS = 60.0  # for interrupted runs to save their state

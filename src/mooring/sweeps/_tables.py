@@ -18,8 +18,8 @@ from mooring.record import (
     positive_label,
     write_atomically,
 )
-from mooring.sweep._best import Best, best_combinations
-from mooring.sweep._summary import Factors, SummaryCell, SummaryRow, summarised
+from mooring.sweeps._best import Best, best_combinations
+from mooring.sweeps._summary import Factors, SummaryCell, SummaryRow, summarised
 from mooring.wording import guarded, in_csv
 
 

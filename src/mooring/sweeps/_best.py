@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from mooring.record import RunRecord
 from mooring.schema import strict_json
-from mooring.sweep._summary import SEED, Difference, Factors, by_combination, difference
+from mooring.sweeps._summary import SEED, Difference, Factors, by_combination, difference
 
 PROBLEM = ("data", "partition", "alpha")  # sections and keys that define the problem
 T = TypeVar("T")
