@@ -13,7 +13,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from mooring.client import CPU, Device
-from mooring.data import ImageSet, Source, batches, stratified_split
+from mooring.data import ImageSet, Source, batch_slices, stratified_split
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
 from mooring.processes import one_thread, threads
@@ -173,11 +173,11 @@ def batch_by_batch(look: Callable[[Tensor], T], images: Tensor, device: Device =
     find does not depend on how many there are.
     """
 
-    def found(batch: Tensor) -> T:
+    def found(own: slice) -> T:
         with torch.inference_mode():
-            return look(device.take(batch))
+            return look(device.take(images[own]))
 
-    parts = batches(images, BATCH)
+    parts = batch_slices(images, BATCH)
     at_once = min(torch.get_num_threads(), len(parts)) if device == CPU else 1
     if at_once == 1:
         return list(map(found, parts))

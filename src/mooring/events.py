@@ -58,6 +58,15 @@ class RunResumed(Event):
     on_the_way: tuple[ClientResumed, ...] = ()
 
 
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C: how far the clients are that go on when the run is resumed, and the names of all sites."""
+
+    def __init__(self, kept: RunResumed, sites: tuple[str, ...]) -> None:
+        super().__init__()
+        self.kept = kept
+        self.sites = sites
+
+
 @dataclass(frozen=True)
 class ClientStarved(Event):
     """A client has nothing to train on and uploads nothing."""

@@ -29,7 +29,8 @@ def test_ctrl_c_saves_and_says_how_to_go_on(original, settings, tmp_path, cli):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 130
-    assert err == f"interrupted; go on with: mooring resume {folder}\n"
+    assert err.startswith("interrupted; kept: ")
+    assert err.endswith(f"; go on with: mooring resume {folder}\n")
     assert not (folder / "result.json").exists()
 
     # nothing else may take its place, and its states are all it has

@@ -23,6 +23,7 @@ from mooring.events import (
     ImagesRead,
     PartitionDrawn,
     Remark,
+    RunInterrupted,
     RunResumed,
     ServerProgress,
     SnapshotFused,
@@ -36,6 +37,7 @@ FEW = 3  # clients that are named one by one
 MANY = 16  # with more clients than this, they share one bar
 
 Audience = Literal["nobody", "programs", "people"]
+Unit = Literal["step", "image"]
 
 
 @contextmanager
@@ -106,7 +108,7 @@ class RunProgress:
 
     def __init__(self, experiment: "Experiment", display: Display) -> None:
         self.name, self.display = experiment.label, display
-        self.rounds = rounds_of(experiment)
+        self.rounds, self.unit = rounds_of(experiment), unit_of(experiment)
         self.run = display.add(LiveRow(self.name, text="starting"))
         self.rows: dict[int, LiveRow] = {}
         self.trained = TrainingProgress()
@@ -122,7 +124,7 @@ class RunProgress:
                 self._advance()
             case RunResumed():
                 self.trained.resumed(event)
-                self.display.say(f"{self.name}: {resumed(event, self.rounds, self.sites)}")
+                self.display.say(f"{self.name}: {resumed(event, self.rounds, self.sites, self.unit)}")
                 self._advance()
             case ClientStarted() | ClientRecord():
                 self.trained.heard(event)
@@ -161,6 +163,8 @@ class RunProgress:
         loss = "" if event.base_loss is None else f"  task loss {event.base_loss:.2f}"
         pull = "" if event.lambda_felt is None else f"  lambda {event.lambda_felt:.3g}"
         row.done, row.text = event.step, f"{round_of(event.round, self.rounds)}{loss}{pull}"
+        if self.unit == "image":
+            row.text = images_done(event)
         if row.complete:
             self.display.remove(self.rows.pop(client))
 
@@ -170,20 +174,48 @@ def rounds_of(experiment: "Experiment") -> int:
     return experiment.training.rounds if experiment.method.client.terms else 1
 
 
-def resumed(event: RunResumed, rounds: int, sites: Sequence[str]) -> str:
+def resumed(event: RunResumed, rounds: int, sites: Sequence[str], unit: Unit) -> str:
     """goes on: 2 of 5 clients are done, client 4 goes on in round 3 (last: 9) after 120 steps, 2 begin"""
-    parts = [f"{event.done:,} of {plural(event.clients, 'client')} {'is' if event.done == 1 else 'are'} done"]
+    parts = [clients_done(event)]
     if len(event.on_the_way) <= FEW:
+        within = {at: f"in {round_of(at.round, rounds)} " if unit == "step" else "" for at in event.on_the_way}
         parts += [
-            f"{site_of(at.client, sites)} goes on in {round_of(at.round, rounds)} after {plural(at.step, 'step')}"
-            for at in event.on_the_way
+            f"{site_of(at.client, sites)} goes on {within[at]}after {plural(at.step, unit)}" for at in event.on_the_way
         ]
+    elif unit == "image":
+        parts.append(f"{len(event.on_the_way):,} go on")
     else:
         first, last = min(at.round for at in event.on_the_way), max(at.round for at in event.on_the_way)
         where = round_of(first, rounds) if first == last else f"rounds {first} to {last} (last: {rounds - 1})"
         parts.append(f"{len(event.on_the_way):,} go on in {where}")
     left = event.clients - event.done - len(event.on_the_way)
     return f"goes on: {', '.join(parts)}" + (f", {left:,} {'begins' if left == 1 else 'begin'}" if left > 0 else "")
+
+
+def kept(event: RunResumed, sites: Sequence[str], unit: Unit) -> str:
+    """kept: 2 of 5 clients are done, client 4 after 1,240 images"""
+    parts = [clients_done(event)]
+    if len(event.on_the_way) <= FEW:
+        parts += [f"{site_of(at.client, sites)} after {plural(at.step, unit)}" for at in event.on_the_way]
+    else:
+        parts.append(f"{len(event.on_the_way):,} on their way")
+    return f"kept: {', '.join(parts)}"
+
+
+def kept_at_site(interrupt: RunInterrupted, unit: Unit) -> str:
+    """kept: 1,240 images of north;"""
+    (site,) = interrupt.sites
+    steps = [f"kept: {plural(at.step, unit)} of {site}; " for at in interrupt.kept.on_the_way]
+    return "".join(steps) or "nothing was saved yet; "
+
+
+def clients_done(event: RunResumed) -> str:
+    return f"{event.done:,} of {plural(event.clients, 'client')} {'is' if event.done == 1 else 'are'} done"
+
+
+def unit_of(experiment: "Experiment") -> Unit:
+    """What a client does one after the other: steps if it trains, otherwise images."""
+    return "step" if experiment.method.client.terms else "image"
 
 
 def fused(event: SnapshotFused, rounds: int) -> str:
@@ -203,6 +235,10 @@ def show_reading() -> Iterator[None]:
 
     with reading_progress(show):
         yield
+
+
+def images_done(event: ClientProgress) -> str:
+    return f"{event.step:,} of {event.steps:,} images"
 
 
 def reading(event: ImagesRead) -> str:
@@ -232,7 +268,7 @@ def warning(event: Event, sites: Sequence[str] = ()) -> str | None:
 
 
 @contextmanager
-def site_progress(site: str, silent: bool) -> Iterator[Emit]:
+def site_progress(site: str, silent: bool, unit: Unit) -> Iterator[Emit]:
     """An emitter for `mooring train`."""
     with live(silent, transient=True) as display:
         row = display.add(LiveRow(site))
@@ -242,12 +278,15 @@ def site_progress(site: str, silent: bool) -> Iterator[Emit]:
                 case ImagesRead():
                     row.text = reading(event)
                     display.note(row.text)
+                case Remark(text=text):
+                    display.say(f"warning: {text}", "yellow")
                 case ClientResumed(round=at, step=step):
-                    display.say(f"{site}: goes on after {plural(step, 'step')}, in round {at}")
+                    where = f", in round {at}" if unit == "step" else ""
+                    display.say(f"{site}: goes on after {plural(step, unit)}{where}")
                 case ClientProgress(round=at, step=step, steps=steps):
                     if row.total is None:
                         row.begin(steps, step)
-                    row.done, row.text = step, f"round {at}"
+                    row.done, row.text = step, images_done(event) if unit == "image" else f"round {at}"
                     display.changed(row)
 
         yield show

@@ -27,6 +27,8 @@ ENDED = "had finished, nothing was left to do"
 MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be enough for a first look
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mooring.config import Experiment, MethodLabel
     from mooring.record import Result
 
@@ -108,12 +110,8 @@ def run_all(
         try:
             with run_progress(experiment, "programs" if events else "nobody" if silent else "people") as emit:
                 outcomes.append((str(folder), run_experiment(experiment, emit, again, command=command())))
-        except KeyboardInterrupt:
-            begun, ended = (folder / "state").is_dir(), RunFolder(folder).ended
-            way_on = f"go on with: {resuming(folder, experiment)}" if begun else "nothing was saved yet"
-            if ended:
-                way_on = f"but the run had finished; show it with: {resuming(folder, experiment)}"
-            raise Interruption("interrupted", way_on) from None
+        except KeyboardInterrupt as interrupt:
+            raise Interruption("interrupted", way_on(experiment, folder, interrupt)) from None
     if json:
         results = [{"folder": folder, **as_object(result)} for folder, result in outcomes]
         print_json(results[0] if len(results) == 1 else results)
@@ -121,6 +119,22 @@ def run_all(
         show_outcomes(labels, outcomes, positive)
     if not all(result.complete for _, result in outcomes):
         raise typer.Exit(FAILED)
+
+
+def way_on(experiment: "Experiment", folder: "Path", interrupt: KeyboardInterrupt) -> str:
+    """What is kept of an interrupted run, and the command that goes on with it."""
+    from mooring.cli.progress import kept, unit_of
+    from mooring.events import RunInterrupted
+    from mooring.record import RunFolder
+
+    if RunFolder(folder).ended:
+        return f"but the run had finished; show it with: {resuming(folder, experiment)}"
+    if not (folder / "state").is_dir():
+        return "nothing was saved yet"
+    how = f"go on with: {resuming(folder, experiment)}"
+    if not isinstance(interrupt, RunInterrupted):
+        return how
+    return f"{kept(interrupt.kept, interrupt.sites, unit_of(experiment))}; {how}"
 
 
 def show_outcomes(

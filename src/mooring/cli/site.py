@@ -46,7 +46,8 @@ def train(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Train once on this site's images and write the one file to send back. Nothing is sent by this command."""
     from mooring.cli.federation_tables import show_preview
-    from mooring.cli.progress import site_progress
+    from mooring.cli.progress import Unit, kept_at_site, site_progress
+    from mooring.events import RunInterrupted
     from mooring.federation import Log, folder_of, home, own_identity, preview, read_job
     from mooring.federation import approve as write_down
     from mooring.federation import train as train_site
@@ -67,10 +68,13 @@ def train(  # noqa: PLR0913, PLR0917
     if yes:
         write_down(opened, log)
     try:
-        with site_progress(site, silent=json) as emit:
+        unit: Unit = "step" if opened.work.recipe.terms else "image"
+        with site_progress(site, json, unit) as emit:
             done = train_site(
                 opened, place, path, own_identity(), log, allow_small=allow_small_classes, sealed=seal, emit=emit
             )
+    except RunInterrupted as interrupt:
+        raise Interruption("interrupted", f"{kept_at_site(interrupt, unit)}go on with: {command()}") from None
     except KeyboardInterrupt:
         raise Interruption("interrupted", f"go on with: {command()}") from None
     if json:

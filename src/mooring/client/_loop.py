@@ -1,6 +1,6 @@
 """THE training loop, the only one: every method is this function with another recipe."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from time import monotonic
 
 import torch
@@ -14,12 +14,13 @@ from mooring.client._job import ClientJob, epoch_batches, steps_per_epoch
 from mooring.client._measured import TERM, Measured, epoch_record, feature_facts, progress_event, round_record
 from mooring.client._recipe import ClientRecipe, Stage, named_terms
 from mooring.client._state import ClientState, Position
+from mooring.client._statistics import add_up, has_sent, sent_state
 from mooring.data import ImageSet, Site
 from mooring.errors import TrainingError
 from mooring.events import ClientProgress, ClientRecord, ClientResumed, ClientStarted, ClientStarved, Emit
 from mooring.losses import looks_at_views, require_scalar
 from mooring.types import Balanced, ClientFacts, Losses, Progress, Step, Upload, View
-from mooring.uploads import extract_parts
+from mooring.uploads import Part, Tensors, extract_parts
 from mooring.user_code import explaining, returned
 
 TICK_SECONDS = 0.25
@@ -31,9 +32,11 @@ def run_client(
     """Train the client at one site to its end, from its start or from where `keeper` last saw it; yields its upload at
     every round that is kept, and its state to the keeper once the upload is in safe hands.
 
-    A client without images uploads nothing; one whose recipe has no terms trains nothing, and uploads at once: it
-    computes on the CPU, where frozen features are computed.
+    A client without images uploads nothing; one whose recipe has no terms trains nothing: it adds up statistics on the
+    CPU, where frozen features are computed, and uploads them once.
     """
+    if not job.recipe.terms and has_sent(job, keeper.last()):
+        return
     shard = site.shard()
     facts = facts_of(job, shard.label_counts(), site.number)
     if not facts.samples:
@@ -47,10 +50,13 @@ def run_client(
         if job.recipe.terms:
             yield from train_rounds(job, state, shard, facts, site.name, emit, keeper)
         else:
-            began = monotonic()
-            upload = uploaded(job, state, shard, facts, site.name, 0)
-            emit(ClientRecord(facts.client, 0, seconds=monotonic() - began))
+            with explaining(f"client {facts.client}"):
+                sums, seconds = add_up(job, network.eval(), shard, facts.client, emit, keeper)
+                began = monotonic()
+                upload = uploaded(job, state, shard, facts, site.name, 0, sums)
+            emit(ClientRecord(facts.client, 0, seconds=seconds + monotonic() - began))
             yield upload
+            keeper.keep(sent_state(job, facts.samples))
 
 
 def train_rounds(
@@ -78,10 +84,18 @@ def train_rounds(
         keeper.keep(state_tensors(state) if state.position.round < job.training.rounds else final_tensors(state))
 
 
-def uploaded(job: ClientJob, state: ClientState, shard: ImageSet, facts: ClientFacts, site: str, round_: int) -> Upload:
+def uploaded(
+    job: ClientJob,
+    state: ClientState,
+    shard: ImageSet,
+    facts: ClientFacts,
+    site: str,
+    round_: int,
+    computed: Mapping[Part, Tensors] | None = None,
+) -> Upload:
     """Exactly what the fusion needs of this client as it is now."""
     CPU.hold(state.network)
-    tensors = extract_parts(job.needs, state.network.eval(), shard)
+    tensors = extract_parts(job.needs, state.network.eval(), shard, computed)
     state.device.hold(state.network)
     return Upload(facts.client, round_, facts.samples, finite(tensors, facts.client, round_), site, job.sha256)
 

@@ -7,7 +7,7 @@ from mooring.data._digits import Digits
 from mooring.data._fashion_mnist import FashionMnist
 from mooring.data._image_folder import ImageFolder
 from mooring.data._image_tree import images_below, reading_progress, subfolders, with_progress
-from mooring.data._images import ImageSet, Source, batches
+from mooring.data._images import ImageSet, Source, batch_slices, batches
 from mooring.data._locate import Download, Remote, data_root
 from mooring.data._partition import PARTITIONERS, Dirichlet, Iid, Partition, Partitioner, Sites, export_partition
 from mooring.data._pixels import SUFFIXES, PixelReading, decode_image, require_decoders
@@ -36,6 +36,7 @@ __all__ = [
     "SiteFolder",
     "Sites",
     "Source",
+    "batch_slices",
     "batches",
     "data_root",
     "decode_image",

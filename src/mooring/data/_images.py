@@ -1,8 +1,9 @@
 """Labelled images in memory, and the source they come from."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -54,13 +55,25 @@ class ImageSet:
         )
         return ImageSet(self.images[indices], self.labels[indices], self.classes, sites, groups)
 
+    def sha256(self) -> str:
+        """Of images and labels, in their order."""
+        content = sha256(self.images.contiguous().numpy().reshape(-1).data)
+        content.update(self.labels.numpy().tobytes())
+        return content.hexdigest()
+
     def label_counts(self) -> tuple[int, ...]:
         return tuple(torch.bincount(self.labels, minlength=len(self.classes)).tolist())
 
 
-def batches(images: Tensor, most: int) -> tuple[Tensor, ...]:
-    """The images in order, at most `most` at once and at most 2^23 values, to limit the memory of a forward pass."""
-    return images.split(max(1, min(most, VALUES // images[0:1].numel()))) if len(images) else (images,)
+def batch_slices(images: Tensor, most: int) -> list[slice]:
+    """All images in order, at most `most` at once and at most 2^23 values, to limit the memory of a forward pass."""
+    step = max(1, min(most, VALUES // max(1, images.shape[1:].numel())))
+    return [slice(start, min(start + step, len(images))) for start in range(0, max(1, len(images)), step)]
+
+
+def batches(images: Tensor, most: int) -> Iterator[Tensor]:
+    """The images of these slices, one batch after the other."""
+    return (images[own] for own in batch_slices(images, most))
 
 
 @dataclass(frozen=True)

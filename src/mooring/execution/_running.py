@@ -22,6 +22,7 @@ from mooring.events import (
     Event,
     FusionBegan,
     Remark,
+    RunInterrupted,
     RunResumed,
     SnapshotFused,
 )
@@ -99,13 +100,7 @@ class Running:
         """
         for upload in self.writer.folder.uploads_on_disk():
             self.states.delivered(upload)
-        known: dict[int, StateFacts | None] = {}
-        saved: list[ClientResumed] = []
-        for client in (site.number for site in self.sites):
-            facts, tensors = self.states.newest(client) or (None, None)
-            known[client] = facts
-            if tensors is not None:
-                saved.append(ClientResumed(client, next_round(tensors), step_of_state(tensors)))
+        known, kept = self.saved()
         self.states.uploads.clear()
         for client in sorted(client for client, facts in known.items() if facts is None and self.states.exists(client)):
             self.note(Remark(f"client {client}: its state or its uploads are not what was saved; it trains again"))
@@ -125,11 +120,29 @@ class Running:
                     lost += 1
         if lost:
             self.note(Remark(f"events.jsonl had lost {lost} rounds of clients; they were written again"))
-        on_the_way = tuple(place for place in saved if place.round < self.job.training.rounds)
+        return kept
+
+    def saved(self) -> tuple[dict[int, StateFacts | None], RunResumed]:
+        """What the newest state of every client says of itself, and how far all of them are."""
+        known: dict[int, StateFacts | None] = {}
+        places: list[ClientResumed] = []
+        for client in (site.number for site in self.sites):
+            facts, tensors = self.states.newest(client) or (None, None)
+            known[client] = facts
+            if tensors is not None:
+                places.append(ClientResumed(client, next_round(tensors), step_of_state(tensors)))
+        on_the_way = tuple(place for place in places if place.round < self.job.training.rounds)
         with_images = sum(site.size != 0 for site in self.sites)
-        return RunResumed(with_images, len(saved) - len(on_the_way), on_the_way)
+        return known, RunResumed(with_images, len(places) - len(on_the_way), on_the_way)
 
     def collect(self) -> None:
+        """Take all uploads; Ctrl-C says what is kept of the run."""
+        try:
+            self.take_uploads()
+        except KeyboardInterrupt as interrupt:
+            raise RunInterrupted(self.saved()[1], tuple(site.name for site in self.sites)) from interrupt
+
+    def take_uploads(self) -> None:
         with self.clock.during("train"):
             for upload in self.experiment.engine.collect(self.job, self.sites, self.note, self.states):
                 with self.clock.during("write"):

@@ -7,11 +7,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
-from mooring.client import ClientJob
+from mooring.client import ClientJob, next_round, step_of_state
 from mooring.data import ClassFolder, ImageSet, InMemorySite, SiteFolder, reading_progress
 from mooring.engines import Local
 from mooring.errors import DataError, FederationError, TrainingError
-from mooring.events import ClientFailed, ClientRecord, ClientStarved, Emit, Event, silent
+from mooring.events import (
+    ClientFailed,
+    ClientRecord,
+    ClientResumed,
+    ClientStarved,
+    Emit,
+    Event,
+    RunInterrupted,
+    RunResumed,
+    silent,
+)
 from mooring.federation._budget import Budget, privacy_spent
 from mooring.federation._container import file_hash, write_container
 from mooring.federation._explain import sentence_of, small_classes, testable
@@ -202,12 +212,22 @@ def train_site(
     place = InMemorySite(site.number, shard, site.name)
     last = job.work.kept()[-1]
     uploads = Local(workers=1).collect(job.work, [place], note, states)
-    # not a step further: the next state would say that nothing is left to do, and no file is written yet
-    upload = next((upload for upload in uploads if upload.round == last), None)
+    try:
+        # not a step further: the next state would say that nothing is left to do, and no file is written yet
+        upload = next((upload for upload in uploads if upload.round == last), None)
+    except KeyboardInterrupt as interrupt:
+        raise RunInterrupted(kept_of(states, site), (site.name,)) from interrupt
     for problem, remedy in failed:
         raise TrainingError(problem, remedy)
     assert upload is not None, "who did not fail has uploaded"
     return upload, measured[-1] if measured else None
+
+
+def kept_of(states: StateFolder, site: SiteFolder) -> RunResumed:
+    """How far an interrupted training is, as the site's disk has it."""
+    last = states.last(site.number)
+    place = () if last is None else (ClientResumed(site.number, next_round(last), step_of_state(last)),)
+    return RunResumed(1, 0, place)
 
 
 def state_folder(home: Path, job: JobFile, site: str) -> Path:

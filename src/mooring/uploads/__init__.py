@@ -32,7 +32,6 @@ from mooring.uploads._grams import GRAM, Grams
 from mooring.uploads._mixtures import MixtureCovariance, Mixtures, StackedMixtures
 from mooring.uploads._model import Encoder, Prototypes, network_of, network_of_upload, networks_of, state_of
 from mooring.uploads._moments import (
-    FEATURE_BATCH,
     SECOND_MOMENTS,
     Moments,
     Precision,
@@ -59,6 +58,7 @@ from mooring.uploads._part import (
 )
 from mooring.uploads._pieces import Piece, Pieces, as_pieces
 from mooring.uploads._privacy import PRIVACIES, Privacy, gaussian_epsilon, stream_words
+from mooring.uploads._streamed import FEATURE_BATCH, Accumulator, StreamedPart
 
 __all__ = [
     "CLASS_MEANS",
@@ -73,6 +73,7 @@ __all__ = [
     "PRIVACIES",
     "PROTOTYPE_RESPONSE",
     "SECOND_MOMENTS",
+    "Accumulator",
     "AddsUp",
     "ClassMeans",
     "EmbeddingMoments",
@@ -95,6 +96,7 @@ __all__ = [
     "Prototypes",
     "SecondMomentKind",
     "StackedMixtures",
+    "StreamedPart",
     "SummedMoments",
     "Tensors",
     "UploadFacts",

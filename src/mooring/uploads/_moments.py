@@ -9,20 +9,19 @@ from typing import ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from mooring.data import ImageSet, batches
 from mooring.models import Blueprint, FeatureMap, Network
 from mooring.schema import Checked
 from mooring.types import Upload
 from mooring.uploads._classes import IMAGES_BY_CLASS, miscounted
 from mooring.uploads._part import AddsUp, Tensors, UploadFacts, added, wire_name
+from mooring.uploads._streamed import Accumulator, StreamedPart
 
 SecondMomentKind = Literal["shared", "per-class", "diagonal"]
 Precision = Literal["float64", "float32"]
 DTYPES: dict[Precision, torch.dtype] = {"float64": torch.float64, "float32": torch.float32}
 SECOND_MOMENTS = "moments.second"
-FEATURE_BATCH = 256
 ROUNDING = 1e-6  # relative
 
 
@@ -72,7 +71,7 @@ class SummedMoments:
 
 
 @dataclass(frozen=True)
-class Moments(Checked, AddsUp):
+class Moments(Checked, StreamedPart, AddsUp):
     """n_c, sum_c x and second moments of x = phi(image), summed in float64 here and over clients.
 
     `precision` is the type in the upload: with float32 an upload has half the bytes, and every number 7 digits.
@@ -90,20 +89,10 @@ class Moments(Checked, AddsUp):
     second: SecondMomentKind
     precision: Precision = "float64"
 
-    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
-        phi = self.map.build(network.blueprint)
+    def accumulator(self, network: Network) -> "MomentSums":
         shapes = replace(self, precision="float64").expected(network.blueprint).values()
-        totals = [torch.zeros(shape.shape, dtype=shape.dtype) for shape in shapes]  # zeros_like would import sympy
-        counts, sums, second = totals
-        parts = batches(shard.images, FEATURE_BATCH)
-        for images, labels in zip(parts, shard.labels.split([len(part) for part in parts]), strict=True):
-            x = phi(images).double()  # (B, d)
-            y = F.one_hot(labels, len(counts)).double()  # (B, C)
-            counts += y.sum(0).long()
-            sums += y.T @ x
-            second += SECOND[self.second](x, y)
-        sent = counts, sums.to(DTYPES[self.precision]), second.to(DTYPES[self.precision])
-        return dict(zip(self._names(), sent, strict=True))
+        zeros = [torch.zeros(shape.shape, dtype=shape.dtype) for shape in shapes]  # zeros_like would import sympy
+        return MomentSums(self, self.map.build(network.blueprint), *zeros)
 
     def expected(self, blueprint: Blueprint) -> Tensors:
         classes, d = blueprint.class_count, self.map.size(blueprint)
@@ -146,6 +135,36 @@ class Moments(Checked, AddsUp):
     def _names(self) -> tuple[str, str, str]:
         own = wire_name(self)
         return f"{own}.counts", f"{own}.sums", f"{own}.second"
+
+
+@dataclass
+class MomentSums(Accumulator):
+    """The moments of all batches so far, in float64."""
+
+    part: Moments
+    phi: nn.Module
+    counts: Tensor
+    sums: Tensor
+    second: Tensor
+
+    def add(self, images: Tensor, labels: Tensor) -> None:
+        x = self.phi(images).double()  # (B, d)
+        y = F.one_hot(labels, len(self.counts)).double()  # (B, C)
+        self.counts += y.sum(0).long()
+        self.sums += y.T @ x
+        self.second += SECOND[self.part.second](x, y)
+
+    def state(self) -> Tensors:
+        return {"counts": self.counts, "sums": self.sums, "second": self.second}
+
+    def restore(self, state: Tensors) -> None:
+        for name, own in self.state().items():
+            own.copy_(state[name])
+
+    def tensors(self) -> Tensors:
+        real = DTYPES[self.part.precision]
+        sent = self.counts, self.sums.to(real), self.second.to(real)
+        return dict(zip(self.part._names(), sent, strict=True))
 
 
 def per_class(x: Tensor, y: Tensor) -> Tensor:

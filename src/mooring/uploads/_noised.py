@@ -10,15 +10,13 @@ from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from mooring.data import ImageSet, batches
 from mooring.errors import FusionError
 from mooring.models import Blueprint, FeatureMap, Network, feature_reduction, reduce_features
 from mooring.schema import Checked
 from mooring.types import Upload
 from mooring.uploads._moments import (
-    FEATURE_BATCH,
     SummedMoments,
     indices,
     pack_triangle,
@@ -27,6 +25,7 @@ from mooring.uploads._moments import (
 )
 from mooring.uploads._part import AddsUp, Part, Parts, Tensors, UploadFacts, added, wire_name
 from mooring.uploads._privacy import Privacy, normals
+from mooring.uploads._streamed import Accumulator, StreamedPart
 
 FINE = 2**10  # steps of the sent values in one standard deviation: the last bits of floats reveal nothing
 FALSE_ALARM = 1e-9  # probability with which `check` reports an honest upload, over all of its bounds together
@@ -34,7 +33,7 @@ THERE = 2.0  # standard deviations of its count, below which a class may as well
 
 
 @dataclass(frozen=True)
-class NoisedMoments(Checked, AddsUp):
+class NoisedMoments(Checked, StreamedPart, AddsUp):
     """n_c, sum_c u and sum u u' for u = reduced(phi(image)), each with Gaussian noise, and how many noises are in it.
 
     Off-diagonal entries of the triangle stand for two entries of the matrix, and get noise of half the variance: so the
@@ -56,12 +55,9 @@ class NoisedMoments(Checked, AddsUp):
     privacy: Privacy
     key: bytes | None = field(default=None, repr=False, compare=False)
 
-    def __call__(self, network: Network, shard: ImageSet) -> Tensors:
-        blueprint = network.blueprint
-        phi, (centre, projection) = self.map.build(blueprint), feature_reduction(self.map, blueprint, self.privacy.size)
-        parts = [reduce_features(phi(images), centre, projection) for images in batches(shard.images, FEATURE_BATCH)]
-        u = torch.cat([torch.zeros(0, self.privacy.size, dtype=torch.float64), *parts])
-        return self.of_features(u, F.one_hot(shard.labels, blueprint.class_count).double())
+    def accumulator(self, network: Network) -> "ReducedFeatures":
+        reduction = feature_reduction(self.map, network.blueprint, self.privacy.size)
+        return ReducedFeatures(self, network.blueprint.class_count, self.map.build(network.blueprint), *reduction)
 
     def of_features(self, u: Tensor, y: Tensor) -> Tensors:
         """The sums that are sent of reduced features u (n, size) with one-hot labels y (n, C)."""
@@ -157,6 +153,35 @@ class NoisedMoments(Checked, AddsUp):
     def _names(self) -> tuple[str, str, str, str]:
         own = wire_name(self)
         return f"{own}.counts", f"{own}.sums", f"{own}.second", f"{own}.draws"
+
+
+@dataclass
+class ReducedFeatures(Accumulator):
+    """Reduced features of all images so far: noise is added once, to the sums over all of them."""
+
+    part: NoisedMoments
+    classes: int
+    phi: nn.Module
+    centre: Tensor
+    projection: Tensor
+
+    def __post_init__(self) -> None:
+        self.features = [torch.zeros(0, self.part.privacy.size, dtype=torch.float64)]
+        self.labels = [torch.zeros(0, dtype=torch.int64)]
+
+    def add(self, images: Tensor, labels: Tensor) -> None:
+        self.features.append(reduce_features(self.phi(images), self.centre, self.projection))
+        self.labels.append(labels)
+
+    def state(self) -> Tensors:
+        return {"features": torch.cat(self.features), "labels": torch.cat(self.labels)}
+
+    def restore(self, state: Tensors) -> None:
+        self.features, self.labels = [state["features"]], [state["labels"]]
+
+    def tensors(self) -> Tensors:
+        u, labels = self.state().values()
+        return self.part.of_features(u, F.one_hot(labels, self.classes).double())
 
 
 def quantile(tail: float) -> float:

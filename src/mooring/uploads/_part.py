@@ -60,9 +60,11 @@ class AddsUp(Part, Protocol):
 Parts = frozenset[Part]
 
 
-def extract_parts(parts: Parts, network: Network, shard: ImageSet) -> dict[str, Tensor]:
-    """Copies of the tensors of all parts, by name."""
-    tensors = combine_tensors((part, part(network, shard)) for part in parts)
+def extract_parts(
+    parts: Parts, network: Network, shard: ImageSet, computed: Mapping[Part, Tensors] | None = None
+) -> dict[str, Tensor]:
+    """Copies of the tensors of all parts, by name; `computed` are those of parts that are done already."""
+    tensors = combine_tensors((part, (computed or {}).get(part) or part(network, shard)) for part in parts)
     return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
 
 
