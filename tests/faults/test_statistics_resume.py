@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from federated import Federated, write_sites
 
-from mooring import load, run
+from mooring import load, run_experiment
 from mooring.cli.progress import kept, kept_at_site, resumed
 from mooring.client import run_client
 from mooring.data import ImageSet, InMemorySite
@@ -47,14 +47,14 @@ def interrupt_at(client):
 @pytest.mark.parametrize("privacy", [(), ("fusion.privacy=gaussian-noise", "fusion.privacy.epsilon=9")])
 def test_ctrl_c_keeps_finished_clients_and_partial_sums(tmp_path, privacy):
     whole, folder = tmp_path / "whole", tmp_path / "run"
-    run(experiment(whole, *privacy))
+    run_experiment(experiment(whole, *privacy))
     with pytest.raises(RunInterrupted) as found:
-        run(experiment(folder, *privacy), interrupt_at(1))
+        run_experiment(experiment(folder, *privacy), interrupt_at(1))
     assert (found.value.kept.clients, found.value.kept.done) == (2, 1)
     (place,) = found.value.kept.on_the_way
     assert (place.client, place.step) == (1, 256)  # one batch of its 700 images
     heard = []
-    run(experiment(folder, *privacy), heard.append)
+    run_experiment(experiment(folder, *privacy), heard.append)
     assert [event for event in heard if isinstance(event, RunResumed | ClientResumed)] == [found.value.kept, place]
     assert [event.client for event in heard if isinstance(event, ClientStarted)] == [1]
     if not privacy:  # a simulation draws fresh noise
