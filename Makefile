@@ -67,7 +67,7 @@ docs: $(COMPLETE)  ## the documentation site, into site/ (python -m http.server 
 	$(BIN)/python docs/make_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-pictures: $(COMPLETE)  ## draw the pictures of the method cards again (about 20 minutes)
+pictures: $(COMPLETE)  ## measure all methods on the digits again and draw the pictures (about 40 minutes)
 	$(BIN)/python docs/make_methods.py
 
 format: $(COMPLETE)  ## let ruff rewrite what it can

@@ -24,6 +24,11 @@ def test_the_nav_names_every_page_once_and_no_other():
     assert Counter(HOOKS["named"](nav)) == Counter(PAGES)
 
 
+def test_the_nav_shows_four_kinds_of_pages():
+    titles = [title for entry in SETTINGS["nav"] for title in entry]
+    assert [title for title in titles if title != "中文"] == ["Home", "Tutorials", "How-to", "Reference", "Explanation"]
+
+
 def test_a_pattern_takes_what_nobody_names_in_natural_order_and_vanishes_without_a_page():
     nav = ["v7.md", {"Versions": "v*.md"}, {"None": "x*.md"}, "*.md"]
     pages = ["v10.md", "v9.md", "v7.md", "v9-constant.md", "a.md", "studies/1.md"]
