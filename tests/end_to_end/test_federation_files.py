@@ -85,6 +85,8 @@ def test_by_file_or_in_one_process_the_model_is_the_same_to_the_byte(simulated, 
     code, out, err = cli("fuse-files", "job.mooring", *(f"{site}.mooring" for site in SITES), "--need", 3)
     assert code == 0, err
     assert out.count("used") == 3
+    assert "heads from the same sums" in out
+    assert "within-class (own)" in out
     for number, site in enumerate(SITES):
         simulated_upload = simulated / f"run/uploads/round-000/client-{number:04d}.safetensors"
         assert read_container(tmp_path / f"{site}.mooring", "upload").payload == simulated_upload.read_bytes()

@@ -62,6 +62,23 @@ def test_nothing_said_is_mooring_which_tells_what_it_looks_at(cli):
     )
 
 
+def test_fuse_compares_all_heads_over_the_sums_of_a_run_and_keeps_the_comparison(cli):
+    code, _, err = cli("run", "encoder.filters=16", "data.limit=400", "fusion.solver=auto", "engine.workers=1", "out=r")
+    assert code == 0, err
+    code, out, err = cli("fuse", "r")
+    assert code == 0, err
+    assert "within-class (own)" in out
+    assert "solver=auto takes the first" in out
+    rows = RunFolder(Path("r")).fusions
+    best, *others = sorted(rows, key=lambda row: -row.expected_accuracy)
+    assert len(others) == 2
+    assert {row.head["kind"] for row in rows} == {"ridge", "within-class"}
+    assert best.metrics == RunFolder(Path("r")).result.metrics  # what auto chose, by the sums alone
+    code, out, err = cli("report", "r", "--out", "page.html")
+    assert code == 0, err
+    assert "linear-head (within-class (own))" in Path("page.html").read_text("utf-8")
+
+
 def test_colour_or_many_pixels_ask_for_an_encoder():
     assert one("data=cifar10").method.fusion.map == EncoderFeatures(views="mirrored")
     assert one("data=svhn").method.fusion.map == EncoderFeatures()  # a mirrored digit is another sign

@@ -24,9 +24,8 @@ from mooring.config._part_kinds import ENGINES
 from mooring.data._catalogue import SOURCES
 from mooring.data._partition import PARTITIONERS
 from mooring.fetch import OFFICIAL
-from mooring.fusion import FUSIONS
+from mooring.fusion import FUSIONS, SOLVERS
 from mooring.fusion._distillation.supplies import SUPPLIES
-from mooring.fusion._solvers import SOLVERS
 from mooring.losses import LOSSES
 from mooring.methods import METHODS
 from mooring.models._backbones import BACKBONES

@@ -216,7 +216,9 @@ def federate(asked: OfFiles) -> None:
     if asked.page is not None:
         write_page(made, asked.page, asked.held_out, asked.encoder)
     if asked.json:
-        print_json({"path": str(made.path), "sha256": made.sha256, "sites": made.fused.decisions})
+        print_json(
+            {"path": str(made.path), "sha256": made.sha256, "sites": made.fused.decisions, "heads": made.fused.heads}
+        )
         return
     from mooring.cli.federation_tables import show_made
 

@@ -23,6 +23,7 @@ from mooring.wording import duration, size
 
 if TYPE_CHECKING:
     from mooring.federation import Entry, Made, Preview
+    from mooring.fusion import Head
 
 COLOURS = {"used": "green", "set aside": "yellow", "left out": "dim", "missing": "dim"}
 
@@ -137,6 +138,18 @@ def show_log(entries: "Sequence[Entry]") -> None:
         console.print(f"an image that was behind all of them: {budget.sentence}")
 
 
+def heads_table(heads: "Sequence[Head]") -> Table:
+    """The heads that the same sums give, the best first."""
+    table = Table(
+        box=None, pad_edge=False, title="\nheads from the same sums, compared without images", title_justify="left"
+    )
+    for heading in ("head", "strength", "expected accuracy", "seconds"):
+        table.add_column(heading, justify="left" if heading == "head" else "right")
+    for head in heads:
+        table.add_row(*head.cells.values(), f"{head.expected_accuracy:.3f}", f"{head.seconds:.1f}")
+    return table
+
+
 def show_made(made: "Made") -> None:
     """Who was used with which weight, who was not and why."""
     table = Table(box=None, pad_edge=False)
@@ -153,6 +166,8 @@ def show_made(made: "Made") -> None:
         table.add_row(row.site, Text(row.verdict, COLOURS[row.verdict]), samples, weight, remarks)
     console = Screen()
     console.print(table)
+    if made.fused.heads:
+        console.print(heads_table(made.fused.heads))
     console.print(f"\n{made.path}: {size(made.bytes)}", soft_wrap=True)
     console.print(f"SHA-256 {made.sha256}", soft_wrap=True)
     console.print(f"{made.kept}: the uploads behind it, for sites that come late or", soft_wrap=True)

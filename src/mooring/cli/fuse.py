@@ -1,6 +1,7 @@
 """`mooring fuse RUN`: other fusions over the uploads of a finished run, in seconds."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -31,7 +32,10 @@ def fuse(  # noqa: PLR0913, PLR0917
             metavar="[KEY=VALUE]", help="Settings such as fusion.ridge=0.1, or data.root=... if the data has moved."
         ),
     ] = None,
-    fusion: Annotated[str, typer.Option("--fusion", "-f", help="A rule, several with commas, or all.")] = USUAL_FUSIONS,
+    fusion: Annotated[
+        str | None,
+        typer.Option("--fusion", "-f", help="A rule, several with commas, or all; of sums by default every head."),
+    ] = None,
     clients: Annotated[str | None, typer.Option(help="Only these clients, e.g. 0,2-4.")] = None,
     without: Annotated[str | None, typer.Option(help="All but these clients, e.g. 1.")] = None,
     at_round: Annotated[int | None, typer.Option("--round", help="A kept round, from 0; else the last.")] = None,
@@ -45,7 +49,8 @@ def fuse(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Fuse the uploads of a run by other rules, without training again: mooring fuse RUN --fusion class-expert
 
-    If the run itself uses the rule, its settings are the defaults. To fuse the files of sites, use mooring fuse-files.
+    If the run itself uses the rule, its settings are the defaults. For a run over sums, all heads are compared.
+    To fuse the files of sites, use mooring fuse-files.
     """
     if is_file(run):
         raise ConfigError([f"{run}: is a file, not the folder of a run; fuse files with: {files_command()}"])
@@ -58,9 +63,12 @@ def fuse(  # noqa: PLR0913, PLR0917
         from mooring.execution import FinishedRun, fusion_of
 
     of_data = [word for word in settings or [] if word.startswith(("data.", "partition."))]
-    trust = trusted(trust_code, [fusion, *(settings or [])])
+    trust = trusted(trust_code, [fusion or USUAL_FUSIONS, *(settings or [])])
     own = fusion_of(Path(run), of_data, trust)  # its settings are the defaults of the same rule
-    rules = load_fusions(fusion, [word for word in settings or [] if word not in of_data], own=own)
+    rules = heads_of_rule(own) if fusion is None and own is not None else []
+    rules = rules or load_fusions(
+        fusion or USUAL_FUSIONS, [word for word in settings or [] if word not in of_data], own=own
+    )
     if out is not None and len(rules) != 1:
         raise ConfigError([f"--out {out}: is the model of one rule; name it with --fusion"])
     from mooring.cli.sweep_progress import fusion_progress
@@ -107,6 +115,13 @@ def show_fusions(rows: "list[FusionRecord]", delivered: int, trained: "Result") 
     from mooring.reports import fusion_tables, show_tables
 
     show_tables(fusion_tables(rows, delivered, trained), Screen())
+
+
+def heads_of_rule(own: "Fusion") -> "list[Fusion]":
+    """The rule of a run over sums with every head that can be computed from them; no rule for any other run."""
+    from mooring.fusion import HEADS, LinearHeadFusion
+
+    return [replace(own, solver=solver) for solver in HEADS] if isinstance(own, LinearHeadFusion) else []
 
 
 def is_file(word: str) -> bool:

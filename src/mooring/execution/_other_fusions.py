@@ -164,6 +164,7 @@ class FinishedRun:
             server = self.server(ready)
             complete = [self.completed(upload, ready.needs) for upload in uploads]
             found = evaluate(ready, complete, server, self.examiner)
+        made = found.predictor.made
         row = FusionRecord(
             fusion=fusion.kind,
             track=track_of(fusion),
@@ -179,6 +180,8 @@ class FinishedRun:
             server_seconds=found.server_seconds,
             passes=found.predictor.passes,
             test_images=self.examiner.images,
+            head=None if made is None else made.solver,
+            expected_accuracy=None if made is None else made.expected_accuracy,
         )
         self.keep(row)
         if out is not None:

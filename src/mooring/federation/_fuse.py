@@ -14,7 +14,7 @@ from mooring.federation._rules import SiteLimits
 from mooring.federation._secure_job import total_of
 from mooring.federation._secure_sum import MaskSeeds
 from mooring.federation._upload_file import UploadFile
-from mooring.fusion import Predictor, Server, admit
+from mooring.fusion import Head, LinearHeadFusion, Predictor, Server, admit
 from mooring.processes import threads
 from mooring.uploads import ascii_repr
 
@@ -27,6 +27,7 @@ class FusedUploads:
     decisions: tuple[Decision, ...]
     used: tuple[UploadFile, ...] = field(repr=False)
     images_per_class: tuple[int, ...] = ()  # of all that was used, where the uploads tell
+    heads: tuple[Head, ...] = ()  # that the same sums give, the best first
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def fuse_uploads(
     uploads = [file.upload for file in used] if job.manifest.secure is None else [total_of(job, used, revealed)]
     with threads(1):  # the same bytes on every machine
         predictor = job.fusion(uploads, Server(job.work.blueprint, job.experiment.seed))
+        heads = job.fusion.heads(uploads) if isinstance(job.fusion, LinearHeadFusion) else ()
     total = sum(file.manifest.samples or 0 for file in used)
     decisions += [
         replace(
@@ -101,7 +103,7 @@ def fuse_uploads(
     ]
     counts = [class_counts(upload.tensors) for upload in uploads]
     images = tuple(map(sum, zip(*(own for own in counts if own is not None), strict=True)))
-    return FusedUploads(predictor, in_order(job, decisions), tuple(used), images)
+    return FusedUploads(predictor, in_order(job, decisions), tuple(used), images, heads)
 
 
 def reject_unknown_sites(job: JobFile, terms: Terms) -> None:

@@ -25,16 +25,18 @@ from mooring.fusion._nearest_prototype import NearestPrototype
 from mooring.fusion._ot import OptimalTransport
 from mooring.fusion._output_ensemble import OutputEnsemble
 from mooring.fusion._parameter_average import ParameterAverage
-from mooring.fusion._predictor import Confidence, Predictor
+from mooring.fusion._predictor import Confidence, Head, Predictor, head_cells
 from mooring.fusion._regmean import RegMean
 from mooring.fusion._rules import FUSIONS
 from mooring.fusion._saved import NO_TENSORS, LoadedPredictor, decode_predictor, encode_predictor, predictor_in_pieces
-from mooring.fusion._solvers import SOLVERS, Ridge, Solver, standardise_moments
+from mooring.fusion._solvers import Ridge, Solver, standardise_moments
 from mooring.fusion._standardised_sum import StandardisedSum
+from mooring.fusion._within_class import HEADS, SOLVERS, heads_of
 
 __all__ = [
     "ENSEMBLES",
     "FUSIONS",
+    "HEADS",
     "NO_TENSORS",
     "SOLVERS",
     "SUPPLIES",
@@ -56,6 +58,7 @@ __all__ = [
     "Fusion",
     "GaussianHead",
     "Gaussians",
+    "Head",
     "Iffi",
     "LinearHeadFusion",
     "LoadedPredictor",
@@ -80,6 +83,8 @@ __all__ = [
     "encode_predictor",
     "fuse",
     "gaussian_scores",
+    "head_cells",
+    "heads_of",
     "predictor_in_pieces",
     "standardise_moments",
 ]

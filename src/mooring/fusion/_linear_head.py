@@ -12,8 +12,9 @@ from mooring.fusion._base import Fusion, FusionGroup, Images, Made, Server, Serv
 from mooring.fusion._calibrated import COLDEST, HOTTEST, fitted
 from mooring.fusion._frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion._gaussian_head import Posterior, Prior
-from mooring.fusion._predictor import Confidence, Scorer
-from mooring.fusion._solvers import Fit, Ridge, Solver, Standardised, standardise_moments
+from mooring.fusion._predictor import Confidence, Head, Scorer
+from mooring.fusion._solvers import Fit, Ridge, Solver, Standardised, density, standardise_moments
+from mooring.fusion._within_class import heads_of, solve
 from mooring.models import Blueprint, FeatureMap, PublicEncoder, RandomFilters, feature_reduction, map_for_shape
 from mooring.schema import ADDED_LATER, Doc
 from mooring.seeds import generator
@@ -21,7 +22,6 @@ from mooring.types import Upload
 from mooring.uploads import Moments, NoisedMoments, Parts, Precision, Privacy
 
 DRAWS, HALVINGS = 4000, 40
-LEAST = 1e-9  # share of the largest variance of scores, below which a direction is none
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class LinearHeadFusion(Fusion):
     def __call__(self, uploads: Sequence[Upload], server: Server) -> FrozenFeatures:
         totals = self._moments.total(uploads)
         moments = standardise_moments(totals)
-        fit = self.solver(moments)
+        fit, made = solve(self.solver, moments)
         likelihood = gaussian_scores(moments, fit)
         shares = moments.shares if self.prior == "counts" else torch.full_like(moments.shares, 1 / len(moments.shares))
         features = map_for_shape(self.map, server.blueprint.shape)
@@ -84,12 +84,18 @@ class LinearHeadFusion(Fusion):
         def predictor(temperature: float, confidence: Confidence = "probability") -> FrozenFeatures:
             cooled = Affine(likelihood.weight / temperature, likelihood.bias / temperature)
             head = self._before(Posterior(cooled, shares.log() / temperature), server.blueprint)
-            return FrozenFeatures(server.blueprint, features, phi, head, totals.counts > 0, confidence)
+            result = FrozenFeatures(server.blueprint, features, phi, head, totals.counts > 0, confidence)
+            result.made = made
+            return result
 
         if server.validation:
             return predictor(fitted(predictor(1.0), server.validation))
         known = fit.error is not None and self.privacy is None  # under noise the sums do not tell how sure to be
         return predictor(temperature_of(moments, fit), "probability" if known else "score")
+
+    def heads(self, uploads: Sequence[Upload]) -> tuple[Head, ...]:
+        """All heads from the sums of these uploads, the best first."""
+        return heads_of(standardise_moments(self._moments.total(uploads)))
 
     def _before(self, head: Scorer, blueprint: Blueprint) -> Scorer:
         """What the features become before the head sees them."""
@@ -103,12 +109,6 @@ def gaussian_scores(moments: Standardised, fit: Fit) -> Affine:
     to_density, constant = density(fit)
     weight = moments.inverse[:, None] * fit.weight @ to_density
     return Affine(weight, fit.bias @ to_density + constant - moments.centre @ weight)
-
-
-def density(fit: Fit) -> tuple[Tensor, Tensor]:
-    """A = V^-1 m' (C, C) and c = -1/2 m V^-1 m' (C,): log p(s | c) = s A + c"""
-    to_density = pseudo_inverse(fit.within) @ fit.means.T
-    return to_density, -0.5 * (fit.means.T * to_density).sum(0)
 
 
 def temperature_of(moments: Standardised, fit: Fit) -> float:
@@ -139,11 +139,3 @@ def temperature_of(moments: Standardised, fit: Fit) -> float:
 def sureness(scores: Tensor) -> Tensor:
     """The mean of the largest probability."""
     return scores.softmax(1).amax(1).mean()
-
-
-def pseudo_inverse(covariance: Tensor) -> Tensor:
-    """Scores that sum to one vary in one direction less than there are classes."""
-    values, vectors = torch.linalg.eigh(covariance)
-    there = values > LEAST * values[-1]
-    inverse: Tensor = vectors[:, there] / values[there] @ vectors[:, there].T
-    return inverse

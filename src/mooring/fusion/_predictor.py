@@ -19,6 +19,27 @@ S = TypeVar("S", bound="Saveable")
 Confidence = Literal["probability", "score"]
 
 
+@dataclass(frozen=True)
+class Head:
+    """A head that was computed from sums: its solver, the accuracy to compare it by, and the time it took."""
+
+    solver: Tree  # with the strength that the sums chose
+    expected_accuracy: float
+    seconds: float
+
+    @property
+    def cells(self) -> dict[str, str]:
+        return head_cells(self.solver)
+
+
+def head_cells(solver: Mapping[str, object]) -> dict[str, str]:
+    """A solver in two cells of a table: its name with other settings than the strength, and the strength."""
+    rest = [str(value) for key, value in solver.items() if key not in {"kind", "strength", "shrinkage"}]
+    strength = solver.get("strength", solver.get("shrinkage"))
+    name = str(solver["kind"]) + (f" ({', '.join(rest)})" if rest else "")
+    return {"head": name, "strength": f"{strength:.2g}" if isinstance(strength, float) else ""}
+
+
 class Saveable(nn.Module, ABC):
     """A module that a file can hold: its tree says which one and how it is put together, its state says the rest."""
 
@@ -58,6 +79,7 @@ class Predictor(Saveable):
 
     clients: tuple[int, ...] = ()
     passes: int = 1  # through an encoder, for one prediction
+    made: Head | None = None  # of predictors from sums that were just computed; a file does not hold it
     confidence: Confidence = "score"  # what the soft-max of its scores is: a probability only if somebody saw to it
 
     def __init__(self, blueprint: Blueprint) -> None:

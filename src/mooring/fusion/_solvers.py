@@ -13,6 +13,7 @@ from mooring.uploads import SummedMoments
 STRENGTHS = torch.logspace(-6, 1, 29, dtype=torch.float64)  # four for each power of ten
 ROUNDING = 1e-6  # of the largest eigenvalue: below it lies what float32 sums are off by
 FITTED = 1e-5  # of the labels' variance: a smaller residual is none
+LEAST = 1e-9  # share of the largest variance of scores, below which a direction is none
 CONSTANT = 1e-5  # variance over squared mean, below which rounding makes up most of a feature's variance
 
 
@@ -67,6 +68,11 @@ class Fit:
     means: Tensor  # (C, C), of s in each class
     within: Tensor  # (C, C), of s within classes
     error: Tensor | None = None  # (), mean squared error of a score for an image left out, where it is known
+    solver: "Solver | None" = None  # that made it, with the strength that the sums chose
+
+    def after(self, change: Tensor) -> "Fit":
+        """The same scores for z with z @ change = x, where these are scores of x."""
+        return replace(self, weight=change @ self.weight)
 
 
 class Solver(Protocol):
@@ -116,7 +122,7 @@ class Ridge(Checked):
         one_hot = torch.eye(len(moments.shares), dtype=weight.dtype)
         means = one_hot - (one_hot - moments.shares - moments.means @ weight) / kept
         within = weight.T @ moments.within @ weight / kept.square()
-        return Fit(weight, moments.shares, means, within, error if tellable else None)
+        return Fit(weight, moments.shares, means, within, error if tellable else None, Ridge(float(strength)))
 
 
 def distinct_images(values: Tensor, along: Tensor, moments: Standardised) -> Tensor:
@@ -160,7 +166,19 @@ class Discriminant(Checked):
         t = within.diagonal().mean()
         shrunk = (1 - self.shrinkage) * within + self.shrinkage * t * torch.eye(len(within), dtype=within.dtype)
         weight = torch.cholesky_solve(moments.means.T, cholesky(shrunk))
-        return Fit(weight, torch.zeros_like(moments.shares), moments.means @ weight, weight.T @ shrunk @ weight)
+        means, spread = moments.means @ weight, weight.T @ shrunk @ weight
+        return Fit(weight, torch.zeros_like(moments.shares), means, spread, solver=self)
 
 
-SOLVERS: dict[str, type[Solver]] = {"ridge": Ridge, "discriminant": Discriminant}
+def density(fit: Fit) -> tuple[Tensor, Tensor]:
+    """A = V^-1 m' (C, C) and c = -1/2 m V^-1 m' (C,): log p(s | c) = s A + c"""
+    to_density = pseudo_inverse(fit.within) @ fit.means.T
+    return to_density, -0.5 * (fit.means.T * to_density).sum(0)
+
+
+def pseudo_inverse(covariance: Tensor) -> Tensor:
+    """Scores that sum to one vary in one direction less than there are classes."""
+    values, vectors = torch.linalg.eigh(covariance)
+    there = values > LEAST * values[-1]
+    inverse: Tensor = vectors[:, there] / values[there] @ vectors[:, there].T
+    return inverse

@@ -7,6 +7,7 @@ from typing import Literal
 
 from mooring.events import ClientRecord
 from mooring.record._metrics import Metrics
+from mooring.schema import ADDED_LATER
 from mooring.types import PartitionSummary
 
 FORMAT = 2
@@ -258,6 +259,8 @@ class FusionRecord:
     passes: int | None = None
     test_images: int | None = None
     format: int = FORMAT
+    head: Settings | None = field(default=None, metadata={ADDED_LATER: True})  # of a rule over sums, as they chose it
+    expected_accuracy: float | None = field(default=None, metadata={ADDED_LATER: True})  # of heads over the same sums
 
     @property
     def accuracy(self) -> float:

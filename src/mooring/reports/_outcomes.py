@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from mooring.config import MethodLabel, Plan
+from mooring.fusion import head_cells
 from mooring.record import FusionRecord, Result, RunResult, positive_label
 from mooring.reports._accuracies import (
     INTERVAL,
@@ -20,6 +21,8 @@ from mooring.sweeps import Factors, SummaryRow, SweepTables
 from mooring.wording import number, plural, setting, size
 
 HEADINGS = "ECE: calibration error; alone: mean of single clients; upload: of all together"
+EXPECTED = "expected: from the sums alone, to compare heads; solver=auto takes the first"
+HEAD_METRICS = ("accuracy", INTERVAL, "ECE")
 WIDEST = 24  # characters of a method with its changes
 TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
 
@@ -69,6 +72,9 @@ def fusion_tables(rows: Sequence[FusionRecord], delivered: int, trained: Result)
     where = f"{first.method}: accuracy on {describe_test_images(trained)}; round {first.round}, {who}"
     settled = " No settled winner by one run." if len(rows) > 1 else ""
     note = f"{where}; {one_seed(first)}\n{baseline_sentence(trained, number)}{settled}"
+    if all(row.head is not None for row in rows) and len(rows) > 1:
+        leaders = sorted(rows, key=lambda row: -(row.expected_accuracy or 0.0))
+        return [Table.from_rows("heads", "Heads from the same sums", map(head_row, leaders), f"{note}\n{EXPECTED}")]
     best_first = sorted(rows, key=lambda row: -row.accuracy)
     by_track = {track: [row for row in best_first if row.track == track] for track in TRACKS}
     return [
@@ -83,6 +89,17 @@ def fusion_cells(row: FusionRecord) -> dict[str, Cell]:
         "fusion": row.fusion,
         **metric_cells([row.metrics], row.test_images),
         "upload": size(row.upload_bytes or 0),
+        "server": f"{row.server_seconds:.2f} s",
+    }
+
+
+def head_row(row: FusionRecord) -> dict[str, Cell]:
+    """One head of several over the same sums."""
+    return {
+        **head_cells(row.head or {}),
+        "expected": row.expected_accuracy,
+        **({} if row.validation_accuracy is None else {"validation": row.validation_accuracy}),
+        **{name: cell for name, cell in metric_cells([row.metrics], row.test_images).items() if name in HEAD_METRICS},
         "server": f"{row.server_seconds:.2f} s",
     }
 

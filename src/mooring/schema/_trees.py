@@ -81,13 +81,15 @@ def to_tree(value: Any, pairs: Pairs = all_fields) -> Any:
 
 
 def record_tree(record: object) -> Any:
-    """Records, mappings and sequences as JSON values: every field, and null for a number that is not finite."""
+    """Records, mappings and sequences as JSON values: every field, but for later ones at their default, and null for a
+    number that is not finite."""
     if type(record) in PLAIN:
         return record
     if isinstance(record, float):
         return record if isfinite(record) else None
     if is_dataclass(record) and not isinstance(record, type):
-        return {f.name: record_tree(getattr(record, f.name)) for f in fields(record)}
+        values = ((f, getattr(record, f.name)) for f in fields(record))
+        return {f.name: record_tree(value) for f, value in values if not is_unset_later(f, value)}
     if isinstance(record, Mapping):
         return {str(key): record_tree(part) for key, part in record.items()}
     if isinstance(record, list | tuple):

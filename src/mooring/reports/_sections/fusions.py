@@ -1,5 +1,6 @@
 """The same uploads under other fusion rules."""
 
+from mooring.fusion import head_cells
 from mooring.record import FusionRecord
 from mooring.reports._accuracies import metric_cells
 from mooring.reports._figure import Bars, Figure
@@ -60,7 +61,8 @@ def fusion_name(row: FusionRecord, last: int) -> str:
     inner = [row.settings.get(key) for key in ("rule", "teacher")]
     changed = ", ".join(str(rule["kind"]) for rule in inner if isinstance(rule, dict))
     at = "" if row.round == last else f"round {row.round}"
-    extra = ", ".join(part for part in (changed, at) if part)
+    head = "" if row.head is None else head_cells(row.head)["head"]
+    extra = ", ".join(part for part in (changed, head, at) if part)
     return f"{row.fusion} ({extra})" if extra else row.fusion
 
 
@@ -76,6 +78,7 @@ def fusion_rows(group: SeedGroup) -> list[dict[str, Cell]]:
             "fusion": rule,
             "track": rows[0].track,
             "clients": clients,
+            **({"expected accuracy": average(row.expected_accuracy for row in rows)} if rows[0].head else {}),
             **metric_cells((row.metrics for row in rows), group.first.result.test_images),
             "upload bytes": round(average(row.upload_bytes for row in rows) or 0),
             "server seconds": average(row.server_seconds for row in rows),
