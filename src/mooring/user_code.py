@@ -57,7 +57,7 @@ def is_ours(file: str) -> bool:
 
 
 def explained(error: BaseException, where: str = "") -> UserCodeError | None:
-    """The error as one line, `file:line: ValueError: ... (in client 3, round 0)`; None if it is not the user's."""
+    """The error as one line, `file:line: ValueError: ... (in client 3, round 1)`; None if it is not the user's."""
     place = blame(error)
     if place is None:
         return None

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 UNKNOWN = "-"
 MOST_LISTED = 8
+UNBOUNDED = "unbounded"
+LARGEST_BOUND = 1e6  # of lambda: SGD cannot follow it so far in any setting of the notes
 BREAKS = re.compile("[\r\v\f\x85\u2028\u2029]")  # lines end here for some readers, and not for others
 STEERING = "\u202a-\u202e\u2066-\u2069"  # turn the direction of writing: a name would show as another one
 UNPRINTABLE = re.compile(f"[\x00-\x08\x0e-\x1f\x7f-\x9f{STEERING}\ud800-\udfff\ufffe\uffff]")
@@ -59,9 +61,14 @@ def clock(seconds: float) -> str:
     return f"{minutes}:{whole % 60:02d}" if minutes else f"{whole} s"
 
 
-def round_of(round_: int, rounds: int) -> str:
-    """Rounds are counted from 0, as in the lab notes."""
-    return f"round {round_} (last: {rounds - 1})"
+def round_number(index: int) -> int:
+    """Records and lab notes number rounds from 0; people count them from 1."""
+    return index + 1
+
+
+def round_of(index: int, rounds: int) -> str:
+    """`round 6 of 6`"""
+    return f"round {round_number(index)} of {rounds}"
 
 
 def client_name(client: int, site: str) -> str:
@@ -90,6 +97,11 @@ def number(value: float | None) -> str:
 def digits(value: float | None) -> str:
     """Three digits, for quantities of any size: `0.0872`, `1.23e+04`"""
     return "unknown" if value is None else f"{value:.3g}"
+
+
+def bound_text(value: float | None) -> str:
+    """A bound of lambda in three digits; `unbounded` where no training can get near it."""
+    return "-" if value is None else UNBOUNDED if value > LARGEST_BOUND else digits(value)
 
 
 def setting(value: object) -> str:

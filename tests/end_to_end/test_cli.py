@@ -126,7 +126,7 @@ def test_many_classes_and_clients_still_fit_a_terminal(cli):
 def test_progress_without_a_terminal_is_a_line_per_round(cli):
     code, _, err = cli("run", "method=v7", "training.rounds=2", "training.local_epochs=1", "engine.workers=1")
     assert code == 0
-    told = ["v7: 5 clients with 1,437 images", "v7: round 0 (last: 1)", "v7: round 1 (last: 1)"]
+    told = ["v7: 5 clients with 1,437 images", "v7: round 1 of 2", "v7: round 2 of 2"]
     assert [line.partition(": accuracy")[0] for line in err.splitlines()] == told
 
 

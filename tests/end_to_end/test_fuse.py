@@ -83,7 +83,7 @@ def test_clients_can_be_left_out(folder, cli):
 
 def test_an_earlier_round_can_be_fused(folder, cli):
     result = json.loads((folder / "result.json").read_text())
-    [row] = fused(cli, folder, "--fusion", "feature-ensemble", "--round", "0")
+    [row] = fused(cli, folder, "--fusion", "feature-ensemble", "--round", "1")
     assert row["metrics"]["accuracy"] == result["rounds"][0]["metrics"]["accuracy"]
 
 
@@ -98,7 +98,7 @@ def test_the_table_has_a_line_per_rule_and_says_what_was_fused(folder, cli):
     assert code == 0, err
     assert all(heading in out for heading in TABLE)
     told = " ".join(out.split())
-    assert "round 1, 4 of 5 clients; n = 1 (training seed 1, split seed 1), interval by Wilson" in told
+    assert "round 2, 4 of 5 clients; n = 1 (training seed 1, split seed 1), interval by Wilson" in told
     assert "The majority-class baseline (always" in told
     assert "No settled winner" in told
 
@@ -118,7 +118,7 @@ def test_all_rules_at_once_tell_which_do_not_apply(folder, cli):
         (["--fusion", ","], "names no rule"),
         (["--fusion", "analytic", "fusion.rigde=1"], "fusion.rigde=1: unknown key; did you mean 'ridge'?"),
         (["--fusion", "analytic", "ridge=1"], "write fusion.KEY=VALUE"),
-        (["--round", "7"], "round=7: was not kept by this run; valid: 0, 1"),
+        (["--round", "7"], "round 7: was not kept by this run; kept rounds: 1, 2"),
         (["--clients", "0,9"], "client 9: uploaded nothing in this run; valid: 0, 1, 2, 3, 4"),
         (["--clients", "zero"], "--clients zero: must be client numbers such as 0,2-4"),
         (["--without", "9"], "client 9: uploaded nothing in this run; valid: 0, 1, 2, 3, 4"),

@@ -71,7 +71,7 @@ def test_a_run_that_goes_on_says_from_where_in_one_line(cli, tmp_path):
     assert code == 0, err
     told = [line for line in err.splitlines() if ": goes on: " in line]
     assert len(told) == 1, err
-    wanted = r"v4: goes on: 1 of 3 clients is done, client \d goes on in round 2 \(last: 3\) after \d+ steps?, 1 begins"
+    wanted = r"v4: goes on: 1 of 3 clients is done, client \d goes on in round 3 of 4 after \d+ steps?, 1 begins"
     assert re.fullmatch(wanted, told[0])
     assert ": goes on: " not in cli("run", *words, "engine.workers=1", "out=run", "--again")[2]
     assert ": goes on: " not in cli("resume", "run")[2]
@@ -80,10 +80,10 @@ def test_a_run_that_goes_on_says_from_where_in_one_line(cli, tmp_path):
 def test_where_many_go_on_only_their_rounds_are_told():
     places = tuple(ClientResumed(client, client % 3, 7) for client in range(5))
     assert resumed(RunResumed(9, 2, places), 10, ()) == (
-        "goes on: 2 of 9 clients are done, 5 go on in rounds 0 to 2 (last: 9), 2 begin"
+        "goes on: 2 of 9 clients are done, 5 go on in rounds 1 to 3 of 10, 2 begin"
     )
     named = resumed(RunResumed(2, 1, (ClientResumed(1, 3, 1),)), 10, ("north", "south"))
-    assert named == "goes on: 1 of 2 clients is done, south goes on in round 3 (last: 9) after 1 step"
+    assert named == "goes on: 1 of 2 clients is done, south goes on in round 4 of 10 after 1 step"
 
 
 def test_what_was_done_before_is_counted_and_not_taken_for_speed():

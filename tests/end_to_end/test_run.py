@@ -152,7 +152,7 @@ def test_a_client_that_fails_alone_leaves_the_others_results(cli, tmp_path):
     assert result["complete"] is False
     assert result["absent"] == [{"client": client, "reason": "failed"} for client in noughts]
     assert len(result["rounds"][-1]["clients"]) == 5 - len(noughts)
-    assert f"client {noughts[0]}: fragile is nan in round 0" in err
+    assert f"client {noughts[0]}: fragile is nan in round 1" in err
     assert "failed" in out
 
 
@@ -161,7 +161,7 @@ def test_when_every_client_fails_the_error_names_client_round_step_and_term(cli,
     wild = ("training.lr=1e6", "training.clip=null", "method=v4", f"engine.workers={workers}")
     code, out, err = cli("run", *SHORT, *wild, "out=here", "--quiet")
     assert (code, out) == (2, "")
-    assert re.fullmatch(r"error: client \d: prototype-spread is nan in round 0, step \d+; lower training.lr.*\n", err)
+    assert re.fullmatch(r"error: client \d: prototype-spread is nan in round 1, step \d+; lower training.lr.*\n", err)
     events = [json.loads(line) for line in (tmp_path / "here/events.jsonl").read_text().splitlines()]
     failed = [event for event in events if event["event"] == "failed"]
     assert len(failed) == 5

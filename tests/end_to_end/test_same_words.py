@@ -39,23 +39,26 @@ def test_a_partial_file_is_not_called_the_official_test_set(cli, tmp_path, repor
     assert sentence in report("run")
 
 
-def test_the_last_of_two_rounds_is_round_1_everywhere(cli, report):
+def test_the_last_of_two_rounds_is_round_2_everywhere_people_read(cli, report):
     code, _, err = cli("run", *RISING, *QUICK, "training.rounds=2", "out=run")
     assert code == 0, err
     name = "v7 + weight=ramp, weight.initial=0, weight.final=15000"
     fused = [line.rpartition(": accuracy")[0] for line in err.splitlines() if ": accuracy" in line]
-    assert fused == [f"{name}: round 0 (last: 1)", f"{name}: round 1 (last: 1)"]
-    assert "after round 1 (last: 1)" in cli("watch", "run")[1]
-    assert "there is no official test set; round 1, all clients" in " ".join(cli("fuse", "run")[1].split())
-    assert cli("fuse", "run", "--round", "1")[0] == 0
-    assert "too much for SGD at 2 of 5 clients from round 1." in " ".join(cli("doctor", "run")[1].split())
+    assert fused == [f"{name}: round 1 of 2", f"{name}: round 2 of 2"]
+    assert "after round 2 of 2" in cli("watch", "run")[1]
+    assert "there is no official test set; round 2, all clients" in " ".join(cli("fuse", "run")[1].split())
+    assert cli("fuse", "run", "--round", "2")[0] == 0
+    assert "round 3: was not kept by this run; kept rounds: 1, 2" in cli("fuse", "run", "--round", "3")[2]
+    assert "too much for SGD at 2 of 5 clients from round 2." in " ".join(cli("doctor", "run")[1].split())
     findings = json.loads(cli("doctor", "run", "--json")[1])["findings"]
-    assert {shown["round"] for row in findings for shown in row["evidence"] if shown["round"]} == {1}
+    assert {shown["round"] for row in findings for shown in row["evidence"] if shown["round"]} == {
+        1
+    }  # the record keeps its indices
     page = report("run")
-    assert "test accuracy (after round 1, seed 1)" in page
-    assert f"| {name} | 1 |" in page  # accuracy by round
-    assert "from round 1. | client 2, client 3 | 1 | lambda" in page  # the doctor's findings
-    assert "round 2" not in page
+    assert "test accuracy (after round 2, seed 1)" in page
+    assert f"| {name} | 2 |" in page  # accuracy by round
+    assert "from round 2. | client 2, client 3 | 2 | lambda" in page  # the doctor's findings
+    assert "round 3" not in page and "round 0" not in page
 
 
 def test_a_method_that_was_changed_says_so_everywhere(cli, report, tmp_path, monkeypatch):

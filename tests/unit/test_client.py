@@ -185,7 +185,7 @@ class Exploding(CrossEntropy):
 
 def test_a_loss_that_is_not_finite_names_client_round_step_and_term(make_job, shard_of):
     method = replace(METHODS["v4"], client=replace(METHODS["v4"].client, terms=(CrossEntropy(), Exploding())))
-    with pytest.raises(TrainingError, match=r"client 7: exploding is nan in round 2, step 2; lower training.lr"):
+    with pytest.raises(TrainingError, match=r"client 7: exploding is nan in round 3, step 2; lower training.lr"):
         train(make_job(method, rounds=3), shard_of([0, 1], 10), client=7)
 
 

@@ -142,7 +142,7 @@ def test_all_problems_are_told_at_once_with_field_value_and_remedy():
         ("partition.clients=2.5", "partition.clients=2.5: must be a whole number"),
         ("partition.clients=true", "partition.clients=true: must be a whole number"),
         ("training.momentum=1", "training.momentum=1: must be 0 or more, below 1"),
-        ("training.snapshots=[3, 10]", "round 10 does not exist; rounds are 0 to 9"),
+        ("training.snapshots=[3, 10]", "round 10 does not exist; snapshots number rounds from 0 to 9"),
         ("training.lr_schedule=linera", "training.lr_schedule=linera: must be constant, linear"),
         ("training=3", "training=3: must be a mapping of rounds"),
         ("method=[]", "method=[]: must be a name"),

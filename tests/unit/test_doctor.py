@@ -167,7 +167,7 @@ def test_annealing_that_changes_nothing_is_cancelled():
 def test_a_runaway_is_told_in_words_dated_and_explained():
     finding = found(course("v12", *EXPLODING, fused=[0.4, 0.48, 0.4, 0.3, 0.23]), "running-away")
     assert finding.ill
-    assert finding.words == ("Lambda ran away at 1 of 1 clients from round 3; fused accuracy fell from 48 % to 23 %.")
+    assert finding.words == ("Lambda ran away at 1 of 1 clients from round 4; fused accuracy fell from 48 % to 23 %.")
     (shown,) = finding.evidence
     assert shown.values["growth"] == pytest.approx(5e3 / 60)
     assert shown.values["align_loss"] < 0.1
@@ -239,7 +239,7 @@ def test_a_norm_safe_fusion_cannot_be_dominated():
 
 def test_collapse_says_what_the_clients_did_meanwhile():
     words = found(two_clients([[5, 5], [5, 5]], [0.6, 0.3], [0.3, 0.4]), "collapsed").words
-    assert words == "Fused accuracy fell from 60 % in round 0 to 30 %, while the clients' own held (30 %, then 40 %)."
+    assert words == "Fused accuracy fell from 60 % in round 1 to 30 %, while the clients' own held (30 %, then 40 %)."
     words = found(two_clients([[5, 5], [5, 5]], [0.6, 0.3], [0.4, 0.2]), "collapsed").words
     assert "and the clients' own fell too (40 %, then 20 %)" in words
 

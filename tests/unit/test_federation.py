@@ -458,7 +458,7 @@ class TestTrust:
         ("changes", "told"),
         [
             ({"client": 2}, "says it is client 2"),
-            ({"round": 3}, "of round 3"),
+            ({"round": 3}, "of round 4"),
             ({"created": "2020-01-01"}, "outside the time"),
             ({"created": "yesterday"}, "is no date"),
             ({"classes": ("a", "b", "c", "d")}, "other classes"),

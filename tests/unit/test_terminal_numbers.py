@@ -41,7 +41,7 @@ def test_an_interval_of_one_run_is_over_its_test_images():
 
 def test_progress_says_on_how_many_images_and_how_sure():
     told = fused(SnapshotFused(299, 0.872, 1.0, 26_032), 300)
-    assert told == "round 299 (last: 299): accuracy 87.2 % (95 % CI 86.8-87.6 %, 26,032 images)"
+    assert told == "round 300 of 300: accuracy 87.2 % (95 % CI 86.8-87.6 %, 26,032 images)"
     assert len(told) <= 80
     assert fused(SnapshotFused(0, 0.5), 1) == "fused: accuracy 50.0 %"
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,7 +66,8 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
     console.print(table)
     console.print()
     for name, note in notes:
-        console.print(Text.assemble((name, "bold"), f": {note}"), soft_wrap=True)
+        lines = wrap(f"{name}: {note}", console.width, break_long_words=False, break_on_hyphens=False)
+        console.print(Text.assemble((name, "bold"), "\n".join(lines).removeprefix(name)), soft_wrap=True)
 
 
 def fetch(

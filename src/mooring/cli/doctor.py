@@ -8,7 +8,7 @@ import typer
 
 from mooring.cli.arguments import AsJson, SettingsArgument, TrustCode, experiments, print_json, trusted
 from mooring.errors import ConfigError, StoreError
-from mooring.wording import client_name
+from mooring.wording import client_name, round_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -184,7 +184,7 @@ def evidence_of(finding: "Finding", sites: "Mapping[int, str]") -> list[str]:
     lines = []
     for one in shown:
         who = [] if one.client is None else [sites.get(one.client, f"client {one.client}")]
-        when = [] if one.round is None or one.client is None else [f"round {one.round}"]
+        when = [] if one.round is None or one.client is None else [f"round {round_number(one.round)}"]
         lines.append(": ".join(part for part in (", ".join([*who, *when]), one.text) if part))
     others = [client_name(client, sites.get(client, "")) for client in finding.clients[len(shown) :]]
     if others:
@@ -199,7 +199,7 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
 
     from mooring.cli.screen import Screen
     from mooring.reports import Cell, Table, show_table
-    from mooring.wording import digits, size
+    from mooring.wording import bound_text, digits, size
 
     screen = Screen()
     screen.print(Text.assemble((name, "bold"), ", before it runs"))
@@ -209,7 +209,7 @@ def show_forecast(name: str, found: "RunForecast", findings: "Sequence[Finding]"
             "images": line.samples,
             "steps": line.steps,
             "steps until the pull\nsettles (relaxation)": "-" if line.relaxation is None else digits(line.relaxation),
-            "strongest pull\n(lambda)": "-" if line.largest is None else digits(line.largest),
+            "strongest pull\n(lambda)": bound_text(line.largest),
         }
         for line in found.clients[:MOST]
     ]

@@ -38,7 +38,9 @@ def fuse(  # noqa: PLR0913, PLR0917
     ] = None,
     clients: Annotated[str | None, typer.Option(help="Only these clients, e.g. 0,2-4.")] = None,
     without: Annotated[str | None, typer.Option(help="All but these clients, e.g. 1.")] = None,
-    at_round: Annotated[int | None, typer.Option("--round", help="A kept round, from 0; else the last.")] = None,
+    at_round: Annotated[
+        int | None, typer.Option("--round", help="A kept round, counted from 1; else the last.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Also write the model of the one rule that is named.")] = None,
     include_encoder: Annotated[
         bool,
@@ -80,7 +82,7 @@ def fuse(  # noqa: PLR0913, PLR0917
     interrupted = False
     with fusion_progress(len(rules), silent=json) as emit:
         finished = FinishedRun.open(Path(run), emit, of_data, trust)
-        at = finished.chosen_round(at_round)
+        at = finished.chosen_round(None if at_round is None else at_round - 1)
         delivered = sorted(finished.result.delivered(at))
         uploads = finished.uploads(at, taking_part(delivered, clients, without))
         try:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mooring.federation import Assessment, ModelFile, Predictions, Unreadable
+    from mooring.record import RunResult
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or the folder of a run that left one.")]
 EncoderOption = Annotated[
@@ -113,7 +114,8 @@ def model_card(
 
     loaded = open_model(model, encoder, trust_code)
     measured = None if data is None else assessed(loaded, model, data, positive, trust_code)
-    findings = Findings(measured, file_sha256=file_sha256(file_of(model)))
+    digest = file_sha256(file_of(model))
+    findings = Findings(measured, recorded_result(file_of(model), digest), file_sha256=digest)
     if out is None:
         say(card_text(loaded, findings).rstrip())
     elif out.suffix == ".html":
@@ -144,6 +146,15 @@ def file_of(path: Path) -> Path:
     from mooring.record import MODEL_FILE
 
     return path / MODEL_FILE if path.is_dir() else path
+
+
+def recorded_result(file: Path, digest: str) -> "RunResult | None":
+    """The result of the run beside a model, if it wrote this very file."""
+    from mooring.record import RunFolder
+
+    folder = RunFolder(file.parent)
+    result = folder.result if folder.ended else None
+    return result if result is not None and result.files.get(file.name) == digest else None
 
 
 def csv_text(found: "Predictions") -> str:

@@ -28,7 +28,7 @@ from mooring.events import (
     ServerProgress,
     SnapshotFused,
 )
-from mooring.wording import accuracy_text, plural, round_of
+from mooring.wording import accuracy_text, plural, round_number, round_of
 
 if TYPE_CHECKING:
     from mooring.config import Experiment
@@ -175,7 +175,7 @@ def rounds_of(experiment: "Experiment") -> int:
 
 
 def resumed(event: RunResumed, rounds: int, sites: Sequence[str], unit: Unit) -> str:
-    """goes on: 2 of 5 clients are done, client 4 goes on in round 3 (last: 9) after 120 steps, 2 begin"""
+    """goes on: 2 of 5 clients are done, client 4 goes on in round 3 of 10 after 120 steps, 2 begin"""
     parts = [clients_done(event)]
     if len(event.on_the_way) <= FEW:
         within = {at: f"in {round_of(at.round, rounds)} " if unit == "step" else "" for at in event.on_the_way}
@@ -186,7 +186,11 @@ def resumed(event: RunResumed, rounds: int, sites: Sequence[str], unit: Unit) ->
         parts.append(f"{len(event.on_the_way):,} go on")
     else:
         first, last = min(at.round for at in event.on_the_way), max(at.round for at in event.on_the_way)
-        where = round_of(first, rounds) if first == last else f"rounds {first} to {last} (last: {rounds - 1})"
+        where = (
+            round_of(first, rounds)
+            if first == last
+            else f"rounds {round_number(first)} to {round_number(last)} of {rounds}"
+        )
         parts.append(f"{len(event.on_the_way):,} go on in {where}")
     left = event.clients - event.done - len(event.on_the_way)
     return f"goes on: {', '.join(parts)}" + (f", {left:,} {'begins' if left == 1 else 'begin'}" if left > 0 else "")
@@ -219,7 +223,7 @@ def unit_of(experiment: "Experiment") -> Unit:
 
 
 def fused(event: SnapshotFused, rounds: int) -> str:
-    """round 1 (last: 9): accuracy 87.2 % (95 % CI 83.4-90.3 %, 360 images)"""
+    """round 2 of 10: accuracy 87.2 % (95 % CI 83.4-90.3 %, 360 images)"""
     accuracy = "unknown" if event.accuracy is None else accuracy_text(event.accuracy, event.images)
     return f"{round_of(event.round, rounds) if rounds > 1 else 'fused'}: accuracy {accuracy}"
 
@@ -281,12 +285,12 @@ def site_progress(site: str, silent: bool, unit: Unit) -> Iterator[Emit]:
                 case Remark(text=text):
                     display.say(f"warning: {text}", "yellow")
                 case ClientResumed(round=at, step=step):
-                    where = f", in round {at}" if unit == "step" else ""
+                    where = f", in round {round_number(at)}" if unit == "step" else ""
                     display.say(f"{site}: goes on after {plural(step, unit)}{where}")
                 case ClientProgress(round=at, step=step, steps=steps):
                     if row.total is None:
                         row.begin(steps, step)
-                    row.done, row.text = step, images_done(event) if unit == "image" else f"round {at}"
+                    row.done, row.text = step, images_done(event) if unit == "image" else f"round {round_number(at)}"
                     display.changed(row)
 
         yield show

@@ -28,11 +28,13 @@ def settings(
 
     Search by a part of the name: mooring settings weight, mooring settings sigma
     """
-    from mooring.config import matching_settings, note_words, part_choices
+    from mooring.config import matching_settings, note_words, part_choices, similar_word
 
     found, said, kinds = matching_settings(part), note_words(part), part_choices(part)
     if not (found or said or kinds):
-        raise ConfigError([f"no setting matches {part!r}; mooring settings lists all of them"])
+        similar = similar_word(part)
+        remedy = f"did you mean {similar!r}?" if similar else "mooring settings lists all of them"
+        raise ConfigError([f"no setting matches {part!r}; {remedy}"])
     if json:
         print_json([setting_tree(setting) for setting in found])
         return

@@ -22,6 +22,7 @@ from mooring.losses import looks_at_views, require_scalar
 from mooring.types import Balanced, ClientFacts, Losses, Progress, Step, Upload, View
 from mooring.uploads import Part, Tensors, extract_parts
 from mooring.user_code import explaining, returned
+from mooring.wording import round_number
 
 TICK_SECONDS = 0.25
 
@@ -43,7 +44,7 @@ def run_client(
         emit(ClientStarved(facts.client, "no images: nothing to train on, nothing uploaded"))
         return
     with borrowed(job) as network:
-        with explaining(f"client {facts.client}, before round 0"):
+        with explaining(f"client {facts.client}, before round 1"):
             state = ClientState.start(job, facts, network, device if job.recipe.terms else CPU)
             state.held_out = held_out(job, shard, facts.client)
             emit(started(job, state, facts))
@@ -75,7 +76,7 @@ def train_rounds(
         emit(ClientResumed(facts.client, state.position.round, state.step))
     while state.position.round < job.training.rounds:
         round_ = state.position.round
-        with explaining(f"client {facts.client}, round {round_}"):
+        with explaining(f"client {facts.client}, round {round_number(round_)}"):
             emit(train_round(job, state, shard, facts, emit, keeper))
             upload = uploaded(job, state, shard, facts, site, round_) if round_ in job.kept() else None
         if upload is not None:
@@ -232,7 +233,7 @@ def finite(tensors: dict[str, Tensor], client: int, round_: int) -> dict[str, Te
         return tensors
     name = next(name for name, tensor in tensors.items() if not all_finite([tensor]))
     raise TrainingError(
-        f"client {client}: {name} is not finite after round {round_}",
+        f"client {client}: {name} is not finite after round {round_number(round_)}",
         "lower training.lr or the alignment weight, or set training.clip",
     )
 

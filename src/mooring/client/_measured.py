@@ -13,6 +13,7 @@ from mooring.errors import TrainingError
 from mooring.events import ClientProgress, ClientRecord, EpochRecord
 from mooring.models import Network
 from mooring.types import ClientFacts, Progress
+from mooring.wording import round_number
 
 IMAGES = 256  # at most, evenly over the shard: a round is not to wait for them
 BATCH = 64
@@ -89,7 +90,7 @@ class EpochMeasurements:
             step, column = bad[0].tolist()
             raise TrainingError(
                 f"client {self.client}: {names[column].removeprefix(TERM)} is {table[step, column].item()} "
-                f"in round {round_}, step {first_step + step}",
+                f"in round {round_number(round_)}, step {first_step + step}",
                 "lower training.lr or the alignment weight, or set training.clip",
             )
 

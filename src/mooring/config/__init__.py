@@ -20,6 +20,7 @@ from mooring.config._settings import (
     note_words,
     part_choices,
     settings_in,
+    similar_word,
 )
 from mooring.config._tree import as_yaml, line_numbers, merge_trees, nested_tree, read_file
 from mooring.config._trust import ALL_CODE, HOUSE_CODE, Trust, code_named_in, trusted_code_of
@@ -74,6 +75,7 @@ __all__ = [
     "settings_in",
     "short_key",
     "short_spellings",
+    "similar_word",
     "tree_of_key",
     "trusted_code_of",
     "with_paths",

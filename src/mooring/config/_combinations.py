@@ -77,5 +77,5 @@ def missing_rounds(training: Training) -> Iterator[str]:
         if round_ >= training.rounds:
             yield (
                 f"training.snapshots={shorten(training.snapshots)}: round {round_} does not exist; "
-                f"rounds are 0 to {training.rounds - 1}, or raise training.rounds"
+                f"snapshots number rounds from 0 to {training.rounds - 1}, or raise training.rounds"
             )

@@ -19,7 +19,13 @@ SHORT = {  # top-level names for parts of the method that are often changed, bro
     "sigma": ("client", "align", "weight", "sigma"),
     "bank": ("bank",),
 }
-RENAMED = {word: said.keys[0] for word, said in NOTE_WORDS.items() if word not in METHOD_NOTE_WORDS}
+SHORT_SETTINGS = {  # short names for settings that are often changed
+    "rounds": "training.rounds",
+    "lr": "training.lr",
+    "batch_size": "training.batch_size",
+    "clients": "partition.clients",
+}
+RENAMED = SHORT_SETTINGS | {word: said.keys[0] for word, said in NOTE_WORDS.items() if word not in METHOD_NOTE_WORDS}
 ENCODER, FEATURE_MAP = "encoder", "fusion.map"  # the first is the second, and may also be a name or a file
 BROAD = [  # those that lie within no other one: each place of a method has one spelling with them
     name for name, path in SHORT.items() if not any(path[:depth] in SHORT.values() for depth in range(len(path)))
@@ -89,7 +95,13 @@ def normalise(tree: Tree) -> Tree:
 
     Words of the notes keep their name until the method is known.
     """
-    twice = [(word, key) for word in NOTE_WORDS if word in tree for key in meanings(word) if given(tree, key)]
+    twice = [
+        (word, key)
+        for word in (*SHORT_SETTINGS, *NOTE_WORDS)
+        if word in tree
+        for key in meanings(word)
+        if given(tree, key)
+    ]
     if twice:
         raise ConfigError(
             f"{word} and {short_key(key)}: give the same key twice; keep one of them" for word, key in twice

@@ -1,5 +1,6 @@
 """From a tree to experiments: short names are expanded, and impossible combinations are reported."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from functools import partial
@@ -12,6 +13,7 @@ from mooring.config._features import GIVEN, choose_features, same_features
 from mooring.config._keys import (
     BROAD,
     SHORT,
+    SHORT_SETTINGS,
     full_key,
     merge_layers,
     normalise,
@@ -36,6 +38,7 @@ DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other sou
 CUSTOM = "custom"  # the name of a method that is written out as a tree
 MOST_METHODS = 100  # of one command
 DEFAULTS = Experiment()
+SEVERAL_SEEDS = re.compile(r"(\d+)(?:(?:-|:|\.\.)(\d+)|(?:,\d+)+)")
 
 
 def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust = ALL_CODE) -> list[Experiment]:
@@ -127,7 +130,7 @@ def _methods(given: Any) -> list[Tree]:
 def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[BuildProblem]]:
     """One experiment and what is wrong with it."""
     builder = builder_of(PART_KINDS, trust, suggest_key)
-    known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *NOTE_WORDS]
+    known = [f.name for f in fields(Experiment) if f.name != "name"] + [*SHORT, *SHORT_SETTINGS, *NOTE_WORDS]
     for i, key in enumerate(key for key in rest if key not in known):
         remedy = f"; {suggest_key(str(key), rest[key], known)}" if i < MOST_PROBLEMS else ""
         builder.note(str(key), rest[key], f"unknown key{remedy}")
@@ -136,6 +139,9 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
             method = merge_trees(method, nested_tree(SHORT[key], rest[key]))
     name, built, hints, choice = _name(method), dict[str, Any](), type_hints(Experiment), None
     first, builder.problems = builder.problems, []
+    if seeds := several_seeds(rest.get("seed")):
+        builder.note("seed", rest["seed"], f"must be a whole number; several are a sweep: mooring sweep seed={seeds}")
+        rest = {key: value for key, value in rest.items() if key != "seed"}
     for key in ("data", "partition", "training", "engine", "seed", "evaluate", "out", "given"):
         built[key] = builder.build(hints[key], rest.get(key, NO_VALUE), getattr(DEFAULTS, key), key)
     if "partition" not in rest and built["data"] is not NO_VALUE and built["data"].has_sites():
@@ -170,6 +176,12 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
     if builder.failed():
         return DEFAULTS, builder.problems
     return Experiment(**built, name=name).located(), builder.problems
+
+
+def several_seeds(value: Any) -> str:
+    """`1-3` -> `1..3`, as a sweep takes them; empty if the value is something else."""
+    found = SEVERAL_SEEDS.fullmatch(value) if isinstance(value, str) else None
+    return "" if found is None else value if "," in value else f"{found[1]}..{found[2]}"
 
 
 def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder, trust: Trust) -> Tree:

@@ -14,7 +14,7 @@ from typing import Any
 from mooring.anchors import Anchor
 from mooring.client import Alignment, Bank, ClientRecipe, Engine, Stage, StageTime, Training, Views
 from mooring.config._experiment import DEFAULT_METHOD, ClientEvaluation, Experiment
-from mooring.config._keys import SHORT, full_key
+from mooring.config._keys import SHORT, SHORT_SETTINGS, full_key
 from mooring.config._note_words import NOTE_WORDS
 from mooring.config._part_kinds import PART_KINDS
 from mooring.data import Augment, Partitioner, Source
@@ -34,6 +34,7 @@ SETTINGS = "mooring settings"
 MOST_SUGGESTED = 3  # keys that are proposed
 LEAST = 3  # letters that begin a word
 ALIKE = 0.8  # of the letters of a misspelt word
+MEANT = {"epochs": "training.local_epochs"}  # what people mean by a word that ends other keys too
 
 
 @dataclass(frozen=True)
@@ -179,6 +180,8 @@ def keys_ending(segment: str) -> list[str]:
 def matching_keys(name: str) -> list[str]:
     """The keys that `lr`, `training-lr` or `batch-size` can stand for: that key, or those that end so."""
     for spelling in dict.fromkeys((name, name.replace("-", "_"), name.replace("-", "."))):
+        if spelling in SHORT_SETTINGS:
+            return [SHORT_SETTINGS[spelling]]
         if spelling in all_keys() or spelling in NOTE_WORDS:
             return [spelling]
         if found := keys_ending(spelling):
@@ -197,6 +200,13 @@ def matching_settings(part: str) -> list[Setting]:
     if named or part_choices(part):
         return named
     return [one for one in all_settings() if sought in one.sentence.lower()]
+
+
+def similar_word(part: str) -> str | None:
+    """A word of the keys, kinds and lab notes that is spelled nearly like this."""
+    names = [name for one in all_settings() for name in (*one.keys, *one.kinds)]
+    words = {word for name in (*names, *NOTE_WORDS, *SHORT) for word in re.split(r"[._-]", name)}
+    return next(iter(get_close_matches(part.lower(), sorted(words), 1, ALIKE)), None)
 
 
 def part_choices(part: str = "") -> dict[str, tuple[str, ...]]:
@@ -226,6 +236,8 @@ def suggest_key(path: str, value: Any, neighbours: Iterable[str], method: Any = 
     `method`, where it is known, is what the key was to change: keys that it has come first.
     """
     near, (*above, key) = sorted(neighbours), path.split(".")
+    if path in MEANT:
+        return f"did you mean {MEANT[path]}?"
     written, _ = deepest_key(path, value)
     last = written.rpartition(".")[2]
     close = bool(get_close_matches(key, near, n=1)) or (not above and any(key in name for name in near))

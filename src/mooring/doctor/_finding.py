@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mooring.wording import round_number
+
 Severity = Literal["ill", "note"]
 
 
@@ -68,4 +70,4 @@ def first_round(evidence: Sequence[FindingEvidence]) -> int | None:
 def at_clients(evidence: Sequence[FindingEvidence], clients: int) -> str:
     """at 3 of 5 clients from round 2"""
     begun = first_round(evidence)
-    return f"at {len(evidence)} of {clients} clients" + ("" if begun is None else f" from round {begun}")
+    return f"at {len(evidence)} of {clients} clients" + ("" if begun is None else f" from round {round_number(begun)}")

@@ -7,7 +7,7 @@ from math import sqrt
 
 from mooring.doctor._case import Case
 from mooring.doctor._finding import Finding, FindingEvidence, Severity
-from mooring.wording import digits, percent
+from mooring.wording import digits, percent, round_number
 
 COLLAPSE = 0.3  # below the peak
 LOUD = 3.0  # times the norm of another client's prototypes
@@ -69,12 +69,14 @@ def fallen(case: Case) -> Fall | None:
 
 
 def collapsed(fall: Fall) -> Finding:
-    words = f"Fused accuracy fell from {percent(fall.peak, 0)} in round {fall.peak_round} to {percent(fall.last, 0)}"
+    peak = f"{percent(fall.peak, 0)} in round {round_number(fall.peak_round)}"
+    words = f"Fused accuracy fell from {peak} to {percent(fall.last, 0)}"
     if fall.clients_at_peak is not None and fall.clients_at_end is not None:
         however = "while the clients' own held" if fall.clients_held else "and the clients' own fell too"
         words += f", {however} ({percent(fall.clients_at_peak, 0)}, then {percent(fall.clients_at_end, 0)})"
     text = (
-        f"{fall.peak:.3f} at its peak, {fall.last:.3f} at the end; {percent(COLLAPSE, 0)} below from round {fall.round}"
+        f"{fall.peak:.3f} at its peak, {fall.last:.3f} at the end; "
+        f"{percent(COLLAPSE, 0)} below from round {round_number(fall.round)}"
     )
     return Finding("collapsed", "ill", f"{words}.", (FindingEvidence(text, round=fall.round, values=asdict(fall)),))
 
@@ -93,7 +95,7 @@ def domination(case: Case, fall: Fall | None) -> Iterator[Finding]:
     when = ", where the fused accuracy fell" if falling else ""
     words = (
         f"Client {seen.loud} gave {percent(seen.shares[seen.loud], 0)} of the global prototypes with "
-        f"{percent(seen.data_shares[seen.loud], 0)} of the images in round {seen.round}{when}."
+        f"{percent(seen.data_shares[seen.loud], 0)} of the images in round {round_number(seen.round)}{when}."
     )
     text = (
         f"norms differ {digits(seen.ratio)}-fold; client {seen.quiet} gave {percent(seen.shares[seen.quiet], 0)} "

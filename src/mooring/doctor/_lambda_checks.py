@@ -6,7 +6,7 @@ from mooring.doctor._case import Case, Course, courses_of, distance, gathered, p
 from mooring.doctor._finding import Finding, FindingEvidence, Severity, at_clients
 from mooring.events import ClientRecord
 from mooring.weighting import full_local_weight, stability_limit
-from mooring.wording import digits, percent
+from mooring.wording import UNBOUNDED, bound_text, digits, percent
 
 TENFOLD = 10.0  # a lambda this many times L_b / L_a(start) has left its start for good
 FOLLOWING = 0.5  # of a logarithm: nearer than this, lambda follows its equilibrium
@@ -57,6 +57,10 @@ def runaway(case: Case, course: Course) -> FindingEvidence | None:
     return None
 
 
+def bounded_by(largest: float) -> str:
+    return text if (text := bound_text(largest)) == UNBOUNDED else f"bound {text}"
+
+
 def onset_of(course: Course, i: int, calm: float) -> FindingEvidence:
     client, seen, outlook = course.client, course.seen, course.outlook
     onset, last = seen[i], max(seen, key=lambda moment: moment.lambda_raw or 0)
@@ -64,7 +68,7 @@ def onset_of(course: Course, i: int, calm: float) -> FindingEvidence:
     growth = (onset.lambda_raw or 1) / (before.lambda_raw or 1)
     cause = f"; L_a {digits(onset.align_loss)}" if onset.align_loss is not None else ""
     free = outlook is not None and outlook.cap is None  # a cap has a finding of its own
-    bound = f", bound {outlook.largest:.0e}" if outlook is not None and free else ""
+    bound = f", {bounded_by(outlook.largest)}" if outlook is not None and free else ""
     return FindingEvidence(
         f"raw {digits(onset.lambda_raw)} (x{growth:.2g}) to {last.lambda_raw or 0:.1e}{bound}{cause}",
         client.client,

@@ -11,6 +11,7 @@ from mooring.events import Forecast
 from mooring.processes import threads
 from mooring.types import ClientFacts, Progress
 from mooring.weighting import stability_limit
+from mooring.wording import bound_text, digits
 
 TIMED_STEPS = 3
 LONG_STEP = 0.5  # seconds: what takes longer is not tried on more images
@@ -85,11 +86,11 @@ def foresee(job: ClientJob, facts: list[ClientFacts]) -> list[Forecast]:
         text = "annealing will have no effect: it acts on the weights and on what sigma sees alike"
         found.append(Forecast("cancelled", text, evidence="lambda* = L_b/L_a for any a"))
     if outlook.relaxation is not None and outlook.relaxation > busiest.steps:
-        evidence = f"relaxation {three_digits(outlook.relaxation)} steps, longest training {busiest.steps} steps"
+        evidence = f"relaxation {digits(outlook.relaxation)} steps, longest training {busiest.steps} steps"
         text = "lambda will lag: no client trains for as long as it takes to settle"
         found.append(Forecast("lagging", text, evidence=evidence))
     if outlook.guard is not None:
-        evidence = f"felt lambda <= {three_digits(outlook.largest)}"
+        evidence = f"largest effective lambda: {bound_text(outlook.largest)}"
         found.append(Forecast("capped", f"lambda is held by its guard ({outlook.guard})", evidence=evidence))
     if outlook.relaxation is not None and outlook.largest > limit:
         found.append(can_run_away(facts, outlook.largest, limit))
@@ -101,7 +102,7 @@ def can_run_away(facts: list[ClientFacts], largest: float, limit: float) -> Fore
     return Forecast(
         "can-run-away",
         f"lambda can run away, first where there are most steps (clients {', '.join(order[:5])})",
-        evidence=f"nothing bounds it below {three_digits(largest)}, SGD follows it up to {three_digits(limit)}",
+        evidence=f"largest effective lambda: {bound_text(largest)}; SGD follows it up to {digits(limit)}",
     )
 
 
@@ -135,8 +136,3 @@ def trial(job: ClientJob, federation: Federation, facts: list[ClientFacts]) -> t
         if seconds < LONG_STEP:
             seconds = timed(images, TIMED_STEPS)
     return seconds * batch / images, upload
-
-
-def three_digits(value: float) -> str:
-    """Three significant digits."""
-    return f"{value:.3g}"

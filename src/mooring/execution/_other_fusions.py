@@ -33,6 +33,7 @@ from mooring.schema import strict_json, to_tree
 from mooring.types import Upload
 from mooring.uploads import Encoder, Part, Parts, Prototypes, encode, extract_parts, network_of_upload
 from mooring.user_code import as_raised, listening
+from mooring.wording import round_number
 
 
 def fuse(
@@ -138,7 +139,8 @@ class FinishedRun:
         if round_ is None:
             return rounds[-1]
         if round_ not in rounds:
-            raise ConfigError([f"round={round_}: was not kept by this run; valid: {', '.join(map(str, rounds))}"])
+            kept = ", ".join(str(round_number(index)) for index in rounds)
+            raise ConfigError([f"round {round_number(round_)}: was not kept by this run; kept rounds: {kept}"])
         return round_
 
     def uploads(self, round_: int, clients: Sequence[int] | None = None) -> list[Upload]:

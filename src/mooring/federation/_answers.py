@@ -18,6 +18,7 @@ from mooring.federation._privacy import figures_of
 from mooring.federation._secure_job import misshapen
 from mooring.federation._upload_file import UploadFile, UploadLimits, UploadManifest, read_upload
 from mooring.uploads import ascii_repr
+from mooring.wording import round_number
 
 DecisionVerdict = Literal["used", "set aside", "left out", "missing"]
 CLOCKS = timedelta(days=1)  # that the clocks of two machines may differ
@@ -81,7 +82,7 @@ def problem_of(job: JobFile, file: UploadFile) -> str | None:
     if upload.client != job.number_of(manifest.site):
         return f"it says it is client {upload.client}, and {manifest.site} is {job.number_of(manifest.site)}"
     if upload.round != job.work.kept()[-1]:
-        return f"it is of round {upload.round}, and the last is {job.work.kept()[-1]}"
+        return f"it is of round {round_number(upload.round)}, and the last is {round_number(job.work.kept()[-1])}"
     if not parse_time(job.manifest.created) - CLOCKS <= parse_time(manifest.created) < job.expires + CLOCKS:
         return f"it was made on {manifest.created}, outside the time of the job"
     if (manifest.minimum, manifest.privacy) != (job.manifest.minimum, figures_of(job.work)):

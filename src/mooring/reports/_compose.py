@@ -11,7 +11,7 @@ from mooring.reports._sections.comparison import contests
 from mooring.reports._sections.findings import finding_lines
 from mooring.reports._sections.setup import setup
 from mooring.reports._summary import run_details, summary_answers
-from mooring.wording import percent, percent_range, size
+from mooring.wording import percent, percent_range, round_number, size
 
 
 def compose(data: ReportData, extension: Extension = NO_EXTENSION) -> Report:
@@ -57,7 +57,7 @@ def cards(data: ReportData) -> tuple[Card, ...]:
 def single(group: SeedGroup) -> tuple[Card, ...]:
     """The headline numbers of one run; unknown ones are left out."""
     run, sure, baseline = group.first, group.interval, baseline_of(group.first.result)
-    when = f"after round {run.last.round}, " if len(run.result.rounds) > 1 else ""
+    when = f"after round {round_number(run.last.round)}, " if len(run.result.rounds) > 1 else ""
     found = [Card(percent(run.result.accuracy), "test accuracy", f"{when}seed {run.seed_text}")]
     if sure:
         found.append(Card(percent_range((sure.low, sure.high)), "95 % interval", sure.over))

@@ -8,11 +8,13 @@ from mooring.federation import Assessment, ModelFile, SiteShare, WithoutSite, ac
 from mooring.fusion import Predictor
 from mooring.intervals import Rate
 from mooring.models import NOT_INCLUDED, encoder_sentence
-from mooring.record import PositiveClass
+from mooring.record import PositiveClass, RunResult
+from mooring.reports._accuracies import accuracy_interval, baseline_sentence, describe_test_images
 from mooring.reports._formats.html import write_html
 from mooring.reports._formats.text import markdown
 from mooring.reports._section import Card, Report, Section, VerdictLine
 from mooring.reports._table import Cell, Table
+from mooring.reports._verdict import verdict_on
 from mooring.wording import percent, percent_range, size
 
 ANSWERS = {
@@ -31,6 +33,7 @@ class Findings:
     """Facts beyond the model file: accuracy, accuracy without each site, and remarks on sites."""
 
     measured: Assessment | None = None
+    recorded: RunResult | None = None  # of the run that made this very file
     without: tuple[WithoutSite, ...] = ()
     remarks: tuple[tuple[str, str], ...] = ()  # site, and what its coordinator should look at
     file_sha256: str = ""
@@ -81,6 +84,9 @@ def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
             f"right on images of {findings.measured.folder}",
             f"{right.right:,} of {right.n:,}, {worth}",
         )
+    elif findings.recorded is not None:
+        recorded = findings.recorded
+        yield Card(percent(recorded.accuracy), "test accuracy", describe_test_images(recorded))
     yield Card(f"{len(provenance.used)} of {len(provenance.asked)}", "sites in the model", "")
     if images:
         yield Card(f"{images:,}", "training images", "at all sites together")
@@ -90,7 +96,9 @@ def cards(model: ModelFile, findings: Findings) -> Iterator[Card]:
 def verdicts(model: ModelFile, findings: Findings) -> Iterator[VerdictLine]:
     """The test result, then sites that are not in the model."""
     found = findings.measured
-    if found is None:
+    if found is None and findings.recorded is not None:
+        yield recorded_line(findings.recorded)
+    elif found is None:
         yield VerdictLine(
             "open", "not tested", "No images to test it on were given: how good the model is, nobody knows yet"
         )
@@ -106,6 +114,15 @@ def verdicts(model: ModelFile, findings: Findings) -> Iterator[VerdictLine]:
         yield VerdictLine("bad", "not in it", site.name, site.reason)
     for name, remark in findings.remarks:
         yield VerdictLine("open", "look at", name, remark)
+
+
+def recorded_line(result: RunResult) -> VerdictLine:
+    """The test accuracy that the run of this model recorded, and the verdict on it."""
+    sure, verdict = accuracy_interval([result.accuracy], result.test_images), verdict_on(result)
+    interval = f", 95 % interval {percent_range((sure.low, sure.high))}" if sure else ""
+    text = f"{percent(result.accuracy)} right on {describe_test_images(result)}{interval}"
+    detail = f"{baseline_sentence(result)} {verdict.text}".strip()
+    return VerdictLine("bad" if verdict.warnings else "good", "tested by its run", text, detail)
 
 
 def sites(model: ModelFile, findings: Findings) -> Section:

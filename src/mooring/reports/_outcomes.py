@@ -18,7 +18,7 @@ from mooring.reports._accuracies import (
 from mooring.reports._sections.comparison import verdict
 from mooring.reports._table import Cell, Table, spread
 from mooring.sweeps import Factors, SummaryRow, SweepTables
-from mooring.wording import number, plural, setting, size
+from mooring.wording import number, plural, round_number, setting, size
 
 HEADINGS = "ECE: calibration error; alone: mean of single clients; upload: of all together"
 EXPECTED = "expected: from the sums alone, to compare heads; solver=auto takes the first"
@@ -69,7 +69,7 @@ def fusion_tables(rows: Sequence[FusionRecord], delivered: int, trained: Result)
         return []
     first = rows[0]
     who = f"{len(first.clients)} of {delivered} clients" if len(first.clients) < delivered else "all clients"
-    where = f"{first.method}: accuracy on {describe_test_images(trained)}; round {first.round}, {who}"
+    where = f"{first.method}: accuracy on {describe_test_images(trained)}; round {round_number(first.round)}, {who}"
     settled = " No settled winner by one run." if len(rows) > 1 else ""
     note = f"{where}; {one_seed(first)}\n{baseline_sentence(trained, number)}{settled}"
     if all(row.head is not None for row in rows) and len(rows) > 1:

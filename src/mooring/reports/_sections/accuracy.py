@@ -20,6 +20,7 @@ from mooring.reports._sections.drawing import (
     series,
 )
 from mooring.reports._table import Spread, Table, spread
+from mooring.wording import round_number
 
 LOWER = ", ".join(metric.title for metric in METRICS.values() if metric.better == "lower")
 BETTER = f"Higher is better, except for {LOWER}." if LOWER else "Higher is better."
@@ -67,7 +68,7 @@ def over_rounds(data: ReportData) -> Curves:
 
 
 def snapshots(group: SeedGroup) -> dict[int, list[float]]:
-    """round -> the accuracy of every seed that kept it"""
+    """round, counted from 1 -> the accuracy of every seed that kept it"""
     return by_round((row.round, row.accuracy) for result in group.results for row in result.rounds)
 
 
@@ -93,7 +94,7 @@ def client_accuracy_curves(run: Run) -> Curves | None:
     lines = client_lines(run, lambda _, row: row.accuracy)
     if not lines or max(len(measured_values(shown.y)) for shown in lines) < 2:
         return None
-    fused = {float(row.round): row.accuracy for row in run.result.rounds}
+    fused = {float(round_number(row.round)): row.accuracy for row in run.result.rounds}
     lines = [Line("fused", tuple(fused), tuple(fused.values()), INK), *map(joined, lines)]
     caption = f"The fused predictor, and every client's own model, on the same test images.{quantile_caption(run)}"
     title = "Accuracy of every client"

@@ -10,6 +10,7 @@ from mooring.record import ClientHistory
 from mooring.reports._figure import AxisScale, Bars, Curves, Figure, Heat, Line, PlotValues, Series, Style, lying
 from mooring.reports._report_data import MOST_CLIENTS, Run
 from mooring.reports._table import average, spread
+from mooring.wording import round_number
 
 T = TypeVar("T")
 MOST_SERIES = 3
@@ -52,7 +53,7 @@ def client_line(client: ClientHistory, value: OfClient, look: Style = "solid", w
     name = client.site
     return Line(
         f"{name}, {what}" if what else name,
-        tuple(float(row.round) for row in client.rounds),
+        tuple(float(round_number(row.round)) for row in client.rounds),
         tuple(value(client, row) for row in client.rounds),
         client.client,
         look,
@@ -77,11 +78,11 @@ def quantile_lines(clients: Sequence[ClientHistory], value: OfClient, look: Styl
 
 
 def by_round(values: Iterable[tuple[int, T | None]]) -> dict[int, list[T]]:
-    """round -> its known values, in the order of rounds"""
+    """round, counted from 1 -> its known values, in the order of rounds"""
     found: dict[int, list[T]] = {}
-    for round_, value in values:
+    for index, value in values:
         if value is not None:
-            found.setdefault(round_, []).append(value)
+            found.setdefault(round_number(index), []).append(value)
     return dict(sorted(found.items()))
 
 

@@ -6,7 +6,7 @@ from mooring.doctor import Finding
 from mooring.reports._report_data import ReportData, Run, SeedGroup
 from mooring.reports._section import Section, SummaryAnswer, VerdictLine
 from mooring.reports._table import Cell, Table
-from mooring.wording import join_some, plural
+from mooring.wording import join_some, plural, round_number
 
 FEW = 3  # findings that are read at once; the first one stands at the top
 
@@ -45,7 +45,7 @@ def finding_cells(run: Run, finding: Finding) -> dict[str, Cell]:
         "finding": finding.kind,
         "in words": finding.words,
         "clients": "all" if everybody else ", ".join(map(run.result.site, finding.clients)) or None,
-        "from round": finding.round,
+        "from round": None if finding.round is None else round_number(finding.round),
         "evidence": finding.evidence[0].text if finding.evidence else None,
         "try": finding.remedy or None,
         "tried on": finding.support or None,

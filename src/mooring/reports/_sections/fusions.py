@@ -9,6 +9,7 @@ from mooring.reports._section import Section
 from mooring.reports._sections.drawing import side_by_side
 from mooring.reports._table import Cell, Table, average
 from mooring.schema import to_tree
+from mooring.wording import round_number
 
 FusionLabel = tuple[str, str]  # name, which clients
 
@@ -60,7 +61,7 @@ def own_rule(run: Run) -> FusionRecord:
 def fusion_name(row: FusionRecord, last: int) -> str:
     inner = [row.settings.get(key) for key in ("rule", "teacher")]
     changed = ", ".join(str(rule["kind"]) for rule in inner if isinstance(rule, dict))
-    at = "" if row.round == last else f"round {row.round}"
+    at = "" if row.round == last else f"round {round_number(row.round)}"
     head = "" if row.head is None else head_cells(row.head)["head"]
     extra = ", ".join(part for part in (changed, head, at) if part)
     return f"{row.fusion} ({extra})" if extra else row.fusion

@@ -14,6 +14,7 @@ from mooring.reports._section import Section
 from mooring.reports._sections.drawing import OfClient, any_known, by_round, client_lines, drawn, run_curves
 from mooring.reports._table import Table
 from mooring.weighting import stability_limit
+from mooring.wording import round_number
 
 MARKED = ("running-away", "capped", "unstable")
 
@@ -89,7 +90,7 @@ def on_log_scale(shown: Line) -> Line:
 def limits(run: Run) -> list[Line]:
     """What a guard allows, and what momentum SGD can follow."""
     setting, clients = run.case.setting, drawn(run)
-    rounds = tuple(sorted({float(row.round) for row in rows_of(run)}))
+    rounds = sorted({row.round for row in rows_of(run)})
     found = []
     caps = by_round(cap for client in clients for cap in caps_of(client, run))
     if caps:
@@ -98,11 +99,12 @@ def limits(run: Run) -> list[Line]:
     if setting.mean_squared and setting.lr and setting.momentum is not None and setting.classes and setting.dimension:
         limit = stability_limit(setting.lr, setting.momentum, setting.classes, setting.dimension)
         if max((row.lambda_felt or 0 for row in rows_of(run)), default=0) > limit / 100:
-            found.append(Line("SGD limit", rounds, tuple(limit / weight_at(run, r) for r in rounds), INK, "dashed"))
+            limits = tuple(limit / weight_at(run, index) for index in rounds)
+            found.append(Line("SGD limit", tuple(float(round_number(r)) for r in rounds), limits, INK, "dashed"))
     return found
 
 
-def weight_at(run: Run, round_: float) -> float:
+def weight_at(run: Run, round_: int) -> float:
     """The median of what the clients multiply L_b by: joint gradients raise the limit that SGD can follow."""
     weights = [
         outlook.local_weight(row.lambda_felt or 0.0, row.sigma_sq_local)
@@ -133,7 +135,7 @@ def marks(run: Run) -> list[Line]:
         finding = run.diagnosis.finding(kind)
         evidence = finding.evidence if finding else ()
         dated = [shown for shown in evidence if felt.get((shown.client or 0, shown.round or 0))]
-        x = tuple(float(shown.round or 0) for shown in dated)
+        x = tuple(float(round_number(shown.round or 0)) for shown in dated)
         y: PlotValues = tuple(felt[shown.client or 0, shown.round or 0] for shown in dated)
         if dated:
             found.append(Line(kind, x, y, INK, "marks"))
