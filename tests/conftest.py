@@ -44,6 +44,7 @@ def pytest_configure():
 def nobodys_home(tmp_path_factory):
     """No test makes a key or a log in the home of whoever runs it."""
     os.environ[HOME] = str(tmp_path_factory.mktemp("home"))
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture(scope="session")

@@ -112,9 +112,15 @@ def lay_hospitals(folder, digits, places=("north_images", "south_images", "east_
 
 def words(command):
     """The arguments behind `mooring`, which finds code of the reader's in the reader's folder by itself."""
-    first, *rest = shlex.split(command, comments=True)
+    first, *rest = shlex.split(command.removeprefix(home_of(command)), comments=True)
     assert first == "mooring", f"{command!r}: in a sh block only `mooring` and `make`, which the tests can run or check"
     return rest
+
+
+def home_of(command):
+    """`MOORING_HOME=north ` before a command: whose key and log it uses, on a page where one machine plays all."""
+    found = re.match(r"MOORING_HOME=[\w-]+ ", command)
+    return found[0] if found else ""
 
 
 def to_run(document):
@@ -133,11 +139,12 @@ def shortened(arguments):
 
 
 @pytest.fixture
-def typed(cli, tmp_path):
+def typed(cli, tmp_path, monkeypatch):
     """A command as the reader types it, shortened; what it prints goes into a file behind `>`."""
 
     def run(command):
-        arguments = words(command)
+        arguments, home = words(command), home_of(command).partition("=")[2].strip()
+        monkeypatch.setenv("MOORING_HOME", str(tmp_path / (home or ".home")))
         file = tmp_path / arguments[-1] if ">" in arguments else None
         code, out, err = cli(*shortened(arguments[: arguments.index(">")] if file else arguments))
         healthy = (0, 1) if arguments[0] == "doctor" else (0,)  # shortened runs may well be ill

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from federated import CHEAP, CLASSES, Federated, write_sites
+from federated import CHEAP, CLASSES, IMAGES, Federated, write_sites
 
 from mooring.data._image_folder import ImageFolder
 from mooring.errors import ConfigError, FederationError
 from mooring.federation._budget import privacy_spent, together
 from mooring.federation._container import decode_container
 from mooring.federation._fuse import Terms
+from mooring.federation._keys import own_identity
 from mooring.federation._model_file import load_model
 from mooring.federation._recovery import write_recovery
 from mooring.federation._secure_job import summing
@@ -20,18 +21,19 @@ from mooring.federation._train import folder_of, preview
 from mooring.federation._upload_file import read_upload
 from mooring.uploads._privacy import gaussian_sigma
 
+FOUR = (*IMAGES, "west")
 PRIVATE = "fusion.privacy={kind: gaussian-noise, epsilon: 8, delta: 1e-5, size: 8}"
 
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory):
-    return write_sites(tmp_path_factory.mktemp("images") / "images")
+    return write_sites(tmp_path_factory.mktemp("images") / "images", IMAGES | {"west": (8, 8, 8, 8)})
 
 
-def federation(images: Path, root: Path, *words: str, **asked) -> Federated:
+def federation(images: Path, root: Path, *words: str, sites=tuple(IMAGES), **asked) -> Federated:
     root.mkdir()
     (root / "images").symlink_to(images)
-    federated = Federated(root, words=("method=mooring", *CHEAP, *words))
+    federated = Federated(root, sites, words=("method=mooring", *CHEAP, *words))
     federated.job_path.write_bytes(federated.planned(**asked))
     return federated
 
@@ -50,7 +52,7 @@ def noised(images, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def secure(images, tmp_path_factory):
-    federated = federation(images, tmp_path_factory.mktemp("secure") / "desk", secure_images=10**6)
+    federated = federation(images, tmp_path_factory.mktemp("secure") / "desk", sites=FOUR, secure_images=10**6)
     for site in federated.sites:
         federated.train(site)
     return federated
@@ -102,7 +104,7 @@ class TestNoise:
         noised.train("east", name="again.mooring")  # the same numbers
         assert privacy_spent(log.entries()) == once
         [first] = [entry.noise for entry in log.entries() if entry.noise][:1]
-        twice = preview(job, folder_of(job, "east", noised.data("east")), log.entries()).budget
+        twice = preview(job, folder_of(job, "east", noised.data("east")), log).budget
         assert (twice.uploads, twice) == (2, together([first, replace(first, numbers="x")]))
         assert once.epsilon * 2**0.5 < twice.epsilon < 2 * once.epsilon
         halved = gaussian_sigma(twice.epsilon, twice.delta)
@@ -130,7 +132,7 @@ class TestNoise:
 
 class TestSecureSum:
     def test_the_model_is_that_of_the_open_sum_to_the_quantisation(self, images, secure, tmp_path):
-        plain = federation(images, tmp_path / "open")
+        plain = federation(images, tmp_path / "open", sites=FOUR)
         for site in plain.sites:
             plain.train(site)
         secret, known = (each.fuse(*paths(each)).fused for each in (secure, plain))
@@ -148,16 +150,17 @@ class TestSecureSum:
         assert (counts.abs() > 2**40).all()
 
     def test_a_missing_site_stops_it_until_all_others_have_revealed_their_masks(self, secure):
-        two = paths(secure, "north", "south")
-        with pytest.raises(FederationError, match="east missing, and north, south has not revealed"):
-            secure.fuse(*two)
-        revealed = [secure.root / f"{site}.recovery.mooring" for site in ("north", "south")]
-        for site, path in zip(("north", "south"), revealed, strict=True):
+        left = ("north", "south", "west")
+        three = paths(secure, *left)
+        with pytest.raises(FederationError, match="east missing, and north, south, west has not revealed"):
+            secure.fuse(*three)
+        revealed = [secure.root / f"{site}.recovery.mooring" for site in left]
+        for site, path in zip(left, revealed, strict=True):
             write_recovery(secure.job, site, ["east"], secure.identity(site), secure.log(site), path)
-        with pytest.raises(FederationError, match="east missing, and south has not revealed"):
-            secure.fuse(*two, revealed[0])
-        made = secure.fuse(*two, *revealed, out="two.mooring")
-        assert sum(made.fused.images_per_class) == 84  # 49 of north and 35 of south
+        with pytest.raises(FederationError, match="east missing, and south, west has not revealed"):
+            secure.fuse(*three, revealed[0])
+        made = secure.fuse(*three, *revealed, out="three.mooring")
+        assert sum(made.fused.images_per_class) == 116  # 49 of north, 35 of south and 32 of west
         assert {row.site: row.verdict for row in made.fused.decisions}["east"] == "missing"
         assert secure.log("north").entries()[-1].action == "revealed"
 
@@ -167,11 +170,11 @@ class TestSecureSum:
         held = decode_container(path.read_bytes(), "recovery")
         assert b"east" not in held.payload
         assert json.dumps(held.manifest).count("east") == 1  # the name, not the seed
-        other = federation(images, tmp_path / "other", secure_images=10**6)
-        for site in ("north", "south"):
+        other = federation(images, tmp_path / "other", sites=FOUR, secure_images=10**6)
+        for site in ("north", "south", "west"):
             other.train(site)
         with pytest.raises(FederationError, match="is no recovery by a site of this job"):
-            other.fuse(*paths(other, "north", "south"), path)
+            other.fuse(*paths(other, "north", "south", "west"), path)
 
     def test_only_a_site_of_a_secure_job_reveals_and_never_about_itself(self, secure, images, tmp_path):
         north, log = secure.identity("north"), secure.log("north")
@@ -191,7 +194,8 @@ class TestSecureSum:
 def test_a_key_may_be_given_as_a_file_and_the_commands_say_what_they_grant(cli, images, monkeypatch, tmp_path):
     monkeypatch.setenv("MOORING_HOME", str(tmp_path / "home"))
     assert cli("keys", "--out", "site.key")[0] == 0
-    sites = ["--key=north=site.key", "--key=south=site.key", "--key=east=site.key", "--sites=north,south,east"]
+    others = [f"--key={site}={own_identity(tmp_path / site).public}" for site in ("south", "east")]
+    sites = ["--key=north=site.key", *others, "--sites=north,south,east"]
     small = ["--size=16", "--channels=1", "encoder.filters=4", f"--classes={','.join(CLASSES)}"]
     code, out, err = cli("plan", *small, *sites, "--secure-sum", "--out=secure.mooring")
     assert code == 0, err

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mooring.cli.arguments import AsJson, print_json, say
-from mooring.cli.site import pairs, split_commas
+from mooring.cli.site import key_in, pairs, split_commas
 from mooring.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -107,16 +107,6 @@ def one_experiment(words: list[str]) -> "Experiment":
     if len(experiments) > 1:
         raise ConfigError(["--method: a job has one method; plan one job for each"])
     return experiments[0]
-
-
-def key_in(text: str) -> str:
-    """A public key, or what a file of that name holds."""
-    path = Path(text)
-    try:
-        with path.open("rb") as file:
-            return file.read(200).decode("ascii").strip()
-    except (OSError, ValueError):
-        return text
 
 
 @dataclass(frozen=True)

@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from mooring.cli.inspecting import Inspected
+from mooring.cli.inspecting import SECURE_SUM, Inspected, key_rows
 from mooring.cli.screen import Screen
 from mooring.federation import (
     KINDS,
     WORDS,
     JobFile,
     fingerprint,
+    key_warnings,
     privacy_spent,
     sentence_of,
+    sum_members,
 )
 from mooring.models import encoder_sentence, is_reference
 from mooring.uploads import NoisedMoments
 from mooring.wording import duration, size
 
 if TYPE_CHECKING:
-    from mooring.federation import Entry, Made, Preview
+    from mooring.federation import Entry, Made, Preview, SumMember
     from mooring.fusion import Head
 
 COLOURS = {"used": "green", "set aside": "yellow", "left out": "dim", "missing": "dim"}
@@ -50,14 +52,11 @@ def show_job(job: JobFile, why: str = "") -> None:
             ("method", manifest.method + (f" ({why})" if why else "")),
             ("classes", ", ".join(manifest.classes)),
             ("sites", f"{', '.join(job.site_names)} ({keys} with a key)"),
+            *key_rows(manifest.sites),
             ("images", f"{images.size} x {images.size} pixels, {'grey' if images.channels == 1 else 'colour'}"),
             *([] if manifest.encoder is None else [("encoder", encoder_sentence(manifest.encoder))]),
             *(("privacy", part.privacy.sentence) for part in job.work.needs if isinstance(part, NoisedMoments)),
-            *(
-                [("secure sum", "the coordinator reads the sum of all sites, and nobody's own")]
-                if manifest.secure
-                else []
-            ),
+            *([("secure sum", SECURE_SUM)] if manifest.secure else []),
             *([("counts", WORDS.partition(": ")[2])] if job.withholds else []),
             ("minimum", f"{manifest.minimum} images of a class that a site has any of"),
             *([] if manifest.most_images is None else [("limit", f"{manifest.most_images:,} images per site")]),
@@ -66,6 +65,30 @@ def show_job(job: JobFile, why: str = "") -> None:
             *(("", sentence) for sentence in sentences),
         ]
     )
+    show_warnings(key_warnings(manifest.sites, job.coordinator))
+
+
+def show_warnings(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        Screen().print(f"warning: {warning}", style="yellow")
+
+
+def show_members(job: JobFile, home: Path) -> None:
+    """With whom a site adds up its numbers; nothing for other jobs."""
+    members = sum_members(job, home)
+    if members:
+        facts([("secure sum", SECURE_SUM), *((row.site, member_text(row)) for row in members)])
+        show_warnings(key_warnings(job.manifest.sites, job.coordinator))
+        if not any(row.pinned for row in members):
+            say_dim("ask the sites for their fingerprints, then compare: mooring keys --pin SITE=FINGERPRINT")
+
+
+def member_text(row: "SumMember") -> str:
+    return f"fingerprint {row.fingerprint}{', pinned' if row.pinned else ''}"
+
+
+def say_dim(text: str) -> None:
+    Screen().print(text, style="dim")
 
 
 def show_preview(job: JobFile, site: str, found: "Preview") -> None:
@@ -85,6 +108,9 @@ def show_preview(job: JobFile, site: str, found: "Preview") -> None:
         message = f"{site} would train on {found.images} images, in about {duration(found.seconds)}"
         console.print(f"\n{message}, and send about {size(found.bytes)}:")
         console.print(bullet_list(found.reveals))
+    if found.members:
+        facts([("secure sum with", ""), *((row.site, member_text(row)) for row in found.members)])
+    show_warnings((*key_warnings(job.manifest.sites, job.coordinator), *found.overlaps))
     if found.budget is not None:
         console.print(f"with it, this account would have sent {found.budget.sentence}")
     for ending, count in found.ignored.items():
@@ -170,8 +196,11 @@ def show_made(made: "Made") -> None:
         console.print(heads_table(made.fused.heads))
     console.print(f"\n{made.path}: {size(made.bytes)}", soft_wrap=True)
     console.print(f"SHA-256 {made.sha256}", soft_wrap=True)
-    console.print(f"{made.kept}: the uploads behind it, for sites that come late or", soft_wrap=True)
-    console.print("leave; it stays here")
+    if made.secure:
+        console.print(f"{made.kept}: the masked uploads behind it; a sum has no late or leaving sites", soft_wrap=True)
+    else:
+        console.print(f"{made.kept}: the uploads behind it, for sites that come late or", soft_wrap=True)
+        console.print("leave; it stays here")
     if made.encoder is not None and is_reference(made.encoder):
         console.print("the encoder's file is not in the model: use it with --encoder FILE;")
         console.print("if its licence allows it, add the file with --include-encoder")

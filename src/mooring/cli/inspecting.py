@@ -1,5 +1,6 @@
 """What `mooring inspect` says of a .mooring file: every kind in words, its signature checked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from mooring.federation import (
     Container,
     Explained,
     JobManifest,
+    JobSite,
     Log,
     Provenance,
     SiteShare,
@@ -22,7 +24,9 @@ from mooring.federation import (
     decode_container,
     explain_tensors,
     file_hash,
+    fingerprint,
     home,
+    key_warnings,
     load_bytes,
     manifest_as,
     own_identity,
@@ -35,6 +39,8 @@ from mooring.federation import (
 from mooring.models import NOT_INCLUDED, encoder_sentence
 from mooring.uploads import Limits, header_facts, header_of
 from mooring.wording import size
+
+SECURE_SUM = "the coordinator reads the sum of all sites, and nobody's own, if every key belongs to its site"
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,9 @@ def of_job(held: Container, data: bytes, path: Path) -> Inspected:
         ("method", manifest.method),
         ("classes", ", ".join(manifest.classes)),
         ("sites", f"{', '.join(site.name for site in manifest.sites)} ({keys} with a key)"),
+        *key_rows(manifest.sites),
         ("encoder", encoder_sentence(manifest.encoder)),
-        ("secure sum", "the coordinator reads the sum of all sites, and nobody's own" if manifest.secure else ""),
+        ("secure sum", SECURE_SUM if manifest.secure else ""),
         ("counts", "withheld" if manifest.counts == "withheld" else ""),
         ("minimum", f"{manifest.minimum} images of a class that a site has any of"),
         ("created", f"{manifest.created}, by mooring {manifest.mooring}"),
@@ -75,7 +82,13 @@ def of_job(held: Container, data: bytes, path: Path) -> Inspected:
         ("upload", f"at most {size(manifest.most_bytes)}:"),
         *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name) for plan in manifest.uploads)),
     ]
-    return Inspected(held.kind, len(data), held.signer, tuple(row for row in rows if row[1]))
+    warnings = key_warnings(manifest.sites, held.signer or "")
+    return Inspected(held.kind, len(data), held.signer, tuple(row for row in rows if row[1]), warnings=warnings)
+
+
+def key_rows(sites: Sequence[JobSite]) -> list[tuple[str, str]]:
+    """The fingerprint of every site that has a key."""
+    return [("", f"{site.name}: fingerprint {fingerprint(site.key)}") for site in sites if site.key]
 
 
 def of_upload(held: Container, data: bytes, path: Path) -> Inspected:

@@ -23,7 +23,7 @@ from mooring.federation._explain import (
     small_classes,
 )
 from mooring.federation._fuse import Terms
-from mooring.federation._job_file import JOB, LIMITS, JobFile, JobManifest, opened_job, parse_time, read_job
+from mooring.federation._job_file import JOB, LIMITS, JobFile, JobManifest, JobSite, opened_job, parse_time, read_job
 from mooring.federation._judge import Judgement, Outcome, judge
 from mooring.federation._kept_uploads import read_kept
 from mooring.federation._keys import Identity, fingerprint, home, own_identity
@@ -46,6 +46,15 @@ from mooring.federation._plan import plan
 from mooring.federation._predict import Prediction, Predictions, Unreadable, predict
 from mooring.federation._recovery import write_recovery
 from mooring.federation._rules import SiteLimits
+from mooring.federation._site_rules import (
+    Overlap,
+    SiteRules,
+    SumMember,
+    key_warnings,
+    read_pins,
+    sum_members,
+    write_pins,
+)
 from mooring.federation._train import Preview, Trained, approve, folder_of, preview, train
 from mooring.federation._trained_on import trained_on
 from mooring.federation._upload_file import SEALED, UPLOAD, UploadFile, UploadManifest, read_upload
@@ -71,17 +80,21 @@ __all__ = [
     "Identity",
     "JobFile",
     "JobManifest",
+    "JobSite",
     "Judgement",
     "Log",
     "Made",
     "ModelFile",
     "Outcome",
+    "Overlap",
     "Prediction",
     "Predictions",
     "Preview",
     "Provenance",
     "SiteLimits",
+    "SiteRules",
     "SiteShare",
+    "SumMember",
     "Terms",
     "Trained",
     "Unreadable",
@@ -105,6 +118,7 @@ __all__ = [
     "is_key",
     "judge",
     "kept_as",
+    "key_warnings",
     "load_bytes",
     "load_model",
     "manifest_as",
@@ -120,14 +134,17 @@ __all__ = [
     "read_files",
     "read_job",
     "read_kept",
+    "read_pins",
     "read_upload",
     "save_model",
     "second_moment_rank",
     "sentence_of",
     "small_classes",
+    "sum_members",
     "train",
     "trained_on",
     "without_each",
     "write_container",
+    "write_pins",
     "write_recovery",
 ]

@@ -13,6 +13,7 @@ from mooring.errors import FederationError
 from mooring.federation._container import FileLimits, file_hash, load_bytes
 from mooring.federation._job_file import JobFile, parse_time
 from mooring.federation._keys import fingerprint
+from mooring.federation._log import Entry
 from mooring.federation._manifests import without_control
 from mooring.federation._privacy import figures_of
 from mooring.federation._secure_job import misshapen
@@ -22,6 +23,7 @@ from mooring.wording import round_number
 
 DecisionVerdict = Literal["used", "set aside", "left out", "missing"]
 CLOCKS = timedelta(days=1)  # that the clocks of two machines may differ
+MASKED_TWICE = "under one mask, their difference tells what they hold: delete them, and plan a new job"
 BOX = 2**12  # bytes that a seal adds, and more
 
 
@@ -112,12 +114,25 @@ def unique(files: Iterable[UploadFile]) -> list[UploadFile]:
 def single(files: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision]]:
     """Two different answers of one site are none: nobody here can tell which one it means."""
     times = Counter(file.manifest.site for file in files)
-    reason = "the site has sent {} different files; name the one it means"
+    masked = any(file.manifest.masked for file in files)
+    reason = f"the site has sent {{}} different files; {MASKED_TWICE if masked else 'name the one it means'}"
     doubles = [file for file in files if times[file.manifest.site] > 1]
     return (
         [file for file in files if times[file.manifest.site] == 1],
         [decision_on(file, "set aside", reason.format(times[file.manifest.site])) for file in doubles],
     )
+
+
+def first_masked(
+    job: JobFile, files: Sequence[UploadFile], earlier: Sequence[Entry]
+) -> tuple[list[UploadFile], list[Decision]]:
+    """Of a secure sum, no other file of a site than the one that was used before."""
+    used = {row.who: row.file for row in earlier if (row.action, row.job) == ("used", job.sha256)}
+    seconds = [file for file in files if used.get(file.manifest.site) not in (None, file_hash(file.data))]
+    if job.manifest.secure is None or not seconds:
+        return list(files), []
+    aside = [decision_on(file, "set aside", f"another file of this site was used; {MASKED_TWICE}") for file in seconds]
+    return [file for file in files if file not in seconds], aside
 
 
 def first_answers(there: Sequence[UploadFile], late: Sequence[UploadFile]) -> tuple[list[UploadFile], list[Decision]]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.errors import FederationError
-from mooring.federation._answers import Decision, first_answers, read_files
+from mooring.federation._answers import Decision, first_answers, first_masked, read_files
 from mooring.federation._container import load_bytes, write_container
 from mooring.federation._encoder import EncoderKept, kept_as
 from mooring.federation._fuse import FusedUploads, Terms, fuse_uploads
@@ -35,6 +35,7 @@ class Made:
     fused: FusedUploads
     kept: Path  # the uploads beside it
     encoder: str | None = None  # that is not in it, by its SHA-256
+    secure: bool = False  # nobody can join it later, or leave
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ class Coordinator:
         reject_absent(paths)
         revealed, uploads = read_recoveries(job, paths, self.identity.key)
         files, aside = read_files(job, uploads, self.identity.key, self._now())
-        fused = fuse_uploads(job, files, terms, aside, revealed)
+        files, second = first_masked(job, files, self.log.entries())
+        fused = fuse_uploads(job, files, terms, [*aside, *second], revealed)
         return self._write(KeptUploads(job, load_bytes(job_path, LIMITS), fused.used), fused, out)
 
     def fuse_into(self, model: Path, paths: Sequence[Path], out: Path, terms: Terms) -> Made:
@@ -98,7 +100,7 @@ class Coordinator:
             self.identity.public,
             f"{len(fused.used)} of {len(kept.job.site_names)} sites, {data.size} bytes",
         )
-        return Made(out, data.size, digest, fused, beside, encoder)
+        return Made(out, data.size, digest, fused, beside, encoder, kept.job.manifest.secure is not None)
 
     def _now(self) -> datetime:
         return self.now or datetime.now(UTC)

@@ -36,6 +36,14 @@ class Noise:
 
 
 @dataclass(frozen=True)
+class SumRecord:
+    """A secure sum that a site took part in."""
+
+    keys: tuple[str, ...]  # public keys of all sites in it
+    images: str = ""  # SHA-256 of this site's images; empty where it revealed masks
+
+
+@dataclass(frozen=True)
 class Entry:
     """Who decided what, about which job and which file, and when."""
 
@@ -47,6 +55,14 @@ class Entry:
     words: str  # what was decided, for people
     before: str  # hash of the line before
     noise: Noise | None = None  # of an upload that has some
+    sum: SumRecord | None = None  # of a secure sum; the key is not written where there is none
+
+    @property
+    def line(self) -> str:
+        tree: dict[str, object] = record_tree(self)
+        if self.sum is None:
+            del tree["sum"]  # as lines always were
+        return canonical_json(tree)
 
 
 @dataclass(frozen=True)
@@ -67,16 +83,17 @@ class Log:
         who: str = "",
         words: str = "",
         noise: Noise | None = None,
+        sum_: SumRecord | None = None,
     ) -> Entry:
         """One more line; everything before it stays."""
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         with FileLock(self.home / LOCK):
             entries = self.entries()  # nothing is added to a log that is not what was written
-            count, last = len(entries), hash_of(canonical_json(record_tree(entries[-1]))) if entries else FIRST
+            count, last = len(entries), hash_of(entries[-1].line) if entries else FIRST
             self._drop_unfinished()
             at = datetime.now(UTC).isoformat(timespec="seconds")
-            entry = Entry(at, action, job, file, who, words, last, noise)
-            line = canonical_json(record_tree(entry))
+            entry = Entry(at, action, job, file, who, words, last, noise, sum_)
+            line = entry.line
             try:
                 with self.path.open("ab") as file_:
                     file_.write(line.encode() + b"\n")
@@ -95,7 +112,7 @@ class Log:
             try:
                 tree = json.loads(line)
                 entry = as_record(Entry, tree, self.path, "restore it from a backup")
-                genuine = canonical_json(record_tree(entry)) == line and entry.before == before
+                genuine = entry.line == line and entry.before == before
             except (ValueError, RecursionError, StoreError):
                 genuine = False
             if not genuine:

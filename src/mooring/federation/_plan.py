@@ -86,7 +86,7 @@ def plan(  # noqa: PLR0913
     work = job_of(experiment, shape, tuple(classes))
     if counts == "withheld":
         reject_counting(work.needs, experiment.name)
-    secure = None if secure_images is None else plan_of(work, secure_images, len(known), len(sites))
+    secure = None if secure_images is None else plan_of(work, secure_images, known, len(sites))
     wire = wire_of(work, secure)
     began = (now or datetime.now(UTC)).replace(microsecond=0)
     ends = (expires or began + timedelta(days=USUAL_DAYS)).replace(microsecond=0)

@@ -15,9 +15,11 @@ from mooring.errors import FederationError
 from mooring.federation._container import FileLimits, decode_container, encode, is_key, load_bytes, write_container
 from mooring.federation._job_file import JobFile
 from mooring.federation._keys import Identity
-from mooring.federation._log import Log
+from mooring.federation._log import Entry, Log
 from mooring.federation._secure_job import summing
 from mooring.federation._secure_sum import reveal
+from mooring.federation._site_rules import USUAL_RULES, SiteRules, reject_unpinned_keys
+from mooring.federation._sum_ledger import overlaps, record_of, reject_overlaps
 from mooring.schema import canonical_json
 from mooring.uploads import ascii_repr, parse_json_object
 
@@ -28,8 +30,16 @@ RevealedSeeds = dict[
 ]  # (site that reveals, site that is missing) -> what their masks are drawn from
 
 
-def write_recovery(job: JobFile, site: str, missing: Sequence[str], identity: Identity, log: Log, out: Path) -> None:
-    """What this site reveals, signed, in a box for the coordinator; and a line in its log."""
+def write_recovery(
+    job: JobFile,
+    site: str,
+    missing: Sequence[str],
+    identity: Identity,
+    log: Log,
+    out: Path,
+    rules: SiteRules = USUAL_RULES,
+) -> tuple[str, ...]:
+    """What this site reveals, signed, in a box for the coordinator; and a line in its log. Returns warnings."""
     number = job.number_of(site)
     if job.manifest.secure is None:
         raise FederationError("this job has no secure sum: nothing is masked", "fuse the files that are there")
@@ -38,12 +48,32 @@ def write_recovery(job: JobFile, site: str, missing: Sequence[str], identity: Id
     for other in missing:
         if job.number_of(other) == number:
             raise FederationError(f"--missing {other}: is this site itself", "name the sites that have not answered")
+    reject_unpinned_keys(job, log.home)
+    earlier = log.entries()
+    gone = {*missing, *revealed_before(job, site, earlier)}
+    left = record_of(job, tuple(gone))
+    if len(set(left.keys)) < rules.least_sites:
+        raise FederationError(
+            f"--missing {','.join(sorted(gone))}: leaves {len(set(left.keys))} of {len(job.site_names)} sites in the "
+            f"sum, and it takes {rules.least_sites}: a sum over fewer tells numbers of single sites",
+            "wait for the missing sites, or ask the coordinator for a new job",
+        )
+    warnings = overlaps(job, left, earlier)
+    reject_overlaps(warnings, rules)
     found = reveal(summing(job), site, list(missing), identity.key)
     seeds = canonical_json({other: seed.hex() for (_, other), seed in found.items()})
     box = SealedBox(VerifyKey(bytes.fromhex(job.coordinator)).to_curve25519_public_key())
     header = {"job": job.sha256, "site": site, "missing": sorted(missing)}
+    words = f"masks with {', '.join(missing)}, who did not answer"
+    log.note("revealed", job.sha256, who=site, words=words, sum_=left)  # first: what is revealed counts from now on
     write_container(out, encode(KIND, header, box.encrypt(seeds.encode()), identity.key))
-    log.note("revealed", job.sha256, who=site, words=f"masks with {', '.join(missing)}, who did not answer")
+    return warnings
+
+
+def revealed_before(job: JobFile, site: str, earlier: Sequence[Entry]) -> set[str]:
+    """Sites of this job whose masks this site has revealed already."""
+    sums = [entry.sum for entry in earlier if (entry.action, entry.job, entry.who) == ("revealed", job.sha256, site)]
+    return {named.name for named in job.manifest.sites for sum_ in sums if sum_ and named.key not in sum_.keys}
 
 
 def read_recoveries(job: JobFile, paths: Sequence[Path], key: SigningKey) -> tuple[RevealedSeeds, list[Path]]:

@@ -18,17 +18,30 @@ from mooring.uploads import Moments, NoisedMoments
 EVERYBODY = "all sites"
 
 
-def plan_of(work: ClientJob, images: int, keys: int, sites: int) -> SecurePlan:
+def plan_of(work: ClientJob, images: int, keys: Mapping[str, str], sites: int) -> SecurePlan:
     """How large features may be, and how many images all sites have at most: what decides the fixed point."""
-    if keys < sites or sites < FEWEST:
+    if len(keys) < sites or sites < FEWEST:
         raise FederationError(
-            f"--secure-sum: {keys} of {sites} sites have a key, and it takes all of them, at least {FEWEST}",
+            f"--secure-sum: {len(keys)} of {sites} sites have a key, and it takes all of them, at least {FEWEST}",
             "name the key of every site, --key SITE=KEY",
+        )
+    for group in same_keys(keys):
+        raise FederationError(
+            f"--secure-sum: {' and '.join(group)} have the same key: whoever has it knows the numbers of both",
+            "ask every site what `mooring keys` shows there",
         )
     part = moments_in(work)
     plan = SecurePlan(images, largest_feature(part.map, work.blueprint))
     fraction_bits(part, work.blueprint, plan.bound, plan.images)  # rejects more than 64 bits hold
     return plan
+
+
+def same_keys(keys: Mapping[str, str | None]) -> list[list[str]]:
+    """Names that have one key, in groups of two or more."""
+    groups: dict[str, list[str]] = {}
+    for name, key in keys.items():
+        groups.setdefault(key or name, []).append(name)
+    return [names for names in groups.values() if len(names) > 1]
 
 
 def moments_in(work: ClientJob) -> Moments:

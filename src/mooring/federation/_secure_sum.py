@@ -86,6 +86,12 @@ def unmask(masked: Mapping[str, Tensors], plan: SecureSum, revealed: MaskSeeds |
     lacking = [(site, other) for other in missing for site in sorted(masked) if (site, other) not in seeds]
     if masked.keys() - plan.keys.keys() or not masked:
         raise FederationError("secure sum: files of sites that the job does not name", "leave them out")
+    if len(masked) < FEWEST:
+        raise FederationError(
+            f"secure sum: {', '.join(missing)} missing; {len(masked)} of {len(plan.keys)} sites are left, and it takes "
+            f"{FEWEST}: a sum over fewer tells numbers of single sites",
+            "wait for the missing files, or plan a new job",
+        )
     if lacking:
         raise FederationError(
             f"secure sum: {', '.join(missing)} missing, and {', '.join(dict.fromkeys(site for site, _ in lacking))}"

@@ -1,7 +1,7 @@
 """What a site does: look at a job, approve it, train once, and leave one signed file to be sent. No network."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,9 +27,25 @@ from mooring.federation._container import file_hash, write_container
 from mooring.federation._explain import sentence_of, small_classes, testable
 from mooring.federation._job_file import JobFile
 from mooring.federation._keys import Identity, fingerprint
-from mooring.federation._log import Entry, Log, Noise
+from mooring.federation._log import Log, Noise
 from mooring.federation._privacy import figures_of, under_noise, with_noise_of
 from mooring.federation._secure_job import masked
+from mooring.federation._site_rules import (
+    USUAL_RULES,
+    SiteRules,
+    SumMember,
+    reject_few_keys,
+    reject_unpinned_keys,
+    sum_members,
+)
+from mooring.federation._sum_ledger import (
+    claim_mask,
+    images_digest,
+    overlaps,
+    record_of,
+    reject_overlaps,
+    reject_second_mask,
+)
 from mooring.federation._upload_file import UploadManifest, encode_file, numbers_of, seal, tensor_facts
 from mooring.federation._withheld_counts import without_counts
 from mooring.record import StateFolder, environment
@@ -58,6 +74,8 @@ class Preview:
     small: Mapping[str, int]  # classes below the job's minimum, where that gives images away
     testable: str | None = None  # what so few images as there are let others find out
     budget: Budget | None = None  # under noise, the total privacy loss of this account including this upload
+    members: tuple[SumMember, ...] = ()  # of a secure sum
+    overlaps: tuple[str, ...] = ()  # what the sum and earlier ones reveal together
 
 
 @dataclass(frozen=True)
@@ -68,6 +86,7 @@ class Trained:
     bytes: int
     samples: int
     sha256: str
+    warnings: tuple[str, ...] = ()
 
 
 def folder_of(job: JobFile, site: str, data: Path, mapping: Mapping[str, str] | None = None) -> SiteFolder:
@@ -76,9 +95,10 @@ def folder_of(job: JobFile, site: str, data: Path, mapping: Mapping[str, str] | 
     return SiteFolder(site, number, data, job.classes, replace(job.images, root=str(data)), dict(mapping or {}))
 
 
-def preview(job: JobFile, site: SiteFolder, earlier: Sequence[Entry] = ()) -> Preview:
-    """Look at folders and at a few images; nothing is written, nothing leaves. `earlier` is the log of this home."""
-    figures = figures_of(job.work)
+def preview(job: JobFile, site: SiteFolder, log: Log | None = None) -> Preview:
+    """Look at folders and at a few images; nothing is written, nothing leaves. `log` is that of this home."""
+    figures, secure = figures_of(job.work), job.manifest.secure is not None
+    earlier = [] if log is None else log.entries()
     return Preview(
         folders=site.folders,
         missing=tuple(label for label, count in site.counts.items() if not count),
@@ -91,6 +111,8 @@ def preview(job: JobFile, site: SiteFolder, earlier: Sequence[Entry] = ()) -> Pr
         small={} if figures else small_classes(site.counts.values(), job.classes, job.manifest.minimum),
         testable=None if job.manifest.secure else testable(job.wire, site.size),
         budget=privacy_spent(earlier, Noise(**figures, numbers="")) if figures else None,
+        members=() if log is None else sum_members(job, log.home),
+        overlaps=overlaps(job, record_of(job), earlier) if secure else (),
     )
 
 
@@ -120,6 +142,7 @@ def seconds_for(work: ClientJob, site: SiteFolder) -> float:
 def approve(job: JobFile, log: Log, now: datetime | None = None) -> None:
     """This site does what the job asks: written down once."""
     job.reject_expired(now or datetime.now(UTC))
+    reject_unpinned_keys(job, log.home)
     if not log.has("approved", job.sha256):
         words = f"{job.manifest.method} for {len(job.classes)} classes, asked by {fingerprint(job.coordinator)}"
         log.note("approved", job.sha256, who=job.coordinator, words=words)
@@ -134,6 +157,7 @@ def train(  # noqa: PLR0913
     *,
     allow_small: bool = False,
     sealed: bool = False,
+    rules: SiteRules = USUAL_RULES,
     emit: Emit = silent,
     now: datetime | None = None,
 ) -> Trained:
@@ -143,6 +167,9 @@ def train(  # noqa: PLR0913
     if not log.has("approved", job.sha256):
         raise FederationError("this job was not approved here", "look at it with --check, then `mooring approve JOB`")
     reject_foreign_key(job, site.name, identity)
+    reject_unpinned_keys(job, log.home)
+    reject_few_keys(job, rules.least_sites)
+    reject_second_mask(job, site.name, identity, log)
     with reading_progress(emit):
         shard = site.shard()
     reject_above_limit(job, site.name, len(shard))
@@ -154,11 +181,15 @@ def train(  # noqa: PLR0913
             f"{site.name}: classes with fewer than {job.manifest.minimum} images: {small_text}",
             "sums over so few give single images away: leave them out, or say --allow-small-classes",
         )
-    reject_second_mask(job, site.name, log)
+    secure = job.manifest.secure is not None
+    sum_ = record_of(job, images=images_digest(shard)) if secure else None
+    warnings = () if sum_ is None else overlaps(job, sum_, log.entries())
+    reject_overlaps(warnings, rules)
     work = with_noise_of(job.work, job.sha256, identity.key)
     upload, last = train_site(replace(job, work=work), site, shard, log.home, emit)
     upload = under_noise(work, upload)
-    upload = upload if job.manifest.secure is None else masked(job, upload, site.name, identity.key)
+    claim_mask(job, site.name, identity, log)
+    upload = masked(job, upload, site.name, identity.key) if secure else upload
     upload = without_counts(upload) if job.withholds else upload
     measured = {} if last is None else {"base_loss": last.base_loss, "train_accuracy": last.train_accuracy}
     versions = environment()
@@ -166,7 +197,7 @@ def train(  # noqa: PLR0913
         job=job.sha256,
         work=job.work.sha256,
         site=site.name,
-        samples=None if job.withholds or job.manifest.secure is not None else upload.samples,
+        samples=None if job.withholds or secure else upload.samples,
         classes=job.classes,
         minimum=job.manifest.minimum,
         created=today.isoformat(),
@@ -174,7 +205,7 @@ def train(  # noqa: PLR0913
         metrics={} if job.withholds else measured,
         versions={"python": versions.python, **versions.packages},
         small_classes=bool(small) and not job.withholds,
-        masked=job.manifest.secure is not None,
+        masked=secure,
         privacy=figures,
     )
     inside = encode_file(manifest, upload, identity.key)
@@ -183,10 +214,10 @@ def train(  # noqa: PLR0913
     words = f"{len(shard)} images, {len(data)} bytes"
     words += f", sealed; inside SHA-256 {file_hash(inside)}" if sealed else ""  # which the coordinator and models tell
     noise = Noise(**figures, numbers=numbers_of(manifest)) if figures else None
-    log.note("trained", job.sha256, digest, site.name, words, noise)
+    log.note("trained", job.sha256, digest, site.name, words, noise, sum_)
     write_container(out, data)  # after it is noted: numbers that were masked once may have been seen
     shutil.rmtree(state_folder(log.home, job, site.name), ignore_errors=True)
-    return Trained(out, len(data), len(shard), digest)
+    return Trained(out, len(data), len(shard), digest, warnings)
 
 
 def train_site(
@@ -241,15 +272,6 @@ def reject_above_limit(job: JobFile, site: str, images: int) -> None:
         raise DataError(
             f"{site}: has {images:,} images, and the job allows {most:,} per site",
             "train on fewer of them, or ask the coordinator for a job with a higher limit",
-        )
-
-
-def reject_second_mask(job: JobFile, site: str, log: Log) -> None:
-    """Two files under one mask would tell the difference of what they hold."""
-    made = any((entry.action, entry.job, entry.who) == ("trained", job.sha256, site) for entry in log.entries())
-    if job.manifest.secure is not None and made:
-        raise FederationError(
-            f"site {site}: has trained for this job, and its numbers may be masked only once", "ask for a new job"
         )
 
 

@@ -13,6 +13,8 @@ from mooring.federation import (
     LIMITS,
     JobFile,
     Log,
+    Overlap,
+    SiteRules,
     approve,
     decode_container,
     fingerprint,
@@ -42,6 +44,13 @@ class Node:
     encoder: str = ""  # where the encoder's file lies, if the job names one by its SHA-256
     seal: bool = False  # nobody but the coordinator can open the upload
     allow_small_classes: bool = False
+    accept_disclosure: bool = False  # send sums although images can be rebuilt from them
+    least_sites: int = 3  # of a secure sum, with different keys
+    overlap: Overlap = "warn"  # or stop: if a secure sum and an earlier one reveal single sites together
+
+    @property
+    def rules(self) -> SiteRules:
+        return SiteRules(self.accept_disclosure, self.least_sites, self.overlap)
 
     @property
     def place(self) -> Path:
@@ -89,7 +98,7 @@ def upload_for(node: Node, job: JobFile, emit: Emit = silent) -> bytes:
             site = folder_of(job, node.name, Path(node.data))
             identity, log = own_identity(node.place), Log(node.place)
             small = node.allow_small_classes
-            train(job, site, path, identity, log, allow_small=small, sealed=node.seal, emit=emit)
+            train(job, site, path, identity, log, allow_small=small, sealed=node.seal, rules=node.rules, emit=emit)
         return load_bytes(path)
 
 

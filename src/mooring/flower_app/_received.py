@@ -91,9 +91,10 @@ class Received:
         for decision in aside:
             return decision.reason
         [file] = files
-        problem = problem_of(self.job, file)
+        problem, site = problem_of(self.job, file), file.manifest.site
+        if problem is None and file.manifest.masked and self.files.get(site, file.sha256) != file.sha256:
+            problem = "a second masked file of this site: both together would tell what they hold"
         if problem is None:
-            site = file.manifest.site
             place = path.replace(self.folder / f"{site}-{file.sha256[:8]}.mooring")
             self.paths.add(place)
             self.files[site] = file.sha256
