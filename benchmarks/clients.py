@@ -36,11 +36,9 @@ def measure(say: Say) -> Table:
         rows.append((clients, each, times[-1], times[-1] / times[0], clock, memory, memory / peaks[0]))
         say(f"{clients} clients: {times[-1]:.0f} us per sample, {memory:.0f} MB")
     about = (
-        f"{IMAGES:,} Fashion-MNIST images in equal shares, one epoch in batches of 10 (so that every step is the same "
-        "work), the digits net on 28 x 28 pixels, `v12` with the fusion `parameter-average`, two workers. "
-        "Processor time of parent and workers from the first client's start to the last client's end, because the "
-        "clock also counts what others do on the same cores; memory of the parent is the peak of the whole run. "
-        f"The test set is cut to {FEW} images, because evaluating every client alone takes K times the test set."
+        f"{IMAGES:,} Fashion-MNIST images in equal shares, one epoch, batch 10, the digits net, `v12` with "
+        "`parameter-average`, two workers. Processor time of parent and workers; peak memory of the parent. "
+        f"{FEW} test images."
     )
     columns = ("clients", "images each", "us per sample", "of K = 5", "us by the clock", "parent MB", "of K = 5 ")
     slow = "every client pays for its start, its upload and two files, however little it trains"

@@ -49,14 +49,11 @@ def measure(say: Say, work: Work = FULL) -> Table:
         rows += [(clients, way, took, taken[PLAIN] / took, taken[CHANNELS_LAST] / took) for way, took in taken.items()]
         goals.append(Goal(f"Flower / ours, the same work, {clients} clients", 2.0, taken[PLAIN] / taken[SAME]))
     about = (
-        f"`fedavg-1`: {work.images:,} colour images (32 x 32) in equal shares, ResNet-8, {work.epochs} epochs, one "
-        f"round, {work.test:,} test images; one worker for each core. Seconds by the clock from the start of a program "
-        f"to its end, in turns, medians of {work.turns}. Flower's users write it so (`benchmarks/flower_way.py`): "
-        "images are tensors in memory, nothing is augmented, and the average alone is evaluated, once. The network "
-        "lies in memory as torch lays it; a second row has it with the channels last, which is faster, and which "
-        "mooring does by itself. The same work by `mooring run` is that with augmentation and the evaluation of "
-        "clients switched off; it still leaves a run folder, uploads and a model. `mooring` alone is what a run does "
-        "by itself: it augments every image and evaluates every client too."
+        f"`fedavg-1`: {work.images:,} colour images (32 x 32), ResNet-8, {work.epochs} epochs, one "
+        f"round, {work.test:,} test "
+        f"images, one worker per core. Wall-clock seconds of a whole program, medians of {work.turns}. Flower: "
+        '`benchmarks/flower_way.py`, without augmentation; only the average is evaluated. "The same work" is '
+        "`mooring run` without augmentation and without evaluation of clients. `mooring` is a run with its defaults."
     )
     columns = ("clients", "way", "seconds", "times as fast as Flower", "as Flower, channels last")
     return Table("Flower's simulation", about, columns, rows, goals)

@@ -28,8 +28,8 @@ def measure(say: Say) -> Table:
     rows.append((f"a report of {ROUNDS} rounds x {MANY} clients", wall, cpu, peak))
     say(f"report: {wall:.0f} s, {peak:.0f} MB")
     about = (
-        "One round of one epoch, two workers, a client has one or two images; and the page of a run whose record has "
-        f"{ROUNDS * MANY:,} lines of clients. Memory is the peak of the parent."
+        "One round of one epoch, two workers, one or two images per client; and the report of a run with "
+        f"{ROUNDS * MANY:,} client records. Memory is the peak of the parent."
     )
     return Table("Load", about, ("what", "seconds by the clock", "processor seconds", "peak MB"), rows)
 

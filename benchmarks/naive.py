@@ -77,11 +77,12 @@ def measure(say: Say) -> Table:
         bare, looking = apart(bare_model).value
         say(f"bare model: {bare:.1f} s to train, {looking:.1f} s to look at images")
     about = (
-        f"{CLIENTS} clients of {EACH} colour images (32 x 32), ResNet-8, the losses and the learned lambda of `v12`, "
-        f"{ROUNDS} rounds of one epoch in batches of {BATCH}, {TEST} test images, fused after every round. Naive: a "
-        "DataLoader with per-image PIL transforms, evaluation on train and test after every epoch, deep copies, a "
-        "loss read out in every step, torch's own memory layout, its number of threads or one, whichever is faster "
-        "here. Ours: two workers. Both without start-up."
+        f"{CLIENTS} clients of {EACH} colour images (32 x 32), ResNet-8, `v12`, {ROUNDS} rounds of "
+        f"one epoch, batch {BATCH}, "
+        f"{TEST} test images, fused after every round. Naive: a DataLoader with per-image PIL "
+        "transforms, evaluation on "
+        "train and test images after every epoch, deep copies, `loss.item()` in every step. Ours: two workers. Without "
+        "start-up."
     )
     rows: list[tuple[object, ...]] = [
         ("naive", plain, 1.0),

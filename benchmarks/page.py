@@ -34,9 +34,8 @@ QUICK: dict[str, Callable[[Say], Table]] = {"flower": partial(flower.measure, wo
 PAGE = Path(__file__).parents[1] / "docs/performance.md"
 INTRODUCTION = """# Performance
 
-Written by `make bench`; `python -m benchmarks NAME --write` measures one table again. Cores may be shared: only ratios
-within one table mean something, a load above the number of cores says that others were at work. The package is compiled
-before anything is measured, as pip leaves every package. Goals stand beside what was measured, met or not.
+`make bench` writes this page; `python -m benchmarks NAME --write` measures one table again. Compare numbers within a
+table only: cores may be shared. Check the load. Goals are shown with their result, met or not.
 """
 
 
@@ -56,7 +55,7 @@ def main(arguments: list[str]) -> None:
         print(f"{name} ...", flush=True)
         busy = os.getloadavg()[0]
         table: Table = apart(measured, name, quick).value  # no benchmark inherits the memory or threads of another
-        text = f"{table.markdown()}\n\nLoad of the machine before and after: {busy:.1f} and {os.getloadavg()[0]:.1f}."
+        text = f"{table.markdown()}\n\nLoad before and after: {busy:.1f}, {os.getloadavg()[0]:.1f}."
         print(text, end="\n\n", flush=True)
         if "--write" in arguments and not quick:
             write(name, text)
