@@ -55,7 +55,7 @@ def title(x: float, said: str, below: str) -> list[str]:
 def grid(counts: tuple[tuple[int, ...], ...]) -> list[str]:
     """A row per client, a column per class, the darker the more images."""
     most = max(map(max, counts))
-    drawn = title(16, "The problem: nobody has all classes", "images of each digit at five clients")
+    drawn = title(16, "The problem: no client has all classes", "images of each digit at five clients")
     for c in range(len(counts[0])):
         drawn.append(text(CELLS + SIDE * (c + 0.5), TOP - 6, str(c), size=11, colour=QUIET, anchor="middle"))
     for client, row in enumerate(counts):
@@ -73,8 +73,8 @@ def grid(counts: tuple[tuple[int, ...], ...]) -> list[str]:
 
 
 def chart(rows: list[Bar]) -> list[str]:
-    """A bar per row, its standard deviation as a line, what guessing reaches as a dashed one."""
-    drawn = title(400, "The result: one model from one upload each", "accuracy on 360 test images, chance dashed")
+    """A bar per row, its standard deviation as a line, chance as a dashed one."""
+    drawn = title(400, "The result: one model from one upload per client", "accuracy on 360 test images, chance dashed")
     for i, row in enumerate(rows):
         y, end = TOP + STEP * i - 6, BARS + LENGTH * row.mean
         low, high = max(0.0, row.mean - row.deviation), min(1.0, row.mean + row.deviation)
@@ -92,9 +92,9 @@ def chart(rows: list[Bar]) -> list[str]:
 
 
 def summary(rows: list[Bar]) -> str:
-    """In words, for whoever does not see the picture."""
+    """The text alternative of the picture."""
     alone, ours = rows[-1], next(row for row in rows if row.method == "mooring")
-    return f"alone they reach an accuracy of {alone.mean:.3f}, fused by the default method {ours.mean:.3f}"
+    return f"single clients reach an accuracy of {alone.mean:.3f}, the default method {ours.mean:.3f}"
 
 
 def picture(counts: tuple[tuple[int, ...], ...], rows: list[Bar]) -> str:
