@@ -1,5 +1,6 @@
 """How good a predictor is on test images: the one place where test data can be reached."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,10 +14,10 @@ import torch
 from torch import Generator, Tensor, nn
 
 from mooring.client import CPU, Device
-from mooring.data import ImageSet, Source, batch_slices, stratified_split
+from mooring.data import Images, ImageSet, Source, batch_slices, stratified_split
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
-from mooring.processes import one_thread, threads
+from mooring.processes import one_thread, stopping_if, threads
 from mooring.record import Metrics
 from mooring.seeds import numpy_generator
 from mooring.types import Upload
@@ -59,7 +60,7 @@ class Examiner:
     def threads(self, most: int) -> int:
         """How many threads the server's work on these images is worth: those of small ones wait for each other longer
         than they work (360 digits by five clients: 0.06 s of processor time by one thread, 0.5 to 1.1 s by two)."""
-        return most if self._test.images.numel() >= WORTH_THREADS else 1
+        return most if self._test.images.shape.numel() >= WORTH_THREADS else 1
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -166,15 +167,17 @@ def accuracy_on(predictor: Callable[[Tensor], Tensor], images: ImageSet) -> floa
     return float((scores.argmax(1) == images.labels).double().mean())
 
 
-def batch_by_batch(look: Callable[[Tensor], T], images: Tensor, device: Device = CPU) -> list[T]:
+def batch_by_batch(look: Callable[[Tensor], T], images: Images, device: Device = CPU) -> list[T]:
     """`look` at every batch, in order; on a CPU as many at a time as torch has threads, each by one thread.
 
     Threads that share the layers of one batch wait for each other; threads with a batch each do not, and what they
     find does not depend on how many there are.
     """
 
+    given_up = threading.Event()
+
     def found(own: slice) -> T:
-        with torch.inference_mode():
+        with torch.inference_mode(), stopping_if(given_up.is_set):
             return look(device.take(images[own]))
 
     parts = batch_slices(images, BATCH)
@@ -182,7 +185,11 @@ def batch_by_batch(look: Callable[[Tensor], T], images: Tensor, device: Device =
     if at_once == 1:
         return list(map(found, parts))
     with ThreadPoolExecutor(at_once, initializer=one_thread) as pool:
-        return list(pool.map(found, parts))
+        try:
+            return list(pool.map(found, parts))
+        except BaseException:  # Ctrl-C does not wait for batches that nobody wants
+            given_up.set()
+            raise
 
 
 def measure(scores: Tensor, labels: Tensor) -> Metrics:

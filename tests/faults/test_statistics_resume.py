@@ -75,6 +75,9 @@ def test_sums_of_other_images_are_not_continued(tmp_path):
         def due(self, step):
             return self.state is None
 
+        def stopping(self):
+            return False
+
         def keep(self, tensors):
             self.state = dict(tensors) if "content" in tensors else self.state
 

@@ -106,10 +106,10 @@ def test_limits_can_be_set_and_are_no_part_of_what_an_experiment_is(tmp_path):
     with pytest.raises(DataError, match=r"12 x 12 pixels, above data\.max_pixels=143"):
         ImageFolder(str(tmp_path), max_pixels=143).train()
     with pytest.raises(
-        DataError, match=r"3 images of 3 x 64 x 64 need 36864 bytes of memory, above data\.max_bytes=36863"
+        DataError, match=r"one image of 3 x 64 x 64 needs 12288 bytes of memory, above data\.max_bytes=12287"
     ):
-        ImageFolder(str(tmp_path), size=64, max_bytes=36_863).train()
-    assert len(ImageFolder(str(tmp_path), size=64, max_bytes=36_864, max_pixels=144).train()) == 3
+        ImageFolder(str(tmp_path), size=64, max_bytes=12_287).train()
+    assert len(ImageFolder(str(tmp_path), size=64, max_bytes=12_288, max_pixels=144).train()) == 3
     settings = ["data.source=image_folder", f"data.root={tmp_path}"]
     [usual], [limited] = load(overrides=settings), load(overrides=[*settings, "data.max_pixels=9", "data.max_bytes=8"])
     assert (limited.data.max_pixels, limited.data.max_bytes) == (9, 8)
@@ -120,7 +120,7 @@ def test_a_size_that_no_memory_holds_is_an_error_before_any_file_is_read(tmp_pat
     for part in ("train", "test"):
         (tmp_path / part / "a").mkdir(parents=True)
         (tmp_path / part / "a" / "broken.png").touch()
-    with pytest.raises(DataError, match=r"1 images of 3 x 10000000 x 10000000 need .* above data\.max_bytes"):
+    with pytest.raises(DataError, match=r"one image of 3 x 10000000 x 10000000 needs .* above data\.max_bytes"):
         ImageFolder(str(tmp_path), size=10**7).train()
     with pytest.raises(DataError, match="do not fit into memory"):
         ImageFolder(str(tmp_path), size=10**7, max_bytes=10**30).train()

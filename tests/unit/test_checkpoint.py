@@ -30,6 +30,9 @@ class Notebook:
     def due(self, step):
         return self.always
 
+    def stopping(self):
+        return False
+
     def keep(self, tensors):
         self.pages.append(save(dict(tensors)))
 

@@ -199,17 +199,18 @@ def resumed(event: RunResumed, rounds: int, sites: Sequence[str], unit: Unit) ->
 def kept(event: RunResumed, sites: Sequence[str], unit: Unit) -> str:
     """kept: 2 of 5 clients are done, client 4 after 1,240 images"""
     parts = [clients_done(event)]
-    if len(event.on_the_way) <= FEW:
-        parts += [f"{site_of(at.client, sites)} after {plural(at.step, unit)}" for at in event.on_the_way]
+    begun = [at for at in event.on_the_way if at.step]
+    if len(begun) <= FEW:
+        parts += [f"{site_of(at.client, sites)} after {plural(at.step, unit)}" for at in begun]
     else:
-        parts.append(f"{len(event.on_the_way):,} on their way")
+        parts.append(f"{len(begun):,} on their way")
     return f"kept: {', '.join(parts)}"
 
 
 def kept_at_site(interrupt: RunInterrupted, unit: Unit) -> str:
     """kept: 1,240 images of north;"""
     (site,) = interrupt.sites
-    steps = [f"kept: {plural(at.step, unit)} of {site}; " for at in interrupt.kept.on_the_way]
+    steps = [f"kept: {plural(at.step, unit)} of {site}; " for at in interrupt.kept.on_the_way if at.step]
     return "".join(steps) or "nothing was saved yet; "
 
 

@@ -24,6 +24,10 @@ class StateKeeper(Protocol):
         """Is it time to keep a state within a round, so many steps after the start?"""
         ...
 
+    def stopping(self) -> bool:
+        """Is the client asked to save and stop? Then `keep` does not return."""
+        ...
+
     def keep(self, tensors: Tensors) -> None: ...
 
 
@@ -52,6 +56,9 @@ class KeepsNothing:
         return None
 
     def due(self, step: int) -> bool:
+        return False
+
+    def stopping(self) -> bool:
         return False
 
     def keep(self, tensors: Tensors) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from mooring.client._job import ClientJob, Training
 from mooring.client._loop import run_client
 from mooring.client._recipe import ClientRecipe, Views
-from mooring.data import Augment, ImageSet, InMemorySite
+from mooring.data import Augment, ImageSet, InMemorySite, in_memory
 from mooring.errors import DataError
 from mooring.events import ClientProgress, Emit, Event, Remark, ServerProgress
 from mooring.losses import FAFI, CrossEntropy
@@ -88,7 +88,7 @@ def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Feat
         )
     teacher = train_teacher(bank, public, job, emit)
     with torch.no_grad():
-        features = torch.cat([F.normalize(teacher.embed(batch)) for batch in public.images.split(BATCH)])
+        features = torch.cat([F.normalize(teacher.embed(batch)) for batch in in_memory(public.images).split(BATCH)])
     chosen = torch.randperm(len(features), generator=generator(job.seed, "bank"))[: bank.size].sort().values
     labels = public.labels[chosen].clone() if bank.labelled else None
     if bank.size > len(public):

@@ -14,10 +14,11 @@ from mooring.client._job import ClientJob
 from mooring.data import ImageSet, batch_slices
 from mooring.events import ClientProgress, ClientResumed, Emit, Remark
 from mooring.models import Network
+from mooring.processes import StopRequested, stopping_if
 from mooring.uploads import FEATURE_BATCH, Accumulator, Part, StreamedPart, wire_name
 
 TICK_SECONDS = 0.25
-CONTENT = "content"  # SHA-256 of the images
+CONTENT = "content"  # what tells the images from others
 SECONDS = "seconds"
 
 Sums = Mapping[Part, Accumulator]
@@ -43,15 +44,21 @@ def add_up(
     sums: Sums = {part: part.accumulator(network) for part in job.needs if isinstance(part, StreamedPart)}
     if not sums:
         return {}, 0.0
-    content = torch.frombuffer(bytearray.fromhex(shard.sha256()), dtype=torch.uint8)
+    content = torch.frombuffer(bytearray.fromhex(shard.identity()), dtype=torch.uint8)
     done, seconds = restored_sums(sums, content, client, emit, keeper.last())
     began = ticked = monotonic()
     for own in batch_slices(shard.images, FEATURE_BATCH):
         if own.start < done:
             continue
-        images, labels = shard.images[own], shard.labels[own]
-        for part_sums in sums.values():
-            part_sums.add(images, labels)
+        try:
+            with stopping_if(keeper.stopping):
+                images = shard.images[own]
+                features = [part_sums.features(images) for part_sums in sums.values()]
+        except StopRequested:
+            keeper.keep(sums_state(sums, content, own.start, seconds + monotonic() - began))
+            raise
+        for part_sums, x in zip(sums.values(), features, strict=True):
+            part_sums.add(x, shard.labels[own])
         if monotonic() - ticked > TICK_SECONDS:
             ticked = monotonic()
             emit(ClientProgress(client, 0, own.stop, len(shard)))

@@ -5,6 +5,7 @@ from mooring.data._catalogue import SOURCES, list_sources
 from mooring.data._clients import Federation, federate, stratified_split
 from mooring.data._digits import Digits
 from mooring.data._fashion_mnist import FashionMnist
+from mooring.data._file_images import FileImages, Images, in_memory, select_images
 from mooring.data._image_folder import ImageFolder
 from mooring.data._image_tree import images_below, reading_progress, subfolders, with_progress
 from mooring.data._images import ImageSet, Source, batch_slices, batches
@@ -24,9 +25,11 @@ __all__ = [
     "Download",
     "FashionMnist",
     "Federation",
+    "FileImages",
     "Iid",
     "ImageFolder",
     "ImageSet",
+    "Images",
     "InMemorySite",
     "Partition",
     "Partitioner",
@@ -43,9 +46,11 @@ __all__ = [
     "export_partition",
     "federate",
     "images_below",
+    "in_memory",
     "list_sources",
     "reading_progress",
     "require_decoders",
+    "select_images",
     "stratified_split",
     "subfolders",
     "with_progress",

@@ -132,7 +132,7 @@ def _read_npz(path: Path, max_bytes: int) -> dict[str, AnyArray]:
     with _archive(path) as archive:
         names = [name for name in (*REQUIRED, *OPTIONAL) if f"{name}.npy" in archive.namelist()]
         total = sum(_declared_bytes(archive, name) for name in names)
-    reject_excess(f"{path}: {len(names)} arrays", total, max_bytes)
+    reject_excess(f"{path}", total, max_bytes)
     if total > max(HARMLESS, DENSEST * size):
         raise DataError(
             f"{path} has {size} bytes and would unpack to {total}, more than {DENSEST} times as many",

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mooring.data._augment import LUMA
+from mooring.data._file_images import FileImages, in_memory
 from mooring.data._images import ImageSet, Source
 from mooring.data._partition import Partitioner, Population, divide
 from mooring.data._partition.base import Partition, indices_by_client, take_groups
@@ -86,12 +87,18 @@ def federate(source: Source, partitioner: Partitioner, seed: int, public_ratio: 
     elif public_ratio > 0:
         count = round(public_ratio * len(chosen))
         published, chosen = stratified_split(labels, chosen, count, numpy_generator(seed, "public"), groups)
-        public = images.select(torch.from_numpy(published)) if len(published) else None
-    untouched = len(chosen) == len(images) and images.images.is_contiguous()
+        public = held_in_memory(images.select(torch.from_numpy(published))) if len(published) else None
+    in_files = isinstance(images.images, FileImages)
+    untouched = len(chosen) == len(images) and (in_files or in_memory(images.images).is_contiguous())
     train = images if untouched else images.select(torch.from_numpy(chosen))
     validation = images.select(torch.from_numpy(held)) if len(held) else None
     partition = divide(partitioner, population_of(train), seed)
     return Federation(train, validation, partition, public, chosen, published)
+
+
+def held_in_memory(images: ImageSet) -> ImageSet:
+    """For images that a server trains on again and again."""
+    return replace(images, images=in_memory(images.images))
 
 
 def population_of(images: ImageSet) -> Population:
@@ -126,7 +133,7 @@ def stratified_split(
 def fitted(images: ImageSet, shape: tuple[int, int, int]) -> ImageSet:
     """Images of another source in the shape that the clients' network takes."""
     channels, height, width = shape
-    pixels = images.images.float()
+    pixels = in_memory(images.images).float()
     if pixels.shape[1] == 3 and channels == 1:
         pixels = (pixels * torch.tensor(LUMA)[:, None, None]).sum(1, keepdim=True)
     elif pixels.shape[1] == 1 and channels == 3:

@@ -1,11 +1,11 @@
 """A user's own images in folders: one per class, with or without a test part, or one per site."""
 
-import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -15,6 +15,7 @@ from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
 from mooring.data._dicom import Levels
+from mooring.data._file_images import Decoding, FileImages, pixel_digest
 from mooring.data._image_tree import (
     PARENT_FOLDER,
     WANTED,
@@ -30,9 +31,9 @@ from mooring.data._image_tree import (
     with_progress,
 )
 from mooring.data._images import DataWarning, ImageSet, Source
-from mooring.data._limits import MAX_BYTES, MAX_PIXELS, guard, out_of_memory, reject_excess
+from mooring.data._limits import IN_MEMORY, MAX_PIXELS, guard, out_of_memory, reject_excess
 from mooring.data._locate import own_path
-from mooring.data._pixels import PixelFit, PixelReading, decode_image, require_decoders
+from mooring.data._pixels import PixelFit, PixelReading, require_decoders
 from mooring.errors import ConfigError, DataError, one_line
 from mooring.schema import ADDED_LATER, Count, Doc
 
@@ -78,8 +79,12 @@ class ImageFolder(Source):
         ),
     ] = guard(MAX_PIXELS)
     max_bytes: Annotated[
-        Count, Doc("most memory for the images of a part, decoded and resized; never changes a result")
-    ] = guard(MAX_BYTES)
+        Count,
+        Doc(
+            "most memory for the pixels of a part; above it, images are decoded again whenever they are needed; "
+            "never changes a result"
+        ),
+    ] = guard(IN_MEMORY)
     fit: Annotated[PixelFit, Doc("what is not square: `crop` about its centre, `pad` with black, or `stretch`")] = (
         field(default="crop", metadata=later)
     )
@@ -194,41 +199,60 @@ class ImageFolder(Source):
         return self.read(files, classes, {label: number for number, label in enumerate(classes)})
 
     def read(self, files: Sequence[ImageFile], classes: tuple[str, ...], numbers: Mapping[str, int]) -> ImageSet:
-        """The decoded files; `numbers` maps folders to classes."""
+        """The images of these files; `numbers` maps folders to classes.
+
+        Every file is decoded once, to find broken ones. Pixels above `max_bytes` are then given up, and decoded again
+        when they are needed.
+        """
         require_decoders(file.path for file in files)
         size = self.size or USUAL_SIZE
-        pixels = self._room(len(files), size)
+        decoding = Decoding(size, self.channels, self.max_pixels, self.fit, self.levels)
+        one = self.channels * size * size
+        streamed = len(files) * one > self.max_bytes
+        reject_excess(f"{self.root}: one image of {self.channels} x {size} x {size}", one, self.max_bytes)
+        pixels = room((0 if streamed else len(files), self.channels, size, size))
         kept: list[ImageFile] = []
+        digests: list[bytes] = []
         corrupt: list[Path] = []
+        contrast, content = Contrast(), sha256()
+        for file, image in self._decoded(files, decoding, corrupt):
+            contrast.see(image)
+            if streamed:
+                digests.append(pixel_digest(image))
+                content.update(image.data)
+            else:
+                pixels[len(kept)] = image
+            kept.append(file)
+        self._report(corrupt, len(files))
+        if not kept:
+            raise DataError(
+                f"no readable image among {len(files)} under {self.root}", "add images, or raise data.held_out"
+            )
+        contrast.report()
+        labels = torch.tensor([numbers[file.label] for file in kept])
+        sites = tuple(file.site for file in kept if file.site is not None)
+        groups = tuple(file.group for file in kept if file.group is not None)
+        if not streamed:
+            return ImageSet(torch.from_numpy(pixels[: len(kept)]), labels, classes, sites or None, groups or None)
+        content.update(labels.numpy().tobytes())
+        images = FileImages(tuple(file.path for file in kept), tuple(digests), decoding)
+        return ImageSet(images, labels, classes, sites or None, groups or None, content.hexdigest())
+
+    def _decoded(
+        self, files: Sequence[ImageFile], decoding: Decoding, corrupt: list[Path]
+    ) -> Iterator[tuple[ImageFile, NDArray[np.uint8]]]:
+        """Every file that can be decoded, and its pixels; the others are added to `corrupt`."""
         for file in with_progress(files):
             try:
-                pixels[len(kept)] = decode_image(file.path, size, self.channels, self.max_pixels, self.fit, self.levels)
-                kept.append(file)
+                image = np.ascontiguousarray(decoding(file.path))
             except DataError:  # too large, or of unknown values: leaving it out would change the data
                 raise
             except MemoryError as error:
                 raise out_of_memory(f"the pixels of {file.path}") from error
             except Exception:  # a broken file makes a decoder raise almost anything
                 corrupt.append(file.path)
-        self._report(corrupt, len(files))
-        if not kept:
-            raise DataError(
-                f"no readable image among {len(files)} under {self.root}", "add images, or raise data.held_out"
-            )
-        self._report_faint(pixels[: len(kept)])
-        labels = torch.tensor([numbers[file.label] for file in kept])
-        sites = tuple(file.site for file in kept if file.site is not None)
-        groups = tuple(file.group for file in kept if file.group is not None)
-        return ImageSet(torch.from_numpy(pixels[: len(kept)]), labels, classes, sites or None, groups or None)
-
-    def _room(self, count: int, size: int) -> NDArray[np.uint8]:
-        shape = (count, self.channels, size, size)
-        images = f"{self.root}: {count} images of {self.channels} x {size} x {size}"
-        reject_excess(images, math.prod(shape), self.max_bytes)
-        try:
-            return np.empty(shape, np.uint8)
-        except (MemoryError, ValueError) as error:
-            raise out_of_memory(images) from error
+                continue
+            yield file, image
 
     def _report(self, corrupt: Sequence[Path], files: int) -> None:
         if not corrupt:
@@ -239,13 +263,31 @@ class ImageFolder(Source):
             raise DataError(named, 'replace them, or set data.corrupt to "skip"')
         warnings.warn(one_line(f"{named}; they are left out"), DataWarning, stacklevel=5)
 
-    def _report_faint(self, pixels: NDArray[np.uint8]) -> None:
-        """Warn about images with little contrast: 12 bits stored in 16 are almost black."""
-        low, high = int(pixels.min()), int(pixels.max())
-        if high - low < FAINT and len(pixels) > 1:
-            message = f"all pixels of {len(pixels)} images lie between {low} and {high} of 255"
+
+def room(shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    try:
+        return np.empty(shape, np.uint8)
+    except (MemoryError, ValueError) as error:
+        raise out_of_memory(f"{shape[0]} images of {shape[1]} x {shape[2]} x {shape[3]}") from error
+
+
+@dataclass
+class Contrast:
+    """The darkest and the brightest value of all images: 12 bits stored in 16 are almost black."""
+
+    low: int = 255
+    high: int = 0
+    images: int = 0
+
+    def see(self, pixels: NDArray[np.uint8]) -> None:
+        self.low, self.high = min(self.low, int(pixels.min())), max(self.high, int(pixels.max()))
+        self.images += 1
+
+    def report(self) -> None:
+        if self.high - self.low < FAINT and self.images > 1:
+            message = f"all pixels of {self.images} images lie between {self.low} and {self.high} of 255"
             remedy = "set data.levels=[BLACK, WHITE] to the values that mean black and white, such as [0, 4095]"
-            warnings.warn(f"{message}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=5)
+            warnings.warn(f"{message}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=6)
 
 
 def _report_ignored(ignored: Counter[str]) -> None:

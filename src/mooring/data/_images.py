@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 import torch
 from torch import Tensor
 
+from mooring.data._file_images import FileImages, Images, select_images
 from mooring.data._locate import Download
 from mooring.data._pixels import PixelReading
 from mooring.schema import ADDED_LATER, Checked, Count, Doc, FilePath, OpenFraction
@@ -25,8 +26,9 @@ class DataWarning(UserWarning):
 class ImageSet:
     """Images as uint8 (N, C, H, W) and their labels.
 
-    `sites` names the site of each image, if there are sites. Images of one group, such as those of one patient, are
-    never divided between training and testing.
+    `images` is a tensor, or `FileImages` if a folder has too many for memory: `images[a:b]` and `images[positions]` are
+    tensors in both cases. `sites` names the site of each image, if there are sites. Images of one group, such as those
+    of one patient, are never divided between training and testing.
 
     >>> import torch
     >>> from mooring import ImageSet
@@ -35,11 +37,12 @@ class ImageSet:
     (3, (1, 8, 8), (1, 2))
     """
 
-    images: Tensor = field(repr=False)  # (N, C, H, W), uint8
+    images: Images = field(repr=False)  # (N, C, H, W), uint8
     labels: Tensor = field(repr=False)  # (N,), int64
     classes: tuple[str, ...]
     sites: tuple[str, ...] | None = field(default=None, repr=False)  # one per image
     groups: tuple[str, ...] | None = field(default=None, repr=False)  # one per image
+    content: str | None = field(default=None, repr=False, compare=False)  # SHA-256, if it is known already
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -53,25 +56,36 @@ class ImageSet:
         sites, groups = (
             None if names is None else tuple(names[i] for i in indices.tolist()) for names in (self.sites, self.groups)
         )
-        return ImageSet(self.images[indices], self.labels[indices], self.classes, sites, groups)
+        images = select_images(self.images, indices)
+        return ImageSet(images, self.labels[indices], self.classes, sites, groups)
 
     def sha256(self) -> str:
-        """Of images and labels, in their order."""
-        content = sha256(self.images.contiguous().numpy().reshape(-1).data)
+        """Of all pixels and labels, in their order; images in files are decoded for it, unless it is known."""
+        if self.content is not None:
+            return self.content
+        content = sha256()
+        for own in batch_slices(self.images, len(self)):
+            content.update(self.images[own].contiguous().numpy().reshape(-1).data)
         content.update(self.labels.numpy().tobytes())
         return content.hexdigest()
+
+    def identity(self) -> str:
+        """A hash that tells these images and labels from others, at little cost; files are not decoded for it."""
+        if not isinstance(self.images, FileImages):
+            return self.sha256()
+        return sha256(b"".join(self.images.digests) + self.labels.numpy().tobytes()).hexdigest()
 
     def label_counts(self) -> tuple[int, ...]:
         return tuple(torch.bincount(self.labels, minlength=len(self.classes)).tolist())
 
 
-def batch_slices(images: Tensor, most: int) -> list[slice]:
+def batch_slices(images: Images, most: int) -> list[slice]:
     """All images in order, at most `most` at once and at most 2^23 values, to limit the memory of a forward pass."""
     step = max(1, min(most, VALUES // max(1, images.shape[1:].numel())))
     return [slice(start, min(start + step, len(images))) for start in range(0, max(1, len(images)), step)]
 
 
-def batches(images: Tensor, most: int) -> Iterator[Tensor]:
+def batches(images: Images, most: int) -> Iterator[Tensor]:
     """The images of these slices, one batch after the other."""
     return (images[own] for own in batch_slices(images, most))
 

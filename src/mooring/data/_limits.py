@@ -10,6 +10,7 @@ from mooring.errors import DataError
 from mooring.schema import LIMIT_ONLY
 
 MAX_BYTES = 8_000_000_000
+IN_MEMORY = 2**28  # bytes of pixels; images above it are decoded whenever they are needed
 MAX_PIXELS = 100_000_000
 WIDEST, HEADERS = 8, 2**20  # bytes of a pixel that is not compressed, and of all that is not pixels
 LONGEST_SIDE = 65_535
@@ -51,7 +52,7 @@ def _too_large(path: Path, found: str, max_pixels: int) -> DataError:
 
 def reject_excess(what: str, nbytes: int, max_bytes: int) -> None:
     if nbytes > max_bytes:
-        problem = f"{what} need {nbytes} bytes of memory, above data.max_bytes={max_bytes}"
+        problem = f"{what} needs {nbytes} bytes of memory, above data.max_bytes={max_bytes}"
         raise DataError(problem, "use fewer or smaller ones, or raise data.max_bytes")
 
 

@@ -163,8 +163,11 @@ class KeeperHere:
     def last(self) -> Tensors | None:
         return self.states.last(self.client)
 
+    def stopping(self) -> bool:
+        return self.interrupted.is_set()
+
     def due(self, step: int) -> bool:
-        return self.interrupted.is_set() or monotonic() - self.kept > self.seconds
+        return self.stopping() or monotonic() - self.kept > self.seconds
 
     def keep(self, tensors: Tensors) -> None:
         self.states.keep(self.client, tensors)

@@ -128,8 +128,11 @@ class KeeperAway:
         left = None if self.turn.state is None else unpacked_state(self.turn.state)
         return max((state for state in (kept, left) if state is not None), key=step_of_state, default=None)
 
+    def stopping(self) -> bool:
+        return self.link.stopping.is_set()
+
     def due(self, step: int) -> bool:
-        return monotonic() - self.kept > self.seconds or self.link.stopping.is_set() or self.handed_over_at(step)
+        return monotonic() - self.kept > self.seconds or self.stopping() or self.handed_over_at(step)
 
     def handed_over_at(self, step: int) -> bool:
         return self.turn.until is not None and step >= self.turn.until

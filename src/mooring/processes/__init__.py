@@ -2,6 +2,7 @@
 
 from mooring.processes._pool import Died, Message, Waiting, WorkerPool
 from mooring.processes._starting import remembered_interrupt, start_early
+from mooring.processes._stopping import StopRequested, check_stop, stopping_if
 from mooring.processes._worker import NO_MEMORY, Link, Stopped, keep_freed_memory, lacks_memory, one_thread, threads
 
 __all__ = [
@@ -9,13 +10,16 @@ __all__ = [
     "Died",
     "Link",
     "Message",
+    "StopRequested",
     "Stopped",
     "Waiting",
     "WorkerPool",
+    "check_stop",
     "keep_freed_memory",
     "lacks_memory",
     "one_thread",
     "remembered_interrupt",
     "start_early",
+    "stopping_if",
     "threads",
 ]

@@ -37,7 +37,8 @@ class EmbeddingMoments(Part):
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         with torch.no_grad():
-            z = torch.cat([F.normalize(network.embed(batch)) for batch in shard.images.split(BATCH)]).double()
+            parts = [shard.images[start : start + BATCH] for start in range(0, len(shard), BATCH)]
+            z = torch.cat([F.normalize(network.embed(batch)) for batch in parts]).double()
         deviation, mean = torch.std_mean(z, 0, correction=0)
         return {EMBEDDING_MEAN: mean.float(), EMBEDDING_STD: deviation.float()}
 

@@ -43,8 +43,9 @@ class FisherDiagonal(Part):
         sums = {name: torch.zeros_like(parameter, dtype=torch.float64) for name, parameter in parameters.items()}
         at_once = min(BATCH, 1 + VALUES // sum(parameter.numel() for parameter in parameters.values()))
         rng = generator(0, "fisher")
-        channels_last = shard.images.contiguous(memory_format=torch.channels_last)  # vmap could not reorder them
-        for images in channels_last.split(at_once):
+        for start in range(0, len(shard), at_once):
+            own = shard.images[start : start + at_once]
+            images = own.contiguous(memory_format=torch.channels_last)  # vmap could not reorder them
             with torch.no_grad():
                 y = torch.multinomial(network(images).logits.softmax(1), 1, generator=rng)[:, 0]
             for name, gradient in gradients(parameters, images, y).items():

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mooring.data import ImageSet, batches
+from mooring.data import ImageSet, batches, select_images
 from mooring.models import Blueprint, FeatureMap, Network
 from mooring.schema import Checked, Count, Positive
 from mooring.types import Upload
@@ -59,7 +59,7 @@ class Mixtures(Checked, Part):
         counts, weights, means, variances = tensors.values()
         counts += torch.tensor(shard.label_counts())
         for c in counts.nonzero().flatten().tolist():
-            own = shard.images[shard.labels == c]
+            own = select_images(shard.images, shard.labels == c)
             x = torch.cat([phi(images) for images in batches(own, FEATURE_BATCH)]).double().numpy()  # (n_c, d)
             pi, mu, v = self._fit(x)
             weights[c, : len(pi)] = torch.from_numpy(pi)

@@ -147,8 +147,12 @@ class MomentSums(Accumulator):
     sums: Tensor
     second: Tensor
 
-    def add(self, images: Tensor, labels: Tensor) -> None:
-        x = self.phi(images).double()  # (B, d)
+    def features(self, images: Tensor) -> Tensor:
+        x: Tensor = self.phi(images)
+        return x.double()  # (B, d)
+
+    def add(self, features: Tensor, labels: Tensor) -> None:
+        x = features
         y = F.one_hot(labels, len(self.counts)).double()  # (B, C)
         self.counts += y.sum(0).long()
         self.sums += y.T @ x

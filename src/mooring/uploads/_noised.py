@@ -166,18 +166,21 @@ class ReducedFeatures(Accumulator):
     projection: Tensor
 
     def __post_init__(self) -> None:
-        self.features = [torch.zeros(0, self.part.privacy.size, dtype=torch.float64)]
+        self.reduced = [torch.zeros(0, self.part.privacy.size, dtype=torch.float64)]
         self.labels = [torch.zeros(0, dtype=torch.int64)]
 
-    def add(self, images: Tensor, labels: Tensor) -> None:
-        self.features.append(reduce_features(self.phi(images), self.centre, self.projection))
+    def features(self, images: Tensor) -> Tensor:
+        return reduce_features(self.phi(images), self.centre, self.projection)
+
+    def add(self, features: Tensor, labels: Tensor) -> None:
+        self.reduced.append(features)
         self.labels.append(labels)
 
     def state(self) -> Tensors:
-        return {"features": torch.cat(self.features), "labels": torch.cat(self.labels)}
+        return {"features": torch.cat(self.reduced), "labels": torch.cat(self.labels)}
 
     def restore(self, state: Tensors) -> None:
-        self.features, self.labels = [state["features"]], [state["labels"]]
+        self.reduced, self.labels = [state["features"]], [state["labels"]]
 
     def tensors(self) -> Tensors:
         u, labels = self.state().values()

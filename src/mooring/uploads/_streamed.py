@@ -15,7 +15,11 @@ class Accumulator(ABC):
     """A part of an upload, computed from all batches so far."""
 
     @abstractmethod
-    def add(self, images: Tensor, labels: Tensor) -> None:
+    def features(self, images: Tensor) -> Tensor:
+        """The features of a batch: the expensive part, which changes nothing and may be given up."""
+
+    @abstractmethod
+    def add(self, features: Tensor, labels: Tensor) -> None:
         """The next batch, after all before it."""
 
     @abstractmethod
@@ -40,5 +44,5 @@ class StreamedPart(ABC):
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
         found = self.accumulator(network)
         for own in batch_slices(shard.images, FEATURE_BATCH):
-            found.add(shard.images[own], shard.labels[own])
+            found.add(found.features(shard.images[own]), shard.labels[own])
         return found.tensors()

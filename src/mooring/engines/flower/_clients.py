@@ -78,8 +78,11 @@ class LastState:
     def last(self) -> Tensors | None:
         return self.first
 
-    def due(self, step: int) -> bool:
+    def stopping(self) -> bool:
         return self.files.asked
+
+    def due(self, step: int) -> bool:
+        return self.stopping()
 
     def keep(self, tensors: Tensors) -> None:
         self.kept = tensors

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from mooring.errors import ModelError, needed, one_line
 from mooring.models._encoders.layers import EncoderLayers, layer_outputs
+from mooring.processes import check_stop
 from mooring.schema import Doc
 
 EncoderViews = Literal["one", "mirrored"]
@@ -102,6 +103,7 @@ class OnnxFeatures(nn.Module):
         parts = images.cpu().split(at_once(plan.prepare.pixels))
 
         def features(part: Tensor) -> Tensor:
+            check_stop()
             views = VIEWS_OF_IMAGE[plan.views](plan.prepare(part))
             return torch.stack([self._pooled(session, plan, view) for view in views]).mean(0)
 
