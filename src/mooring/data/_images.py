@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import torch
 from torch import Tensor
 
-from mooring.data._file_images import FileImages, Images, select_images
+from mooring.data._file_images import FileImages, Images, pixel_digest, select_images
 from mooring.data._locate import Download
 from mooring.data._pixels import PixelReading
 from mooring.schema import ADDED_LATER, Checked, Count, Doc, FilePath, OpenFraction
@@ -69,11 +69,15 @@ class ImageSet:
         content.update(self.labels.numpy().tobytes())
         return content.hexdigest()
 
+    def image_digests(self) -> tuple[bytes, ...]:
+        """SHA-256 of the pixels of each image; files are not decoded for it."""
+        if isinstance(self.images, FileImages):
+            return self.images.digests
+        return tuple(pixel_digest(image) for image in self.images.contiguous().numpy())
+
     def identity(self) -> str:
-        """A hash that tells these images and labels from others, at little cost; files are not decoded for it."""
-        if not isinstance(self.images, FileImages):
-            return self.sha256()
-        return sha256(b"".join(self.images.digests) + self.labels.numpy().tobytes()).hexdigest()
+        """A hash that tells these images and labels from others, however they are held."""
+        return sha256(b"".join(self.image_digests()) + self.labels.numpy().tobytes()).hexdigest()
 
     def label_counts(self) -> tuple[int, ...]:
         return tuple(torch.bincount(self.labels, minlength=len(self.classes)).tolist())

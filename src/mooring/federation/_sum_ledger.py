@@ -23,8 +23,7 @@ def record_of(job: JobFile, without: Sequence[str] = (), images: str = "") -> Su
 
 def images_digest(shard: ImageSet) -> str:
     """SHA-256 of the images in any order."""
-    each = sorted(sha256(image.numpy().tobytes()).digest() for image in shard.images)
-    return sha256(b"".join(each)).hexdigest()
+    return sha256(b"".join(sorted(shard.image_digests()))).hexdigest()
 
 
 def overlaps(job: JobFile, sum_: SumRecord, earlier: Sequence[Entry]) -> tuple[str, ...]:
