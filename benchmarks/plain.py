@@ -13,7 +13,7 @@ class PlainNetwork(nn.Module):
 
     def __init__(self, blueprint: Blueprint, rng: Generator) -> None:
         super().__init__()
-        self.encoder, features = blueprint.backbone.build(blueprint.shape[0], rng)
+        self.encoder, features = blueprint.backbone.build(blueprint.shape, rng)
         self.head = blueprint.head.build(features, blueprint.class_count, rng)
         self.mean, self.std = (torch.tensor(each)[:, None, None] for each in (blueprint.mean, blueprint.std))
 

@@ -17,9 +17,10 @@ underscore are private.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mooring.api import Run, Sweep, load_run, run, sweep
     from mooring.client import Alignment, ClientRecipe, Training
     from mooring.config import Experiment, load, load_fusions, parse
-    from mooring.data import ImageSet, Source
+    from mooring.data import ImageSet, Source, as_source
     from mooring.errors import MooringError
     from mooring.execution import fuse, run_experiment
     from mooring.federation import load_model
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from mooring.methods import METHODS, Method
     from mooring.notes import report
     from mooring.record import FusionRecord, Result, RunFolder
+    from mooring.track import Callback
     from mooring.types import Balanced, Progress, Step, Upload, View
     from mooring.uploads import Part
     from mooring.weighting import Balancer, Equilibrium, LambdaBounds, Weighting, pull
@@ -37,35 +39,42 @@ _ROOMS = {
     "Alignment": "mooring.client",
     "Balanced": "mooring.types",
     "Balancer": "mooring.weighting",
+    "Callback": "mooring.track",
     "ClientRecipe": "mooring.client",
+    "Equilibrium": "mooring.weighting",
     "Experiment": "mooring.config",
     "Fusion": "mooring.fusion",
     "FusionRecord": "mooring.record",
     "ImageSet": "mooring.data",
+    "LambdaBounds": "mooring.weighting",
     "LossTerm": "mooring.losses",
     "Method": "mooring.methods",
     "MooringError": "mooring.errors",
-    "LambdaBounds": "mooring.weighting",
     "Part": "mooring.uploads",
     "Predictor": "mooring.fusion",
     "Progress": "mooring.types",
     "Result": "mooring.record",
+    "Run": "mooring.api",
     "RunFolder": "mooring.record",
     "Source": "mooring.data",
-    "Equilibrium": "mooring.weighting",
     "Step": "mooring.types",
+    "Sweep": "mooring.api",
     "Training": "mooring.client",
     "Upload": "mooring.types",
     "View": "mooring.types",
     "Weighting": "mooring.weighting",
+    "as_source": "mooring.data",
     "fuse": "mooring.execution",
     "load": "mooring.config",
     "load_fusions": "mooring.config",
     "load_model": "mooring.federation",
+    "load_run": "mooring.api",
     "parse": "mooring.config",
     "pull": "mooring.weighting",
     "report": "mooring.notes",
+    "run": "mooring.api",
     "run_experiment": "mooring.execution",
+    "sweep": "mooring.api",
 }
 
 __all__ = [
@@ -73,6 +82,7 @@ __all__ = [
     "Alignment",
     "Balanced",
     "Balancer",
+    "Callback",
     "ClientRecipe",
     "Equilibrium",
     "Experiment",
@@ -87,21 +97,27 @@ __all__ = [
     "Predictor",
     "Progress",
     "Result",
+    "Run",
     "RunFolder",
     "Source",
     "Step",
+    "Sweep",
     "Training",
     "Upload",
     "View",
     "Weighting",
+    "as_source",
     "fuse",
     "load",
     "load_fusions",
     "load_model",
+    "load_run",
     "parse",
     "pull",
     "report",
+    "run",
     "run_experiment",
+    "sweep",
 ]
 
 

@@ -117,13 +117,14 @@ def one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
-def needed(module: str, extra: str) -> Any:
-    """A library of an extra, imported when it is needed and not before."""
+def needed(module: str, extra: str = "") -> Any:
+    """A library of an extra, or one that only users bring, imported when it is needed and not before."""
     try:
         return import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise ExtraError(f"{package}: is not installed", f"pip install 'mooring[{extra}]'") from None
+        wanted = f"'mooring[{extra}]'" if extra else package
+        raise ExtraError(f"{package}: is not installed", f"pip install {wanted}") from None
 
 
 def nearest(name: str, valid: Iterable[str], listed_by: str = "") -> str:

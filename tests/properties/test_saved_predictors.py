@@ -206,8 +206,8 @@ class Doubled:
     kind: ClassVar[str] = "doubled"
     width: float = 0.5
 
-    def build(self, channels, rng):
-        return DigitsNet(2 * self.width).build(channels, rng)
+    def build(self, shape, rng):
+        return DigitsNet(2 * self.width).build(shape, rng)
 
 
 class Loudest(Ensemble):

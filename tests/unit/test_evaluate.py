@@ -56,7 +56,7 @@ def test_test_data_is_read_in_evaluate_only():
 
 def test_what_is_found_does_not_depend_on_the_number_of_threads():
     """Three batches, the last a short one; and torch has as many threads afterwards as before."""
-    encoder, _ = DigitsNet().build(1, generator(0, "encoder"))
+    encoder, _ = DigitsNet().build((1, 8, 8), generator(0, "encoder"))
     images, found = torch.randn(1100, 1, 8, 8, generator=generator(0, "images")), []
     for count in (1, 2, 5):
         with threads(count):

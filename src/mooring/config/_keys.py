@@ -1,7 +1,7 @@
 """Keys of a configuration: short names for parts that are often changed, and `key=value` words."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -9,7 +9,7 @@ from mooring.config._features import map_tree
 from mooring.config._note_words import METHOD_NOTE_WORDS, NOTE_WORDS
 from mooring.config._tree import DEEPEST, merge_trees, nested_tree, read_yaml
 from mooring.errors import ConfigError
-from mooring.schema import Tree
+from mooring.schema import Tree, shorten
 
 SHORT = {  # top-level names for parts of the method that are often changed, broad before narrow
     "fusion": ("fusion",),
@@ -205,3 +205,12 @@ def reject_duplicates(words: Iterable[str]) -> list[str]:
     if problems:
         raise ConfigError(problems)
     return words
+
+
+def read_settings(settings: Mapping[str, Any]) -> Tree:
+    """{"weight.value": 3, "seed": 1} as one layer, for settings that are values already; no key may be given twice."""
+    reject_duplicates(f"{key}={shorten(value)}" for key, value in settings.items())
+    tree: Tree = {}
+    for key, value in settings.items():
+        tree = merge_layers(tree, tree_of_key(key, value))
+    return tree

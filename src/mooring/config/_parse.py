@@ -31,11 +31,12 @@ from mooring.data import Sites
 from mooring.errors import MOST_PROBLEMS, ConfigError, nearest
 from mooring.fusion import FUSIONS, Fusion
 from mooring.methods import METHODS, Method
-from mooring.models import Backbone, DigitsNet, ResNet8
+from mooring.models import Backbone, DigitsNet, ResNet8, library_tree
 from mooring.schema import INHERITED_KEYS, NO_VALUE, Builder, BuildProblem, Tree, type_hints
 
 DEFAULT_MODELS: dict[str, Backbone] = {"digits": DigitsNet()}  # every other source: ResNet8
 CUSTOM = "custom"  # the name of a method that is written out as a tree
+OWN_METHODS = "methods"  # methods of a file's own: name -> the whole tree of a method
 MOST_METHODS = 100  # of one command
 DEFAULTS = Experiment()
 SEVERAL_SEEDS = re.compile(r"(\d+)(?:(?:-|:|\.\.)(\d+)|(?:,\d+)+)")
@@ -64,8 +65,9 @@ def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
     3
     """
     tree = normalise(tree)
-    rest = {key: value for key, value in tree.items() if key != "method"}
-    methods = _methods(tree.get("method", DEFAULT_METHOD))
+    rest = {key: value for key, value in tree.items() if key not in ("method", OWN_METHODS)}
+    own = tree.get(OWN_METHODS) or {}
+    methods = [_with_own(method, own) for method in _methods(tree.get("method", DEFAULT_METHOD))]
     if len(methods) > MOST_METHODS:
         raise ConfigError([f"method: names {len(methods):,} methods; at most {MOST_METHODS} run one after the other"])
     twice = {_name(method): None for i, method in enumerate(methods) if method in methods[:i]}
@@ -127,6 +129,14 @@ def _methods(given: Any) -> list[Tree]:
     return [{"name": name.strip()} for name in given.split(",") if name.strip()]
 
 
+def _with_own(method: Tree, own: Any) -> Tree:
+    """The tree of a method that the configuration itself defines, under its name; any other as it is."""
+    if not isinstance(own, dict) or method.get("name") not in own:
+        return method
+    merged: Tree = merge_trees(own[method["name"]], {key: value for key, value in method.items() if key != "name"})
+    return merged | {"name": method["name"]}
+
+
 def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[BuildProblem]]:
     """One experiment and what is wrong with it."""
     builder = builder_of(PART_KINDS, trust, suggest_key)
@@ -149,7 +159,8 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
     built["why"] = builder.build(str, rest.get("why", NO_VALUE), "", "why")
     last, builder.problems = builder.problems, first  # problems of the method are reported before the rest
     try:
-        base: Any = NO_VALUE if name == CUSTOM else named_method(name, trust)
+        whole = {f.name for f in fields(Method) if f.compare} <= method.keys()
+        base: Any = NO_VALUE if name == CUSTOM or whole else named_method(name, trust)
         choice = None if NO_VALUE in (base, built["data"]) else choose_features(base, built["data"])
         base = base if choice is None else choice.method
         for path, problem in check_user_parts(Method, base, PART_KINDS, "method"):
@@ -164,7 +175,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
     if choice is not None and built.get("method", NO_VALUE) is not NO_VALUE and not built["why"]:
         built["why"] = choice.why if same_features(built["method"], choice.method) else GIVEN
     usual = DEFAULT_MODELS.get("" if built["data"] is NO_VALUE else built["data"].source, ResNet8())
-    built["model"] = builder.build(Backbone, rest.get("model", NO_VALUE), usual, "model")
+    built["model"] = builder.build(Backbone, library_tree(rest.get("model", NO_VALUE)), usual, "model")
     if built.get("method", NO_VALUE) is not NO_VALUE:
         builder.problems += [
             BuildProblem("method", False, message) for message in impossible_combinations(built["method"])

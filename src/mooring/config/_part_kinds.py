@@ -17,7 +17,7 @@ from mooring.data import PARTITIONERS, SOURCES, Partitioner, Source
 from mooring.errors import ConfigError
 from mooring.fusion import FUSIONS, SOLVERS, SUPPLIES, Fusion, Solver, Supply
 from mooring.losses import LOSSES, LossTerm
-from mooring.models import BACKBONES, FEATURE_MAPS, HEADS, Backbone, FeatureMap, Head
+from mooring.models import FEATURE_MAPS, HEADS, MODELS, Backbone, FeatureMap, Head
 from mooring.schema import Builder, PartKind, PartKinds, nearest_neighbour
 from mooring.uploads import PRIVACIES, Privacy
 from mooring.weighting import GUARDS, STARTS, WEIGHTINGS, Guard, Start, Weighting
@@ -56,7 +56,7 @@ def usual_engine() -> Engine:
 PART_KINDS: dict[type, PartKind] = {
     Source: PartKind("source", SOURCES),
     Partitioner: PartKind("kind", PARTITIONERS),
-    Backbone: PartKind("kind", BACKBONES),
+    Backbone: PartKind("kind", MODELS),
     Head: PartKind("kind", HEADS),
     LossTerm: PartKind("kind", LOSSES),
     Anchor: PartKind("kind", ANCHORS),

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from mooring.config._trust import Trust, named_module
 from mooring.errors import ConfigError, nearest
+from mooring.models import Backbone, backbone_of, is_factory
 from mooring.schema import PartKinds, shape_of, to_tree, type_hints
 from mooring.user_code import HOUSE, Place, explained, place_of
 from mooring.wording import class_words
@@ -163,6 +164,8 @@ def assigned_names(node: ast.stmt) -> list[str]:
 def own_class(name: str, family: type, kinds: PartKinds, trust: Trust) -> type:
     """The user's class called `package.module:Class`, if it has the shape of this family."""
     cls = import_object(name, trust)
+    if family is Backbone and is_factory(cls):  # a plain nn.Module, or a function that returns one
+        cls = backbone_of(cls)
     if not isinstance(cls, type):
         raise ConfigError([f"{described(name, cls)}; name a class: a frozen dataclass whose fields are keys"])
     problem = class_problem(cls, family, kinds)

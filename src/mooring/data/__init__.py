@@ -10,6 +10,7 @@ from mooring.data._image_folder import ImageFolder
 from mooring.data._image_tree import images_below, reading_progress, subfolders, with_progress
 from mooring.data._images import ImageSet, Source, batch_slices, batches
 from mooring.data._locate import Download, Remote, data_root
+from mooring.data._memory import Chooser, HeldImages, InMemory, as_source, hold
 from mooring.data._partition import PARTITIONERS, Dirichlet, Iid, Partition, Partitioner, Sites, export_partition
 from mooring.data._pixels import SUFFIXES, PixelReading, decode_image, require_decoders
 from mooring.data._sites import ClassFolder, InMemorySite, Site, SiteFolder
@@ -19,6 +20,7 @@ __all__ = [
     "SOURCES",
     "SUFFIXES",
     "Augment",
+    "Chooser",
     "ClassFolder",
     "Digits",
     "Dirichlet",
@@ -26,10 +28,12 @@ __all__ = [
     "FashionMnist",
     "Federation",
     "FileImages",
+    "HeldImages",
     "Iid",
     "ImageFolder",
     "ImageSet",
     "Images",
+    "InMemory",
     "InMemorySite",
     "Partition",
     "Partitioner",
@@ -39,12 +43,14 @@ __all__ = [
     "SiteFolder",
     "Sites",
     "Source",
+    "as_source",
     "batch_slices",
     "batches",
     "data_root",
     "decode_image",
     "export_partition",
     "federate",
+    "hold",
     "images_below",
     "in_memory",
     "list_sources",

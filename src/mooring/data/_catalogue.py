@@ -8,6 +8,7 @@ from mooring.data._digits import Digits
 from mooring.data._fashion_mnist import FashionMnist
 from mooring.data._image_folder import ImageFolder
 from mooring.data._images import Source
+from mooring.data._memory import InMemory
 from mooring.data._svhn import Svhn
 from mooring.errors import DataError
 
@@ -18,6 +19,7 @@ SOURCES: dict[str, type[Source]] = {
     "digits": Digits,
     "fashion_mnist": FashionMnist,
     "image_folder": ImageFolder,
+    "memory": InMemory,
     "svhn": Svhn,
 }
 
@@ -38,7 +40,7 @@ class SourceInfo:
 
 def list_sources(root: str | None) -> list[SourceInfo]:
     """Every source by name: public data as found under the data root, users' own data with what it needs."""
-    return [_look(name, SOURCES[name](root)) for name in sorted(SOURCES)]
+    return [_look(name, SOURCES[name](root)) for name in sorted(SOURCES) if SOURCES[name] is not InMemory]
 
 
 def _look(name: str, source: Source) -> SourceInfo:

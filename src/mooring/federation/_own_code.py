@@ -1,11 +1,12 @@
 """Code of a user's own that a model names: imported only if the user has said to trust it."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from mooring.config import Trust, import_object
 from mooring.errors import ConfigError, ModelError
 from mooring.federation._container import Container
-from mooring.models import classes_by_kind
+from mooring.models import classes_by_kind, is_factory
 from mooring.schema import Tree
 from mooring.uploads import Limits, header_facts, header_of
 
@@ -23,13 +24,13 @@ def own_classes(file: Container, what: str, handed_over: Iterable[type], trust: 
     return (*handed, *(class_called(name, what, trust) for name in others))
 
 
-def class_called(name: str, what: str, trust: Trust) -> type:
+def class_called(name: str, what: str, trust: Trust) -> Any:
     try:
         found = import_object(name, trust, WHERE)
     except ConfigError as error:
         raise ModelError(f"{what}: {name}: {error.problem}") from None
-    if not isinstance(found, type):
-        raise ModelError(f"{what}: {name} is no class", "name the file that the class came from")
+    if not isinstance(found, type) and not is_factory(found):
+        raise ModelError(f"{what}: {name} is not a class", "name the file that the class came from")
     return found
 
 

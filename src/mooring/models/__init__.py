@@ -53,6 +53,7 @@ from mooring.models._heads import (
     simplex_etf,
 )
 from mooring.models._network import PROTOTYPES, Blueprint, Network
+from mooring.models._own_modules import FIVE_LINES, MODELS, backbone_of, is_factory, library_tree
 from mooring.models._plans import (
     ClassesByKind,
     blueprint_of,
@@ -71,10 +72,12 @@ __all__ = [
     "ENLARGED_SIDE",
     "FEATURE_MAPS",
     "FILE_MAPS",
+    "FIVE_LINES",
     "FIXED_SIZE_MAPS",
     "FLAT_VARIANCE",
     "HEADS",
     "LARGE_SHAPE",
+    "MODELS",
     "NORMALISATIONS",
     "NOT_INCLUDED",
     "ONNX_LOG_FATAL",
@@ -113,6 +116,7 @@ __all__ = [
     "StoredFile",
     "WhitenedFilters",
     "averaging_matrix",
+    "backbone_of",
     "blueprint_of",
     "blueprint_tree",
     "class_of_kind",
@@ -122,10 +126,12 @@ __all__ = [
     "feature_reduction",
     "forward_flops",
     "initialise",
+    "is_factory",
     "is_reference",
     "is_resnet",
     "known_kinds",
     "layer_outputs",
+    "library_tree",
     "lite_graph",
     "map_for_shape",
     "missing_package",

@@ -17,14 +17,15 @@ from mooring.schema import Checked, Doc
 
 Width = Annotated[float, Gt(0), Le(64)]  # scales every channel count
 BlockStage = tuple[int, int, int]  # channels, blocks, stride of the first block
+ImageShape = tuple[int, int, int]  # channels, height, width
 
 
 class Backbone(Protocol):
-    """A frozen description of an encoder: image channels -> (module, feature size d)."""
+    """A frozen description of an encoder: the shape of an image -> (module, feature size d)."""
 
     kind: ClassVar[str]
 
-    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]: ...
+    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]: ...
 
 
 class Block(nn.Module):
@@ -87,8 +88,8 @@ class DigitsNet(Checked):
     kind: ClassVar[str] = "digits_net"
     width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
 
-    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
-        return residual(channels, 16, self.stages, self.width, rng)
+    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
+        return residual(shape[0], 16, self.stages, self.width, rng)
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ class ResNet8(Checked):
     kind: ClassVar[str] = "resnet8"
     width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
 
-    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
-        return residual(channels, 16, self.stages, self.width, rng)
+    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
+        return residual(shape[0], 16, self.stages, self.width, rng)
 
 
 @dataclass(frozen=True)
@@ -111,8 +112,8 @@ class ResNet18(Checked):
     kind: ClassVar[str] = "resnet18"
     width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
 
-    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
-        return residual(channels, 64, self.stages, self.width, rng)
+    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
+        return residual(shape[0], 64, self.stages, self.width, rng)
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,8 @@ class ResNet34(Checked):
     kind: ClassVar[str] = "resnet34"
     width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
 
-    def build(self, channels: int, rng: Generator) -> tuple[nn.Module, int]:
-        return residual(channels, 64, self.stages, self.width, rng)
+    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
+        return residual(shape[0], 64, self.stages, self.width, rng)
 
 
 BACKBONES: dict[str, type[Backbone]] = {

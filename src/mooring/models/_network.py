@@ -62,7 +62,7 @@ class Blueprint:
         return len(self.classes)
 
     def build(self, rng: Generator) -> Network:
-        encoder, features = self.backbone.build(self.shape[0], rng)
+        encoder, features = self.backbone.build(self.shape, rng)
         head = self.head.build(features, self.class_count, rng)
         return Network(self, encoder, head)
 

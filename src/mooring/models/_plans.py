@@ -8,10 +8,11 @@ from typing import Annotated, Any, NoReturn
 from annotated_types import MinLen
 
 from mooring.errors import ModelError, nearest, one_line
-from mooring.models._backbones import BACKBONES, Backbone
+from mooring.models._backbones import Backbone
 from mooring.models._feature_maps import FEATURE_MAPS, FeatureMap
 from mooring.models._heads import HEADS, Head
 from mooring.models._network import Blueprint
+from mooring.models._own_modules import MODELS, backbone_of, is_factory
 from mooring.schema import (
     Builder,
     Count,
@@ -61,13 +62,14 @@ class NetworkPlan:
 def known_kinds(trusted: Iterable[type] = ()) -> PartKinds:
     """Every kind that a plan may name: those of the package, and the classes that the caller trusts."""
     own = {kind: cls for kind, cls in classes_by_kind(trusted).items() if is_dataclass(cls)}
-    families: dict[type, ClassesByKind] = {Backbone: BACKBONES, Head: HEADS, FeatureMap: FEATURE_MAPS}
+    families: dict[type, ClassesByKind] = {Backbone: MODELS, Head: HEADS, FeatureMap: FEATURE_MAPS}
     return {family: PartKind("kind", {**kinds, **own}) for family, kinds in families.items()}
 
 
 def classes_by_kind(classes: Iterable[type]) -> dict[str, type]:
     """Classes by the kind that a tree gives them: a user's own by where it is imported from."""
-    return {kind_of(cls)["kind"]: cls for cls in classes}
+    backbones = (backbone_of(cls) if is_factory(cls) else cls for cls in classes)
+    return {kind_of(cls)["kind"]: cls for cls in backbones}
 
 
 def blueprint_tree(blueprint: Blueprint) -> Tree:

@@ -2,7 +2,7 @@
 others, as medicine counts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from mooring.errors import ConfigError, nearest
@@ -17,9 +17,11 @@ class Metrics:
     balanced_accuracy: float | None = None
     macro_f1: float | None = None
     calibration_error: float | None = None
-    per_class_accuracy: tuple[float | None, ...] = ()  # None: no test image of that class
-    confusion: tuple[tuple[int, ...], ...] = ()  # row: true class, column: predicted class
-    per_class_auc: tuple[float | None, ...] = ()  # against all others; None: no image of the class, or no other
+    per_class_accuracy: tuple[float | None, ...] = field(default=(), repr=False)  # None: no test image of that class
+    confusion: tuple[tuple[int, ...], ...] = field(default=(), repr=False)  # row: true class, column: predicted class
+    per_class_auc: tuple[float | None, ...] = field(
+        default=(), repr=False
+    )  # against all others; None: no image of the class, or no other
 
     @property
     def guess(self) -> float | None:

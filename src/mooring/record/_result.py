@@ -146,7 +146,7 @@ class TimeSpent:
         return ", ".join(f"{f.name} {getattr(self, f.name):.1f} s" for f in fields(self))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunResult:
     """What `result.json` says about any run; None where the log of an imported run does not tell it."""
 
@@ -179,6 +179,11 @@ class RunResult:
     files: Mapping[str, str] = field(default_factory=dict)  # SHA-256 of the files beside it: experiment, events, model
     format: int = FORMAT
 
+    def __repr__(self) -> str:
+        """Short: a record has thousands of numbers."""
+        facts = f"method={self.method!r}, accuracy={self.accuracy:.3f}, dataset={self.dataset!r}"
+        return f"{type(self).__name__}({facts}, clients={self.clients}, seed={self.seeds.training})"
+
     @property
     def last(self) -> RoundRecord:
         """The final snapshot."""
@@ -207,7 +212,7 @@ class RunResult:
         return {upload.client: upload for upload in self.uploads if upload.round == round_}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Result(RunResult):
     """The result of a run that was made here.
 
@@ -227,7 +232,7 @@ class Result(RunResult):
     origin: None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ImportedResult(RunResult):
     """The result that a log tells of a run which was not made here."""
 

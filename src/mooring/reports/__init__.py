@@ -7,7 +7,7 @@ from mooring.config import HOUSE_CODE, Trust
 from mooring.errors import ConfigError
 from mooring.reports._accuracies import baseline_sentence, describe_test_images
 from mooring.reports._compose import compose
-from mooring.reports._figure import Curves, Figure
+from mooring.reports._figure import PALETTE, Curves, Figure
 from mooring.reports._formats import named_format
 from mooring.reports._formats.terminal import TONE_COLOURS, show_report, show_table, show_tables
 from mooring.reports._labels import label_runs
@@ -73,6 +73,7 @@ def comparison(
 
 
 __all__ = [
+    "PALETTE",
     "TONE_COLOURS",
     "Additions",
     "Card",

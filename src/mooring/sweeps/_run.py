@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from mooring.config import Plan, Point, as_yaml, plan_of, read_file
+from mooring.data import InMemory
 from mooring.errors import StoreError
 from mooring.events import Emit, RunEnded, SweepBegan, SweepWaits, silent
 from mooring.processes import Died, Message, Waiting, WorkerPool
@@ -16,7 +17,7 @@ from mooring.sweeps._on_ray import cluster, outcomes_on_ray
 from mooring.sweeps._search import searched
 from mooring.sweeps._summary import mean_validation
 from mooring.sweeps._tables import SweepTables, tables_of, write_tables
-from mooring.sweeps._worker import Outcome, Task, TaskRunner, cores
+from mooring.sweeps._worker import Outcome, Task, TaskRunner, carry_out, cores
 
 SweepEngine = Literal["local", "ray"]  # processes of this machine, or tasks of a cluster
 
@@ -79,6 +80,9 @@ def outcomes_here(tasks: Sequence[Task], workers: int | None, command: str | Non
     its run goes on from where it was saved.
     """
     workers = workers or cores()
+    for task in (task for task in tasks if task.is_bound):
+        yield carry_out(task, 1, command)
+    tasks = [task for task in tasks if not task.is_bound]
     processes = min(workers, len(tasks))
     pool: WorkerPool[Task] = WorkerPool(TaskRunner(max(1, workers // max(processes, 1)), command), processes)
     for said in pool.run(tasks):
@@ -105,7 +109,9 @@ def unfinished(every: Sequence[Member]) -> list[Task]:
         others = [member for member in every if member.trainer is trainer and not member.finished]
         if others or not trainer.finished:
             rest = tuple((m.name, m.experiment.tree(), str(m.fused_file)) for m in others)
-            tasks.append(Task(trainer.name, trainer.experiment.tree(), str(trainer.folder), rest))
+            source = trainer.experiment.data
+            held = (source.held,) if isinstance(source, InMemory) else ()
+            tasks.append(Task(trainer.name, trainer.experiment.tree(), str(trainer.folder), rest, held))
     return tasks
 
 

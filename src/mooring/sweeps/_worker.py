@@ -2,16 +2,17 @@
 
 import os
 from _thread import interrupt_main
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mooring.config import Experiment, Trust, parse, trusted_code_of
+from mooring.data import HeldImages, hold
 from mooring.engines import Local
 from mooring.errors import MooringError
 from mooring.execution import fuse, run_experiment
 from mooring.processes import Link, Stopped
 from mooring.record import require_folder, write_record
-from mooring.schema import Tree
+from mooring.schema import Tree, strict_json
 from mooring.sweeps._members import SOME_FAILED
 
 Outcome = dict[str, str]  # member -> empty, or why it failed
@@ -25,10 +26,16 @@ class Task:
     tree: Tree
     folder: str
     others: tuple[tuple[str, Tree, str], ...] = ()
+    held: tuple[HeldImages, ...] = field(default=(), repr=False)  # images that no file holds
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.name, *(name for name, _, _ in self.others))
+
+    @property
+    def is_bound(self) -> bool:
+        """Does it name code of the user's script or notebook, which no other process can import?"""
+        return "__main__:" in strict_json([self.tree, self.others])
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,8 @@ class TaskRunner:
 
 def carry_out(task: Task, workers: int, command: str | None = None) -> Outcome:
     """The outcome of each member by name. Nothing is fused from some clients only."""
+    for held in task.held:
+        hold(held)
     try:
         require_folder(Path(task.folder).parents[1])  # do not restart a sweep whose folder was removed
         complete = run_experiment(build_experiment(task.tree, task.folder, workers), threads_of_server=1, command=command).complete

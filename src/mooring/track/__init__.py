@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from mooring.track._callback import Callback, listener
 from mooring.track._dashboard import Tracker, runs_in
 from mooring.track._trackers import Mlflow, TensorBoard
 
@@ -17,4 +18,4 @@ def track(folder: Path, tracker: Tracker) -> list[str]:
     return names
 
 
-__all__ = ["TRACKERS", "Mlflow", "TensorBoard", "Tracker", "track"]
+__all__ = ["TRACKERS", "Callback", "Mlflow", "TensorBoard", "Tracker", "listener", "track"]

@@ -64,14 +64,19 @@ def metric_points(run: RunRecord) -> list[MetricPoint]:
     found: list[tuple[str, int, float | None, float | None]] = []
     found += [("accuracy", round_, accuracy, fused_at.get(round_)) for round_, accuracy in run.fused.items()]
     for row in run.rounds:
-        suffix, time = f"/client-{row.client}", trained_at.get((row.client, row.round))
-        found += [(f"{name}{suffix}", row.round, getattr(row, name), time) for name in TRACED]
-        found.append((f"accuracy_alone{suffix}", row.round, row.accuracy, fused_at.get(row.round)))
+        time = trained_at.get((row.client, row.round))
+        found += [(name, row.round, value, time) for name, value in client_metrics(row)]
+        found.append((f"accuracy_alone/client-{row.client}", row.round, row.accuracy, fused_at.get(row.round)))
     return [
         MetricPoint(name, round_, float(value), time or 0.0)
         for name, round_, value, time in found
         if value is not None and isfinite(value)
     ]
+
+
+def client_metrics(row: ClientRecord) -> list[tuple[str, float | None]]:
+    """The numbers of a client's round by name, such as `lambda_felt/client-3`."""
+    return [(f"{name}/client-{row.client}", getattr(row, name)) for name in TRACED]
 
 
 def final_metrics(run: RunRecord) -> dict[str, float]:

@@ -48,17 +48,17 @@ class EncoderFile(Checked):
     ] = field(metadata={CONTENT_HASH: hash_only})
 
     def size(self, blueprint: Blueprint) -> int:
-        encoder, size = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
+        encoder, size = blueprint.backbone.build(blueprint.shape, torch.Generator())
         with self._opened() as file:
             self._names(file, encoder)
         return size
 
     def empty(self, blueprint: Blueprint) -> nn.Module:
-        encoder, _ = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
+        encoder, _ = blueprint.backbone.build(blueprint.shape, torch.Generator())
         return frozen(Normalise(blueprint), encoder)
 
     def build(self, blueprint: Blueprint) -> nn.Module:
-        encoder, _ = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
+        encoder, _ = blueprint.backbone.build(blueprint.shape, torch.Generator())
         with self._opened() as file:
             state = {own: file.get_tensor(name) for own, name in self._names(file, encoder).items()}
         self._reject_broken(state)

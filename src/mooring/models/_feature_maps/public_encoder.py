@@ -49,7 +49,7 @@ class PublicEncoder(Checked):
             raise ConfigError([f"PublicEncoder.beside={self.beside.kind}: {message}"])
 
     def size(self, blueprint: Blueprint) -> int:
-        encoder, _ = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
+        encoder, _ = blueprint.backbone.build(blueprint.shape, torch.Generator())
         with torch.no_grad():
             own: Tensor = Layers(encoder.eval(), "one")(torch.zeros(1, *blueprint.shape))
         return own.shape[1] + (0 if self.beside is None else self.beside.size(blueprint))
@@ -62,7 +62,7 @@ class PublicEncoder(Checked):
         return self._module(normalise, encoder, beside)
 
     def empty(self, blueprint: Blueprint) -> nn.Module:
-        encoder, _ = blueprint.backbone.build(blueprint.shape[0], torch.Generator())
+        encoder, _ = blueprint.backbone.build(blueprint.shape, torch.Generator())
         beside = None if self.beside is None else self.beside.empty(blueprint)
         return self._module(Normalise(blueprint), encoder, beside)
 

@@ -43,7 +43,7 @@ class RandomEncoder(Checked):
     seed: Annotated[Seed, Doc("seed of the random numbers, separate from the seed of the experiment")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
-        return blueprint.backbone.build(blueprint.shape[0], torch.Generator())[1]
+        return blueprint.backbone.build(blueprint.shape, torch.Generator())[1]
 
     def build(self, blueprint: Blueprint) -> nn.Module:
         return self._drawn(blueprint, generator(self.seed, "feature-map"))
@@ -52,7 +52,7 @@ class RandomEncoder(Checked):
         return self._drawn(blueprint, torch.Generator())
 
     def _drawn(self, blueprint: Blueprint, rng: torch.Generator) -> nn.Module:
-        return frozen(Normalise(blueprint), blueprint.backbone.build(blueprint.shape[0], rng)[0])
+        return frozen(Normalise(blueprint), blueprint.backbone.build(blueprint.shape, rng)[0])
 
 
 @dataclass(frozen=True)
