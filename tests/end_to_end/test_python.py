@@ -166,7 +166,7 @@ MISTAKES = {
     r"training\.lrr=1: unknown key; did you mean 'lr'": {"training": {"lrr": 1}},
     r"training\.rounds=0: must be 1 or more": {"rounds": 0},
     r"model\.kind=resnet9: unknown; did you mean 'resnet8'": {"model": "resnet9"},
-    r"is given twice": {"rounds": 2, "overrides": {"training.rounds": 3}},
+    r"give the same key twice": {"rounds": 2, "overrides": {"training.rounds": 3}},
     r"clients: needs data in memory": {"clients": [0, 1]},
     r"def forward\(self, images\)": {"model": own_models.Plain()},
     r"<lambda> cannot be imported by name; write it at the top of a file": {"model": lambda: own_models.flat()[0]},

@@ -100,7 +100,7 @@ def test_a_setting_written_as_an_option_is_answered_with_what_to_write(words, to
 def test_wrong_spelling_is_met_half_way(cli):
     assert cli("run", "--seed", "3")[1:] == ("", "error: --seed 3: is a setting, not an option; write seed=3\n")
     assert cli("run", "--device", "meta")[2].endswith("engine.device=... (meta: must be auto, cpu or cuda)\n")
-    assert cli("run", "device=cuda")[2] == "error: device=cuda: unknown key; did you mean engine.device?\n"
+    assert cli("run", "save_minutes=3")[2] == "error: save_minutes=3: unknown key; did you mean engine.save_minutes?\n"
     assert "mooring settings weight" in cli("keys", "weight")[2]
 
 

@@ -16,19 +16,6 @@ from mooring.methods import Method
 from mooring.models import FIVE_LINES, backbone_of, is_factory
 from mooring.schema import Tree, kind_of, to_tree
 
-SHORT_NAMES = {  # keywords -> keys
-    "root": "data.root",
-    "limit": "data.limit",
-    "clients": "partition.clients",
-    "alpha": "partition.alpha",
-    "rounds": "training.rounds",
-    "local_epochs": "training.local_epochs",
-    "batch_size": "training.batch_size",
-    "lr": "training.lr",
-    "workers": "engine.workers",
-    "device": "engine.device",
-}
-
 
 class Settings(TypedDict, total=False):
     """What `mooring.run` and `mooring.sweep` take by keyword, beside every key of a configuration file."""
@@ -64,13 +51,11 @@ def experiment_tree(method: str | Method | None, given: Mapping[str, Any]) -> tu
     held = take_data(settings)
     if method is not None:
         settings = {"method": method} | settings
-    for key, value in (given.get("overrides") or {}).items():
-        settings[SHORT_NAMES.get(key, key)] = value
-    expanded = [(SHORT_NAMES.get(key, key), value) for key, value in settings.items()]
-    twice = sorted({key for key, _ in expanded if [other for other, _ in expanded].count(key) > 1})
+    more = given.get("overrides") or {}
+    twice = [key for key in more if key in settings]
     if twice:
         raise ConfigError(f"{key}: is given twice, as a keyword and in overrides; keep one of them" for key in twice)
-    return read_settings({key: plain_value(key, value) for key, value in expanded}), held
+    return read_settings({key: plain_value(key, value) for key, value in {**settings, **more}.items()}), held
 
 
 def take_data(settings: dict[str, Any]) -> InMemory | None:

@@ -12,8 +12,8 @@ from typing import Any, Unpack
 from mooring.api._card import sweep_card
 from mooring.api._figures import plot_methods
 from mooring.api._run_result import Run
-from mooring.api._settings import SHORT_NAMES, Settings, experiment_tree, plain_value
-from mooring.config import ALL_CODE, Plan, check_plan
+from mooring.api._settings import Settings, experiment_tree, plain_value
+from mooring.config import ALL_CODE, Plan, check_plan, full_key
 from mooring.data import InMemory
 from mooring.errors import needed
 from mooring.events import Emit, silent
@@ -134,7 +134,7 @@ def sweep(
     tree |= {"methods": own} if own else {}
     factors: dict[str, tuple[Any, ...]] = {"method": names}
     for key, values in (vary or {}).items():
-        factors[SHORT_NAMES.get(key, key)] = tuple(plain_value(key, value) for value in values)
+        factors[full_key(key)] = tuple(plain_value(key, value) for value in values)
     factors["seed"] = tuple(int(seed) for seed in seeds)
     plan = Plan(factors=factors, baseline=baseline and f"method={baseline}", experiment=tree, trust=ALL_CODE)
     check_plan(plan)

@@ -3,7 +3,7 @@
 from mooring.config._examples import example, example_summary, examples
 from mooring.config._experiment import Experiment, job_of, named_method, with_paths
 from mooring.config._features import same_features
-from mooring.config._keys import read_settings, reject_duplicates, short_key, short_spellings, tree_of_key
+from mooring.config._keys import full_key, read_settings, reject_duplicates, short_key, short_spellings, tree_of_key
 from mooring.config._label import MethodLabel, folder_name
 from mooring.config._note_words import METHOD_NOTE_WORDS, NOTE_WORDS
 from mooring.config._parse import load, load_experiment_of_run, load_fusions, load_recorded, parse
@@ -50,6 +50,7 @@ __all__ = [
     "example_summary",
     "examples",
     "folder_name",
+    "full_key",
     "import_object",
     "job_of",
     "line_numbers",

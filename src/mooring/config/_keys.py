@@ -24,6 +24,10 @@ SHORT_SETTINGS = {  # short names for settings that are often changed
     "lr": "training.lr",
     "batch_size": "training.batch_size",
     "clients": "partition.clients",
+    "root": "data.root",
+    "limit": "data.limit",
+    "workers": "engine.workers",
+    "device": "engine.device",
 }
 RENAMED = SHORT_SETTINGS | {word: said.keys[0] for word, said in NOTE_WORDS.items() if word not in METHOD_NOTE_WORDS}
 ENCODER, FEATURE_MAP = "encoder", "fusion.map"  # the first is the second, and may also be a name or a file
