@@ -159,8 +159,7 @@ def _build(rest: Tree, method: Tree, trust: Trust) -> tuple[Experiment, list[Bui
     built["why"] = builder.build(str, rest.get("why", NO_VALUE), "", "why")
     last, builder.problems = builder.problems, first  # problems of the method are reported before the rest
     try:
-        whole = {f.name for f in fields(Method) if f.compare} <= method.keys()
-        base: Any = NO_VALUE if name == CUSTOM or whole else named_method(name, trust)
+        base: Any = NO_VALUE if name == CUSTOM or _is_own(name, method) else named_method(name, trust)
         choice = None if NO_VALUE in (base, built["data"]) else choose_features(base, built["data"])
         base = base if choice is None else choice.method
         for path, problem in check_user_parts(Method, base, PART_KINDS, "method"):
@@ -212,6 +211,11 @@ def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder, trust: 
             for key in keys:
                 parts = merge_trees(parts, nested_tree(key.split(".")[1:], value))
     return parts
+
+
+def _is_own(name: str, method: Tree) -> bool:
+    """Is it a whole method under a name of its own? Names of code are imported, if that is allowed."""
+    return name not in METHODS and ":" not in name and {f.name for f in fields(Method) if f.compare} <= method.keys()
 
 
 def _name(method: Tree) -> str:

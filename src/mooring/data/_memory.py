@@ -43,9 +43,7 @@ class HeldImages:
         for part in (self.train, self.test):
             if part is not None:
                 facts = (part.shape, part.classes, part.sites, part.groups)
-                content.update(repr(facts).encode())
-                content.update(part.images.numpy().reshape(-1).data)
-                content.update(part.labels.numpy().tobytes())
+                content.update(repr(facts).encode() + part.sha256().encode())
             content.update(b"|")
         return content.hexdigest()
 

@@ -94,8 +94,10 @@ def rebuilt(factory: Factory, arguments: dict[str, Any]) -> Backbone:
 
 
 def is_factory(thing: object) -> bool:
-    """Is it a module class, or a function?"""
-    return inspect.isfunction(thing) or (inspect.isclass(thing) and issubclass(thing, nn.Module))
+    """Is it a function, or a plain module class? A part of ours has a `kind`."""
+    return inspect.isfunction(thing) or (
+        inspect.isclass(thing) and issubclass(thing, nn.Module) and not isinstance(getattr(thing, "kind", None), str)
+    )
 
 
 @cache
