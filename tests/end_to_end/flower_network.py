@@ -139,7 +139,10 @@ class Network:
             *("flower-supernode", "--superlink", f"127.0.0.1:{port or self.port}"),
             *("--root-certificates", self.keys.folder / "ca.crt", *given),
             *("--host", "127.0.0.1", "--port", free_port()),
-            *("--node-config", " ".join(f'{key}="{value}"' for key, value in settings.items())),
+            *(
+                "--node-config",
+                " ".join(f'{key}="{value}"' for key, value in settings.items()) + " accept_disclosure=true",
+            ),
             FLWR_HOME=str(self.folder / f"flower-{site}"),
         )
 

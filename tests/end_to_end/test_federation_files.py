@@ -20,7 +20,7 @@ from mooring.federation._keys import HOME, own_identity
 
 SITES = sorted(IMAGES)
 HELD_OUT = 0.2
-KEYS = [word for site in "nse" for word in ("--key", f"{site}={'ab' * 32}")]
+KEYS = [word for site in "nse" for word in ("--key", f"{site}={ord(site):02x}" + "ab" * 31)]
 SECURE_AND_NOISED = ("plan", "--classes", "a,b", "--sites", "n,s,e", "--size", 16, *KEYS, "--secure-sum", "--epsilon=3")
 COMMAND = "import sys; from mooring.cli import program; program()"
 
@@ -72,11 +72,14 @@ def test_by_file_or_in_one_process_the_model_is_the_same_to_the_byte(simulated, 
     public = {site: own_identity(tmp_path / f"home-{site}").public for site in SITES}
     keys = [word for site in SITES for word in ("--key", f"{site}={public[site]}")]
     names = ["--classes", ",".join(CLASSES), "--sites", ",".join(SITES), *keys]
-    code, out, err = cli("plan", *names, "--size", 16, "--channels", 1, "encoder.filters=8")
+    code, out, err = cli("plan", *names, "--size", 16, "--channels", 1, "--minimum", 5, "encoder.filters=8")
     assert code == 0, err
     assert "3 with a key" in out
     working = [
-        at_site(site, tmp_path, "train", "job.mooring", "--data", f"images/{site}", "--site", site, "--yes")
+        at_site(
+            *(site, tmp_path, "train", "job.mooring", "--data", f"images/{site}"),
+            *("--site", site, "--yes", "--accept-disclosure"),
+        )
         for site in SITES
     ]
     for process in working:
@@ -105,6 +108,7 @@ def office(cli, tmp_path):
     """One account that plays everybody: a job, images, an upload of north."""
     write_sites(tmp_path / "images", {"north": (6, 5, 8, 0), "south": (5, 5, 5, 5)}, side=16)
     words = ["--classes", ",".join(CLASSES), "--sites", "north,south", "--size", 16, "--channels", 1]
+    words += ["--minimum", 5]
     code, _, err = cli("plan", *words, "encoder.filters=8")
     assert code == 0, err
     return cli
@@ -118,7 +122,12 @@ def test_a_site_sees_what_it_does_before_and_after(office, tmp_path):
     assert "how many images of each class the site has" in out
     assert not (tmp_path / "north.mooring").exists()
     assert "not approved" in office(*train)[2]
+    assert "images can be rebuilt" in out
     assert office("approve", "job.mooring")[0] == 0
+    code, _, err = office(*train)
+    assert (code, "--accept-disclosure" in err) == (2, True)
+    assert not (tmp_path / "north.mooring").exists()
+    train = (*train, "--accept-disclosure")
     assert office(*train)[0] == 0
     assert "exists already" in office(*train)[2]
     assert office(*train, "--again")[0] == 0
@@ -138,7 +147,9 @@ def test_a_site_sees_what_it_does_before_and_after(office, tmp_path):
 
 def test_fuse_says_who_was_set_aside_and_a_late_site_joins(office, tmp_path):
     for site in ("north", "south"):
-        code, _, err = office("train", "job.mooring", "--data", f"images/{site}", "--site", site, "--yes")
+        code, _, err = office(
+            "train", "job.mooring", f"--data=images/{site}", "--site", site, "--yes", "--accept-disclosure"
+        )
         assert code == 0, err
     (tmp_path / "broken.mooring").write_bytes(b"MOORING1 and nothing else")
     code, out, err = office("fuse-files", "job.mooring", "north.mooring", "broken.mooring", "--json")
@@ -195,12 +206,13 @@ def test_names_are_text_wherever_they_are_shown(cli, tmp_path):
     write_sites(tmp_path / "images", {"north": (5, 6, 7, 0)}, side=16)
     for label, own in zip(CLASSES, names, strict=False):
         (tmp_path / "images/north" / label).rename(tmp_path / "images/north" / own)
-    words = ["--sites", "north", "--size", 16, "--channels", 1, "encoder.filters=8"]
+    words = ["--sites", "north", "--size", 16, "--channels", 1, "--minimum", 5, "encoder.filters=8"]
     assert cli("plan", "--classes", ",".join(names), *words)[0] == 0
     code, out, err = cli("train", "job.mooring", "--data", "images/north", "--site", "north", "--check")
     assert code == 0, err
     assert all(name in out for name in names)
-    assert cli("train", "job.mooring", "--data", "images/north", "--site", "north", "--yes")[0] == 0
+    train = ("train", "job.mooring", "--data", "images/north", "--site", "north", "--yes", "--accept-disclosure")
+    assert cli(*train)[0] == 0
     assert "[red]x 7" in cli("inspect", "north.mooring")[1]
     page = ("--report", "page.html", "--data", "images/north")
     code, out, err = cli("fuse-files", "job.mooring", "north.mooring", *page)

@@ -32,7 +32,9 @@ def test_a_simulation_and_a_federation_by_file_ask_about_the_same_site(cli, site
     code, _, err = cli("plan", "--classes", ",".join(CLASSES), "--sites", ",".join(SITES), *WORDS)
     assert code == 0, err
     for site in SITES:
-        code, _, err = cli("train", "job.mooring", "--data", sites / site, "--site", site, "--yes")
+        code, _, err = cli(
+            "train", "job.mooring", "--data", sites / site, "--site", site, "--yes", "--accept-disclosure"
+        )
         assert code == 0, err
     files = [f"{site}.mooring" for site in SITES]
     code, out, err = cli("fuse-files", "job.mooring", *files)

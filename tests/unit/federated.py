@@ -15,12 +15,14 @@ from mooring.federation._job_file import JobFile, read_job
 from mooring.federation._keys import Identity, own_identity
 from mooring.federation._log import Log
 from mooring.federation._plan import plan
+from mooring.federation._site_rules import SiteRules
 from mooring.federation._train import approve, folder_of, train
 
 CLASSES = ("eight", "five", "one", "three")  # sorted, as folders are
 DIGIT = {"eight": 8, "five": 5, "one": 1, "three": 3}
 IMAGES = {"north": (14, 6, 20, 9), "south": (7, 16, 0, 12), "east": (9, 8, 11, 0)}
 CHEAP = ("data.size=16", "data.channels=1", "encoder.filters=8")  # 64 features
+ACCEPTS = SiteRules(accept_disclosure=True)  # there are few images here
 JOB_WORDS = ("data.source=image_folder", "training.snapshots=last")
 
 
@@ -59,7 +61,8 @@ class Federated:
     def planned(self, **asked) -> bytes:
         (experiment,) = load(None, [*JOB_WORDS, *self.words])
         keys = {site: self.identity(site).public for site in self.sites} if self.named_keys else {}
-        return plan(experiment, CLASSES, self.sites, self.coordinator.identity, **({"keys": keys} | asked))[0]
+        usual = {"keys": keys, "minimum": 5}
+        return plan(experiment, CLASSES, self.sites, self.coordinator.identity, **(usual | asked))[0]
 
     @cached_property
     def job(self) -> JobFile:
@@ -82,6 +85,7 @@ class Federated:
         job, out = job or self.job, self.root / (name or f"{site}.mooring")
         approve(job, self.log(site), asked.get("now"))
         place = folder_of(job, site, self.data(site), mapping)
+        asked = {"rules": ACCEPTS} | asked
         return train(job, place, out, self.identity(site), self.log(site), **asked).path
 
     def fuse(self, *paths: Path, out: str = "model.mooring", terms: Terms = Terms()):

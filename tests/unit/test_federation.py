@@ -20,7 +20,8 @@ from mooring.errors import DataError, FederationError
 from mooring.events import ClientProgress, ClientResumed
 from mooring.federation._answers import read_files
 from mooring.federation._container import Container, decode_container, encode, file_hash
-from mooring.federation._explain import class_counts, explain_tensors, second_moment_rank
+from mooring.federation._disclosure import gram_spans
+from mooring.federation._explain import class_counts, explain_tensors
 from mooring.federation._fuse import Terms, fuse_uploads, sound_files
 from mooring.federation._job_file import JOB, opened_job, read_job
 from mooring.federation._keys import own_identity
@@ -123,7 +124,7 @@ class TestJob:
         with pytest.raises(FederationError, match=r"needs public images; train its encoder with mooring run, then"):
             plan(untrained, CLASSES, made.sites, made.coordinator.identity)
         (experiment,) = load(None, [*words, f"encoder.path={tmp_path}/e.safetensors"])
-        data, job = plan(experiment, CLASSES, made.sites, made.coordinator.identity)
+        data, job = plan(experiment, CLASSES, made.sites, made.coordinator.identity, minimum=5)
         (tmp_path / "job.mooring").write_bytes(data)
         digest = sha256((tmp_path / "e.safetensors").read_bytes()).hexdigest()
         assert (job.manifest.encoder, str(tmp_path).encode() in data) == (f"sha256:{digest}", False)
@@ -251,8 +252,7 @@ class TestTraining:
         assert (found.missing, found.unmatched, found.images) == (("one",), (), sum(IMAGES["south"]))
         assert found.seconds > 0
         assert found.bytes >= read_upload(desk.root / "south.mooring").upload.nbytes
-        assert found.testable is not None
-        assert "35 images are fewer than the 64 features" in found.testable  # as inspect says afterwards
+        assert "35 images for 64 features: images can be rebuilt" in found.disclosure  # as inspect says afterwards
         assert sorted(desk.root.rglob("*")) == before
 
 
@@ -588,10 +588,10 @@ class TestWords:
         told = explain_tensors(file.upload.tensors)
         assert sorted(name for row in told for name in row.names) == sorted(file.upload.tensors)
         assert sum(row.bytes for row in told) == file.upload.nbytes
-        second = second_moment_rank(file.upload.tensors, file.upload.samples)
-        assert second.features == 64
-        assert second.rank <= min(file.upload.samples, 64)
-        assert "whether a known image was used" in second.sentence
+        [span] = gram_spans(file.upload.tensors)
+        assert (span.features, span.images) == (64, file.upload.samples)
+        assert span.rank <= min(file.upload.samples, 64)
+        assert "images can be rebuilt" in span.sentence
 
     def test_a_log_tells_when_a_line_was_changed_removed_or_cut_off(self, desk):
         log = desk.log("north")

@@ -88,7 +88,7 @@ def federation(tmp_path, monkeypatch):
                 Image.fromarray(drawn.astype(np.uint8)).save(folder / f"{image}.png")
     [experiment] = load(None, list(SETTINGS))
     identity = own_identity()
-    (tmp_path / "job.mooring").write_bytes(plan(experiment, ["a", "b"], SITES, identity)[0])
+    (tmp_path / "job.mooring").write_bytes(plan(experiment, ["a", "b"], SITES, identity, minimum=5)[0])
     nodes = {
         number: {
             "name": site,

@@ -29,7 +29,7 @@ SHORT = ("training.rounds=2", "training.local_epochs=1", "training.snapshots=las
 @pytest.fixture
 def job_bytes(tmp_path):
     [experiment] = load(None, [*SETTINGS, *SHORT])
-    data, _ = plan(experiment, ["a", "b"], ["north", "south"], own_identity(tmp_path / "coordinator"))
+    data, _ = plan(experiment, ["a", "b"], ["north", "south"], own_identity(tmp_path / "coordinator"), minimum=5)
     return data
 
 

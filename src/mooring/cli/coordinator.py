@@ -51,7 +51,7 @@ def plan(  # noqa: PLR0913, PLR0917
         typer.Option(help="Add noise at every site that hides any single image; a smaller value hides more."),
     ] = None,
     delta: Annotated[float, typer.Option(help="The probability with which --epsilon may fail.")] = 1e-5,
-    minimum: Annotated[int, typer.Option(help="Fewest images that a site may have of a class it has.")] = 5,
+    minimum: Annotated[int, typer.Option(help="Fewest images that a site may have of a class it has.")] = 10,
     most_images: Annotated[
         int | None,
         typer.Option(help="Most images that a site may have; a site with more is rejected. By default no limit."),

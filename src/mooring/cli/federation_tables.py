@@ -118,8 +118,8 @@ def show_preview(job: JobFile, site: str, found: "Preview") -> None:
     for label, count in found.small.items():
         message = f"{label}: {count} images are fewer than {job.manifest.minimum}; their sums can reveal single images"
         console.print(f"warning: {message}", style="yellow")
-    if found.testable is not None:
-        console.print(f"warning: {found.testable}", style="yellow")
+    if found.disclosure is not None:
+        console.print(f"warning: {found.disclosure}", style="yellow")
     if not found.images:
         message = f"{site} has no image of a class of this job, and would send nothing; use --map FOLDER=CLASS"
         console.print(f"\nwarning: {message}", style="yellow")

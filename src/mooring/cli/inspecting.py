@@ -25,14 +25,15 @@ from mooring.federation import (
     explain_tensors,
     file_hash,
     fingerprint,
+    gram_spans,
     home,
     key_warnings,
     load_bytes,
     manifest_as,
+    most_revealing,
     own_identity,
     privacy_spent,
     read_upload,
-    second_moment_rank,
     sentence_of,
     small_classes,
 )
@@ -176,8 +177,10 @@ def inspect_upload(file: UploadFile, nbytes: int) -> Inspected:
                 f"{label} has {count} images and the job asks for {manifest.minimum}: sums over so few are nearly the "
                 "features of single images"
             )
-    second = None if manifest.samples is None else second_moment_rank(tensors, manifest.samples)
-    rows += [("second moments", second.sentence)] if second else []
+    span = None if manifest.privacy else most_revealing(gram_spans(tensors))
+    rows += [("Gram matrix", span.sentence)] if span else []
+    if manifest.accepted_disclosure:
+        warnings.append("the site accepted that images can be rebuilt from its sums")
     rows += [(name, f"{value:.4g}") for name, value in manifest.metrics.items() if value is not None]
     rows.append(("made with", ", ".join(f"{name} {version}" for name, version in manifest.versions.items())))
     return Inspected("upload", nbytes, file.signer, tuple(rows), tuple(explain_tensors(tensors)), tuple(warnings))

@@ -13,12 +13,12 @@ from mooring.federation._container import (
     write_container,
 )
 from mooring.federation._coordinator import Coordinator, Made
+from mooring.federation._disclosure import GramSpan, gram_spans, most_revealing
 from mooring.federation._encoder import PLAN_AGAIN, EncoderKept, kept_as
 from mooring.federation._explain import (
     Explained,
     class_counts,
     explain_tensors,
-    second_moment_rank,
     sentence_of,
     small_classes,
 )
@@ -77,6 +77,7 @@ __all__ = [
     "EncoderKept",
     "Entry",
     "Explained",
+    "GramSpan",
     "Identity",
     "JobFile",
     "JobManifest",
@@ -114,6 +115,7 @@ __all__ = [
     "file_hash",
     "fingerprint",
     "folder_of",
+    "gram_spans",
     "home",
     "is_key",
     "judge",
@@ -123,6 +125,7 @@ __all__ = [
     "load_model",
     "manifest_as",
     "model_in_pieces",
+    "most_revealing",
     "opened_job",
     "own_identity",
     "parse_time",
@@ -137,7 +140,6 @@ __all__ = [
     "read_pins",
     "read_upload",
     "save_model",
-    "second_moment_rank",
     "sentence_of",
     "small_classes",
     "sum_members",

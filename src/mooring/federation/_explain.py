@@ -1,28 +1,21 @@
 """What leaves a site, in words: a sentence for every tensor, and what its numbers reveal."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-import torch
 from torch import Tensor
 
 from mooring.fusion import FUSIONS
 from mooring.uploads import (
     IMAGES_BY_CLASS,
-    SECOND_MOMENTS,
     NoisedMoments,
     Part,
     sentence_in,
     sentences_of,
-    strip_settings_hash,
-    triangle_size,
-    unpack_triangle,
 )
 
 UNKNOWN = "numbers that this version has no words for"
-TESTABLE = "whoever has them can test whether a known image was used"
-RANK = 1e-6  # of the largest eigenvalue, below which a direction is rounding
 
 
 @dataclass(frozen=True)
@@ -33,22 +26,6 @@ class Explained:
     sentence: str
     shapes: tuple[tuple[int, ...], ...]
     bytes: int
-
-
-@dataclass(frozen=True)
-class SecondMomentRank:
-    """How much second moments reveal about single images: their rank, the number of images and of features."""
-
-    rank: int
-    features: int
-    samples: int
-
-    @property
-    def sentence(self) -> str:
-        rank = f"of rank {self.rank:,} from {self.samples:,} images with {self.features:,} features each"
-        if self.samples <= self.features:
-            return f"{rank}: they span what the images span; {TESTABLE}"
-        return f"{rank}: many images share every direction"
 
 
 def explain_tensors(tensors: Mapping[str, Tensor]) -> list[Explained]:
@@ -88,31 +65,3 @@ def class_counts(tensors: Mapping[str, Tensor]) -> tuple[int, ...] | None:
 def small_classes(counts: Iterable[int], classes: Iterable[str], minimum: int) -> dict[str, int]:
     """Classes with at least one image but fewer than the minimum: their sums are nearly features of single images."""
     return {label: count for label, count in zip(classes, counts, strict=False) if 0 < count < minimum}
-
-
-def second_moment_rank(tensors: Mapping[str, Tensor], samples: int) -> SecondMomentRank | None:
-    """The rank of the second moments that all classes share, if the site sends them."""
-    for second, features in shared_seconds(tensors):
-        if not torch.isfinite(second).all():
-            continue
-        values = torch.linalg.eigvalsh(unpack_triangle(second.double(), features))
-        rank = int((values > RANK * values[-1].clamp(min=torch.finfo(values.dtype).tiny)).sum())
-        return SecondMomentRank(rank, features, samples)
-    return None
-
-
-def shared_seconds(tensors: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, int]]:
-    """Second moments that all classes share, and the number of their features."""
-    for name, second in tensors.items():
-        of_moments = strip_settings_hash(name) == SECOND_MOMENTS
-        sums = tensors.get(f"{name.partition('.')[0]}.sums") if of_moments else None
-        if sums is not None and sums.dim() == 2 and second.shape == (triangle_size(sums.shape[1]),):
-            yield second, sums.shape[1]
-
-
-def testable(tensors: Mapping[str, Tensor], samples: int) -> str | None:
-    """A warning before training, if a site has fewer images than the second moments have features."""
-    for _, features in shared_seconds(tensors):
-        if 0 < samples <= features:
-            return f"{samples:,} images are fewer than the {features:,} features of the sums: {TESTABLE}"
-    return None

@@ -187,6 +187,8 @@ def notes_on(job: JobFile, file: UploadFile, used: Sequence[UploadFile]) -> tupl
     small = {} if counts is None else small_classes(counts, job.classes, job.manifest.minimum)
     if small:
         notes.append(f"fewer than {job.manifest.minimum} images of {', '.join(small)}")
+    if file.manifest.accepted_disclosure:
+        notes.append("the site accepted that images can be rebuilt from its sums")
     twins = [other.manifest.site for other in used if other.signer == file.signer and other is not file]
     if twins:
         notes.append(f"signed with the key of {', '.join(twins)} too")

@@ -30,7 +30,7 @@ from mooring.federation._withheld_counts import Counts, reject_counting
 from mooring.uploads import ascii_repr, limits_for
 from mooring.version import VERSION
 
-USUAL_MINIMUM = 5  # images: sums over fewer are nearly the features of one
+USUAL_MINIMUM = 10  # images of a class: sums over few are close to the features of one
 USUAL_DAYS = 90
 MANIFEST_BYTES = 2**20  # of an upload, beside its tensors
 

@@ -27,7 +27,7 @@ def plan_of(work: ClientJob, images: int, keys: Mapping[str, str], sites: int) -
         )
     for group in same_keys(keys):
         raise FederationError(
-            f"--secure-sum: {' and '.join(group)} have the same key: whoever has it knows the numbers of both",
+            f"--secure-sum: {' and '.join(group)} have the same key: one account would speak for all of them",
             "ask every site what `mooring keys` shows there",
         )
     part = moments_in(work)

@@ -24,7 +24,8 @@ from mooring.events import (
 )
 from mooring.federation._budget import Budget, privacy_spent
 from mooring.federation._container import file_hash, write_container
-from mooring.federation._explain import sentence_of, small_classes, testable
+from mooring.federation._disclosure import disclosed, expected_disclosure
+from mooring.federation._explain import sentence_of, small_classes
 from mooring.federation._job_file import JobFile
 from mooring.federation._keys import Identity, fingerprint
 from mooring.federation._log import Log, Noise
@@ -72,7 +73,7 @@ class Preview:
     bytes: int  # of the upload's tensors: names and hashes of the manifest add some kilobytes
     reveals: tuple[str, ...]  # what leaves the site, in sentences
     small: Mapping[str, int]  # classes below the job's minimum, where that gives images away
-    testable: str | None = None  # what so few images as there are let others find out
+    disclosure: str | None = None  # can images be rebuilt from the sums of so few?
     budget: Budget | None = None  # under noise, the total privacy loss of this account including this upload
     members: tuple[SumMember, ...] = ()  # of a secure sum
     overlaps: tuple[str, ...] = ()  # what the sum and earlier ones reveal together
@@ -109,7 +110,7 @@ def preview(job: JobFile, site: SiteFolder, log: Log | None = None) -> Preview:
         bytes=job.limits.bytes,
         reveals=revealed_by(job),
         small={} if figures else small_classes(site.counts.values(), job.classes, job.manifest.minimum),
-        testable=None if job.manifest.secure else testable(job.wire, site.size),
+        disclosure=expected_disclosure(job, site.size),
         budget=privacy_spent(earlier, Noise(**figures, numbers="")) if figures else None,
         members=() if log is None else sum_members(job, log.home),
         overlaps=overlaps(job, record_of(job), earlier) if secure else (),
@@ -185,9 +186,12 @@ def train(  # noqa: PLR0913
     sum_ = record_of(job, images=images_digest(shard)) if secure else None
     warnings = () if sum_ is None else overlaps(job, sum_, log.entries())
     reject_overlaps(warnings, rules)
+    few = expected_disclosure(job, len(shard)) if secure else None
+    warnings = (*warnings, *([] if few is None else [few]))
     work = with_noise_of(job.work, job.sha256, identity.key)
     upload, last = train_site(replace(job, work=work), site, shard, log.home, emit)
     upload = under_noise(work, upload)
+    accepted = disclosed(job, site.name, upload.tensors, rules)
     claim_mask(job, site.name, identity, log)
     upload = masked(job, upload, site.name, identity.key) if secure else upload
     upload = without_counts(upload) if job.withholds else upload
@@ -207,6 +211,7 @@ def train(  # noqa: PLR0913
         small_classes=bool(small) and not job.withholds,
         masked=secure,
         privacy=figures,
+        accepted_disclosure=accepted,
     )
     inside = encode_file(manifest, upload, identity.key)
     data = seal(inside, job.sha256, job.coordinator) if sealed else inside

@@ -65,6 +65,7 @@ class UploadManifest:
     small_classes: bool = False  # the site allowed classes with fewer images than the job's minimum
     masked: bool = False  # numbers that can only be added up, over all sites of the job
     privacy: Mapping[str, float] = field(default_factory=dict)  # epsilon, delta and sigma of its noise, if it has some
+    accepted_disclosure: bool = False  # images can be rebuilt, and the site accepted it; the key is written if so
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,10 @@ def numbers_of(manifest: UploadManifest) -> str:
 
 
 def encode_file(manifest: UploadManifest, upload: Upload, key: SigningKey) -> bytes:
-    return encode(UPLOAD, record_tree(manifest), encode_upload(upload), key)
+    tree: dict[str, object] = record_tree(manifest)
+    if not manifest.accepted_disclosure:
+        del tree["accepted_disclosure"]  # as uploads always were
+    return encode(UPLOAD, tree, encode_upload(upload), key)
 
 
 def seal(data: bytes, job: str, coordinator: str) -> bytes:
