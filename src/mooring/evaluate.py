@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import inf
 from time import monotonic
 from typing import TypeVar
@@ -14,7 +15,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from mooring.client import CPU, Device
-from mooring.data import Images, ImageSet, Source, batch_slices, stratified_split
+from mooring.data import Images, ImageSet, Source, batch_slices, batches, near_copies, stratified_split
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
 from mooring.processes import one_thread, stopping_if, threads
@@ -75,6 +76,12 @@ class Examiner:
         test = self._test if most is None else self._some(most)
         scores = torch.cat(batch_by_batch(lambda batch: predictor(batch).cpu(), test.images, self._device))
         return measure(scores, test.labels)
+
+    def copies_of(self, train: ImageSet) -> int:
+        """How many test images are near-copies of a training image: on them an accuracy is too good."""
+        parts = chain(batches(train.images, BATCH), batches(self._test.images, BATCH))
+        copies = near_copies(parts, torch.cat([train.labels, self._test.labels]))
+        return len({copy.image for copy in copies if copy.image >= len(train) > copy.of})
 
     @contextmanager
     def holding(self, module: nn.Module) -> Iterator[None]:

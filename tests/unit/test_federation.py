@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from federated import CLASSES, IMAGES, Federated, write_sites
+from federated import CHEAP, CLASSES, IMAGES, Federated, write_sites
 from nacl.signing import SigningKey
 from safetensors.torch import save_file
 
@@ -259,6 +259,12 @@ class TestTraining:
 class TestFolders:
     def place(self, made, data, mapping=None):
         return folder_of(made.job, "north", data, mapping)
+
+    def test_a_job_says_which_folders_mean_which_class(self, tmp_path):
+        write_sites(tmp_path / "images")
+        made = Federated(tmp_path, words=("method=mooring", *CHEAP, "data.classes={Acht: eight}"))
+        (made.data("north") / "eight").rename(made.data("north") / "Acht")
+        assert folder_of(made.job, "north", made.data("north")).counts["eight"] == 14
 
     def test_folders_with_other_names_are_mapped(self, made, tmp_path):
         shutil.copytree(made.data("north"), tmp_path / "own")

@@ -11,6 +11,7 @@ from click import Context, HelpFormatter
 from typer.core import TyperCommand, TyperGroup
 
 from mooring.cli import (
+    check,
     coordinator,
     data,
     doctor,
@@ -62,6 +63,7 @@ LEFT = (
         Verb("settings", "every key: default, range", settings.settings),
         Verb("config", "a file to begin with", settings.config),
         Verb("data", "image sources; data fetch"),
+        Verb("check", "is a folder of images sound?", check.check),
         Verb("partition", "who would hold which images", data.partition, TakesSettings),
     ),
     VerbGroup(

@@ -7,21 +7,25 @@ from mooring.data._digits import Digits
 from mooring.data._fashion_mnist import FashionMnist
 from mooring.data._file_images import FileImages, Images, in_memory, select_images
 from mooring.data._image_folder import ImageFolder
-from mooring.data._image_tree import images_below, reading_progress, subfolders, with_progress
+from mooring.data._image_tree import ImageFile, images_below, reading_progress, subfolders, with_progress
 from mooring.data._images import ImageSet, Source, batch_slices, batches
 from mooring.data._locate import Download, Remote, data_root
 from mooring.data._memory import Chooser, HeldImages, InMemory, as_source, hold
 from mooring.data._partition import PARTITIONERS, Dirichlet, Iid, Partition, Partitioner, Sites, export_partition
-from mooring.data._pixels import SUFFIXES, PixelReading, decode_image, require_decoders
+from mooring.data._pixels import SUFFIXES, PictureFacts, PixelReading, decode_image, picture_facts, require_decoders
+from mooring.data._similarity import SIDE as COPY_SIDE
+from mooring.data._similarity import Copy, joined, near_copies
 from mooring.data._sites import ClassFolder, InMemorySite, Site, SiteFolder
 
 __all__ = [
+    "COPY_SIDE",
     "PARTITIONERS",
     "SOURCES",
     "SUFFIXES",
     "Augment",
     "Chooser",
     "ClassFolder",
+    "Copy",
     "Digits",
     "Dirichlet",
     "Download",
@@ -30,6 +34,7 @@ __all__ = [
     "FileImages",
     "HeldImages",
     "Iid",
+    "ImageFile",
     "ImageFolder",
     "ImageSet",
     "Images",
@@ -37,6 +42,7 @@ __all__ = [
     "InMemorySite",
     "Partition",
     "Partitioner",
+    "PictureFacts",
     "PixelReading",
     "Remote",
     "Site",
@@ -53,7 +59,10 @@ __all__ = [
     "hold",
     "images_below",
     "in_memory",
+    "joined",
     "list_sources",
+    "near_copies",
+    "picture_facts",
     "reading_progress",
     "require_decoders",
     "select_images",

@@ -14,6 +14,7 @@ import torch
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
+from mooring.data._copies import group_copies
 from mooring.data._dicom import Levels
 from mooring.data._file_images import Decoding, FileImages, pixel_digest
 from mooring.data._image_tree import (
@@ -102,6 +103,17 @@ class ImageFolder(Source):
             "a path ([patients](image-folders.md#patients))"
         ),
     ] = field(default=None, metadata=later)
+    split: Annotated[
+        Literal["by-name", "grouped"],
+        Doc(
+            "test images are chosen `by-name`, or `grouped`: near-copies of an image stay on its side of the split "
+            "([copies](check.md#copies))"
+        ),
+    ] = field(default="by-name", metadata=later)
+    classes: Annotated[
+        dict[str, str],
+        Doc("folders that are spelled differently from their class, such as `{Cat: cat}` ([check](check.md))"),
+    ] = field(default_factory=dict, metadata=later)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,12 +146,16 @@ class ImageFolder(Source):
 
     def training_files(self) -> list[Path]:
         """The files that `train` reads."""
-        train, _ = self._listed(self._divided, Counter())
+        train, _ = self.files(Counter())
         return [file.path for file in train]
+
+    def files(self, ignored: Counter[str]) -> TrainAndTest:
+        """The files that `train` and `test` read; other files are counted in `ignored`, by their endings."""
+        return self._listed(self._divided, ignored)
 
     def train(self) -> ImageSet:
         ignored: Counter[str] = Counter()
-        train, _ = self._listed(self._divided, ignored)
+        train, _ = self.files(ignored)
         _report_ignored(ignored)
         images = self._read(train, train)
         for label, count in zip(images.classes, images.label_counts(), strict=True):
@@ -172,12 +188,19 @@ class ImageFolder(Source):
         if layout == "split":
             return self._split(root, ignored)
         if layout == "tree":
-            return divide(self._grouped(list_classes(root, ignored), root), root, self.held_out)
-        count_loose(root, ignored)
-        files = [file for site in subfolders(root) for file in list_classes(site, ignored, site.name)]
-        return divide(self._grouped(files, root), root, self.held_out)
+            files = self._grouped(list_classes(root, ignored), root)
+        else:
+            count_loose(root, ignored)
+            sites = subfolders(root)
+            files = self._grouped([file for site in sites for file in list_classes(site, ignored, site.name)], root)
+        return divide(files if self.split == "by-name" else group_copies(files, root), root, self.held_out)
 
     def _split(self, root: Path, ignored: Counter[str]) -> TrainAndTest:
+        if self.split == "grouped":
+            raise DataError(
+                f"data.split=grouped: {root} has a train/ and a test/ part already",
+                "move the copies that mooring check names, or put all images into <class>/*",
+            )
         count_loose(root, ignored)
         train, test = (self._grouped(list_classes(root / part, ignored), root) for part in ("train", "test"))
         known = {file.label for file in train}
@@ -192,7 +215,8 @@ class ImageFolder(Source):
         return train, test
 
     def _grouped(self, files: list[ImageFile], root: Path) -> list[ImageFile]:
-        return files if self.group is None else grouped(files, root, self.group)
+        named = [replace(file, renamed=self.classes.get(file.folder.name)) for file in files]
+        return named if self.group is None else grouped(named, root, self.group)
 
     def _read(self, files: Sequence[ImageFile], train: Sequence[ImageFile]) -> ImageSet:
         classes = tuple(sorted({file.label for file in train}))

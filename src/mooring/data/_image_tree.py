@@ -39,10 +39,11 @@ class ImageFile:
     folder: Path  # of its class
     site: str | None = None
     group: str | None = None  # the images of one group train together or test together
+    renamed: str | None = None  # its class, where that is not the name of its folder
 
     @property
     def label(self) -> str:
-        return self.folder.name
+        return self.renamed or self.folder.name
 
 
 def recognise(root: Path, group: str | None = None) -> Layout:

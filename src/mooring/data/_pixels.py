@@ -66,6 +66,31 @@ def decode_image(
     return pixels[None] if channels == 1 else pixels.transpose(2, 0, 1)
 
 
+@dataclass(frozen=True)
+class PictureFacts:
+    """What the header of a file says: its true format, its mode in Pillow's words, and its size."""
+
+    format: str
+    mode: str
+    width: int
+    height: int
+
+    @property
+    def deep(self) -> bool:
+        """More than 8 bits for a pixel of one channel."""
+        return self.mode in DEEP_GREYS
+
+
+def picture_facts(path: Path) -> PictureFacts:
+    """The header of a picture; whatever is wrong with it is raised, as by `decode_image`."""
+    if is_dicom(path):
+        return PictureFacts("DICOM", "DICOM", 0, 0)
+    with warnings.catch_warnings(), _opened(path, MAX_PIXELS) as picture:
+        warnings.simplefilter("ignore")
+        transparent = "transparency" in picture.info and "A" not in picture.getbands()
+        return PictureFacts(str(picture.format), f"{picture.mode}{'A' * transparent}", *picture.size)
+
+
 def require_decoders(paths: Iterable[Path]) -> None:
     """What is not installed is missed before the first picture is decoded."""
     if any(map(is_dicom, paths)):

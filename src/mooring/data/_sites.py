@@ -92,7 +92,7 @@ class ClassFolder:
 class SiteFolder:
     """A site with images in root/<class>/*, or in root/train/<class>/* next to a test part that is not opened.
 
-    A folder is of the class of its name, in whatever letters, or of the one that `mapping` gives it.
+    A folder is of the class of its name, in whatever letters, or of the one that `mapping` or `images.classes` says.
     """
 
     name: str
@@ -166,4 +166,5 @@ class SiteFolder:
             if folder not in names:
                 raise DataError(f"--map {folder}={label}: there is no such folder", nearest(folder, names))
         known = {label.casefold(): label for label in self.classes}
-        return {name: self.mapping.get(name, known.get(name.casefold())) for name in names}
+        agreed = {name: self.images.classes.get(name, name).casefold() for name in names}
+        return {name: self.mapping.get(name, known.get(agreed[name])) for name in names}

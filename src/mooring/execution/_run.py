@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mooring.config import Experiment, as_yaml, load_recorded, trusted_code_of
-from mooring.data import Source, reading_progress
+from mooring.data import ImageSet, Source, reading_progress
 from mooring.engines import device_of_server
 from mooring.errors import MooringError, StoreError, TrustError
 from mooring.evaluate import Examiner
@@ -32,8 +32,11 @@ from mooring.record import (
 )
 from mooring.schema import to_tree
 from mooring.user_code import as_raised, listening
+from mooring.wording import percent
 
 RUNS = Path("runs")
+MOST_COMPARED = 20_000  # images: the search for copies takes minutes beyond it
+LEAKED = 0.02  # of the test images
 
 
 def run_experiment(
@@ -84,7 +87,10 @@ def run_to_its_end(
             if resumed is not None:
                 running.note(resumed)
             else:
-                for remark in incomplete_test_set(experiment.data, examiner.available):
+                for remark in (
+                    *incomplete_test_set(experiment.data, examiner.available),
+                    *copies_in_test_set(experiment.data, examiner, federation.train),
+                ):
                     running.note(remark)
             for forecast in foresee(running.job, all_facts(running.job, federation)):
                 running.note(forecast)
@@ -113,6 +119,18 @@ def incomplete_test_set(source: Source, available: int) -> list[Remark]:
         return []
     text = f"the files of {source.source} hold {available:,} test images; the official test set has"
     return [Remark(f"{text} {source.official_test:,}")]
+
+
+def copies_in_test_set(source: Source, examiner: Examiner, train: ImageSet) -> list[Remark]:
+    """Of a user's own images: copies of training images among the test images make the accuracy too good."""
+    if source.wanted is None or len(train) + examiner.images > MOST_COMPARED:
+        return []
+    copies = examiner.copies_of(train)
+    if copies < LEAKED * examiner.images:
+        return []
+    share = f"{copies:,} of {examiner.images:,} test images ({percent(copies / examiner.images)})"
+    remedy = "set data.split=grouped, and look at the copies with mooring check"
+    return [Remark(f"{share} have a copy among the training images, so the accuracy is too good; {remedy}")]
 
 
 def features_chosen(experiment: Experiment) -> FeaturesChosen:

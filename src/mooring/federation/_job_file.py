@@ -27,6 +27,7 @@ from mooring.uploads import Limits, ascii_repr, expected_of, limits_for
 JOB = "job"
 LIMITS = FileLimits(bytes=2**24, head_bytes=2**24)
 IMAGES = ("size", "channels", "fit", "levels")  # of a source, what every site must do alike
+CLASSES = "classes"  # which folders mean which class; written only if some do
 TREE = {"data", "model", "training", "method", "seed"}  # of an experiment, what a job says
 NONCE = 16  # bytes
 FILE_NAME = re.compile(r"(?<=\.path=).*?(?=, [\w.]+=|$)")  # of an encoder, in the label of a method
@@ -143,8 +144,9 @@ class JobFile:
 def experiment_tree(experiment: Experiment) -> Tree:
     """What builds the experiment again at another place: files by their content, no path of this machine."""
     data = to_tree(experiment.data)
+    kept = (*IMAGES, *((CLASSES,) if data[CLASSES] else ()))
     return {
-        "data": {"source": ImageFolder.source, **{key: data[key] for key in IMAGES}},
+        "data": {"source": ImageFolder.source, **{key: data[key] for key in kept}},
         "model": to_tree(experiment.model),
         "training": to_tree(experiment.training, by_file_hash),
         "method": {"name": experiment.name, **to_tree(experiment.method, by_file_hash)},
@@ -213,7 +215,7 @@ def rebuild_job(manifest: JobManifest, encoder: str | None) -> tuple[Experiment,
         raise FederationError("its sum is secure, and not every site has a key", PLAN_AGAIN)
     tree = with_encoder_path(dict(manifest.experiment), encoder)
     data = tree.get("data")
-    if tree.keys() != TREE or not isinstance(data, dict) or data.keys() != {"source", *IMAGES}:
+    if tree.keys() != TREE or not isinstance(data, dict) or data.keys() - {CLASSES} != {"source", *IMAGES}:
         raise FederationError("its experiment is not one of a job", PLAN_AGAIN)
     experiments = parse(tree, HOUSE_CODE)
     shape = experiments[0].data.image_shape()

@@ -7,6 +7,7 @@ from mooring.config import HOUSE_CODE, Trust
 from mooring.errors import ConfigError
 from mooring.reports._accuracies import baseline_sentence, describe_test_images
 from mooring.reports._compose import compose
+from mooring.reports._data_check import write_data_check
 from mooring.reports._figure import PALETTE, Curves, Figure
 from mooring.reports._formats import named_format
 from mooring.reports._formats.terminal import TONE_COLOURS, show_report, show_table, show_tables
@@ -115,5 +116,6 @@ __all__ = [
     "show_table",
     "show_tables",
     "sweep_tables",
+    "write_data_check",
     "write_model_page",
 ]

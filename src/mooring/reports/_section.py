@@ -10,6 +10,14 @@ Tone = Literal["good", "bad", "open"]
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A small picture on the page, as a data address, and what it shows."""
+
+    source: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Section:
     """One question: a sentence, the figures, the tables, and texts to be shown as they are."""
 
@@ -19,6 +27,7 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()  # (title, text)
+    pictures: tuple[tuple[Picture, ...], ...] = ()  # rows of pictures that belong together; on the page alone
 
     @property
     def drawn(self) -> tuple[Figure, ...]:
@@ -27,7 +36,7 @@ class Section:
 
     @property
     def empty(self) -> bool:
-        return not (self.figures or self.tables or self.texts)
+        return not (self.figures or self.tables or self.texts or self.pictures)
 
 
 @dataclass(frozen=True)
