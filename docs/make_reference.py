@@ -10,7 +10,7 @@ rest of a page is written by hand. A test compares; nothing is trained.
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from inspect import cleandoc
@@ -18,13 +18,10 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-import typer
-from click import Command, Context, Group, Parameter
+from command_tables import Rows, commands, table
 
 from mooring import METHODS, load
-from mooring.cli import app
 from mooring.cli.methods import uploads_of
-from mooring.cli.verbs import LEFT, RIGHT
 from mooring.config import METHOD_DEFAULT, PART_KINDS, SECTIONS, SEE_BELOW, settings_in
 from mooring.federation import counting, explain_tensors
 from mooring.fusion import ENSEMBLES, FUSIONS, Fusion
@@ -39,55 +36,6 @@ SETTINGS = re.compile(r"(?P<mark><!-- settings: (?P<names>[a-z, ]+) -->)\n\n(?:\
 FACTS = re.compile(r"<!-- (?P<what>method|docstring|weighting): (?P<name>[a-z0-9-]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 BEGIN, END = "<!-- made by docs/make_reference.py -->\n", "<!-- end -->\n"
 DIGITS = (1, 8, 8), tuple(map(str, range(10)))  # the embedded digits: shape of an image, classes
-Rows = list[tuple[str, ...]]
-
-
-def table(headings: tuple[str, ...], rows: Rows) -> str:
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in (headings, *rows)]
-    first, *others = [f"| {' | '.join(row)} |" for row in cells]
-    return "\n".join([first, "|---" * len(headings) + "|", *others])
-
-
-def verbs(group: Group, before: str) -> Iterator[tuple[str, Command]]:
-    """Every command that can be typed, groups before what they hold."""
-    for name, command in group.commands.items():
-        if command.hidden:
-            continue
-        yield f"{before} {name}", command
-        if isinstance(command, Group):
-            yield from verbs(command, f"{before} {name}")
-
-
-def about(parameter: Parameter) -> tuple[str, str]:
-    """An argument or option, and its help."""
-    name = parameter.human_readable_name if parameter.param_type_name == "argument" else ", ".join(parameter.opts)
-    said = getattr(parameter, "help", None) or ""
-    return f"`{name}`", " ".join(said.split())
-
-
-def paragraphs(command: Command) -> list[str]:
-    return [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
-
-
-def card(name: str, command: Command) -> str:
-    """A heading, what the verb does, and its words."""
-    context = Context(command, info_name=name)
-    usage = " ".join([name, *command.collect_usage_pieces(context)])
-    rows = [about(parameter) for parameter in command.params if parameter.name != "help"]
-    parts = [f"## {name}", *paragraphs(command), f"```text\n{usage}\n```"]
-    return "\n\n".join([*parts, table(("word", "what"), [*rows])] if rows else parts)
-
-
-def commands() -> str:
-    program = typer.main.get_command(app)
-    assert isinstance(program, Group)
-    found = dict(verbs(program, "mooring"))
-    index = [
-        (group.title if at == 0 else "", f"[`mooring {verb.name}`](#mooring-{verb.name})", verb.words)
-        for group in (*LEFT, *RIGHT)
-        for at, verb in enumerate(group.verbs)
-    ]
-    return "\n\n".join([table(("", "command", "what"), [*index]), *starmap(card, found.items())])
 
 
 def sent(overrides: list[str], needs: Parts | None = None) -> tuple[str, str]:
@@ -233,9 +181,19 @@ def text(tree: Any) -> str:
 
 
 def docstring(kind: str) -> str:
-    """Formula, source and deviations, as they are written on the part."""
+    """Formula, source and deviations, as they are written on the part; formulas keep their lines."""
     part = WEIGHTINGS.get(kind) or FUSIONS[kind]
-    return f"```text\n{cleandoc(part.__doc__ or '')}\n```"
+    first, *others = cleandoc(part.__doc__ or "").split("\n\n")
+    return "\n\n".join([f"```text\n{first}\n```", *map(paragraph, others)])
+
+
+def paragraph(words: str) -> str:
+    if " = " in words or ":  " in words or "<-" in words:
+        return f"```text\n{words}\n```"
+    spoken = words.split("`")[::2]
+    escaped = [re.sub(r"([_*<^|])", r"\\\1", plain) for plain in spoken]
+    code = [f"`{inside}`" for inside in words.split("`")[1::2]] + [""]
+    return "".join(starmap("{}{}".format, zip(escaped, code, strict=True)))
 
 
 def keys_and_users(kind: str) -> str:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 HOME = Path(__file__).parents[2]
-REFERENCE = runpy.run_path(str(HOME / "docs/make_reference.py"))
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(HOME / "docs")
+    REFERENCE = runpy.run_path(str(HOME / "docs/make_reference.py"))
 
 
 @pytest.mark.parametrize("page", REFERENCE["PAGES"])
