@@ -18,7 +18,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
 from mooring import METHODS, load, run_experiment
 from mooring.errors import StoreError
-from mooring.methods import BASELINES, MOORING, STATISTICS
+from mooring.methods import BASELINES, MOORING, STATISTICS, TRAINED_AND_SUMS
 from mooring.record import Result
 
 SEED = 1
@@ -54,7 +54,7 @@ STYLE: dict[Any, Any] = {
 
 def settings(name: str) -> list[str]:
     """As users write them; baselines are fused after the last round only."""
-    last = ["training.snapshots=last"] if name in {**MOORING, **BASELINES, **STATISTICS} else []
+    last = ["training.snapshots=last"] if name in {**MOORING, **TRAINED_AND_SUMS, **BASELINES, **STATISTICS} else []
     return [f"method={name}", f"seed={SEED}", *last]
 
 

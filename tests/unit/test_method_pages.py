@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mooring import METHODS, load
-from mooring.methods import BASELINES, GROUPS, MOORING, STATISTICS
+from mooring.methods import BASELINES, GROUPS, MOORING, STATISTICS, TRAINED_AND_SUMS
 
 HOME = Path(__file__).parents[2]
 FOLDER = HOME / "docs" / "methods"
@@ -28,7 +28,7 @@ every_picture = pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.
 
 
 def last_only(name):
-    return ["training.snapshots=last"] if name in {**MOORING, **BASELINES, **STATISTICS} else []
+    return ["training.snapshots=last"] if name in {**MOORING, **TRAINED_AND_SUMS, **BASELINES, **STATISTICS} else []
 
 
 def test_every_method_has_one_section_and_every_section_its_method():

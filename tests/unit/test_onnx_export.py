@@ -22,6 +22,7 @@ from mooring.fusion import (
     OutputEnsemble,
     ParameterAverage,
     StandardisedSum,
+    TrainedAndSums,
 )
 from mooring.fusion._ensemble import Ensemble
 from mooring.models._feature_maps import OnnxFile, Pixels, RandomEncoder, WhitenedFilters
@@ -35,6 +36,7 @@ RULES = {
     "familiarity": Familiarity(),
     "standardised": StandardisedSum(),
     "calibrated": Calibrated(OutputEnsemble()),
+    "trained and sums": TrainedAndSums(WhitenedFilters(channels=16, filters=32)),
     "filters": LinearHeadFusion(),
     "whitened filters": LinearHeadFusion(WhitenedFilters(channels=16, filters=32, views="mirrored")),
     "own covariances": GaussianHead(Pixels(), "own"),

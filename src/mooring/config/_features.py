@@ -8,7 +8,7 @@ from safetensors import SafetensorError, safe_open
 
 from mooring.data import Source
 from mooring.errors import ConfigError
-from mooring.fusion import LinearHeadFusion
+from mooring.fusion import LinearHeadFusion, TrainedAndSums
 from mooring.methods import Method
 from mooring.models import (
     DATA_FREE_MAP,
@@ -28,6 +28,7 @@ from mooring.models import (
 from mooring.schema import Tree, to_tree
 
 NONE = "none"  # the word for features that nobody's data is behind
+OVER_SUMS = (LinearHeadFusion, TrainedAndSums)
 GIVEN = "it was asked for"
 
 
@@ -97,7 +98,7 @@ def left_open(features: FeatureMap) -> FeatureMap:
 def with_views(method: Method, source: Source) -> Method:
     """The method with its views decided, where its map leaves them open."""
     fusion = method.fusion
-    if not (isinstance(fusion, LinearHeadFusion) and isinstance(fusion.map, WhitenedFilters | PublicEncoder)):
+    if not (isinstance(fusion, OVER_SUMS) and isinstance(fusion.map, WhitenedFilters | PublicEncoder)):
         return method
     return feature_choice(method, fitting(fusion.map, source), "").method
 
@@ -105,7 +106,7 @@ def with_views(method: Method, source: Source) -> Method:
 def as_labelled(method: Method, source: Source) -> Method:
     """The method for a label: views that were chosen by the images are not a change."""
     fusion = method.fusion
-    if not isinstance(fusion, LinearHeadFusion) or fitting(left_open(fusion.map), source) != fusion.map:
+    if not isinstance(fusion, OVER_SUMS) or fitting(left_open(fusion.map), source) != fusion.map:
         return method
     return feature_choice(method, left_open(fusion.map), "").method
 
@@ -123,7 +124,7 @@ def same_features(method: Method, other: Method) -> bool:
 
 
 def feature_choice(method: Method, features: FeatureMap, why: str) -> FeatureChoice:
-    assert isinstance(method.fusion, LinearHeadFusion)
+    assert isinstance(method.fusion, OVER_SUMS)
     return FeatureChoice(replace(method, fusion=replace(method.fusion, map=features)), why)
 
 

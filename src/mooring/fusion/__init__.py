@@ -31,6 +31,7 @@ from mooring.fusion._rules import FUSIONS
 from mooring.fusion._saved import NO_TENSORS, LoadedPredictor, decode_predictor, encode_predictor, predictor_in_pieces
 from mooring.fusion._solvers import Ridge, Solver, standardise_moments
 from mooring.fusion._standardised_sum import StandardisedSum
+from mooring.fusion._trained_and_sums import TrainedAndSums
 from mooring.fusion._within_class import HEADS, SOLVERS, heads_of
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "StudentTraining",
     "Supply",
     "Synthesis",
+    "TrainedAndSums",
     "admit",
     "decode_predictor",
     "encode_predictor",

@@ -21,6 +21,7 @@ from mooring.fusion._output_ensemble import OutputEnsemble
 from mooring.fusion._parameter_average import ParameterAverage
 from mooring.fusion._regmean import RegMean
 from mooring.fusion._standardised_sum import StandardisedSum
+from mooring.fusion._trained_and_sums import TrainedAndSums
 
 FUSIONS: dict[str, type[Fusion]] = {
     # as published
@@ -43,6 +44,8 @@ FUSIONS: dict[str, type[Fusion]] = {
     "dense": Dense,
     "co-boosting": CoBoosting,
     "distil": Distil,
+    # both in one upload
+    "trained-and-sums": TrainedAndSums,
     # statistics that add up
     "linear-head": LinearHeadFusion,
     "analytic": Analytic,

@@ -2,12 +2,13 @@
 
 from mooring.losses import FAFI
 from mooring.methods._alignment import ALIGNMENT
-from mooring.methods._baselines import BASELINES, MOORING, STATISTICS
+from mooring.methods._baselines import BASELINES, MOORING, STATISTICS, TRAINED_AND_SUMS
 from mooring.methods._method import Method, feature_maps_of, track_of
 from mooring.methods._notes import PLAIN, PUBLIC_BANK
 
 GROUPS: dict[str, dict[str, Method]] = {
     "the default": MOORING,
+    "trained networks and sums in one upload": TRAINED_AND_SUMS,
     "FAFI, and controls": PLAIN,
     "contrast with a public feature bank (lab note 1)": PUBLIC_BANK,
     "lambda: FAFI with prototypes pulled to a simplex (lab notes 2 to 5, and after)": ALIGNMENT,
@@ -16,4 +17,15 @@ GROUPS: dict[str, dict[str, Method]] = {
 }
 METHODS: dict[str, Method] = {name: method for group in GROUPS.values() for name, method in group.items()}
 
-__all__ = ["BASELINES", "FAFI", "GROUPS", "METHODS", "MOORING", "STATISTICS", "Method", "feature_maps_of", "track_of"]
+__all__ = [
+    "BASELINES",
+    "FAFI",
+    "GROUPS",
+    "METHODS",
+    "MOORING",
+    "STATISTICS",
+    "TRAINED_AND_SUMS",
+    "Method",
+    "feature_maps_of",
+    "track_of",
+]

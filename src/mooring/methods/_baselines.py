@@ -15,6 +15,7 @@ from mooring.fusion import (
     ParameterAverage,
     RegMean,
     StandardisedSum,
+    TrainedAndSums,
 )
 from mooring.losses import BalancedCrossEntropy, CrossEntropy, FeatureCosine, SupCon
 from mooring.methods._method import Method
@@ -87,6 +88,15 @@ BASELINES: dict[str, Method] = {
     ),
 }
 
+
+TRAINED_AND_SUMS: dict[str, Method] = {
+    "trained-and-sums": Method(
+        _regular,
+        TrainedAndSums(),
+        about="clients train and send sums of fixed features in one upload; the server adds the two log-probabilities",
+        reference="Mooring, 2026; trained as FedSRA: UpcNlp 2026",
+    ),
+}
 
 nothing = ClientRecipe(())  # one pass over the images, and statistics that add up
 

@@ -66,12 +66,12 @@ class Method(Checked):
 
 def track_of(fusion: Fusion) -> Track:
     """Results are comparable within a track only: other tracks use other resources."""
-    if any(part.trained for part in fusion.needs):
-        return "trained from scratch"
     maps = feature_maps_of(fusion)
     if any(isinstance(map_, PublicEncoder) for map_ in maps):
         return "public"
-    return "frozen encoder" if any(isinstance(map_, PRETRAINED) for map_ in maps) else "statistics only"
+    if any(isinstance(map_, PRETRAINED) for map_ in maps):
+        return "frozen encoder"
+    return "trained from scratch" if any(part.trained for part in fusion.needs) else "statistics only"
 
 
 def feature_maps_of(fusion: Fusion) -> list[FeatureMap]:

@@ -117,7 +117,7 @@ class Responses(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         rows, columns = (length - self.side + 1 for length in images.shape[2:])
         pool = torch.einsum("ay,bx->abyx", averaging_matrix(rows, self.grid), averaging_matrix(columns, self.grid))
-        pool = pool.flatten(2).flatten(0, 1).to(self.filters.dtype)  # (grid^2, positions)
+        pool = pool.flatten(2).flatten(0, 1).to(self.filters)  # (grid^2, positions)
         views = [
             torch.stack([self._pooled(image, pool) for image in view]) for view in VIEWS_OF_IMAGE[self.views](images)
         ]
