@@ -18,7 +18,7 @@ from mooring.client import CPU, Device
 from mooring.data import Images, ImageSet, Source, batch_slices, batches, near_copies, stratified_split
 from mooring.errors import DataError
 from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
-from mooring.processes import one_thread, stopping_if, threads
+from mooring.processes import one_thread, return_freed_memory, stopping_if, threads
 from mooring.record import Metrics
 from mooring.seeds import numpy_generator
 from mooring.types import Upload
@@ -133,6 +133,8 @@ def evaluate(
     with threads(threads_of(fusion)):
         predictor = fuse(fusion, uploads, server, job)
     seconds = monotonic() - began
+    if fusion.streams:
+        return_freed_memory()  # square matrices of features
     validation = None if server.validation is None else accuracy_on(predictor, server.validation)
     fused, own = examiner.examine_with_members(predictor)
     return Evaluation(fused, own, seconds, predictor, validation, examiner.images if own else None)

@@ -163,15 +163,19 @@ def csv_text(found: "Predictions") -> str:
 
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("file", "class", found.confidence, "second class", f"second {found.confidence}", "problem"))
+    classes = sorted({guess.label for row in found.read[:1] for guess in row.guesses})
+    each = [f"{found.confidence} of {label}" for label in classes]
+    head = ("file", "class", found.confidence, "second class", f"second {found.confidence}", "problem", *each)
+    writer.writerow(map(in_csv, head))
     for row in found.rows:
         cells: Sequence[object]
         if isinstance(row, Prediction):
-            second = row.second
+            second, shares = row.second, {guess.label: guess.confidence for guess in row.guesses}
             more = ("", "") if second is None else (second.label, f"{second.confidence:.6f}")
-            cells = (str(row.file), row.first.label, f"{row.first.confidence:.6f}", *more, "")
+            own = [f"{shares[label]:.6f}" for label in classes]
+            cells = (str(row.file), row.first.label, f"{row.first.confidence:.6f}", *more, "", *own)
         else:
-            cells = (str(row.file), "", "", "", "", row.problem)
+            cells = (str(row.file), "", "", "", "", row.problem, *("" for _ in classes))
         writer.writerow(map(in_csv, cells))
     return text.getvalue()
 

@@ -42,7 +42,7 @@ DEFAULTS = Experiment()
 SEVERAL_SEEDS = re.compile(r"(\d+)(?:(?:-|:|\.\.)(\d+)|(?:,\d+)+)")
 
 
-def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust = ALL_CODE) -> list[Experiment]:
+def load(file: Path | str | None = None, overrides: Iterable[str] = (), trust: Trust = ALL_CODE) -> list[Experiment]:
     """The experiments of a file and `key=value` overrides on top of it: one for each method they name.
 
     `trust`: whose code they may name; `HOUSE_CODE` for a file that somebody else may have made.
@@ -52,7 +52,8 @@ def load(file: Path | None = None, overrides: Iterable[str] = (), trust: Trust =
     ['v4', 'v7']
     """
     return parse(
-        merge_layers(normalise(read_file(file)) if file else {}, read_overrides(reject_duplicates(overrides))), trust
+        merge_layers(normalise(read_file(Path(file))) if file else {}, read_overrides(reject_duplicates(overrides))),
+        trust,
     )
 
 

@@ -10,7 +10,7 @@ from mooring.errors import DataError
 from mooring.schema import LIMIT_ONLY
 
 MAX_BYTES = 8_000_000_000
-IN_MEMORY = 2**28  # bytes of pixels; images above it are decoded whenever they are needed
+IN_MEMORY = 2**27  # bytes of pixels; images above it are decoded whenever they are needed
 MAX_PIXELS = 100_000_000
 WIDEST, HEADERS = 8, 2**20  # bytes of a pixel that is not compressed, and of all that is not pixels
 LONGEST_SIDE = 65_535

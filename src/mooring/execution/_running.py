@@ -30,7 +30,7 @@ from mooring.execution._clock import Clock
 from mooring.execution._prepare import point_to_encoder, train_once, untrained_encoder
 from mooring.federation import Outcome, judge
 from mooring.fusion import FeatureEnsemble, Predictor, Server
-from mooring.processes import threads
+from mooring.processes import return_freed_memory, threads
 from mooring.record import (
     ENCODER_FILE,
     Absence,
@@ -214,6 +214,7 @@ class Running:
         A simulation uses every upload, because nobody is there to decide.
         """
         names = {site.number: site.name for site in self.sites}
+        return_freed_memory()  # of the fusion and of the evaluation
         with self.clock.during("evaluate"), threads(1):
             judged = judge(uploads, self.fusion.needs if self.fusion else frozenset(), self.job.blueprint)
         for row in (row for row in judged if row.outcome is not Outcome.USED):

@@ -152,6 +152,11 @@ def decision_on(file: UploadFile, verdict: DecisionVerdict, reason: str) -> Deci
 def in_order(job: JobFile, decisions: Sequence[Decision]) -> tuple[Decision, ...]:
     """By site as the job names them; those that sent nothing are there too, files of nobody last."""
     seen = {decision.site for decision in decisions}
-    everybody = [*decisions, *(Decision(site, "missing", "no file") for site in job.site_names if site not in seen)]
+    absent = [site for site in job.site_names if site not in seen]
+    broken = {Path(decision.site).stem: decision.site for decision in decisions if decision.verdict == "set aside"}
+    reasons = {
+        site: f"no file but {broken[site]}, which was set aside" if site in broken else "no file" for site in absent
+    }
+    everybody = [*decisions, *(Decision(site, "missing", reasons[site]) for site in absent)]
     place = {site: number for number, site in enumerate(job.site_names)}
     return tuple(sorted(everybody, key=lambda row: (place.get(row.site, len(place)), row.site, row.verdict)))

@@ -176,7 +176,7 @@ def reject_incomplete(used: Sequence[UploadFile], decisions: Sequence[Decision],
         raise FederationError(
             f"{len(used)} {'site' if len(used) == 1 else 'sites'} can be fused, and "
             f"{'one is' if terms.need <= 1 else f'{terms.need} are'} needed{reason}",
-            "ask for their files",
+            "ask for corrected files" if aside else "ask the other sites for their files",
         )
 
 

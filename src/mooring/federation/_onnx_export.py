@@ -74,7 +74,7 @@ def onnx_bytes(model: ModelFile) -> bytes:
     properties = {
         "classes": strict_json(model.classes),
         "confidence": model.confidence,
-        "model": model.sha256,
+        "model head": model.sha256,  # of a .mooring file: it names the rest by its hash
         "images": strict_json({"shape": model.blueprint.shape, "fit": model.provenance.reading.fit}),
         "producer": f"mooring {VERSION}",
     }

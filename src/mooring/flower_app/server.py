@@ -15,6 +15,8 @@ from mooring.flower_app._settings import settings_of
 
 LOG = logging.getLogger("flwr")
 REVIEW = 'look into it with the sites, then run again with keep="SITE,..." or drop="SITE,..." in --run-config'
+UNHANDLED = "An unhandled exception occurred in the ServerApp"  # Flower's last line, whatever was raised
+MISTAKES: list[MooringError] = []  # of this process, which runs one ServerApp
 app = ServerApp()
 
 
@@ -68,7 +70,8 @@ def mistakes_are_one_line(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, MooringError):
         record.msg, record.args, record.exc_info = "mooring: %s", (error,), None
-    return True
+        MISTAKES.append(error)
+    return not (MISTAKES and UNHANDLED in str(record.msg))
 
 
 def too_few(received: Received, need: int) -> FederationError:

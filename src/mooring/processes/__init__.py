@@ -3,7 +3,16 @@
 from mooring.processes._pool import Died, Message, Waiting, WorkerPool
 from mooring.processes._starting import remembered_interrupt, start_early
 from mooring.processes._stopping import StopRequested, check_stop, stopping_if
-from mooring.processes._worker import NO_MEMORY, Link, Stopped, keep_freed_memory, lacks_memory, one_thread, threads
+from mooring.processes._worker import (
+    NO_MEMORY,
+    Link,
+    Stopped,
+    keep_freed_memory,
+    lacks_memory,
+    one_thread,
+    return_freed_memory,
+    threads,
+)
 
 __all__ = [
     "NO_MEMORY",
@@ -19,6 +28,7 @@ __all__ = [
     "lacks_memory",
     "one_thread",
     "remembered_interrupt",
+    "return_freed_memory",
     "start_early",
     "stopping_if",
     "threads",

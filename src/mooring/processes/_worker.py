@@ -41,6 +41,13 @@ def keep_freed_memory() -> None:
         mallopt(M_TRIM_THRESHOLD, LARGE)
 
 
+def return_freed_memory() -> None:
+    """Give back what `keep_freed_memory` has kept: for the moment between two pieces of work that need much of it."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
+
+
 def lacks_memory(error: BaseException) -> bool:
     """Torch has no type of its own for a CPU that has no memory left."""
     import torch

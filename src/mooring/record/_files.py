@@ -7,7 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import ELOOP
 from hashlib import file_digest
 from io import BufferedReader
@@ -74,11 +74,13 @@ def write_atomically(
                 os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # nothing was written to a file system that is read-only
+            draft.unlink(missing_ok=True)
         if within is not None:
             require_folder(within)
         raise StoreError(
-            f"{path}: cannot be written ({error.strerror})", "free some space or choose another out=..."
+            f"{path}: cannot be written ({error.strerror})",
+            "free some space, or choose another place with out=... or --out",
         ) from None
     if unsynced is None:
         _sync(path.parent)
@@ -98,10 +100,14 @@ def make_folders(folder: Path, within: Path | None) -> None:
 
 def sweep_drafts(folder: Path) -> None:
     """Remove what killed processes left of files that they had not finished."""
-    for draft in folder.rglob(".*.*"):
-        name, _, number = draft.name.rpartition(".")
-        if number.isdigit() and len(name) > 1 and draft.is_file() and not draft.is_symlink():
-            draft.unlink(missing_ok=True)
+    for draft in filter(is_draft, folder.rglob(".*.*")):
+        draft.unlink(missing_ok=True)
+
+
+def is_draft(path: Path) -> bool:
+    """Is it what a killed process left of a file? `.experiment.yaml.4711`"""
+    name, _, number = path.name.rpartition(".")
+    return name.startswith(".") and len(name) > 1 and number.isdigit() and path.is_file() and not path.is_symlink()
 
 
 def read_bytes(path: Path) -> bytes:

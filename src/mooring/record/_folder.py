@@ -14,6 +14,7 @@ from mooring.record._files import (
     as_record,
     check_seal,
     file_sha256,
+    is_draft,
     read_json,
     reject_links,
     sealed,
@@ -59,7 +60,9 @@ class RunFolder:
         """The configuration, if it is the one that the result was made with."""
         file = self.path / EXPERIMENT
         if not file.exists():
-            raise StoreError(f"{self.path}: holds no run", "name the folder of a run")
+            begun = self.path.is_dir() and any(map(is_draft, self.path.iterdir()))
+            remedy = "it was killed before it began; start it again with mooring run" if begun else "name a run folder"
+            raise StoreError(f"{self.path}: holds no run", remedy)
         self._unchanged(EXPERIMENT)
         return file
 

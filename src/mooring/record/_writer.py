@@ -18,6 +18,7 @@ from mooring.record._events import EVENTS, TimedEvent, event_line, header
 from mooring.record._files import (
     LOCK,
     Unsynced,
+    is_draft,
     locked,
     reject_links,
     require_folder,
@@ -115,7 +116,7 @@ def open_run_folder(path: Path, experiment_yaml: str, going_on: bool = False) ->
             "state",
         )
         ours = (path / EXPERIMENT).exists()
-        foreign = [file.name for file in path.iterdir() if file.name != LOCK]
+        foreign = [file.name for file in path.iterdir() if file.name != LOCK and not is_draft(file)]
         if foreign and not ours:
             raise StoreError(f"out={path}: holds {foreign[0]!r} and no run", "choose an empty folder with out=...")
         for name in (RESULT, MODEL_FILE, ERROR_FILE):  # of a run in which clients failed, if it goes on

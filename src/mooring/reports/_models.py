@@ -18,7 +18,8 @@ from mooring.reports._verdict import verdict_on
 from mooring.wording import percent, percent_range, size
 
 ANSWERS = {
-    "probability": "probabilities: calibrated, so that of images called with 0.9 about nine in ten should be right",
+    "probability": "probabilities: of images like those of the sites, about nine in ten that get 0.9 should be right; "
+    "the temperature was set on training or validation data, and images from elsewhere may differ",
     "score": "scores: they say which class is likeliest, and nothing about how often that is right",
 }
 CONSISTS = {  # kind of a predictor -> what it is made of
