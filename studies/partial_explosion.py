@@ -4,10 +4,11 @@
     python studies/partial_explosion.py rescale RUN...    the same uploads with short prototypes at some clients
     python studies/partial_explosion.py mix CALM WILD     some clients of CALM replaced by the same clients of WILD
 
-RUN is the folder of a finished run under `feature-ensemble`. `course` reads its records. `rescale` takes the uploads of
-the last round and gives all prototypes of the largest clients norm 1, as an explosion does, and those of the others
-norm 8, as before an explosion: at none, one, ..., all of the clients. Directions stay, and no client is trained again.
-What changes in the fused accuracy comes from the norms alone.
+RUN is the folder of a finished run under `feature-ensemble`. `course` reads its records, and ends with rank
+correlations over the snapshots. `rescale` takes the uploads of the last round and gives all prototypes of the largest
+clients norm 1, as an explosion does, and those of the others norm 8, as before an explosion: at none, one, ..., all of
+the clients. Directions stay, and no client is trained again. What changes in the fused accuracy comes from the norms
+alone.
 
 `mix` takes two runs of the same partition and seed. In CALM no lambda runs away (V4), in WILD it does (V12). The
 uploads of CALM are fused with some clients taken from WILD instead, as if exactly these clients had run away. Every
@@ -23,6 +24,7 @@ from statistics import fmean
 
 import torch
 import torch.nn.functional as F
+from scipy.stats import spearmanr
 
 from mooring.evaluate import evaluate
 from mooring.execution import FinishedRun
@@ -40,13 +42,19 @@ def course(folder: Path) -> None:
     run = RunFolder(folder)
     print(f"\n{folder.name}\n\n| round | norms of the clients' prototypes | largest / smallest | lambda | accuracy |")
     print("|---|---|---|---|---|")
-    by_round = {row.round: row for row in run.result.rounds}
-    for number, row in by_round.items():
+    accuracies, ratios, largest = list[float](), list[float](), list[float]()
+    for number, row in ((row.round, row) for row in run.result.rounds):
         own = [client.rounds[number] for client in run.record.clients]
         norms = [fmean(client.prototype_norms or (0.0,)) for client in own]
         lambdas = ", ".join("-" if client.lambda_raw is None else f"{client.lambda_raw:.3g}" for client in own)
         shown = ", ".join(f"{norm:.1f}" for norm in norms)
         print(f"| {number} | {shown} | {max(norms) / min(norms):.1f} | {lambdas} | {row.accuracy:.3f} |")
+        accuracies.append(row.accuracy)
+        ratios.append(max(norms) / min(norms))
+        largest.append(max(client.lambda_raw or 0.0 for client in own))
+    of_ratio, of_lambda = (spearmanr(values, accuracies).statistic for values in (ratios, largest))
+    found = f"with the ratio of norms {of_ratio:+.2f}, with the largest lambda {of_lambda:+.2f}"
+    print(f"\nRank correlation of the accuracy {found} ({len(accuracies)} snapshots).")
 
 
 def rescaled(upload: Upload, norm: float) -> Upload:
