@@ -12,6 +12,7 @@ from mooring.data._partition import (
     PARTITIONERS,
     Dirichlet,
     DirichletEqual,
+    DirichletSizes,
     FromFile,
     Iid,
     Partitioner,
@@ -57,6 +58,7 @@ def pathological(case: Case) -> Pathological:
 MAKERS: dict[str, Callable[[Case], Partitioner]] = {
     "dirichlet": lambda case: Dirichlet(clients=case.clients, alpha=case.alpha),
     "dirichlet_equal": lambda case: DirichletEqual(clients=case.clients, alpha=case.alpha),
+    "dirichlet_sizes": lambda case: DirichletSizes(clients=case.clients, alpha=case.alpha),
     "iid": lambda case: Iid(clients=case.clients),
     "pathological": pathological,
     "sites": lambda case: Sites(),

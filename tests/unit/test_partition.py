@@ -9,6 +9,7 @@ from mooring.data._partition import (
     PARTITIONERS,
     Dirichlet,
     DirichletEqual,
+    DirichletSizes,
     FafiOverlap,
     FromFile,
     Iid,
@@ -36,7 +37,7 @@ def by_hand(*clients: list[int], labels: list[int], classes: int) -> Partition:
 
 def test_every_kind_is_registered_under_its_own_name() -> None:
     exact: list[Partitioner] = [Dirichlet(), DirichletEqual(), Iid(), Pathological(), Sites(), FromFile("clients.json")]
-    made = [*exact, FafiOverlap()]
+    made = [*exact, DirichletSizes(), FafiOverlap()]
     assert {partitioner.kind: type(partitioner) for partitioner in made} == PARTITIONERS
     assert list(PARTITIONERS) == sorted(PARTITIONERS)
 

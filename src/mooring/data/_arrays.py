@@ -162,6 +162,7 @@ def _load(path: Path, max_bytes: int) -> Mapping[str, AnyArray]:
 def _labels(name: str, labels: AnyArray, count: int) -> NDArray[np.int64]:
     if labels.dtype.kind not in "iu":
         raise DataError(f"{name} is {labels.dtype}, not whole numbers", f"save {name}.astype(np.int64)")
+    labels = labels[:, 0] if labels.shape == (count, 1) else labels  # as the files of MedMNIST have them
     if labels.shape != (count,):
         raise DataError(f"{name} has shape {labels.shape} for {count} images", f"give one label per image: ({count},)")
     if labels.min() < 0 or labels.max() >= 2**31:

@@ -9,7 +9,9 @@ from mooring.data._fashion_mnist import FashionMnist
 from mooring.data._image_folder import ImageFolder
 from mooring.data._images import Source
 from mooring.data._memory import InMemory
+from mooring.data._mnist import Emnist, Mnist
 from mooring.data._svhn import Svhn
+from mooring.data._tiny_imagenet import TinyImageNet
 from mooring.errors import DataError
 
 SOURCES: dict[str, type[Source]] = {
@@ -17,10 +19,13 @@ SOURCES: dict[str, type[Source]] = {
     "cifar10": Cifar10,
     "cifar100": Cifar100,
     "digits": Digits,
+    "emnist": Emnist,
     "fashion_mnist": FashionMnist,
     "image_folder": ImageFolder,
     "memory": InMemory,
+    "mnist": Mnist,
     "svhn": Svhn,
+    "tiny_imagenet": TinyImageNet,
 }
 
 

@@ -1,30 +1,16 @@
 """Fashion-MNIST in its official IDX files, gzipped or not."""
 
-import gzip
-import io
-import math
-import struct
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, ClassVar, cast
+from typing import ClassVar
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-
+from mooring.data._idx import SIDE, count_images, read_pair
 from mooring.data._images import ImageSet, Overview, Source
 from mooring.data._locate import Download, find
-from mooring.errors import DataError
 
 CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
-SIDE = 28
 FOLDERS = ("fashion-mnist", ".", "/usr/share/datasets/fashion-mnist")  # the last is where Debian's package puts them
 GET = "run `mooring data fetch fashion_mnist`, or install Debian's package (apt-get install dataset-fashion-mnist)"
-LARGEST = 2**26  # bytes of an array; the largest official one has 47 million
-BYTES = 8  # IDX type code of unsigned bytes
 
 
 @dataclass(frozen=True)
@@ -51,69 +37,16 @@ class FashionMnist(Source):
         return 1, SIDE, SIDE
 
     def train(self) -> ImageSet:
-        return _read(*_files(self.root)[:2])
+        return read_pair(_files(self.root)[:2], CLASSES, GET)
 
     def test(self) -> ImageSet:
-        return _read(*_files(self.root)[2:])
+        return read_pair(_files(self.root)[2:], CLASSES, GET)
 
     def overview(self) -> Overview:
         files = _files(self.root)
-        return Overview(_count(files[0]), _count(files[2]), len(CLASSES), (1, SIDE, SIDE), files)
+        return Overview(count_images(files[0], GET), count_images(files[2], GET), len(CLASSES), (1, SIDE, SIDE), files)
 
 
 def _files(root: str | None) -> tuple[Path, ...]:
     names = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
     return find(root, names, FOLDERS, GET, suffixes=(".gz", ""))
-
-
-def _read(images_path: Path, labels_path: Path) -> ImageSet:
-    images = _read_idx(images_path, dimensions=3)  # (N, H, W)
-    labels = _read_idx(labels_path, dimensions=1)  # (N,)
-    if images.shape[1:] != (SIDE, SIDE):
-        raise DataError(f"{images_path} holds images of {images.shape[1:]}, not ({SIDE}, {SIDE})", GET)
-    if len(images) != len(labels):
-        raise DataError(f"{images_path} has {len(images)} images but {labels_path} has {len(labels)} labels", GET)
-    if len(labels) == 0 or labels.max() >= len(CLASSES):
-        found = f"label {labels.max()}" if len(labels) else "no labels"
-        raise DataError(f"{labels_path} holds {found}; labels are 0 to {len(CLASSES) - 1}", GET)
-    return ImageSet(torch.from_numpy(images).unsqueeze(1), torch.from_numpy(labels.astype(np.int64)), CLASSES)
-
-
-def _read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
-    with _opened(path) as file:
-        shape = _shape(file, path, dimensions)
-        size = math.prod(shape)
-        if size > LARGEST:
-            raise DataError(f"{path} says it holds {shape}, {size} bytes; at most {LARGEST} are read", GET)
-        values = bytearray(size)  # torch needs a writable buffer
-        found = cast(io.BufferedIOBase, file).readinto(values)
-        more = file.read(1)  # at the end of a zipped file its checksum is compared
-    if found != size or more:
-        raise DataError(f"{path} holds {'more than ' * bool(more)}{found} bytes where its header says {shape}", GET)
-    return np.frombuffer(values, np.uint8).reshape(shape)
-
-
-def _count(path: Path) -> int:
-    """The number of images in the header of the file."""
-    with _opened(path) as file:
-        return _shape(file, path, dimensions=3)[0]
-
-
-def _shape(file: BinaryIO, path: Path, dimensions: int) -> tuple[int, ...]:
-    """An IDX header: two zeros, the type of the values, the number of dimensions, then one size for each."""
-    magic, sizes = file.read(4), file.read(4 * dimensions)
-    if magic != bytes((0, 0, BYTES, dimensions)) or len(sizes) != 4 * dimensions:
-        raise DataError(f"{path} is not an IDX file of {dimensions} dimensions: it begins {magic!r}", GET)
-    return struct.unpack(f">{dimensions}I", sizes)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """The file, decompressed if its content is gzip: browsers may unzip a download and keep its name."""
-    try:
-        with path.open("rb") as raw:
-            zipped = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            yield cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if zipped else raw
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read whole: {error}", GET) from error

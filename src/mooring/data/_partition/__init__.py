@@ -2,13 +2,14 @@
 
 from mooring.data._partition.base import Partition, Partitioner, PartitionWarning, Population
 from mooring.data._partition.basic import Iid, Pathological, Sites
-from mooring.data._partition.dirichlet import Dirichlet, DirichletEqual, FafiOverlap
+from mooring.data._partition.dirichlet import Dirichlet, DirichletEqual, DirichletSizes, FafiOverlap
 from mooring.data._partition.file import FromFile, export_partition
 from mooring.seeds import numpy_generator
 
 PARTITIONERS: dict[str, type[Partitioner]] = {
     "dirichlet": Dirichlet,
     "dirichlet_equal": DirichletEqual,
+    "dirichlet_sizes": DirichletSizes,
     "fafi_overlap": FafiOverlap,
     "file": FromFile,
     "iid": Iid,
@@ -26,6 +27,7 @@ __all__ = [
     "PARTITIONERS",
     "Dirichlet",
     "DirichletEqual",
+    "DirichletSizes",
     "FafiOverlap",
     "FromFile",
     "Iid",

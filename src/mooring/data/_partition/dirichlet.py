@@ -8,6 +8,7 @@ import numpy as np
 
 from mooring.data._partition.base import (
     ClientCount,
+    Floats,
     Ints,
     LabelSkew,
     PartitionWarning,
@@ -21,7 +22,7 @@ from mooring.data._partition.base import (
     whole_groups,
 )
 from mooring.errors import PartitionError
-from mooring.schema import Checked, Doc, NonNegativeInt
+from mooring.schema import Checked, Doc, NonNegativeInt, Positive
 
 SCALE = 10  # fixed in the released code, whatever K is
 
@@ -102,18 +103,52 @@ class DirichletEqual(Checked):
         require_images(self.clients, population)
         logs = log_dirichlet(self.alpha, (self.clients, population.classes), rng)
         sizes = len(population) // self.clients + (np.arange(self.clients) < len(population) % self.clients)
-        pool = population.label_counts()
-        plan = np.zeros((self.clients, population.classes), dtype=np.int64)
-        for k in rng.permutation(self.clients):
-            for _ in range(population.classes):  # every pass fills the client or empties a class
-                missing = sizes[k] - plan[k].sum()
-                if missing == 0:
-                    break
-                proportions = normalise(np.where(pool > 0, logs[k], -np.inf))
-                taken = np.minimum(apportion(proportions[None], np.array([missing]))[0], pool)
-                plan[k] += taken
-                pool -= taken
-        return plan
+        return served(logs, sizes, population, rng)
+
+
+def served(logs: Floats, sizes: Ints, population: Population, rng: np.random.Generator) -> Ints:
+    """n_kc, (K, C): one client after the other, in random order, takes its size in its proportions of what is left."""
+    pool = population.label_counts()
+    plan = np.zeros(logs.shape, dtype=np.int64)
+    for k in rng.permutation(len(sizes)):
+        for _ in range(population.classes):  # every pass fills the client or empties a class
+            missing = sizes[k] - plan[k].sum()
+            if missing == 0:
+                break
+            proportions = normalise(np.where(pool > 0, logs[k], -np.inf))
+            taken = np.minimum(apportion(proportions[None], np.array([missing]))[0], pool)
+            plan[k] += taken
+            pool -= taken
+    return plan
+
+
+@dataclass(frozen=True)
+class DirichletSizes(Checked):
+    """Label and quantity skew: clients have Dirichlet shares of the images, and Dirichlet proportions of the classes.
+
+    n_k = s_k N,  s ~ Dirichlet_K(size_alpha),   q_k ~ Dirichlet_C(alpha),   |n_kc - q_kc n_k| < 1 while classes last
+
+    Source: the two skews of Li et al. 2022 (NIID-Bench), which they draw one at a time. Deviation: both at once;
+    as in `dirichlet_equal`, the clients served last take what is left.
+    """
+
+    kind: ClassVar[str] = "dirichlet_sizes"
+    clients: ClientCount = 5
+    alpha: LabelSkew = 0.05
+    size_alpha: Annotated[
+        Positive, Doc("Dirichlet parameter of the clients' sizes; smaller values give more uneven sizes")
+    ] = 1.0
+    seed: SplitSeed = None
+
+    def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
+        return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
+
+    def plan(self, population: Population, rng: np.random.Generator) -> Ints:
+        """n_kc, (K, C)."""
+        require_images(self.clients, population)
+        logs = log_dirichlet(self.alpha, (self.clients, population.classes), rng)
+        shares = normalise(log_dirichlet(self.size_alpha, (1, self.clients), rng))
+        return served(logs, apportion(shares, np.array([len(population)]))[0], population, rng)
 
 
 @dataclass(frozen=True)
