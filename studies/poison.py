@@ -3,7 +3,7 @@
     python studies/poison.py            digits only; about a minute
     python studies/poison.py ROOT       digits, then CIFAR-10 from ROOT; four minutes
 
-measures, and writes the tables of docs/threats.md. Five sites share the images (Dirichlet shares of every class); the
+measures, and writes studies/reports/poison.md. Five sites share the images (Dirichlet shares of every class); the
 largest one, or the largest two, are changed. Accuracy is that of training images that no site has.
 
 A site is *found* if it is rejected or needs review. "Checked" is the model without the sites that were found, which is
@@ -39,7 +39,7 @@ SEEDS = tuple(range(1, 11))
 PHOTO_SEEDS = tuple(range(1, 7))
 APART = 360
 PHOTOS, PHOTOS_APART = 3000, 600
-PAGE = Path(__file__).parents[1] / "docs/threats.md"
+PAGE = Path(__file__).parents[1] / "studies/reports/poison.md"
 BEGIN, END = "<!-- poisoned sites -->", "<!-- end of poisoned sites -->"
 
 

@@ -3,7 +3,7 @@
     python studies/privacy.py digits            one set; the digits need nothing
     python studies/privacy.py cifar10 ROOT      ROOT has the official files of CIFAR-10, or of SVHN for svhn; hours of
                                                 a busy machine, and minutes for cifar10-small and svhn-small
-    python studies/privacy.py write             the tables of docs/threats.md from whatever is finished
+    python studies/privacy.py write             the tables of studies/reports/noise.md from whatever is finished
 
 Five sites with as many images each, drawn at random: noise depends on how many sites there are, not on who has what.
 Accuracy is that of images set apart from the training sets; no test image is looked at. Features and finished cells
@@ -53,7 +53,7 @@ DELTA = 1e-5
 SIZES = (32, 64, 128)
 HOME = Path(__file__).parents[1]
 RUNS = Path("runs/privacy")
-PAGE = HOME / "docs/threats.md"
+PAGE = HOME / "studies/reports/noise.md"
 BEGIN, END = "<!-- accuracy against epsilon -->", "<!-- end -->"
 
 

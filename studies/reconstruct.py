@@ -3,7 +3,7 @@
     python studies/reconstruct.py           digits only; about two minutes of one core
     python studies/reconstruct.py ROOT      digits, then CIFAR-10 from ROOT; about seven minutes
 
-measures, and writes the table of docs/privacy.md. The attacker holds one upload of the method `mooring` (counts, sums
+measures, and writes studies/reports/reconstruct.md. The attacker holds one upload of the method `mooring` (counts, sums
 of classes and the Gram matrix, in float32 as they are sent) and the feature map phi, which is public. Nothing is known
 about the images. For the span U of the Gram matrix, the attacker minimises over pixels x in [0, 1], from random starts,
 
@@ -44,7 +44,7 @@ REBUILT = 0.95  # correlation with an image of the site
 ROUNDING = 1e-6  # of the largest eigenvalue, below which a direction is rounding
 TINY = 1e-12
 COARSE = 8  # pixels a side of the noise that an attack starts from
-PAGE = Path(__file__).parents[1] / "docs/privacy.md"
+PAGE = Path(__file__).parents[1] / "studies/reports/reconstruct.md"
 HEADINGS = "| images | map | features | site has | rank | starts | steps | rebuilt | best | mean | seconds |"
 BEGIN, END = "<!-- rebuilt images -->", "<!-- end of rebuilt images -->"
 Features = Callable[[Tensor], Tensor]  # pixels in [0, 1] -> features, with gradients

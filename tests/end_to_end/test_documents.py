@@ -22,7 +22,7 @@ NETWORK = HOME / "docs/flower.md"  # its commands start servers: test_flower_net
 FEDERATION = HOME / "docs/federation.md"
 PREDICTING = HOME / "docs/predicting.md"
 SITES = HOME / "docs/sites.md"
-THREATS = HOME / "docs/threats.md"
+PRIVACY = HOME / "docs/privacy.md"
 README = HOME / "README.md"
 STORIES = [
     README,
@@ -31,7 +31,7 @@ STORIES = [
     SITES,
     FEDERATION,
     PREDICTING,
-    THREATS,
+    PRIVACY,
 ]  # commands one after the other
 QUICK = ("training.rounds=1", "training.local_epochs=1", "engine.workers=1")
 FEW = "data.limit=150"  # of the digits; somebody's own images are few
@@ -82,7 +82,7 @@ def desk(tmp_path, monkeypatch, hospitals):
             shutil.copytree(hospitals, tmp_path / "hospitals", copy_function=os.link)
         if document == PREDICTING:
             lay_sites(tmp_path / "held_out", Digits().train(), range(120, 150))
-        if document in (FEDERATION, THREATS):
+        if document in (FEDERATION, PRIVACY):
             lay_hospitals(tmp_path, Digits().train())
         for text in blocks(document, "python"):
             if named := re.match(r"# (\w+\.py)\n", text):

@@ -10,7 +10,11 @@ from mooring.schema import AS_RECORDED
 
 HOME = Path(__file__).parents[2]
 PAGE = (HOME / "docs" / "security.md").read_text("utf-8")
-ROWS = [line.strip("| ").rsplit(" | ", 1) for line in PAGE.partition("## Promises")[2].splitlines() if line[:2] == "| "]
+ROWS = [
+    line.strip("| ").rsplit(" | ", 1)
+    for line in PAGE.partition("## Promises\n")[2].partition("\n## ")[0].splitlines()
+    if line[:2] == "| "
+]
 PROMISES = {promise: re.findall("`([^`]+)`", shown) for promise, shown in ROWS[1:]}
 TARGETS = re.findall(r"^(\w+):", (HOME / "Makefile").read_text("utf-8"), re.MULTILINE)
 

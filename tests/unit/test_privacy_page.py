@@ -1,4 +1,4 @@
-"""Every promise of docs/threats.md names tests that exist, and its figures are those of the code."""
+"""Every promise of a federation names tests that exist, and the figures of docs/privacy.md are those of the code."""
 
 import re
 from pathlib import Path
@@ -10,8 +10,14 @@ from mooring.uploads import _privacy as privacy
 from mooring.uploads._privacy import Privacy
 
 HOME = Path(__file__).parents[2]
-PAGE = (HOME / "docs/threats.md").read_text("utf-8")
-ROWS = [line for line in PAGE.partition("## Promises")[2].partition("\n## ")[0].splitlines() if line[:2] == "| "][1:]
+PAGE = (HOME / "docs/privacy.md").read_text("utf-8")
+SECURITY = (HOME / "docs/security.md").read_text("utf-8")
+REPORT = (HOME / "studies/reports/poison.md").read_text("utf-8")
+ROWS = [
+    line
+    for line in SECURITY.partition("## Promises of a federation")[2].partition("\n## ")[0].splitlines()
+    if line[:2] == "| "
+][1:]
 PROMISES = {row.strip("| ").rsplit(" | ", 1)[0]: re.findall("`([^`]+)`", row.rsplit(" | ", 1)[1]) for row in ROWS}
 
 
@@ -27,7 +33,9 @@ def test_a_promise_names_tests_that_exist(promise):
 def test_every_attack_and_every_shift_has_its_figures():
     """Both sets, even and skewed."""
     rows = [
-        row.strip("| ").split(" | ")[:3] for row in PAGE.splitlines() if row.startswith(("| digits |", "| CIFAR-10 |"))
+        row.strip("| ").split(" | ")[:3]
+        for row in REPORT.splitlines()
+        if row.startswith(("| digits |", "| CIFAR-10 |"))
     ]
     named = [what for _, what, _ in rows]
     assert set(named) == {*ATTACKS, *SHIFTS}
