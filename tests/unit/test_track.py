@@ -3,14 +3,16 @@
 import json
 import shutil
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
+import mooring
 from mooring import load, run_experiment
 from mooring.events import ClientRecord, SnapshotFused
 from mooring.record import RunFolder
-from mooring.track import TRACKERS, Mlflow, TensorBoard, track
+from mooring.track import TRACKERS, Live, Mlflow, TensorBoard, Wandb, track
 from mooring.track._dashboard import metric_points, settings_of
 
 WHY = "TensorBoard and MLflow: the extra track is not installed"
@@ -205,3 +207,34 @@ def test_a_missing_package_is_named_with_its_remedy(name, finished, cli, monkeyp
     code, out, err = cli("track", finished, "--to", name)
     assert (code, out) == (2, "")
     assert "pip install 'mooring[track]'" in err
+
+
+QUICK = {"rounds": 2, "local_epochs": 1, "limit": 60, "clients": 2, "workers": 1, "verbose": False}
+
+
+def test_a_dashboard_is_updated_while_the_run_goes_on(tmp_path):
+    seen = []
+
+    class Recorder:
+        usual = "nowhere"
+
+        def write(self, run, settings):
+            seen.append((sorted(run.fused), run.result is not None, settings["training.rounds"]))
+
+    mooring.run("v4", **QUICK, out=tmp_path / "run", callbacks=[Live(Recorder())])
+    assert seen == [([0], False, 2), ([0, 1], False, 2), ([0, 1], True, 2)]
+
+
+def test_weights_and_biases_get_every_number_and_are_offline_by_default(tmp_path, monkeypatch):
+    """With a stand-in that has the interface of wandb: init, log, summary and finish."""
+    logged = []
+    standin = types.SimpleNamespace(log=logged.append, summary={}, finish=lambda: logged.append("finished"))
+    asked = {}
+    module = types.ModuleType("wandb")
+    module.init = lambda **options: asked.update(options) or standin
+    monkeypatch.setitem(sys.modules, "wandb", module)
+    result = mooring.run("v4", **QUICK, out=tmp_path / "run", callbacks=[Wandb("lab")])
+    assert (asked["project"], asked["mode"], asked["name"]) == ("lab", "offline", "run")
+    assert [entry["accuracy"] for entry in logged[:-1] if "accuracy" in entry] == result.accuracies.tolist()
+    assert standin.summary["final/accuracy"] == result.accuracy
+    assert logged[-1] == "finished"

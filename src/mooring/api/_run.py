@@ -35,7 +35,7 @@ def run(
         method: a name (`mooring methods` lists them), `my_file:MY_METHOD`, or a `mooring.Method`.
         seed: of the training, and of the partition unless `partition` has a seed.
         out: the run folder; by default one below `runs/` that is named after the experiment.
-        callbacks: watch the run, for example `mooring.track.TensorBoardCallback("tensorboard")`.
+        callbacks: watch the run, for example `mooring.track.Live(TensorBoard(Path("tensorboard")))`.
         again: run it even if it has finished.
         verbose: show progress on a terminal or in a notebook if the run takes more than two seconds.
         data: the name of a source, `(images, labels)`, a torch `Dataset`, a Hugging Face data set, or a `Source`.

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from mooring.track._callback import Callback, listener
 from mooring.track._dashboard import Tracker, runs_in
+from mooring.track._live import Live, Wandb
 from mooring.track._trackers import Mlflow, TensorBoard
 
 TRACKERS: dict[str, type[Tracker]] = {"mlflow": Mlflow, "tensorboard": TensorBoard}
@@ -18,4 +19,4 @@ def track(folder: Path, tracker: Tracker) -> list[str]:
     return names
 
 
-__all__ = ["TRACKERS", "Callback", "Mlflow", "TensorBoard", "Tracker", "listener", "track"]
+__all__ = ["TRACKERS", "Callback", "Live", "Mlflow", "TensorBoard", "Tracker", "Wandb", "listener", "track"]
