@@ -54,7 +54,7 @@ def written(study_folder, tmp_path_factory):
 
 def test_csv_has_every_table_with_numbers_in_full(written, study):
     folder = written("csv")
-    assert {path.stem for path in folder.iterdir()} == {table.slug for table in study.tables}
+    assert {path.stem for path in folder.iterdir()} == {table.slug for table in study.all_tables}
     rows = list(csv.DictReader(StringIO((folder / "results.csv").read_text())))
     assert float(rows[1]["accuracy"]) == pytest.approx(0.4)
     assert float(rows[1]["accuracy std"]) == pytest.approx(0.08**0.5)
@@ -122,6 +122,25 @@ def test_excel_has_a_sheet_per_table_and_native_charts(written, study):
     assert len(charts["Accuracy"]) == 1
     [traces] = [found for name, found in charts.items() if name.startswith("Lambda v12")]
     assert traces[0].y_axis.scaling.logBase == 10
+
+
+def test_excel_has_raw_lambda_factor_effective_lambda_and_entropy_by_round_and_client(v12_run, tmp_path):
+    from openpyxl import load_workbook
+
+    result = RunFolder(v12_run).result
+    data = load_workbook(report(v12_run, "excel", tmp_path / "run.xlsx"))
+    head, *rows = sheet(data, "Lambda by round and client")
+    assert head == (
+        *("run", "client", "round", "entropy (bits)"),
+        *("raw lambda", "s(p)", "effective lambda", "fused accuracy"),
+    )
+    assert len(rows) == len(result.rounds) * result.clients
+    for _, client, round_, *numbers in rows:
+        number = int(client.removeprefix("client "))
+        fused = result.rounds[round_ - 1]
+        [own] = [row for row in fused.clients if row.client == number]
+        entropy, accuracy = result.partition.entropy[number], fused.accuracy
+        assert numbers == pytest.approx([entropy, own.lambda_raw, own.schedule_factor, own.lambda_felt, accuracy])
 
 
 def sheet(data, name):

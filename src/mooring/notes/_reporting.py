@@ -24,7 +24,7 @@ def imported(data: ReportData) -> Section:
         "not read is listed."
     )
     tables = (
-        *(methods_table(runs), not_printed_table(runs), clients(runs), courses(runs)),
+        *(methods_table(runs), not_printed_table(runs), clients(runs)),
         *(accuracies(runs), not_finite(runs), printed(runs)),
     )
     return Section("imported", "Imported", lead, tables=tuple(table for table in tables if table.rows))
@@ -57,19 +57,6 @@ def clients(runs: Origins) -> Table:
     )
     columns = ("run", "client", "entropy (bits)", "entropy / log2 C", "first lambda")
     return Table("imported-clients", "Clients before they train", columns, rows)
-
-
-def courses(runs: Origins) -> Table:
-    """Lambda of every client and round, 'truly effective' beside what the weights felt."""
-    rows = tuple(
-        (run.title, row.round, client.site, row.lambda_raw, row.schedule_factor, row.lambda_printed, row.lambda_felt)
-        for run, _ in runs
-        for client in run.clients
-        for row in client.rounds
-        if row.lambda_raw is not None
-    )
-    columns = ("run", "round", "client", "raw lambda", "factor", "'truly effective' (printed only)", "felt (inferred)")
-    return Table("imported-lambda", "Lambda by round, as the logs print it", columns, rows)
 
 
 def accuracies(runs: Origins) -> Table:

@@ -28,6 +28,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()  # (title, text)
     pictures: tuple[tuple[Picture, ...], ...] = ()  # rows of pictures that belong together; on the page alone
+    sheets: tuple[Table, ...] = ()  # tables too long for a page: only in workbooks and CSV files
 
     @property
     def drawn(self) -> tuple[Figure, ...]:
@@ -90,6 +91,11 @@ class Report:
     @property
     def tables(self) -> list[Table]:
         return [table for section in self.sections for table in section.tables]
+
+    @property
+    def all_tables(self) -> list[Table]:
+        """Those too long for a page included."""
+        return [table for section in self.sections for table in (*section.tables, *section.sheets)]
 
     @property
     def figures(self) -> list[Figure]:

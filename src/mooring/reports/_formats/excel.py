@@ -29,7 +29,7 @@ INDEX = "Index"
 def write_excel(report: Report, out: Path) -> None:
     book = needed("openpyxl", "report").Workbook()
     book.active.title = INDEX
-    held = [table_sheet(book, table) for table in report.tables]
+    held = [table_sheet(book, table) for table in report.all_tables]
     held += [course_sheet(book, figure) for figure in report.figures if isinstance(figure, Curves)]
     index(book[INDEX], report, held)
     data = BytesIO()

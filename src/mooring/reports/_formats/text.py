@@ -10,7 +10,7 @@ from mooring.wording import printable
 
 
 def write_csv(report: Report, out: Path) -> None:
-    for table in report.tables:
+    for table in report.all_tables:
         write_atomically(out / f"{table.slug}.csv", csv_text(table).encode())
 
 

@@ -16,6 +16,7 @@ from mooring.reports._table import Table
 from mooring.weighting import stability_limit
 from mooring.wording import round_number
 
+PRINTED = "'truly effective' (printed only)"  # by logs of the published code
 MARKED = ("running-away", "capped", "unstable")
 
 
@@ -25,7 +26,11 @@ def lambdas(data: ReportData) -> Section:
     figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
     figures += [traces(run) for run in moored]
     lead = "Lambda is how hard the anchor pulls; a rule that learns it can let it run away."
-    return Section("lambda", "Lambda", lead, tuple(figures), (lambda_table(moored),) if moored else ())
+    tables = [lambda_table(moored)] if moored else []
+    sheets = [by_round_table(moored)] if moored else []
+    if any(run.result.origin for run in moored):  # what logs print is on the page too
+        tables, sheets = tables + sheets, []
+    return Section("lambda", "Lambda", lead, tuple(figures), tuple(tables), sheets=tuple(sheets))
 
 
 def as_set(row: ClientRecord) -> float | None:
@@ -161,6 +166,31 @@ def lambda_table(runs: list[Run]) -> Table:
     return Table.from_rows("lambda", "Lambda by client", rows, note, seeds=seeds_of(runs), folded=True)
 
 
+def by_round_table(runs: list[Run]) -> Table:
+    """Lambda of every client and round, with the label entropy of the client and the fused accuracy of the round."""
+    rows = [
+        {
+            "run": titled(run),
+            "client": client.site,
+            "round": round_number(row.round),
+            "entropy (bits)": dict(enumerate(run.result.partition.entropy)).get(client.client),
+            "raw lambda": row.lambda_raw,
+            "s(p)": row.schedule_factor,
+            "effective lambda": row.lambda_felt,
+            "fused accuracy": run.record.fused.get(row.round),
+            **({} if row.lambda_printed is None else {PRINTED: row.lambda_printed}),
+        }
+        for run in runs
+        for client in run.clients
+        for row in client.rounds
+        if row.lambda_raw is not None or row.lambda_felt is not None
+    ]
+    note = "s(p) is the annealing factor of the round; the effective lambda weights the alignment loss."
+    return Table.from_rows(
+        "lambda-by-round", "Lambda by round and client", rows, note, seeds=seeds_of(runs), folded=True
+    )
+
+
 def losses(data: ReportData) -> Section:
     figures = [figure for run in data.shown for figure in (base(run), align(run)) if figure.lines]
     tables = (loss_table(data),) if figures else ()
@@ -196,4 +226,5 @@ def training(data: ReportData) -> Section:
     pull, fall = lambdas(data), losses(data)
     both = " and ".join(part.title for part in (pull, fall) if not part.empty).replace("and Losses", "and losses")
     lead = " ".join(part.lead for part in (pull, fall) if not part.empty) + data.not_shown
-    return Section("training", both, lead, (*pull.figures, *fall.figures), (*pull.tables, *fall.tables))
+    tables = (*pull.tables, *fall.tables)
+    return Section("training", both, lead, (*pull.figures, *fall.figures), tables, sheets=pull.sheets)
