@@ -47,6 +47,22 @@ def records(events):
     return [replace(event, seconds=None) for event in events if isinstance(event, ClientRecord)]
 
 
+def test_an_optimizer_per_round_has_no_momentum_from_the_round_before(make_job, shard_of):
+    """A round of two is a training of one that starts from the uploaded weights of the other."""
+    job, shard = make_job("v10", rounds=2), shard_of([0, 1, 5], 8)
+    anew = replace(job, training=replace(job.training, optimizer="per-round"))
+    book = Notebook()
+    kept, new = (list(run_client(each, InMemorySite(4, shard), print, book)) for each in (job, anew))
+    same(kept[:1], new[:1])
+    assert any(not torch.equal(kept[1].tensors[name], new[1].tensors[name]) for name in kept[1].tensors)
+    still = {
+        name: v if name.partition(".")[0] != "velocity" else torch.zeros_like(v)
+        for name, v in load(book.pages[0]).items()
+    }
+    same(new[1:], list(run_client(job, InMemorySite(4, shard), print, Notebook(save(still)))))
+    same(new[1:], list(run_client(anew, InMemorySite(4, shard), print, Notebook(book.pages[2]))))
+
+
 @pytest.mark.parametrize("name", TRAINED)
 def test_from_a_round_boundary(name, make_job, shard_of):
     job, shard = make_job(name, rounds=3), shard_of([0, 1, 5], 8)

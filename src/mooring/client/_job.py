@@ -42,7 +42,7 @@ class Training(Checked):
     local_epochs: Annotated[Count, Doc("epochs in a round")] = 5
     batch_size: Annotated[int, Gt(0), Le(2**20), Doc("images in a step; a last small batch is used, not dropped")] = 32
     lr: Annotated[float, Gt(0), Le(1e6), Doc("learning rate")] = 0.05
-    momentum: Annotated[float, Ge(0), Lt(1), Doc("momentum of SGD, kept over all rounds")] = 0.9
+    momentum: Annotated[float, Ge(0), Lt(1), Doc("momentum of SGD; see `training.optimizer`")] = 0.9
     weight_decay: Annotated[NonNegative, Doc("weight decay of the model, not of a weighting's own parameters")] = 0.0
     clip: Annotated[Positive | None, Doc("largest gradient norm; `null` never clips")] = 1.0
     lr_schedule: Annotated[
@@ -58,6 +58,10 @@ class Training(Checked):
             "`bfloat16`: convolutions and matrix products in it, losses and weights in float32; part of the fingerprint"
         ),
     ] = field(default="float32", metadata={ADDED_LATER: True})
+    optimizer: Annotated[
+        Literal["persistent", "per-round"],
+        Doc("`persistent` keeps momentum over all rounds; `per-round` makes a new optimizer each round, as published"),
+    ] = field(default="persistent", metadata={ADDED_LATER: True})
 
     def kept(self) -> tuple[int, ...]:
         """The rounds whose snapshot is uploaded and fused; the last one always is."""

@@ -108,6 +108,8 @@ def train_round(
     training, at, means = job.training, state.position, Measured()
     if not at.epoch and not at.batch:
         state.began = monotonic()
+        if training.optimizer == "per-round":
+            state.optimizer.forget()
     while at.epoch < training.local_epochs:
         train_epoch(job, state, shard, facts, emit, keeper)
         means = state.measurements.close(at.round, state.step - at.batch)

@@ -53,6 +53,11 @@ class Momentum:
         for parameter in self.parameters:
             parameter.grad = None
 
+    def forget(self) -> None:
+        """v <- 0, as in a new optimizer."""
+        for group in self.groups:
+            group.velocity.clear()
+
     @torch.no_grad()
     def step(self) -> None:
         """Every group; the gradients are used up."""
