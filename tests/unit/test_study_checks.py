@@ -142,9 +142,38 @@ def test_a_trend_needs_a_method_above_the_baseline_at_every_value():
     assert found.reason.startswith("at alpha=0.1 no compared method is above the majority-class baseline")
 
 
-def test_ratios_of_accuracies_have_no_baseline():
-    runs = with_baseline(group("a", 0.1, 0.1), group("b", 0.2, 0.2))
-    assert "baseline" not in Below(A, B, Fused("fall"))(runs).reason
+def climbing(first, peak, last):
+    return [run_of("run", {"method": "a", "seed": seed}, {0: first, 1: peak, 2: last}) for seed in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    "check", [Within(A, Fused("swell"), low=1.2), Within(A, Fused("fall"), low=0.3), Below(A, A, Fused("fall"))]
+)
+def test_a_climb_or_a_fall_is_decided_only_if_the_peak_is_above_the_baseline(check):
+    assert "majority-class baseline" in check(with_baseline(climbing(0.3, 0.5, 0.2))).reason
+    learned = check(with_baseline(climbing(0.5, 0.7, 0.2)))
+    assert "majority-class baseline" not in learned.reason
+    assert learned.verdict == CONFIRMED or isinstance(check, Below)
+
+
+def test_accuracy_over_rounds_correlates_only_if_its_peak_is_above_the_baseline():
+    def found(*accuracies):
+        runs = [
+            run_of("run", {"method": "a", "seed": seed}, dict(enumerate(accuracies)), records(x=[[1.0, 2.0, 3.0]]))
+            for seed in (1, 2)
+        ]
+        return Correlation(A, Client("x"), Fused(), "rounds", sign=-1)(with_baseline(runs))
+
+    assert (found(0.5, 0.4, 0.3).verdict, found(0.7, 0.5, 0.3).verdict) == (UNSEEN, CONFIRMED)
+
+
+def test_clients_own_accuracies_are_compared_only_above_the_majority_class_baseline():
+    def runs(method, accuracy):
+        return [run_of("run", {"method": method, "seed": 1}, {0: 0.9}, records(accuracy=[[accuracy], [accuracy]]))]
+
+    check = Below(A, B, Client("accuracy"))
+    assert check(with_baseline(runs("a", 0.3), runs("b", 0.45))).verdict == UNSEEN
+    assert check(with_baseline(runs("a", 0.3), runs("b", 0.75))).verdict == CONFIRMED
 
 
 def test_a_sweep_that_the_scale_leaves_out_was_not_run():

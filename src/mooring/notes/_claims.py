@@ -1,15 +1,18 @@
 """Checks: rules that decide claims; here those about one group of runs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import fmean
 from typing import ClassVar, Literal, Protocol
 
 from mooring.notes._evidence import Evidence
-from mooring.notes._measures import Measure
+from mooring.notes._measures import Fused, Measure, accuracy_behind
 from mooring.notes._statistics import main_number, sample, sample_text, short_value, spearman
 from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNDECIDED, ClaimAnswer, MainNumber
 from mooring.record import RunRecord
+
+NOISE = 0.02  # a difference between accuracies that seeds alone can make
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,30 @@ def nothing_measured(evidence: Evidence, *groups: str) -> Verdict:
     return Verdict(UNDECIDED, "-", f"the finished runs of {' and '.join(groups)} do not record it")
 
 
+def not_above_baseline(evidence: Evidence, measure: Measure, groups: Sequence[str], margin: float = NOISE) -> str:
+    """Why these accuracies decide nothing; empty if they do.
+
+    max_g mean_s accuracy[g, s] <= baseline + margin, where the baseline is the share of the most frequent class of the
+    test images. Runs that do not record the labels of their test images are compared without this rule.
+    """
+    accuracy = accuracy_behind(measure)
+    runs = [run for group in groups for run in evidence.runs(group)]
+    shares = [run.result.metrics.guess for run in runs if run.result is not None]
+    baseline = max((share for share in shares if share is not None), default=None)
+    if accuracy is None or baseline is None:
+        return ""
+    found = [values for group in groups if (values := sample(evidence, group, accuracy).values())]
+    if not found or max(map(fmean, found)) > baseline + margin:
+        return ""
+    return f"no compared method is above the majority-class baseline ({baseline:.3g}) by more than {margin:g}"
+
+
 @dataclass(frozen=True)
 class Within:
     """A measure lies between two bounds.
 
     low <= measure <= high. Confirmed: in every seed. Not confirmed: in none. Otherwise it depends on the seed.
+    A ratio of accuracies decides nothing if their peak is not above the majority-class baseline.
     """
 
     kind: ClassVar[str] = "within"
@@ -69,6 +91,9 @@ class Within:
         measured = (
             f"{self.measure}: {sample_text(numbers)}, from {short_value(min(numbers))} to {short_value(max(numbers))}"
         )
+        is_ratio = accuracy_behind(self.measure) not in (None, self.measure)
+        if is_ratio and (reason := not_above_baseline(evidence, self.measure, self.groups())):
+            return Verdict(UNDECIDED, measured, reason, main_number(numbers))
         reason = f"{self.rule()} in {inside} of {len(numbers)} seeds"
         verdict = CONFIRMED if inside == len(numbers) else REFUTED if not inside else UNDECIDED
         reason += ": it depends on the seed" if verdict == UNDECIDED else ""
@@ -107,6 +132,11 @@ class Correlation:
         right = sum(self.sign * rho > 0 for rho in rhos)
         reason = f"{'positive' if self.sign > 0 else 'negative'} in {right} of {len(rhos)} seeds"
         number = main_number(rhos)
+        if self.across == "rounds":
+            for measure in (self.x, self.y):
+                peak = Fused("peak") if accuracy_behind(measure) is not None else measure
+                if why := not_above_baseline(evidence, peak, self.groups()):
+                    return Verdict(UNDECIDED, measured, why, number)
         if self.sign * fmean(rhos) <= 0:
             return Verdict(REFUTED, measured, reason, number)
         if self.sign * fmean(rhos) >= self.strength and right == len(rhos):

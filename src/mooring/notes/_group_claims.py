@@ -1,22 +1,21 @@
 """Checks that compare groups of runs, paired by seed.
 
-Fused accuracies are compared only if at least one of the compared groups is above the majority-class baseline: methods
-that have not learned cannot be ranked. The weaker group may be at the baseline, which is how a collapse shows.
+Accuracies are compared only if at least one of the compared groups is above the majority-class baseline: methods that
+have not learned cannot be ranked. The weaker group may be at the baseline, which is how a collapse shows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, stdev
 from typing import ClassVar
 
-from mooring.notes._claims import Verdict, nothing_measured
+from mooring.notes._claims import NOISE, Verdict, not_above_baseline, nothing_measured
 from mooring.notes._evidence import Evidence
 from mooring.notes._measures import Fused, Measure
 from mooring.notes._statistics import differences, main_number, sample, sample_text, short_value
 from mooring.notes._study_record import CONFIRMED, NOT_RUN, REFUTED, UNDECIDED, ClaimAnswer, MainNumber
 
-NOISE = 0.02  # a difference between accuracies that seeds alone can make
 Gaps = tuple[float, ...]
 Decide = Callable[[Gaps], tuple[ClaimAnswer, str]]
 
@@ -51,25 +50,6 @@ def compared(
         return Verdict(UNDECIDED, found.measured, reason, found.number)
     answer, reason = decide(found.gaps)
     return Verdict(answer, found.measured, reason, found.number)
-
-
-def not_above_baseline(evidence: Evidence, measure: Measure, groups: Sequence[str], margin: float) -> str:
-    """Why these fused accuracies are not compared; empty if they are.
-
-    max_g mean_s accuracy[g, s] <= baseline + margin, where the baseline is the share of the most frequent class of the
-    test images. Runs that do not record the labels of their test images are compared without this rule.
-    """
-    if not isinstance(measure, Fused) or not measure.is_accuracy:
-        return ""
-    runs = [run for group in groups for run in evidence.runs(group)]
-    shares = [run.result.metrics.guess for run in runs if run.result is not None]
-    baseline = max((share for share in shares if share is not None), default=None)
-    if baseline is None:
-        return ""
-    best = max(fmean(sample(evidence, group, measure).values()) for group in groups)
-    if best > baseline + margin:
-        return ""
-    return f"no compared method is above the majority-class baseline ({baseline:.3g}) by more than {margin:g}"
 
 
 @dataclass(frozen=True)

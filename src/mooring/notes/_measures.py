@@ -1,6 +1,6 @@
 """Measures: from a run to one number."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, log10
 from statistics import fmean
 from typing import ClassVar, Literal, Protocol
@@ -32,11 +32,6 @@ class Fused:
     at: At = "last"
     round: int | None = None
 
-    @property
-    def is_accuracy(self) -> bool:
-        """Or a ratio of accuracies, which has no baseline."""
-        return self.round is not None or self.at in LEVELS
-
     def value(self, run: RunRecord) -> float | None:
         series = self.series(run)
         if self.round is not None:
@@ -55,6 +50,21 @@ class Fused:
         return {"last": "fused accuracy", "fall": "share of the peak fused accuracy lost afterwards"}.get(
             self.at, f"fused accuracy ({self.at})"
         )
+
+
+def accuracy_behind(measure: Measure) -> Measure | None:
+    """The accuracy that must be above the majority-class baseline before this measure decides a comparison.
+
+    A ratio of accuracies, such as a fall from a peak, needs a peak above it. None: no accuracy is involved.
+    """
+    match measure:
+        case FromPeak(of) | Log10(of):
+            return accuracy_behind(of)
+        case Fused(at=at, round=round_):
+            return measure if round_ is not None or at in LEVELS else Fused("peak")
+        case Client("accuracy", at=at) | Extreme("accuracy", at=at):
+            return measure if at in LEVELS else replace(measure, at="peak")
+    return None
 
 
 @dataclass(frozen=True)
