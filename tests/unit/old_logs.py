@@ -128,7 +128,7 @@ def heated(version, *settled):
 def v11(schedule, factor, course, method="", said=True):
     after = (f"Current annealing strategy: {schedule}. Next round's annealing factor set to: 0.5",) if said else ()
     return Style(
-        method or f"v11-{schedule}",
+        method or (f"v11-{schedule}" if schedule == "none" else f"v11-as-run-{schedule}"),
         "OneshotOursV11: Consensus-Driven Dynamic Annealing with Uncertainty Weighting",
         (SERVER.format("V11"),),
         **heated("V11"),

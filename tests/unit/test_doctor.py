@@ -342,7 +342,7 @@ def test_methods_in_logs_are_told_apart_by_content_and_not_by_label(tmp_path):
     path = tmp_path / "several.log"
     path.write_text(log_of("OneshotOursV12", v11_rounds()) + "\n" + log_of("OneshotOursV10", v10_rounds()))
     v11, v10 = read_log(path)
-    assert (v11.method, v10.method) == ("v11-linear", "v10")
+    assert (v11.method, v10.method) == ("v11-as-run-linear", "v10")
     assert v11.record.result.origin.identified == "inferred"
     assert v10.record.result.origin.identified == "read"
     assert v11.record.fused == {0: 0.30, 1: 0.31, 2: 0.32, 3: 0.33}

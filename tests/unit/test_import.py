@@ -48,7 +48,7 @@ def test_the_result_says_what_the_log_says(v11, tmp_path):
     [(folder, _)] = import_log(v11, tmp_path / "run")
     result = RunFolder(folder).result
     assert result.origin.log == "v11.log"
-    assert (result.method, result.dataset, result.complete) == ("v11-linear", "cifar10", True)
+    assert (result.method, result.dataset, result.complete) == ("v11-as-run-linear", "cifar10", True)
     assert [row.accuracy for row in result.rounds] == [0.30, 0.31, 0.32, 0.33]
     assert result.accuracy == 0.33
     assert result.seeds == Seeds(7, None)
@@ -85,13 +85,17 @@ def test_events_are_those_of_a_run(v11, tmp_path):
     assert told == [pair for r in range(4) for pair in ((ClientRecord, r), (SnapshotFused, r))]
     remarks = [event.text for event in events if isinstance(event, Remark)]
     assert remarks[0] == "a log holds no alignment loss: where L_a is named, it is inferred from lambda and sigma"
-    assert remarks[1].startswith("v11-linear (inferred): the header is 'OneshotOursV11: something'; ")
+    assert remarks[1].startswith("v11-as-run-linear (inferred): the header is 'OneshotOursV11: something'; ")
 
 
 def test_the_experiment_is_known_as_far_as_told(v11, tmp_path):
     [(folder, _)] = import_log(v11, tmp_path / "run")
     told = read_file(folder / "experiment.yaml")
-    assert (told["method"], told["data"], told["model"]) == ("v11-linear", {"source": "cifar10"}, {"kind": "resnet18"})
+    assert (told["method"], told["data"], told["model"]) == (
+        "v11-as-run-linear",
+        {"source": "cifar10"},
+        {"kind": "resnet18"},
+    )
     assert told["training"] == {"rounds": 4, "local_epochs": None, "batch_size": 512, "lr": 0.03, "momentum": 0.8}
     assert told["partition"] == {"kind": "dirichlet", "clients": 5, "alpha": 0.05}
 
@@ -125,7 +129,7 @@ def test_v11_goes_by_the_schedule_that_its_factors_follow(tmp_path, factors, nam
     path = tmp_path / "x.log"
     path.write_text(log_of("OneshotOursV11", lines))
     [(_, result)] = import_log(path, tmp_path / "run")
-    assert result.method == f"v11-{name}", result.origin.evidence
+    assert result.method == f"v11-as-run-{name}", result.origin.evidence
     assert isnan(result.accuracy)
     assert json.loads((tmp_path / "run/result.json").read_text())["accuracy"] is None
 
@@ -171,14 +175,14 @@ def test_the_command_names_a_folder_for_every_experiment(several, v11, cli):
     code, out, err = cli("import", several, v11, "--json")
     assert code == 0, err
     told = json.loads(out)
-    assert [row["method"] for row in told] == ["v11-linear", "v10", "v11-linear"]
+    assert [row["method"] for row in told] == ["v11-as-run-linear", "v10", "v11-as-run-linear"]
     assert all(RunFolder(Path(row["folder"])).result.origin for row in told)
     assert len({row["folder"] for row in told}) == 3
-    assert told[2]["folder"].startswith("runs/cifar10-v11-linear-imported-")
+    assert told[2]["folder"].startswith("runs/cifar10-v11-as-run-linear-imported-")
     code, again, _ = cli("import", several, v11, "--json")  # the same logs are the same folders
     assert (code, again) == (0, out)
     code, out, _ = cli("import", v11, "out=here")
-    assert "v11-linear (inferred) on cifar10, accuracy 0.3300, here\n  because the header is" in out
+    assert "v11-as-run-linear (inferred) on cifar10, accuracy 0.3300, here\n  because the header is" in out
 
 
 def test_what_reads_uploads_rejects_an_imported_run(v11, cli):
@@ -208,7 +212,7 @@ def test_mistakes_are_told_in_one_line(v11, cli):
         ((v11, "out="), "must be logs and at most one out=FOLDER"),
         (("none.log",), "none.log: cannot be read"),
         (("hello.log",), "hello.log: holds no round of the published code"),
-        ((v11, "method=v7"), "method=v7: a log says its method itself"),
+        ((v11, "method=v7"), "method=v7: a log has its own settings"),
         ((v11, "old.yaml"), "must be one YAML file, or logs"),
         (("other.log", "out=run"), "of something else"),
         ((v11, "out=full"), "holds 'thing' of something else"),
@@ -224,7 +228,7 @@ def test_mistakes_are_told_in_one_line(v11, cli):
 def test_an_imported_run_has_a_report(v11, tmp_path):
     [(folder, _)] = import_log(v11, tmp_path / "run")
     page = report(folder).read_text("utf-8")
-    assert "v11-linear" in page
+    assert "v11-as-run-linear" in page
     assert "0.330" in page
 
 

@@ -126,6 +126,55 @@ def test_the_command_writes_a_file_and_lists_every_line(old, cli):
     assert cli("import", old, "method=v9", "out=v9.yaml")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("line", "instead", "key"),
+    [
+        ("  type: dirichlet", "  type: noniid", "partition.kind"),
+        ("  data_name: SVHN", "  data_name: PathMNIST", "data.source"),
+        ("  data_name: SVHN", "  data_name: 7", "data.source"),
+        ("  model_name: resnet18", "  model_name: mobilenetv2", "model.kind"),
+        ("  alpha: 0.1", "  alpha: -1", "partition.alpha"),
+        ("  lr: 0.03", "  lr: fast", "training.lr"),
+    ],
+)
+def test_a_value_that_mooring_does_not_have_is_never_replaced_by_a_default(line, instead, key, old, cli):
+    old.write_text(OLD.replace(line, instead))
+    number = OLD.splitlines().index(next(row for row in OLD.splitlines() if row.startswith(line))) + 1
+    code, out, err = cli("import", old, "method=OursV7")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: SVHN.yaml: line {number}: ")
+    assert f"choose with {key}=..." in err
+    assert not Path("SVHN.mooring.yaml").exists()
+
+
+def test_a_value_that_mooring_does_not_have_can_be_replaced_on_the_command_line(old, cli):
+    old.write_text(OLD.replace("dirichlet", "noniid").replace("SVHN", "Tiny-ImageNet"))
+    code, out, err = cli("import", old, "method=OursV7", "partition.kind=iid", "data.source=cifar100")
+    assert code == 0, err
+    assert 'distribution.type: "noniid"  dropped (partition.kind=iid instead)' in out
+    (experiment,) = load(Path("SVHN.mooring.yaml"))
+    assert (experiment.partition.kind, experiment.data.source) == ("iid", "cifar100")
+
+
+def test_the_keys_of_note_1_reach_the_published_v6(tmp_path):
+    path = tmp_path / "v6.yaml"
+    path.write_text(
+        "dataset: {data_name: CIFAR10}\n"
+        "ours_v6_params: {teacher_pretrain_epochs: 7, contrastive_temperature: 0.3, alignment_epochs: 2,"
+        " public_data_ratio: 0.2, feature_bank_size: 99, use_public_feature_bank: true}\n"
+    )
+    translation = translate(path, "OursV6")
+    method = loaded(translation, tmp_path).method
+    assert (method.bank.size, method.bank.teacher_epochs, method.bank.teacher) == (99, 7, "cross-entropy")
+    [stage] = method.client.stages
+    assert (method.client.align.term.temperature, stage.terms[0].temperature, stage.when.epochs) == (0.3, 0.3, 2)
+    assert [line.path for line in translation.lines if line.key is None] == ["ours_v6_params.use_public_feature_bank"]
+
+
+def test_sigma_lr_of_an_old_file_is_the_rate(old, tmp_path):
+    assert loaded(translate(old, "v10-remedied"), tmp_path).method.client.align.weight.sigma.rate(0.05) == 0.005
+
+
 def test_mistakes_are_told_in_one_line(old, cli):
     Path("mine.yaml").write_text("mine: 1\n")
     Path("list.yaml").write_text("[1]\n")

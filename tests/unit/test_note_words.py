@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mooring import METHODS, load
-from mooring.config import parse
+from mooring.config import as_yaml, parse
 from mooring.config._note_words import NOTE_WORDS, belongs
 from mooring.config._plan import load_plan
 from mooring.errors import ConfigError
@@ -18,8 +18,8 @@ def one(*words, file=None):
     return experiment
 
 
-def weight(*words):
-    return one(*words).method.client.align.weight
+def weight(*words, file=None):
+    return one(*words, file=file).method.client.align.weight
 
 
 def problems(*words, file=None):
@@ -66,6 +66,19 @@ def test_a_word_of_the_notes_is_our_key(method, word, ours, tmp_path):
     assert one(file=tmp_path / "e.yaml") == said
 
 
+def test_sigma_lr_is_the_rate_of_the_sigmas_in_every_method(tmp_path):
+    for method in belongs("sigma_lr"):
+        rule = weight(f"method={method}", "sigma_lr=0.0005")
+        assert getattr(rule, "base", rule).sigma.rate(0.05) == 0.0005, method
+    run = tmp_path / "run.yaml"
+    run.write_text(as_yaml(one("method=v10-remedied").tree()))  # says lr_scale: 0.01
+    assert weight("sigma_lr=0.0005", file=run).sigma.rate(0.05) == 0.0005
+    run.write_text("method: v10-remedied\nsigma_lr: 0.0005\n")
+    assert problems("sigma.lr_scale=0.5", file=run) == [
+        "sigma_lr and sigma.lr_scale: give the same key twice; keep one of them"
+    ]
+
+
 @pytest.mark.parametrize("word", NOTE_WORDS)
 def test_every_word_belongs_to_some_method_and_stands_in_the_documentation(word):
     assert word in ("num_rounds", "local_epochs", "alpha") or list(belongs(word))
@@ -76,7 +89,7 @@ def test_every_word_belongs_to_some_method_and_stands_in_the_documentation(word)
 def test_a_word_without_a_place_says_to_which_methods_it_belongs():
     told = problems("method=v7", "gamma_reg=1e-3", "alignment_epochs=2")
     assert told == [
-        "alignment_epochs=2: this method has no such key; it belongs to v6",
+        "alignment_epochs=2: this method has no such key; it belongs to v6, v6-as-run",
         f"gamma_reg=0.001: this method has no such key; it belongs to {', '.join(belongs('gamma_reg'))}",
     ]
     assert problems("method=v6", "lambda_align_initial=5")[0].endswith("it belongs to v7, v7-constant")
@@ -86,6 +99,15 @@ def test_of_several_methods_one_that_reads_the_word_is_enough():
     v7, gamma = load(None, ["method=v7,v12-gamma", "gamma_reg=0.5"])
     assert v7.method == METHODS["v7"]
     assert gamma.method.client.align.weight.guard.gamma == 0.5
+
+
+def test_of_several_methods_of_a_sweep_one_that_reads_the_word_is_enough():
+    plan = load_plan(None, ["method=v4,v7,v7-constant", "lambda_align_initial=20"])
+    free, annealed, constant = [plan.experiment_at(point).method for point in plan.points()]
+    assert free == METHODS["v4"]
+    assert (annealed.client.align.weight.base.value, constant.client.align.weight.value) == (20, 20)
+    with pytest.raises(ConfigError, match="this method has no such key"):
+        load_plan(None, ["method=v4,v10", "lambda_align_initial=20"])
 
 
 def test_a_word_that_may_mean_two_keys_of_a_method_asks_which():

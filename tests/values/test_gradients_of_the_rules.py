@@ -111,6 +111,8 @@ RULES = {
     "v11-cosine": separate(ratio=R_COS, data=R_COS),
     "v11-rescaled-linear": rescaled(R),
     "v11-rescaled-cosine": rescaled(R_COS),
+    "v11-as-run-linear": rescaled(R),
+    "v11-as-run-cosine": rescaled(R_COS),
     "v11-detached-linear": separate(ratio=R),
     "v11-detached-cosine": separate(ratio=R_COS),
     "decoupled": separate(ratio=S),
@@ -269,7 +271,14 @@ def test_random_shares_are_a_softmax_of_two_draws(client):
 
 
 @pytest.mark.parametrize(
-    ("name", "rate"), [("v10", 0.05), ("v10-remedied", 0.0005), ("v11-rescaled-linear", 0.05), ("v13", 0.005)]
+    ("name", "rate"),
+    [
+        ("v10", 0.05),
+        ("v10-remedied", 0.0005),
+        ("v11-rescaled-linear", 0.05),
+        ("v11-as-run-linear", 0.005),
+        ("v13", 0.005),
+    ],
 )
 def test_the_sigmas_learn_at_the_rate_of_their_card(name, rate):
     assert METHODS[name].client.align.weight.sigma.rate(0.05) == pytest.approx(rate)

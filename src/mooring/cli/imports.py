@@ -21,27 +21,34 @@ ORIGIN_KEYS = ("version", "identified", "evidence", "inferred")
 def import_(
     arguments: Annotated[
         list[str],
-        typer.Argument(metavar="LOG... | CONFIG.yaml [method=NAME] [out=...]", help="Logs, or one old configuration."),
+        typer.Argument(
+            metavar="LOG... | CONFIG.yaml [method=NAME] [out=...]",
+            help="Logs, or one old configuration.",
+        ),
     ],
     json: AsJson = False,
 ) -> None:
     """Turn logs of the published code into run folders, so that old experiments appear in the same reports.
 
     Facts that a log does not contain are null. `mooring doctor` examines imported runs; `mooring fuse` needs uploads.
-    A YAML file of the published code is rewritten in Mooring's keys, and the mapping of each line is shown.
+    A YAML file of the published code is rewritten in Mooring's keys, and the mapping of each line is shown. Data sets,
+    partitions and networks that Mooring does not have are errors; choose others with key=value.
     """
     outs = [word.removeprefix(OUT) for word in arguments if word.startswith(OUT)]
     methods = [word.removeprefix(METHOD) for word in arguments if word.startswith(METHOD)]
-    files = [Path(word) for word in arguments if not word.startswith((OUT, METHOD))]
+    others = [word for word in arguments if not word.startswith((OUT, METHOD))]
+    files = [Path(word) for word in others if "=" not in word or Path(word).exists()]
+    instead = dict(word.split("=", 1) for word in others if Path(word) not in files)
     written = [file for file in files if file.suffix.lower() in YAML]
     if not files or len(outs) > 1 or "" in outs or len(methods) > 1:
         raise ConfigError([f"{' '.join(arguments)!r}: must be logs and at most one out=FOLDER"])
     if written and len(files) > 1:
         raise ConfigError([f"{' '.join(arguments)!r}: must be one YAML file, or logs"])
-    if methods and not written:
-        raise ConfigError([f"{METHOD}{methods[0]}: a log says its method itself; it belongs to a YAML file"])
+    if (methods or instead) and not written:
+        word = f"{METHOD}{methods[0]}" if methods else "=".join(next(iter(instead.items())))
+        raise ConfigError([f"{word}: a log has its own settings; a setting belongs to a YAML file"])
     if written:
-        import_config(written[0], methods[0] if methods else None, outs[0] if outs else None, json)
+        import_config(written[0], methods[0] if methods else None, instead, outs[0] if outs else None, json)
     else:
         import_logs(files, outs[0] if outs else None, json)
 
@@ -72,11 +79,11 @@ def as_row(folder: Path, log: Path, result: "ImportedResult") -> dict[str, objec
     return {"folder": str(folder), "log": str(log), **shown, **{key: origin[key] for key in ORIGIN_KEYS}}
 
 
-def import_config(file: Path, method: str | None, out: str | None, json: bool) -> None:
+def import_config(file: Path, method: str | None, instead: dict[str, str], out: str | None, json: bool) -> None:
     from mooring.notes import translate
     from mooring.record import write_atomically
 
-    translation = translate(file, method)
+    translation = translate(file, method, instead)
     place = Path(out) if out else Path(f"{file.stem}.mooring.yaml")
     content = translation.text.encode()
     if place.exists() and (place.is_dir() or place.read_bytes() != content):

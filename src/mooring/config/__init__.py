@@ -3,7 +3,15 @@
 from mooring.config._examples import example, example_summary, examples
 from mooring.config._experiment import Experiment, job_of, named_method, with_paths
 from mooring.config._features import same_features
-from mooring.config._keys import full_key, read_settings, reject_duplicates, short_key, short_spellings, tree_of_key
+from mooring.config._keys import (
+    full_key,
+    override_value,
+    read_settings,
+    reject_duplicates,
+    short_key,
+    short_spellings,
+    tree_of_key,
+)
 from mooring.config._label import MethodLabel, folder_name
 from mooring.config._note_words import METHOD_NOTE_WORDS, NOTE_WORDS
 from mooring.config._parse import load, load_experiment_of_run, load_fusions, load_recorded, parse
@@ -66,6 +74,7 @@ __all__ = [
     "named_method",
     "nested_tree",
     "note_words",
+    "override_value",
     "parse",
     "parse_values",
     "part_choices",

@@ -48,8 +48,8 @@ def full_key(key: str) -> str:
 
 
 def meanings(key: str) -> tuple[str, ...]:
-    """The full name of a key, or those that a word of the notes may stand for."""
-    return NOTE_WORDS[key].keys if key in NOTE_WORDS else (full_key(key),)
+    """The full name of a key, or those that a word of the notes decides."""
+    return (*NOTE_WORDS[key].keys, *NOTE_WORDS[key].scales) if key in NOTE_WORDS else (full_key(key),)
 
 
 def may_mean_same(one: str, other: str) -> bool:
@@ -150,7 +150,7 @@ def merge_layers(under: Tree, over: Tree) -> Tree:
         if word in over:
             for name in every_name(word):
                 under = without_key(under, name.split("."))
-        elif any(given(over, key) for key in meanings(word)):
+        elif any(given(over, key) for key in NOTE_WORDS[word].keys):
             under = without_key(under, [word])
     merged: Tree = merge_trees(under, over)
     return merged

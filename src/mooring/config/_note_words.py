@@ -4,8 +4,9 @@
 to which methods it belongs.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import reduce
 from typing import Any, Literal
 
 from mooring.methods import METHODS, Method
@@ -25,7 +26,8 @@ class Word:
     keys: tuple[str, ...]
     about: str
     meant: Literal["every", "one"] = "every"
-    pull: Literal["anchor", "bank"] | None = None  # the kind of alignment that it speaks of; None is any
+    pull: Literal["anchor", "bank"] | None = None  # the kind of alignment that has it; None is any
+    scales: Mapping[str, float] = field(default_factory=dict)  # full keys that would multiply the value -> 1
 
     def keys_of(self, method: Method) -> list[str]:
         """Those keys that this method has."""
@@ -33,6 +35,10 @@ class Word:
         if self.pull is not None and (align is None or (align.anchor is None) != (self.pull == "bank")):
             return []
         return [key for key in self.keys if has(method, key.split(".")[1:])]
+
+    def scales_of(self, method: Method) -> dict[str, float]:
+        """Keys of this method that would multiply the value, with the values that undo that."""
+        return {key: one for key, one in self.scales.items() if value_at(method, key.split(".")[1:]) not in (None, one)}
 
 
 NOTE_WORDS: dict[str, Word] = {
@@ -70,7 +76,11 @@ NOTE_WORDS: dict[str, Word] = {
         "one",
         "anchor",
     ),
-    "sigma_lr": Word((f"{WEIGHT}.sigma.lr", f"{WEIGHT}.base.sigma.lr"), "learning rate of the sigmas (note 2)"),
+    "sigma_lr": Word(
+        (f"{WEIGHT}.sigma.lr", f"{WEIGHT}.base.sigma.lr"),
+        "learning rate of the sigmas (note 2), whatever `lr_scale` the method has",
+        scales={f"{WEIGHT}.sigma.lr_scale": 1.0, f"{WEIGHT}.base.sigma.lr_scale": 1.0},
+    ),
     "gamma_reg": Word(
         (
             f"{WEIGHT}.guard.gamma",
@@ -94,6 +104,11 @@ def has(value: Any, path: list[str]) -> bool:
         )
     known = is_dataclass(value) and first in [f.name for f in fields(value)]
     return known and has(getattr(value, first), rest)
+
+
+def value_at(value: Any, path: list[str]) -> Any:
+    """The value of a key; None if there is no such key."""
+    return reduce(lambda part, name: getattr(part, name, None), path, value)
 
 
 def belongs(word: str) -> Iterator[str]:

@@ -57,8 +57,8 @@ def load(file: Path | str | None = None, overrides: Iterable[str] = (), trust: T
     )
 
 
-def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
-    """One experiment per method; a key is idle only if no method reads it. All problems at once.
+def parse(tree: Tree, trust: Trust = ALL_CODE, beside: Iterable[str] = ()) -> list[Experiment]:
+    """One experiment per method; a key is idle only if no method reads it, nor one `beside` them. All problems at once.
 
     >>> from mooring import parse
     >>> [experiment] = parse({"method": "v7", "training": {"rounds": 3}})
@@ -75,7 +75,9 @@ def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
     if twice:
         raise ConfigError(f"method={name}: is given twice; write every method once" for name in twice)
     outcomes = [_build(rest, method, trust) for method in methods]
-    unread = [{path for path, unknown, _ in problems if unknown} for _, problems in outcomes]
+    unread = [unread_paths(problems) for _, problems in outcomes]
+    if any(unread):
+        unread += [unread_paths(_build(rest, {"name": name}, trust)[1]) for name in beside]
 
     def idle(path: str) -> bool:
         """Does every method leave this key unread, by itself or with the whole part it belongs to?"""
@@ -86,6 +88,10 @@ def parse(tree: Tree, trust: Trust = ALL_CODE) -> list[Experiment]:
     if messages:
         raise ConfigError(dict.fromkeys(messages))
     return [experiment for experiment, _ in outcomes]
+
+
+def unread_paths(problems: Iterable[BuildProblem]) -> set[str]:
+    return {path for path, unknown, _ in problems if unknown}
 
 
 def load_fusions(
@@ -209,8 +215,8 @@ def _in_our_words(words: Tree, parts: Tree, base: Any, builder: Builder, trust: 
         elif NOTE_WORDS[word].meant == "one" and len(keys) > 1:
             builder.note(word, value, f"may mean {' or '.join(map(short_key, keys))} of this method; write which")
         else:
-            for key in keys:
-                parts = merge_trees(parts, nested_tree(key.split(".")[1:], value))
+            for key, chosen in {**dict.fromkeys(keys, value), **NOTE_WORDS[word].scales_of(method)}.items():
+                parts = merge_trees(parts, nested_tree(key.split(".")[1:], chosen))
     return parts
 
 

@@ -69,7 +69,8 @@ class Plan:
         return tree
 
     def experiment_at(self, point: Point) -> Experiment:
-        experiments = parse(self.tree_at(point), self.trust)
+        named = [name for name in self.factors.get("method", ()) if isinstance(name, str)]
+        experiments = parse(self.tree_at(point), self.trust, beside=named)
         if len(experiments) > 1:
             raise ConfigError(["method: several methods are a factor of a sweep; write them under factors"])
         return experiments[0]

@@ -70,13 +70,23 @@ ALIGNMENT: dict[str, Method] = {
     ),
     "v11-rescaled-linear": V4.aligned(
         Uncertainty(data="linear-by-round", gradients="rescaled"),
-        "V11 as it ran: V10's joint loss times 2 sigma_local^2",
-        reference="lab note 3, as it ran",
+        "V11 with V10's joint loss times 2 sigma_local^2; sigma as in V10",
+        reference="lab note 3",
     ),
     "v11-rescaled-cosine": V4.aligned(
         Uncertainty(data="cosine-by-round", gradients="rescaled"),
-        "V11 as it ran, annealed by a cosine",
-        reference="lab note 3, as it ran",
+        "v11-rescaled-linear, annealed by a cosine",
+        reference="lab note 3",
+    ),
+    "v11-as-run-linear": V4.aligned(
+        Uncertainty(data="linear-by-round", gradients="rescaled", sigma=as_run),
+        "V11 in public code: rescaled, sigma rate 0.005, start by entropy",
+        reference=f"{PUBLIC_CODE}, November 2025",
+    ),
+    "v11-as-run-cosine": V4.aligned(
+        Uncertainty(data="cosine-by-round", gradients="rescaled", sigma=as_run),
+        "v11-as-run-linear, annealed by a cosine",
+        reference=f"{PUBLIC_CODE}, November 2025",
     ),
     "v11-detached-linear": V4.aligned(
         Uncertainty(ratio="linear-by-round"),

@@ -75,8 +75,17 @@ aligned = contrasting(
 )
 remembering = contrasting(MemoryContrast(0.5), Fixed(1.0), "contrast with the client's own past features", bank=None)
 
+v6_as_run = contrasting(
+    BankContrast(0.07),
+    Fixed(1.0),
+    "V6 in public code: temperature 0.07, a teacher trained by cross-entropy",
+    Bank(teacher="cross-entropy"),
+    reference="public code of the notes' authors, 2025",
+)
+
 PUBLIC_BANK: dict[str, Method] = {
     "v6": staged(always, Stage(FirstEpochs(1), (BankContrast(0.5),))),
+    "v6-as-run": staged(v6_as_run, Stage(FirstEpochs(1), (BankContrast(0.07),))),
     "two-stage-aligned": staged(aligned, Stage(Before(0.1), (BankAttraction(0.5),))),
     "curriculum": contrasting(
         BankContrast(0.5),

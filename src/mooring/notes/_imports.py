@@ -9,7 +9,7 @@ from mooring.notes._identify import identify
 from mooring.notes._imported_record import events_of, origin_of, result_of
 from mooring.notes._log_reader import read_logs
 from mooring.notes._logged import Logged
-from mooring.notes._translation import key_mappings, method_keys, plain_value
+from mooring.notes._translation import key_mappings, method_settings, plain_value
 from mooring.notes._variants import Identified
 from mooring.record import Imported, ImportedResult, write_imported
 from mooring.schema import Tree
@@ -91,22 +91,22 @@ def method_part(logged: Logged, identified: Identified) -> Tree:
     }
     tree: Tree = {}
     for word, value in words.items():
-        for key in keys_of(word, identified) if value is not None else ():
-            tree = merge_trees(tree, nested_tree(key.split("."), value))
+        for key, setting in settings_for(word, value, identified).items() if value is not None else ():
+            tree = merge_trees(tree, nested_tree(key.split("."), setting))
     if identified.version in STARTS_BY_ENTROPY or name == "v10-preheated":
         limits = without_none(minimum=words["lambda_min"], maximum=words["lambda_max"])
         tree = merge_trees(tree, {"sigma": {"start": {"kind": "entropy", **limits}}})
     return tree
 
 
-def keys_of(word: str, identified: Identified) -> tuple[str, ...]:
-    """Where the method has this setting; where its version would have it, if the method is none of ours."""
+def settings_for(word: str, value: Any, identified: Identified) -> Tree:
+    """Where the method has this setting; where its version would have it, if Mooring does not have the method."""
     if identified.method in METHODS:
-        return next(iter(method_keys(word, METHODS[identified.method])), ())
+        return next(iter(method_settings(word, value, METHODS[identified.method])), {})
     learned = identified.version in LEARNED
     key = {"lambda_align_initial": "weight.base.value", "sigma_lr": "sigma.lr", "gamma_reg": "weight.guard.gamma"}
     mine = {"lambda_align_initial": identified.method in FIXED, "sigma_lr": learned, "gamma_reg": learned}
-    return (key[word],) if mine.get(word) else ()
+    return {key[word]: value} if mine.get(word) else {}
 
 
 def fixed(logged: Logged) -> Any:

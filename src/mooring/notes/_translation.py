@@ -39,7 +39,7 @@ def name_rule(key: str, names: Mapping[str, str], why: str = "") -> MappingRule:
 
     def rule(path: str, value: Any) -> KeyMapping:
         if not isinstance(value, str):
-            return KeyMapping(path, value, why="is no name")
+            return KeyMapping(path, value, key, value, why)
         return KeyMapping(path, value, key, names.get(value.lower(), value.lower()), why)
 
     return rule
@@ -63,6 +63,7 @@ PARTITIONS = {"label": "pathological", "pathological": "pathological", "shards":
 NEVER_USED = "the published code is configured with it and never uses it"
 OF_THE_IMAGES = "read from the images"
 OTHER_METHOD = "of a method that none of the notes uses"
+BY_METHOD = "the method decides it here"
 NO_FILES = "where that code keeps its files; a run has one folder here, out=..."
 TEACHER = "clients start from fresh weights here"
 
@@ -104,8 +105,9 @@ RULES: dict[str, MappingRule] = {
         False, "the server trains nothing", "the server trains no prototypes here"
     ),
     "v9_config.use_adaptive_lambda": drop("it is method=v9 here, and v7 without it"),
-    "v10_config.use_uncertainty_weighting": drop("it is the method that says so here"),
-    "ours_v5_params.use_public_feature_bank": drop("it is the method that says so here"),
+    "v10_config.use_uncertainty_weighting": drop(BY_METHOD),
+    "ours_v5_params.use_public_feature_bank": drop(BY_METHOD),
+    "ours_v6_params.use_public_feature_bank": drop(BY_METHOD),
 }
 GROUPS: dict[str, MappingRule] = {
     "dataset.aux": drop(OTHER_METHOD),
@@ -119,6 +121,7 @@ GROUPS: dict[str, MappingRule] = {
 OTHER_KEYS = {  # settings of the method that the notes have no word for -> their key here
     "lambda_max_threshold": "weight.guard.maximum",
     "feature_bank_size": "bank.size",
+    "teacher_pretrain_epochs": "bank.teacher_epochs",
     "public_data_ratio": "data.public_ratio",
     "public_ratio": "data.public_ratio",
 }
@@ -145,12 +148,15 @@ def method_word(path: str) -> str | None:
     return word if word in METHOD_NOTE_WORDS or word in OTHER_KEYS else None
 
 
-def method_keys(word: str, method: Method) -> list[tuple[str, ...]]:
-    """The keys that a word may be for this method: each choice is one key, or several that are set alike."""
+def method_settings(word: str, value: Any, method: Method) -> list[dict[str, Any]]:
+    """What a word may set for this method; each choice is one key, or several that are set together."""
     if word in OTHER_KEYS:
-        return [(OTHER_KEYS[word],)]
-    keys = [in_short(key) for key in NOTE_WORDS[word].keys_of(method)]
-    return [tuple(keys)] if keys and NOTE_WORDS[word].meant == "every" else [(key,) for key in keys]
+        return [{OTHER_KEYS[word]: value}]
+    said = NOTE_WORDS[word]
+    keys = [in_short(key) for key in said.keys_of(method)]
+    choices = [keys] if keys and said.meant == "every" else [[key] for key in keys]
+    scales = {in_short(key): one for key, one in said.scales_of(method).items()}
+    return [dict.fromkeys(choice, value) | scales for choice in choices]
 
 
 def in_short(key: str) -> str:

@@ -109,11 +109,8 @@ def v11(logged: Logged) -> Identification:
     if growth and max(growth) < FLAT:
         return f"v11-detached-{schedule}", "inferred", f"{how}; lambda does not grow as they fall"
     if growth and median(growth) > GROWN:
-        return (
-            f"v11-{schedule}",
-            "inferred",
-            f"{how}, lambda grows against them; v11-rescaled-{schedule} looks the same",
-        )
+        why = f"{how}, lambda grows against them; the public code rescales, and v11-{schedule} would look the same"
+        return f"v11-as-run-{schedule}", "inferred", why
     return None, "unknown", f"{how}; whether lambda grows as they fall cannot be seen, which tells detached sigmas"
 
 
