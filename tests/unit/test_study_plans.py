@@ -53,7 +53,7 @@ def test_every_network_has_room_for_the_anchors_of_its_classes(number, scale):
     for each in dict(plans(study, getattr(study.scales, scale), ())).values():
         experiment = each.experiment_at(next(iter(each.points())))  # no study varies its network or its images
         with torch.device("meta"):
-            _, features = experiment.model.build(3, torch.Generator())
+            _, features = experiment.model.build((3, 32, 32), torch.Generator())
         assert features >= CLASSES[experiment.data.source] - 1
 
 
