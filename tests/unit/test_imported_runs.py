@@ -90,7 +90,7 @@ def test_a_method_and_data_that_nobody_here_knows_can_be_read_everywhere(tmp_pat
     )
     assert cli("import", path, "out=run")[0] == 0
     result = RunFolder(Path("run")).result
-    assert (result.dataset, len(result.classes)) == ("tiny-imagenet", 200)
+    assert (result.dataset, len(result.classes)) == ("tiny_imagenet", 200)
     for command in READERS:
         code, out, err = cli(*command.split(), "run")
         assert code in (0, 1), (command, out, err)

@@ -58,6 +58,8 @@ SOURCES = {
     "fashion-mnist": "fashion_mnist",
     "cifar-10": "cifar10",
     "cifar-100": "cifar100",
+    "tiny-imagenet": "tiny_imagenet",
+    "tinyimagenet": "tiny_imagenet",
 }
 PARTITIONS = {"label": "pathological", "pathological": "pathological", "shards": "pathological"}
 NEVER_USED = "the published code is configured with it and never uses it"
