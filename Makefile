@@ -6,7 +6,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 READY := .venv/.ready
 COMPLETE := .venv/.complete
 
-.PHONY: help setup demo test lint science studies chaos fuzz bench docs pictures format clean
+.PHONY: help setup demo test lint science studies chaos fuzz bench sbom docs pictures format clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 12
@@ -62,6 +62,10 @@ fuzz: $(COMPLETE)  ## twenty thousand damaged files, each refused in one line or
 
 bench: $(COMPLETE)  ## speed against its goals, into docs/performance.md (about 12 minutes)
 	$(BIN)/python -m benchmarks --write
+
+sbom: $(COMPLETE)  ## the installed packages as CycloneDX, into sbom.json; hashes for sites into supply/
+	$(BIN)/python supply/sbom.py sbom.json
+	$(BIN)/python supply/pin_hashes.py
 
 docs: $(COMPLETE)  ## the documentation site, into site/ (python -m http.server -d site shows it)
 	$(BIN)/python docs/make_reference.py

@@ -1,13 +1,22 @@
 """Small promises: messages and files in moments that seldom come."""
 
+import json
+import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from mooring import load
+from mooring.cli.data import between_words
 from mooring.errors import StoreError
 from mooring.federation._answers import Decision, in_order
 from mooring.record import RunFolder, open_run_folder, write_atomically
+from mooring.schema import digest
+
+HOME = Path(__file__).parents[2]
 
 
 def test_a_configuration_file_may_be_named_by_a_string(tmp_path):
@@ -45,3 +54,59 @@ def test_a_broken_file_and_its_site_are_told_apart_from_a_missing_one():
         ("north", "no file but north.mooring, which was set aside"),
         ("south", "no file"),
     ]
+
+
+def test_ctrl_c_in_the_middle_of_an_import_is_one_line():
+    code = (
+        "import signal, sys, mooring.__main__ as m\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "m.program()\n"
+    )
+
+    def heard():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, preexec_fn=heard)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
+def test_a_result_without_its_classes_is_one_line(tmp_path):
+    tree = json.loads((HOME / "tests/golden/folders/mooring/result.json").read_text("utf-8"))
+    del tree["classes"], tree["sha256"]
+    (tmp_path / "result.json").write_text(json.dumps({**tree, "sha256": digest(tree)}), "utf-8")
+    with pytest.raises(StoreError, match="names 0 classes and counts 10"):
+        _ = RunFolder(tmp_path).result
+
+
+def test_names_break_between_words():
+    assert between_words("squamous_cell_carcinoma", 14) == "squamous_cell_\ncarcinoma"
+    assert between_words("cat", 14) == "cat"
+
+
+def test_partition_mentions_the_images_held_out(cli, tmp_path):
+    from federated import write_sites
+
+    root = write_sites(tmp_path / "sites", {"north": (5, 5, 5, 5)}, side=16)
+    code, out, err = cli("partition", "data=image_folder", f"data.root={root}", "partition.clients=2", "partition=iid")
+    assert code == 0, err
+    assert "20% of every class, for testing" in out
+
+
+def test_every_package_for_sites_has_a_hash_and_the_version_that_is_tested():
+    lines = (HOME / "supply/requirements-sites.txt").read_text("utf-8").splitlines()
+    rows = [re.fullmatch(r"([a-z0-9-]+)==(\S+) --hash=sha256:[0-9a-f]{64}", line) for line in lines if line[:1] != "#"]
+    assert len(rows) > 30
+    assert all(rows)
+    pins = (HOME / "constraints.txt").read_text("utf-8").lower().replace("_", "-").splitlines()
+    known = dict(line.split("==") for line in pins if "==" in line and not line.startswith("#"))
+    assert {row[1]: row[2] for row in rows if known.get(row[1], row[2]) != row[2]} == {}
+
+
+def test_the_sbom_names_mooring_and_every_package(tmp_path):
+    subprocess.run([sys.executable, HOME / "supply/sbom.py", tmp_path / "sbom.json"], check=True, capture_output=True)
+    tree = json.loads((tmp_path / "sbom.json").read_text("utf-8"))
+    assert (tree["bomFormat"], tree["metadata"]["component"]["name"]) == ("CycloneDX", "mooring")
+    assert {"torch", "numpy", "safetensors"} <= {own["name"] for own in tree["components"]}

@@ -1,5 +1,6 @@
 """`mooring data`, `data fetch` and `mooring partition`: sources of images, and which client would hold which."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from mooring.data import Partition
     from mooring.events import Emit, Event
 
+COLUMN, CLIENT = 14, 16  # characters of a heading, and of a client's name
 MOST_COLUMNS = 20  # classes that still fit a terminal as one column each
 SHADES = 6
 STATES = {True: ("found", "green"), False: ("missing", "red"), None: ("yours", "cyan")}
@@ -154,6 +156,8 @@ def partition(
         f"label entropy   {found.normalised_entropy.mean():.3f}  mean of clients: 0 for one class, 1 for all alike\n"
         f"sha256 {found.sha256}"
     )
+    if share := experiment.data.held_out_share():
+        console.print(f"held out        {share:.0%} of every class, for testing: not among these images")
 
 
 def heat_map(partition: "Partition", classes: tuple[str, ...], names: "Sequence[str]") -> "Table":
@@ -161,10 +165,11 @@ def heat_map(partition: "Partition", classes: tuple[str, ...], names: "Sequence[
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("client", style="bold", overflow="fold", max_width=16)
+    table.add_column("client", style="bold", overflow="fold", max_width=CLIENT)
     narrow = len(classes) <= MOST_COLUMNS
     for name in classes if narrow else (f"{len(classes)} classes, {classes[0]} to {classes[-1]}",):
-        table.add_column(name, justify="right", overflow="fold", min_width=4, max_width=14 if narrow else None)
+        shown = between_words(name, COLUMN) if narrow else name
+        table.add_column(shown, justify="right", overflow="fold", min_width=4, max_width=COLUMN if narrow else None)
     for heading in ("images", "classes", "label\nentropy"):
         table.add_column(heading, justify="right", min_width=7)
     totals = partition.counts.sum(0).clip(min=1)
@@ -173,13 +178,23 @@ def heat_map(partition: "Partition", classes: tuple[str, ...], names: "Sequence[
         if not narrow:
             cells = [strip(counts.tolist(), totals.tolist())]
         table.add_row(
-            names[client],
+            between_words(names[client], CLIENT),
             *cells,
             f"{partition.sizes[client]:,}",
             str(partition.classes_per_client[client]),
             f"{partition.normalised_entropy[client]:.3f}",
         )
     return table
+
+
+def between_words(name: str, width: int) -> str:
+    """`squamous_cell_carcinoma` on lines that end after `_`, `-`, `.` or a space; a longer word is folded."""
+    lines = [""]
+    for piece in re.findall(r"[^_\-. ]*[_\-. ]?", name):
+        if lines[-1] and len(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def shaded(text: str, share: float) -> "Text":

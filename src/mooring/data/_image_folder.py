@@ -133,6 +133,10 @@ class ImageFolder(Source):
     def image_shape(self) -> tuple[int, int, int] | None:
         return None if self.size is None else (self.channels, self.size, self.size)
 
+    def held_out_share(self) -> float:
+        layout = recognise(own_path(self.root, WANTED), self.group) if self.layout == "auto" else self.layout
+        return 0.0 if layout == "split" else self.held_out
+
     def has_sites(self) -> bool:
         if self.layout != "auto":
             return self.layout == "sites"

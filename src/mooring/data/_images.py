@@ -154,6 +154,10 @@ class Source(Checked, ABC):
         """What is on this disk; None for users' own data. A `DataError` says what is missing."""
         return None
 
+    def held_out_share(self) -> float:
+        """The share of the images that is kept for testing, if the files have no test part."""
+        return 0.0
+
     def has_sites(self) -> bool:
         """Is the site of each image known without reading it?"""
         return False

@@ -91,7 +91,11 @@ class RunFolder:
         if not isinstance(tree, dict) or tree.get("format") != FORMAT:
             written = tree.get("format", "unknown") if isinstance(tree, dict) else "unknown"
             raise StoreError(f"{path}: has format {written}, this version reads {FORMAT}", AGAIN)
-        return check_seal(result_type(tree), tree, path, AGAIN)
+        result = check_seal(result_type(tree), tree, path, AGAIN)
+        counted = {len(round_.metrics.confusion) for round_ in result.rounds} - {0}
+        if isinstance(result, Result) and counted - {len(result.classes)}:
+            raise StoreError(f"{path}: names {len(result.classes)} classes and counts {max(counted)}", AGAIN)
+        return result
 
     @property
     def own_result(self) -> Result:
