@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH = 512
-USUAL_WEIGHT = 0.3  # chosen on validation images of SVHN and CIFAR-10 (docs/bench.md)
+USUAL_WEIGHT = 0.3  # a cautious guess, not tuned: studies/trained_and_sums.py compares others on validation images
 PULL = 1.0  # of the usual factors, in images: where all validation images are right, the likelihood has no peak
 
 
