@@ -124,7 +124,7 @@ def page(opened):
     opened.evaluate("delete document.documentElement.dataset.theme")
     opened.set_viewport_size(DESKTOP)
     opened.emulate_media(color_scheme="light")
-    opened.locator("#training select").select_option(index=0)
+    opened.locator("#tools select").select_option(index=0)
     opened.wait_for_timeout(150)
 
 
@@ -133,9 +133,9 @@ def shown_charts(page):
 
 
 def drawn(chart):
-    """Scrolled to, a chart has marks: lines, bars or cells."""
+    """Scrolled to, a chart has marks: lines, dots or cells."""
     chart.scroll_into_view_if_needed()
-    chart.locator(".trace path[d^=M], .bar, .cell").first.wait_for(state="attached")
+    chart.locator(".trace path[d^=M], .trace circle, .mean, .cell").first.wait_for(state="attached")
     return True
 
 
@@ -164,7 +164,7 @@ def test_a_study_opens_with_its_story_its_picture_and_its_claims(page):
 
 def test_the_legend_hides_and_shows_a_family_of_lines(page):
     figure = page.locator("#training figure:not([hidden])").filter(has_text="Lambda of every client").first
-    chart, entry = figure.locator(".chart"), figure.locator(".legend button").first
+    chart, entry = figure.locator(".chart"), page.locator("#tools .legend button").first
     assert drawn(chart)
     before = chart.locator(".trace").count()
     entry.click()
@@ -185,12 +185,13 @@ def test_a_pointer_over_a_chart_tells_the_values(page):
 
 
 def test_another_run_can_be_chosen_and_all_sections_follow(page):
-    select = page.locator("#training select")
+    select = page.locator("select")
+    assert select.count() == 1
     runs = select.locator("option").all_inner_texts()
-    assert len(runs) == 2
+    assert runs[:2] == ["v7, seed 1", "v12, seed 1"]
     select.select_option(runs[1])
-    assert page.locator("#prototypes select").input_value() == runs[1]
-    assert set(page.locator("#training figure:not([hidden]) .of").all_inner_texts()) == {runs[1]}
+    for section in ("#training", "#prototypes"):
+        assert set(page.locator(f"{section} figure:not([hidden]) .of").all_inner_texts()) == {runs[1]}
     charts = shown_charts(page)
     assert all(drawn(charts.nth(i)) for i in range(charts.count()))
 
@@ -248,7 +249,15 @@ def matrix(values, *, whole=False, rows=None):
 def upright_ticks(page, values, *, log):
     """Of the axis that stands; each has its line."""
     line = {"name": "a", "entry": "a", "colour": 0, "style": "solid", "at": 0, "y": values}
-    figure = {"kind": "curves", "x": "round", "y": "lambda", "log": log, "xs": [[0, 1]], "lines": [line]}
+    figure = {
+        "kind": "curves",
+        "x": "round",
+        "y": "lambda",
+        "log": log,
+        "xs": [[0, 1]],
+        "lines": [line],
+        "panels": [[0]],
+    }
     return sketched(page, figure, 600, texts(".grid + .tick"))
 
 
@@ -319,14 +328,25 @@ def test_a_share_has_one_colour_in_every_matrix_and_counts_say_their_scale(page)
     assert "full colour: 4" in sketched(page, counts, 600, texts(".title"))
 
 
-def test_the_menu_of_runs_stands_before_the_first_chart_that_it_changes(page):
-    after = "all => all.map((menu) => menu.nextElementSibling.dataset.of)"
-    assert page.locator(".choice").count() >= 2
-    assert all(page.locator(".choice").evaluate_all(after))
-    before = (
-        "all => all.every((menu) => !menu.parentElement.querySelector('[data-of]:not([data-of=\"\"]):has(~ .choice)'))"
+def test_charts_of_clients_share_one_legend_and_every_chart_has_a_role_and_a_title(page):
+    assert page.locator("#tools .legend").count() == 1
+    assert page.locator("#training figure[data-of]:not([data-of='']) .legend").count() == 0
+    charts = page.locator("figure:not([hidden]) .chart > svg")
+    assert charts.evaluate_all(
+        "all => all.every((svg) => svg.getAttribute('role') === 'img' && svg.querySelector('title').textContent)"
     )
-    assert page.locator(".choice").evaluate_all(before)
+
+
+def test_a_heading_sorts_its_table_up_and_down(page):
+    table = page.locator("#table-results table")
+    head = table.locator("th").filter(has_text="accuracy").first
+    column = "all => all.map((row) => parseFloat(row.cells[1].textContent))"
+    for order in ("descending", "ascending"):
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == order
+        shown = table.locator("tbody tr").evaluate_all(column)
+        assert len(shown) > 1
+        assert shown == sorted(shown, reverse=order == "descending")
 
 
 @pytest.mark.parametrize("width", [375, 768, 1200])
@@ -350,8 +370,7 @@ def test_it_prints_in_light_on_paper_width_and_breaks_no_chart(page):
     assert page.locator("figure").evaluate_all(kept)
     assert page.locator(".claim[open]").count() == page.locator(".claim").count()
     assert not any(part.is_visible() for part in page.locator("details:not([open])").all())
-    said = "(of) => [getComputedStyle(of, '::before').content, getComputedStyle(of, '::after').content]"
-    assert page.locator("#training .choice ~ figure .of").first.evaluate(said) == ['"of "', '" alone"']
+    assert page.locator("#tools .legend").is_visible()
     page.set_viewport_size({"width": ON_PAPER, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= ON_PAPER
     page.evaluate("dispatchEvent(new Event('afterprint'))")

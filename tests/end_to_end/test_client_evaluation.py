@@ -79,7 +79,7 @@ def test_clients_that_take_part_in_every_prediction_cost_nothing_and_are_told_fo
 
 def test_the_table_says_that_clients_were_shown_fewer_images(cli):
     _, out, _ = cli("run", *TINY, "method=fedavg-1", "evaluate.images=50", "-q")
-    assert "alone: on 50 of 360 test images" in " ".join(out.split())
+    assert "local-only: on 50 of 360 test images" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("most", [50, 360, 1000])

@@ -24,8 +24,8 @@ def test_runs_made_separately_are_compared_on_one_page(cli, run_folder, tmp_path
     assert (code, err) == (0, "")
     text = (tmp_path / "comparison.md").read_text()
     assert "2 experiments on digits: v12, v7" in text
-    assert "No settled winner" in text
-    assert "No settled winner: " in out
+    assert "no settled winner" in text
+    assert "no settled winner: " in out
     assert "majority-class baseline (always '3') reaches 10.3 %" in " ".join(out.split())
     assert out.endswith("written: comparison.md\n")
     code, out, err = cli("compare", "run")

@@ -18,12 +18,13 @@ from mooring.record import RunFolder, write_result
 from mooring.reports import compare
 from mooring.reports._accuracies import accuracy_interval
 from mooring.reports._compose import compose
-from mooring.reports._figure import INK, PALETTE, Series
+from mooring.reports._figure import INK, PALETTE
 from mooring.reports._formats import FORMATS
 from mooring.reports._formats.html import DARK, page
 from mooring.reports._formats.pictures import COLUMN
 from mooring.reports._reading import collect_report_data, collect_several
 from mooring.reports._report_data import with_positive
+from mooring.reports._sections.drawing import series
 from mooring.reports._sections.findings import notes
 from mooring.reports._table import Interval, Spread
 from mooring.sweeps._summary import difference
@@ -181,7 +182,7 @@ def test_a_winner_needs_pairs_that_all_agree(v12_run, tmp_path):
 
 def test_nothing_is_bold_where_nothing_is_settled(sweep_folder, tmp_path):
     found = compose(collect_report_data(sweep_folder))  # v7 leads by 0.3 and 0.1
-    assert told(found, "Which is best").text.startswith("No settled winner: v7 with 60.0 %")
+    assert told(found, "Which is best").text.startswith("Trained from scratch: no settled winner: v7 with 60.0 %")
     assert results(found).bold == frozenset()
     assert "no settled winner" in results(found).note
     latex = report(sweep_folder, "latex", tmp_path / "t.tex").read_text()
@@ -239,20 +240,19 @@ def test_a_study_opens_with_lambda_above_the_accuracies(study_folder, monkeypatc
     assert all(colours[line.family] == line.colour for line in accuracies.lines if line.colour != INK)
 
 
-def test_whiskers_stay_within_what_a_share_can_be():
-    assert Series("x", (0.9, 0.1, None, 0.5), (0.3, 0.3, 0.1, None)).whiskers == (
-        (pytest.approx(0.6), 1.0),
-        (0.0, pytest.approx(0.4)),
-        None,
-        None,
-    )
+def test_intervals_stay_within_what_a_share_can_be():
+    drawn = series("x", [[0.9, 1.0], [0.0, 0.1], [0.5], []], 0)
+    assert drawn.intervals[0][1] == 1.0
+    assert drawn.intervals[1][0] == 0.0
+    assert drawn.intervals[2:] == (None, None)
+    assert drawn.values == (pytest.approx(0.95), pytest.approx(0.05), 0.5, None)
 
 
 def test_seeds_are_dots_and_every_experiment_is_drawn(sweep_folder):
     found = compose(collect_report_data(sweep_folder))
     [bars] = [figure for figure in found.figures if figure.slug == "final-accuracy"]
     assert bars.names == ("v7", "v12")
-    assert bars.series[0].dots == ((0.5, 0.7), (0.2, 0.6))
+    assert bars.series[0].seeds == ((0.5, 0.7), (0.2, 0.6))
     assert len(set(bars.colours)) == 2
     [course] = [figure for figure in found.figures if figure.slug == "accuracy"]
     assert [line.colour for line in course.lines[:2]] == list(bars.colours)  # one colour per method

@@ -123,7 +123,7 @@ def test_costs_are_sums_over_clients(run_report, v12_run):
     result = RunFolder(v12_run).result
     [line] = table(run_report, "costs")
     assert line["upload bytes"] == sum(upload.bytes for upload in result.uploads if upload.round == 1)
-    assert line["inference x"] == len(result.last.clients)
+    assert line["inference passes"] == len(result.last.clients)
     assert line["client seconds"] >= line["slowest client (s)"] > 0
 
 
@@ -421,11 +421,11 @@ def test_what_was_only_fused_has_a_line_of_results(fused_sweep):
     report = compose(collect_report_data(fused_sweep))
     lines = {row["experiment"]: row for row in table(report, "results")}
     assert list(lines) == [
-        "v7 · fusion=feature-ensemble",
         "v7 · fusion=class-expert",
-        "v12 · fusion=feature-ensemble",
+        "v7 · fusion=feature-ensemble",
         "v12 · fusion=class-expert",
-    ]
+        "v12 · fusion=feature-ensemble",
+    ]  # best first
     assert lines["v12 · fusion=class-expert"]["accuracy"].mean == pytest.approx(0.55)
     assert lines["v7 · fusion=class-expert"]["n"] == 2
     assert [(card.value, card.label) for card in report.cards[:2]] == [

@@ -1,13 +1,23 @@
 """What people read about a result is right: each test here failed before its mistake was corrected."""
 
+import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from report_folders import SHORT, fusion_of, relabelled, write_members
 from small_results import small_result
 
 from mooring import load
-from mooring.record import Metrics, RoundRecord, RunFolder
+from mooring.config import load_plan
+from mooring.events import ClientRecord
+from mooring.record import Metrics, RoundRecord, RunFolder, write_record
+from mooring.reports import sweep_tables
+from mooring.reports._compose import compose
+from mooring.reports._reading import collect_report_data
 from mooring.reports._verdict import verdict_on
+from mooring.sweeps._tables import tables_of
 from mooring.wording import bound_text, percent
 
 EVEN = tuple(tuple(36 if i == j else 0 for j in range(10)) for i in range(10))  # 36 test images of each class
@@ -18,8 +28,6 @@ def course(*accuracies, alone=None):
     first = small_result(metrics=Metrics(accuracies[-1], confusion=EVEN))
     rounds = tuple(RoundRecord(i, Metrics(value, confusion=EVEN)) for i, value in enumerate(accuracies))
     if alone is not None:
-        from mooring.events import ClientRecord
-
         own = ClientRecord(0, len(rounds) - 1, accuracy=alone)
         rounds = (*rounds[:-1], replace(rounds[-1], clients=(own,)))
     return replace(first, accuracy=accuracies[-1], rounds=rounds, classes=tuple("0123456789"))
@@ -105,3 +113,146 @@ def test_a_near_miss_is_answered_with_what_was_meant(cli, words, answer):
 
 def test_a_bound_that_no_training_reaches_is_called_unbounded():
     assert (bound_text(2.33e93), bound_text(12500.0), bound_text(None)) == ("unbounded", "1.25e+04", "-")
+
+
+@pytest.fixture(scope="module")
+def two_tracks(v12_run, tmp_path_factory):
+    """fedavg-1, dense fused from its uploads for 600 server seconds, v7 and, in a track of its own, mooring."""
+    folder = tmp_path_factory.mktemp("tracks")
+    accuracies = {"fedavg-1": (0.3, 0.32), "v7": (0.5, 0.52), "mooring": (0.97, 0.98)}
+    members, trained_by = {}, {}
+    for method, values in accuracies.items():
+        for seed, accuracy in enumerate(values, 1):
+            name = f"{method}-seed{seed}"
+            result = relabelled(v12_run, folder / "runs" / name, [f"method={method}", f"seed={seed}"], accuracy)
+            members[name] = {"method": method, "seed": seed}
+            if method == "fedavg-1":
+                row = replace(fusion_of(result, "dense", 0.05), server_seconds=600.0)
+                write_record(folder / "fused" / f"dense-seed{seed}.json", row)
+                members[f"dense-seed{seed}"] = {"method": "dense", "seed": seed}
+                trained_by[f"dense-seed{seed}"] = name
+    factors = {"method": ["fedavg-1", "dense", "v7", "mooring"], "seed": [1, 2]}
+    plan = {"settings": list(SHORT), "factors": factors, "baseline": "method=v7"}
+    (folder / "sweep.yaml").write_text(json.dumps(plan))
+    write_members(folder, members, "method=v7", trained_by=trained_by)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tracks_report(two_tracks):
+    return compose(collect_report_data(two_tracks))
+
+
+def rows_of(report, slug):
+    [table] = [table for table in report.tables if table.slug == slug]
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def answer(report, question):
+    return next(one.text for one in report.answers if one.question == question)
+
+
+def test_costs_have_a_row_for_every_experiment_and_say_whose_training_it_was(tracks_report):
+    costs = {row["experiment"]: row for row in rows_of(tracks_report, "costs")}
+    assert set(costs) == {"fedavg-1", "dense", "v7", "mooring"}
+    assert costs["dense"]["client compute"] == "shared with fedavg-1"
+    assert costs["fedavg-1"]["client compute"] == "own"
+    assert costs["dense"]["server seconds"] == 600.0
+
+
+def test_the_time_of_a_sweep_contains_fusions_of_shared_trainings(tracks_report):
+    minutes = int(re.search(r"(\d+) minutes of computing", answer(tracks_report, "Made"))[1])
+    assert minutes >= 20  # two fusions of ten minutes each
+
+
+def test_results_charts_and_winners_are_apart_by_track(tracks_report):
+    assert [row["experiment"] for row in rows_of(tracks_report, "results-trained-from-scratch")] == [
+        "v7",
+        "fedavg-1",
+        "dense",
+    ]
+    assert [row["experiment"] for row in rows_of(tracks_report, "results-statistics-only")] == ["mooring"]
+    forests = {figure.slug: figure.names for figure in tracks_report.figures if "final-accuracy" in figure.slug}
+    assert forests["final-accuracy-statistics-only"] == ("mooring",)
+    assert "mooring" not in forests["final-accuracy-trained-from-scratch"]
+    best = answer(tracks_report, "Which is best")
+    assert "Trained from scratch: v7" in best
+    assert "Statistics only: mooring" in best
+    assert "over v7" not in best
+    assert [row["experiment"] for row in rows_of(tracks_report, "baseline")] == ["fedavg-1", "dense"]
+    assert {card.label for card in tracks_report.cards} >= {
+        "best accuracy, trained from scratch",
+        "highest accuracy, statistics only",
+    }
+
+
+def test_tracks_are_compared_only_when_asked_for_and_the_report_says_so(two_tracks):
+    report = compose(replace(collect_report_data(two_tracks), across_tracks=True))
+    assert [row["experiment"] for row in rows_of(report, "results")][:2] == ["mooring", "v7"]
+    assert rows_of(report, "results")[0]["track"] == "statistics only"
+    assert answer(report, "Which is best").startswith("Across tracks: mooring")
+    [table] = [table for table in report.tables if table.slug == "results"]
+    assert table.title == "Results: across tracks"
+    assert "Across tracks, which use different resources" in table.note
+
+
+def test_the_terminal_keeps_tracks_apart_too(two_tracks):
+    plan = load_plan(two_tracks / "sweep.yaml")
+    tables = tables_of(plan, [run.record for run in collect_report_data(two_tracks).members])
+    shown = {table.title: [row[0] for row in table.rows] for table in sweep_tables(plan, tables)}
+    assert shown == {"trained from scratch": ["v7", "fedavg-1", "dense"], "statistics only": ["mooring"]}
+    [other] = [row for row in tables.summary if row.track == "statistics only"]
+    assert other.difference.mean is None  # the baseline is of another track
+    assert [lead.best.factors["method"] for lead in tables.leads] == ["v7"]
+
+
+def test_an_experiment_that_was_fused_once_is_drawn_over_rounds_as_a_point(tracks_report):
+    [course] = [figure for figure in tracks_report.figures if figure.slug == "accuracy-trained-from-scratch"]
+    [dense] = [line for line in course.lines if line.name == "dense"]
+    assert len(dense.x) == 1
+    assert course.layout == "panels"
+    assert "A single point: fused after the last round only (dense)" in course.caption
+
+
+def test_what_speaks_against_experiments_is_said_at_the_top(tracks_report):
+    assert "dense, 2 of 2 runs: " in answer(tracks_report, "What to mistrust")
+
+
+def test_one_method_has_one_colour_in_all_charts(tracks_report):
+    colours = {}
+    for figure in tracks_report.figures:
+        for line in getattr(figure, "lines", ()):
+            if line.name in ("v7", "fedavg-1", "dense"):
+                colours.setdefault(line.name, set()).add(line.colour)
+        for name, colour in zip(getattr(figure, "names", ()), getattr(figure, "colours", ()), strict=False):
+            colours.setdefault(name, set()).add(colour)
+    assert all(len(found) == 1 for found in colours.values())
+    assert len({*map(min, colours.values())}) == len(colours)
+
+
+def test_one_figure_is_one_file(cli, sweep_folder, two_tracks, tmp_path):
+    code, out, err = cli("report", sweep_folder, "--figure", "accuracy", "--format", "pdf", "--out", tmp_path / "a.pdf")
+    assert code == 0, err
+    assert out.split() == [str(tmp_path / "a.pdf")]
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    code, _, err = cli("report", two_tracks, "--figure", "acuracy")
+    assert code == 2
+    assert "did you mean 'accuracy" in err
+
+
+def test_an_svg_has_a_role_and_a_title(cli, two_tracks, tmp_path):
+    name = "final-accuracy-trained-from-scratch"
+    assert cli("report", two_tracks, "--figure", name, "--format", "svg", "--out", tmp_path / "a.svg")[0] == 0
+    text = (tmp_path / "a.svg").read_text()
+    assert '<svg role="img" ' in text
+    assert "<title>Accuracy after the last round: trained from scratch. test accuracy: v7" in text
+
+
+def test_one_table_is_a_bare_tabular_with_a_group_for_each_track(cli, two_tracks, tmp_path):
+    code, out, err = cli("report", two_tracks, "--table", "results", "--format", "latex", "--out", tmp_path / "r.tex")
+    assert code == 0, err
+    text = Path(out.strip()).read_text()
+    assert text.startswith("\\begin{tabular}{l")
+    assert text.rstrip().endswith("\\end{tabular}")
+    assert "documentclass" not in text and "caption" not in text
+    assert text.count("\\multicolumn") == 2

@@ -6,6 +6,7 @@ import pytest
 from report_folders import scored
 from small_results import small_result
 
+from mooring import load
 from mooring.cli.progress import fused
 from mooring.cli.run import show_outcomes
 from mooring.cli.sweep import show_outcome
@@ -20,7 +21,7 @@ from mooring.reports._sections.comparison import verdict
 from mooring.reports._table import cell_text
 from mooring.sweeps._best import best_combinations
 from mooring.sweeps._summary import summarised
-from mooring.sweeps._tables import SweepTables, write_tables
+from mooring.sweeps._tables import SweepTables, tables_of, write_tables
 from mooring.wording import number
 
 
@@ -66,13 +67,13 @@ def test_chance_is_always_saying_the_most_frequent_class():
 def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
     metrics = Metrics(0.8, confusion=((50, 10), (10, 30)), per_class_auc=(0.9, 0.9))
     result = small_result(metrics=metrics, test_images=100, classes=("well", "ill"))
-    show_outcomes([MethodLabel("v7", {})], [("runs/v7", result)])
+    show_outcomes(load(overrides=["method=v7"]), [("runs/v7", result)])
     shown = capsys.readouterr().out
     assert "sensitivity  95 % interval  specificity  95 % interval    AUC" in shown
     assert "0.750    0.598-0.858        0.833    0.720-0.907  0.900" in shown
     assert "of 'ill': 40 images of it and 60 of others" in shown
     with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
-        show_outcomes([MethodLabel("v7", {})], [("runs/v7", result)], "il")
+        show_outcomes(load(overrides=["method=v7"]), [("runs/v7", result)], "il")
 
 
 def test_what_was_changed_of_a_method_does_not_burst_its_column():
@@ -93,7 +94,7 @@ def test_what_was_changed_of_a_method_does_not_burst_its_column():
 @pytest.mark.parametrize(("evaluate", "images", "told"), [(3.0, 10_000, True), (1.0, 10_000, False), (3.0, 500, False)])
 def test_who_spends_much_time_on_evaluation_is_told_how_to_spend_less(capsys, evaluate, images, told):
     spent = TimeSpent(prepare=0.5, train=6.0, fuse=0.3, evaluate=evaluate, write=0.2)
-    show_outcomes([MethodLabel("v7", {})], [("runs/v7", small_result(test_images=images, spent=spent))])
+    show_outcomes(load(overrides=["method=v7"]), [("runs/v7", small_result(test_images=images, spent=spent))])
     line = "evaluation took 30 % of the time; data.test_limit=2000 tests on fewer images"
     assert (line in capsys.readouterr().out) is told
 
@@ -104,7 +105,7 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
     rows = [
         medical_run({"method": method, "seed": seed}, 0.7 + 0.1 * seed) for method in ("v4", "v7") for seed in (1, 2, 3)
     ]
-    tables = SweepTables(tuple(rows), tuple(summarised(rows, plan.varied, None)))
+    tables = tables_of(plan, rows)
     show_outcome(plan, tables, tmp_path)
     shown = capsys.readouterr().out
     assert "0.750 ± 0.000    0.598-0.858  0.833 ± 0.000    0.720-0.907" in shown
@@ -129,31 +130,35 @@ def medical_run(factors, auc):
     return scored(factors, 0.8, 100, metrics=metrics, classes=("well", "ill"))
 
 
+def summed(runs, *factors):
+    return runs, summarised(runs, ["method", *factors, "seed"], None)
+
+
 @pytest.mark.parametrize(
     ("accuracies", "told"),
     [
         ({"v4": (0.5, 0.6, 0.7), "v7": (0.6, 0.71, 0.8)}, "v7: settled, +10.3 points over v4 (95 % interval"),
         (
             {"v4": (0.5, 0.6, 0.9), "v7": (0.6, 0.71, 0.8)},
-            "No settled winner: v7 leads, +3.7 points over v4 (95 % interval",
+            "no settled winner: v7 leads, +3.7 points over v4 (95 % interval",
         ),
-        ({"v4": (0.5,), "v7": (0.6,)}, "No settled winner: v7 leads, +10.0 points over v4, with one seed in common."),
+        ({"v4": (0.5,), "v7": (0.6,)}, "no settled winner: v7 leads, +10.0 points over v4, with one seed in common."),
     ],
 )
 def test_a_winner_is_settled_only_where_the_paired_interval_excludes_zero(accuracies, told):
-    [lead] = best_combinations(runs(**accuracies), ["method", "seed"])
+    [lead] = best_combinations(*summed(runs(**accuracies)))
     assert verdict(lead, combination).startswith(told)
 
 
 def test_a_lead_of_one_image_that_no_seed_changes_is_not_settled():
     """Newcombe's interval of 90 and 91 of 100, worked out by hand from Wilson's: (.8256, .9448) and (.8377, .9519)"""
     runs_ = [scored({"method": m, "seed": s}, value, 100) for m, value in (("v4", 0.9), ("v7", 0.91)) for s in "123"]
-    [lead] = best_combinations(runs_, ["method", "seed"])
+    [lead] = best_combinations(*summed(runs_))
     [(_, gap)] = lead.against
     assert not lead.settled
     assert (gap.low, gap.high) == pytest.approx((0.01 - hypot(0.0723, 0.0448), 0.01 + hypot(0.0419, 0.0744)), abs=2e-4)
     far = [scored(run.factors, 0.6 if run.factors["method"] == "v4" else 0.9, 100) for run in runs_]
-    assert best_combinations(far, ["method", "seed"])[0].settled
+    assert best_combinations(*summed(far))[0].settled
 
 
 def test_only_runs_on_the_same_data_and_partition_compete():
@@ -162,8 +167,8 @@ def test_only_runs_on_the_same_data_and_partition_compete():
         scored({"method": method, "partition.alpha": alpha, "seed": 1}, value)
         for (method, alpha), value in values.items()
     ]
-    found = best_combinations(runs_, ["method", "partition.alpha", "seed"])
-    assert [lead.best["method"] for lead in found] == ["v7", "v4"]
+    found = best_combinations(*summed(runs_, "partition.alpha"))
+    assert [lead.best.factors["method"] for lead in found] == ["v7", "v4"]
 
 
 def test_a_sweep_counts_its_runs_as_the_page_does():

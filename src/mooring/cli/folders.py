@@ -9,17 +9,30 @@ from mooring.cli.arguments import AsJson, PositiveOption, TrustCode, as_object, 
 from mooring.errors import ConfigError, nearest
 
 TERMINAL = "terminal"  # is printed, unless a file is named
+AcrossTracks = Annotated[
+    bool, typer.Option("--across-tracks", help="Compare experiments of different tracks with each other, and say so.")
+]
 FORMAT_NAMES = "html, csv, markdown, latex, excel, figures, pdf or terminal"
-QUESTIONS = ("What was run", "Which is best", "How good it is")  # of the page, whose answers are printed too
+QUESTIONS = (
+    "What was run",
+    "Which is best",
+    "What to mistrust",
+    "How good it is",
+)  # of the page, whose answers are printed too
 
 
-def report(
+def report(  # noqa: PLR0913, PLR0917
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A run, a sweep or a study.")],
     format_: Annotated[
-        str,
+        str | None,
         typer.Option("--format", "-f", help=f"{FORMAT_NAMES}; or an ending such as xlsx."),
-    ] = "html",
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Where to write; by default into the folder.")] = None,
+    figure: Annotated[str | None, typer.Option(help="Only this figure, such as accuracy, as pdf, svg or png.")] = None,
+    table: Annotated[
+        str | None, typer.Option(help="Only this table, such as results: as latex for \\input, markdown or csv.")
+    ] = None,
+    across_tracks: AcrossTracks = False,
     positive: PositiveOption = None,
     trust_code: TrustCode = False,
 ) -> None:
@@ -27,18 +40,27 @@ def report(
 
     `--format terminal` prints its text and tables here.
     """
+    if figure is not None and table is not None:
+        raise ConfigError(["--figure and --table: write one at a time"])
     from mooring.cli.live import working
 
     with working(f"reading {folder} and writing the report"):
         from mooring.notes import NOTES_EXTENSION
-        from mooring.reports import named_format, report_on
+        from mooring.reports import named_format, report_on, save_figure, save_table
 
-        chosen = named_format(format_)
-        found = report_on(Path(folder), trusted(trust_code), positive, NOTES_EXTENSION)
-        printed = format_ == TERMINAL and out is None
-        path = None if printed else chosen.save(found, out, Path(folder) / chosen.name)
-    if path is not None:  # after the live display has ended, which would share the line
+        whole = figure is None and table is None
+        chosen = named_format(format_ or "html") if whole else None
+        found = report_on(Path(folder), trusted(trust_code), positive, NOTES_EXTENSION, across_tracks)
+        if figure is not None:
+            paths = save_figure(found, figure, format_ or "pdf", out, Path(folder))
+        elif table is not None:
+            paths = [save_table(found, table, format_ or "latex", out, Path(folder))]
+        else:
+            printed = format_ == TERMINAL and out is None
+            paths = [] if printed or chosen is None else [chosen.save(found, out, Path(folder) / chosen.name)]
+    for path in paths:  # after the live display has ended, which would share the line
         say(str(path))
+    if paths:
         return
     from mooring.cli.screen import Screen
     from mooring.reports import show_report
@@ -50,6 +72,7 @@ def compare(
     folders: Annotated[list[str], typer.Argument(metavar="RUN RUN...", help="Folders of runs or sweeps, two or more.")],
     format_: Annotated[str, typer.Option("--format", "-f", help=f"{FORMAT_NAMES}.")] = "html",
     out: Annotated[Path | None, typer.Option(help="Where to write; by default comparison.html here.")] = None,
+    across_tracks: AcrossTracks = False,
     positive: PositiveOption = None,
     trust_code: TrustCode = False,
 ) -> None:
@@ -64,7 +87,9 @@ def compare(
         from mooring.reports import comparison, named_format
 
         chosen = named_format(format_)
-        report = comparison([Path(folder) for folder in folders], trusted(trust_code), positive, NOTES_EXTENSION)
+        report = comparison(
+            [Path(folder) for folder in folders], trusted(trust_code), positive, NOTES_EXTENSION, across_tracks
+        )
         path = chosen.save(report, out, chosen.comparison)
     from mooring.cli.screen import Screen
 

@@ -21,6 +21,7 @@ from mooring.cli.arguments import (
     trusted,
 )
 from mooring.errors import Interruption
+from mooring.wording import accuracy_text
 
 EARLIER = "finished earlier, nothing was run; --again repeats it"
 ENDED = "had finished, nothing was left to do"
@@ -29,7 +30,7 @@ MUCH, FEWER = 0.15, 2000  # a share of the time, and test images that would be e
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mooring.config import Experiment, MethodLabel
+    from mooring.config import Experiment
     from mooring.record import Result
 
 
@@ -100,7 +101,6 @@ def run_all(
     from mooring.record import RunFolder
 
     outcomes: list[tuple[str, Result]] = []
-    labels = [experiment.called for experiment in chosen]
     for experiment in chosen:
         folder = run_folder_of(experiment)
         earlier = None if again else RunFolder(folder).finished(experiment.fingerprint())
@@ -116,7 +116,7 @@ def run_all(
         results = [{"folder": folder, **as_object(result)} for folder, result in outcomes]
         print_json(results[0] if len(results) == 1 else results)
     else:
-        show_outcomes(labels, outcomes, positive)
+        show_outcomes(chosen, outcomes, positive)
     if not all(result.complete for _, result in outcomes):
         raise typer.Exit(FAILED)
 
@@ -138,15 +138,22 @@ def way_on(experiment: "Experiment", folder: "Path", interrupt: KeyboardInterrup
 
 
 def show_outcomes(
-    labels: "list[MethodLabel]", outcomes: "list[tuple[str, Result]]", positive: str | None = None
+    chosen: "list[Experiment]", outcomes: "list[tuple[str, Result]]", positive: str | None = None
 ) -> None:
-    """The tables of results, then where each run lies and where its time went."""
+    """The tables of results by track, then for each run its verdict, its folder, its time and the next command."""
     from mooring.cli.screen import Screen
-    from mooring.reports import run_tables, show_tables
+    from mooring.reports import run_tables, show_tables, verdict_on
 
     console = Screen()
-    show_tables(run_tables(labels, [result for _, result in outcomes], positive), console)
-    for folder, result in outcomes:
+    tracks = [experiment.method.track for experiment in chosen]
+    labels = [experiment.called for experiment in chosen]
+    show_tables(run_tables(labels, [result for _, result in outcomes], tracks, positive), console)
+    console.print()
+    for experiment, (folder, result) in zip(chosen, outcomes, strict=True):
+        verdict = verdict_on(result, fused=experiment.method.fusion is not None)
+        accuracy = accuracy_text(result.accuracy, result.test_images)
+        mark, style = ("✓", "green") if verdict.sound else ("!", "yellow")
+        console.print(f"{mark} {result.method}: {accuracy}, {verdict.text}", style=style)
         spent = result.spent or f"{result.seconds or 0:.1f} s"
         console.print(f"{result.method}: {spent}", style="dim", soft_wrap=True)
         if result.spent and result.spent.evaluated > MUCH and (result.test_images or 0) > FEWER:
@@ -154,6 +161,7 @@ def show_outcomes(
             console.print(f"{share}; data.test_limit={FEWER} tests on fewer images", style="dim", soft_wrap=True)
         absent = "".join(f"  {result.site(row.client)}: {row.reason}" for row in result.absent)
         console.print(f"run folder: {folder}{absent}", soft_wrap=True)
+        console.print(f"next: {verdict.next_command(folder)}", soft_wrap=True)
 
 
 def apart(chosen: "list[Experiment]") -> "list[Experiment]":

@@ -3,7 +3,7 @@
 from mooring.losses import FAFI
 from mooring.methods._alignment import ALIGNMENT
 from mooring.methods._baselines import BASELINES, MOORING, STATISTICS, TRAINED_AND_SUMS
-from mooring.methods._method import Method, feature_maps_of, track_of
+from mooring.methods._method import TRACKS, Method, Track, feature_maps_of, track_of
 from mooring.methods._notes import PLAIN, PUBLIC_BANK
 
 GROUPS: dict[str, dict[str, Method]] = {
@@ -24,8 +24,10 @@ __all__ = [
     "METHODS",
     "MOORING",
     "STATISTICS",
+    "TRACKS",
     "TRAINED_AND_SUMS",
     "Method",
+    "Track",
     "feature_maps_of",
     "track_of",
 ]

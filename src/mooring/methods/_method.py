@@ -1,7 +1,7 @@
 """A method: what clients minimise, and what the server makes of their uploads."""
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from mooring.client import Alignment, Bank, ClientRecipe, Clipping
 from mooring.fusion import Fusion
@@ -14,6 +14,7 @@ from mooring.weighting import Weighting
 OURS = "Mooring, 2026"  # as the reference of a method
 
 Track = Literal["trained from scratch", "frozen encoder", "public", "statistics only"]
+TRACKS: tuple[Track, ...] = get_args(Track)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from mooring.reports import (
     any_known,
     client_accuracy_curves,
     client_lines,
-    final_accuracy_bars,
+    final_accuracies,
     label_runs,
     on_log_scale,
     quantile_caption,
@@ -195,7 +195,7 @@ def opening_figures(data: ReportData) -> tuple[Figure, ...]:
         return ()
     run = max(data.shown, key=decades)
     if decades(run) < LARGE_CHANGE:
-        return (final_accuracy_bars(data),) if len(data.lines) > 1 else ()
+        return tuple(final_accuracies(data)) if len(data.lines) > 1 else ()
     below = client_accuracy_curves(run)
     return (lambda_figure(run), *([] if below is None else [below]))
 

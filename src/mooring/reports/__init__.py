@@ -1,6 +1,7 @@
 """Reports on runs, sweeps and studies: one page for people, tables and figures for papers. Reads only."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from mooring.config import HOUSE_CODE, Trust
@@ -10,6 +11,7 @@ from mooring.reports._compose import compose
 from mooring.reports._data_check import write_data_check
 from mooring.reports._figure import PALETTE, Curves, Figure
 from mooring.reports._formats import named_format
+from mooring.reports._formats.single import save_figure, save_table
 from mooring.reports._formats.terminal import TONE_COLOURS, show_report, show_table, show_tables
 from mooring.reports._labels import label_runs
 from mooring.reports._models import Findings, assessment_section, model_card, write_model_page
@@ -17,11 +19,12 @@ from mooring.reports._outcomes import fusion_tables, run_tables, sweep_tables
 from mooring.reports._reading import collect_report_data, collect_several, read_sweep
 from mooring.reports._report_data import NO_EXTENSION, Additions, Extension, ReportData, Run, with_positive
 from mooring.reports._section import Card, Report, Section, SummaryAnswer, Tone, VerdictLine
-from mooring.reports._sections.accuracy import client_accuracy_curves, final_accuracy_bars
+from mooring.reports._sections.accuracy import client_accuracy_curves, final_accuracies
 from mooring.reports._sections.drawing import any_known, client_lines, quantile_caption
 from mooring.reports._sections.setup import setting_cells
 from mooring.reports._sections.training import on_log_scale
 from mooring.reports._table import Cell, Plot, PlottedLine, Quoted, Spread, Table
+from mooring.reports._verdict import verdict_on
 
 
 def report(
@@ -31,22 +34,30 @@ def report(
     trust: Trust = HOUSE_CODE,
     positive: str | None = None,
     extension: Extension = NO_EXTENSION,
+    across_tracks: bool = False,
 ) -> Path:
     """Write the report on a folder and return its path; by default inside the folder.
 
     `trust`: whose code may be imported because the folder names it; `ALL_CODE` for a folder of your own. `positive`:
     the class whose sensitivity, specificity and AUC are reported; of two classes it is the second. `extension`: more
-    kinds of folders and more sections.
+    kinds of folders and more sections. `across_tracks`: compare experiments of different tracks, and say so.
     """
     chosen = named_format(format)  # a mistake is reported before anything is read
-    return chosen.save(report_on(Path(folder), trust, positive, extension), out, Path(folder) / chosen.name)
+    return chosen.save(
+        report_on(Path(folder), trust, positive, extension, across_tracks), out, Path(folder) / chosen.name
+    )
 
 
 def report_on(
-    folder: Path, trust: Trust = HOUSE_CODE, positive: str | None = None, extension: Extension = NO_EXTENSION
+    folder: Path,
+    trust: Trust = HOUSE_CODE,
+    positive: str | None = None,
+    extension: Extension = NO_EXTENSION,
+    across_tracks: bool = False,
 ) -> Report:
     """The report on a folder, not written yet."""
-    return compose(with_positive(collect_report_data(folder, trust, extension), positive), extension)
+    data = replace(collect_report_data(folder, trust, extension), across_tracks=across_tracks)
+    return compose(with_positive(data, positive), extension)
 
 
 def compare(
@@ -66,11 +77,13 @@ def comparison(
     trust: Trust = HOUSE_CODE,
     positive: str | None = None,
     extension: Extension = NO_EXTENSION,
+    across_tracks: bool = False,
 ) -> Report:
     """The report on several folders, not written yet."""
     if len(folders) < 2:
         raise ConfigError(["mooring compare takes two folders or more; for one there is mooring report"])
-    return compose(with_positive(collect_several(folders, trust, extension), positive), extension)
+    data = replace(collect_several(folders, trust, extension), across_tracks=across_tracks)
+    return compose(with_positive(data, positive), extension)
 
 
 __all__ = [
@@ -101,7 +114,7 @@ __all__ = [
     "client_lines",
     "compare",
     "describe_test_images",
-    "final_accuracy_bars",
+    "final_accuracies",
     "fusion_tables",
     "label_runs",
     "model_card",
@@ -111,11 +124,14 @@ __all__ = [
     "read_sweep",
     "report",
     "run_tables",
+    "save_figure",
+    "save_table",
     "setting_cells",
     "show_report",
     "show_table",
     "show_tables",
     "sweep_tables",
+    "verdict_on",
     "write_data_check",
     "write_model_page",
 ]

@@ -7,7 +7,7 @@ from mooring.reports._figure import Figure
 from mooring.reports._report_data import NO_EXTENSION, Extension, ReportData, SeedGroup
 from mooring.reports._section import Card, Report, Section, VerdictLine
 from mooring.reports._sections import SECTIONS
-from mooring.reports._sections.comparison import contests
+from mooring.reports._sections.comparison import contests, settled_labels
 from mooring.reports._sections.findings import finding_lines
 from mooring.reports._sections.setup import setup
 from mooring.reports._summary import run_details, summary_answers
@@ -58,14 +58,14 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
     """The headline numbers of one run; unknown ones are left out."""
     run, sure, baseline = group.first, group.interval, baseline_of(group.first.result)
     when = f"after round {round_number(run.last.round)}, " if len(run.result.rounds) > 1 else ""
-    found = [Card(percent(run.result.accuracy), "test accuracy", f"{when}seed {run.seed_text}")]
-    if sure:
-        found.append(Card(percent_range((sure.low, sure.high)), "95 % interval", sure.over))
+    interval = f"95 % interval {percent_range((sure.low, sure.high))} {sure.over}; " if sure else ""
+    found = [Card(percent(run.result.accuracy), "test accuracy", f"{interval}{when}seed {run.seed_text}")]
     if baseline:
         found.append(Card(percent(baseline.share), "majority-class baseline", baseline.rule))
     if run.alone is not None:
         fewer = f", on {run.result.local_test_images}" if run.result.local_test_images else ""
-        found.append(Card(percent(run.alone), "clients alone", f"mean of their own models{fewer}"))
+        gain = f"{100 * (run.result.accuracy - run.alone):+.1f} points"
+        found.append(Card(gain, "over local-only", f"{percent(run.alone)}, mean of the clients' own models{fewer}"))
     if run.upload_bytes is not None:
         found.append(Card(size(run.upload_bytes), "upload", f"all {len(run.last.clients)} clients, once"))
     if run.seconds:
@@ -83,18 +83,20 @@ def many(data: ReportData) -> tuple[Card, ...]:
     )
     if not data.one_problem:
         return counted_
-    best = max(data.lines, key=lambda line: line.mean_accuracy)
-    found = contests(data)
-    is_settled = len(found) == 1 and found[0].settled
-    label = "best accuracy" if is_settled else "highest accuracy"
-    text = f"{best.label}, n = {len(best.runs)}: {'settled' if is_settled else 'no settled winner'}"
     sent = [run.upload_bytes for run in data.runs if run.upload_bytes is not None]
     least, largest = (size(found(sent, default=0)) for found in (min, max))
     return (
         *counted_,
-        Card(percent(best.mean_accuracy), label, text),
+        *(best_card(track, lines, settled_labels(contests(data))) for track, lines in data.contests.items()),
         Card(least if least == largest else f"{least} – {largest}", "upload", "all clients of a run"),
     )
+
+
+def best_card(track: str, lines: tuple[SeedGroup, ...], won: set[str]) -> Card:
+    best = lines[0]
+    state = "the only one" if len(lines) == 1 else "settled" if best.label in won else "no settled winner"
+    label = "best accuracy" if best.label in won else "highest accuracy"
+    return Card(percent(best.mean_accuracy), f"{label}, {track}", f"{best.label}, n = {len(best.runs)}: {state}")
 
 
 def seeds_text(data: ReportData) -> str:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from mooring.reports._table import Cell, Plot, PlottedLine, Table
 from mooring.wording import join_some, number, printable
 
-PALETTE = (  # after Okabe and Ito, all at least 3:1 on white; then colours that can still be distinguished from those
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#4B3FA7", "#2D8FC4"),
-    *("#767676", "#882255", "#A97600", "#77771C", "#2A7F7F", "#B5506A"),
+PALETTE = (  # the first eight are chosen far apart in OKLab, for full colour vision and for deuteranopia; 3:1 on white
+    *("#0072B2", "#D55E00", "#009E73", "#C01890", "#3A12A8", "#5B6B00"),
+    *("#780048", "#7C7CF0", "#C08A00", "#5A2D00", "#004A5C", "#767676"),
 )
 INK = -1  # the colour of text, for lines that belong to no client or experiment
 SHORT_NAME = 4
@@ -20,11 +20,15 @@ SHORT_NAME = 4
 AxisScale = Literal["linear", "log"]
 Style = Literal["solid", "dashed", "dotted", "marks"]
 PlotValues = tuple[float | None, ...]
+Layout = Literal["together", "panels"]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One course; `band` is (low, high) around it. Lines of a `family` share one entry of the legend."""
+    """One course; `band` is (low, high) around it. Lines of a `family` share one entry of the legend.
+
+    `remarks` are written beside points: (x, y, text).
+    """
 
     name: str
     x: tuple[float, ...]
@@ -33,11 +37,12 @@ class Line:
     style: Style = "solid"
     band: tuple[PlotValues, PlotValues] | None = None
     family: str = ""
+    remarks: tuple[tuple[float, float, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Lines over rounds."""
+    """Lines over rounds, in one chart or as small multiples: a panel per line, with the lines in ink in all of them."""
 
     slug: str
     title: str
@@ -48,6 +53,15 @@ class Curves:
     scale: AxisScale = "linear"
     of: str = ""  # the run it shows; empty: all of them
     seeds: tuple[int, ...] = ()  # of the runs it shows; none given: all of the report
+    layout: Layout = "together"
+
+    @property
+    def panels(self) -> tuple[tuple[Line, ...], ...]:
+        """The lines of every chart."""
+        if self.layout == "together":
+            return (self.lines,)
+        ink = tuple(line for line in self.lines if line.colour == INK)
+        return tuple((line, *ink) for line in self.lines if line.colour != INK)
 
 
 @dataclass(frozen=True)
@@ -67,27 +81,18 @@ class Heat:
 
 @dataclass(frozen=True)
 class Series:
-    """Bars of one colour, one per name of the figure; `dots` are the seeds behind each bar."""
+    """Means of one colour, one per name of the figure, with 95 % intervals; `seeds` are the values behind each."""
 
     name: str
     values: PlotValues
-    errors: PlotValues = ()
+    intervals: tuple[tuple[float, float] | None, ...] = ()
     colour: int = 0
-    dots: tuple[tuple[float, ...], ...] = ()
-
-    @property
-    def whiskers(self) -> tuple[tuple[float, float] | None, ...]:
-        """(low, high) of every bar: a share is never below 0 nor above 1."""
-        ends = zip(self.values, self.errors, strict=False)
-        return tuple(
-            None if value is None or error is None else (max(value - error, 0.0), min(value + error, 1.0))
-            for value, error in ends
-        )
+    seeds: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True)
-class Bars:
-    """Groups of bars: shares between 0 and 1."""
+class Dots:
+    """A forest plot: a line per name, with a dot and an interval for every series; shares between 0 and 1."""
 
     slug: str
     title: str
@@ -96,24 +101,24 @@ class Bars:
     names: tuple[str, ...]
     series: tuple[Series, ...]
     of: str = ""
-    colours: tuple[int, ...] = ()  # of each name, where the bars of one series are many things
+    colours: tuple[int, ...] = ()  # of each name, where the dots of one series are many things
     level: tuple[str, float] | None = None  # a reference line, such as the majority-class baseline
 
     def shade(self, series: Series, place: int) -> int:
         return self.colours[place] if self.colours else series.colour
 
 
-Figure = Curves | Heat | Bars
+Figure = Curves | Heat | Dots
 
 
 def colour(index: int, ink: str) -> str:
     return ink if index == INK else PALETTE[index % len(PALETTE)]
 
 
-def style(index: int) -> Style:
-    """After twelve lines the colours repeat with another dash."""
+def style(repeated: int) -> Style:
+    """Lines of one colour differ by their dash."""
     styles: tuple[Style, ...] = ("solid", "dashed", "dotted")
-    return styles[index // len(PALETTE) % len(styles)]
+    return styles[repeated % len(styles)]
 
 
 def lying(names: tuple[str, ...]) -> bool:
@@ -159,13 +164,20 @@ def describe_line(line: Line) -> str:
     return f"{line.name} from {number(begin)} at {first:g} to {number(end)} at {last:g}"
 
 
-def describe_bars(figure: Bars) -> str:
+def describe_dots(figure: Dots) -> str:
     texts = []
     for i, name in enumerate(figure.names):
-        values = [(series.name, series.values[i]) for series in figure.series if i < len(series.values)]
-        known = [f"{who} {number(value)}" for who, value in values if value is not None]
+        known = [f"{series.name} {shown}" for series in figure.series if (shown := mean_text(series, i))]
         texts.append(f"{name}: {', '.join(known) or 'nothing'}")
-    return f"{figure.y_title} by bars: {join_some(texts, '; ')}."
+    return f"{figure.y_title}: {join_some(texts, '; ')}."
+
+
+def mean_text(series: Series, place: int) -> str:
+    """`0.567 (95 % interval 0.512 to 0.622)`; empty if there is none."""
+    value = series.values[place] if place < len(series.values) else None
+    ends = series.intervals[place] if place < len(series.intervals) else None
+    around = f" (95 % interval {number(ends[0])} to {number(ends[1])})" if ends else ""
+    return "" if value is None else f"{number(value)}{around}"
 
 
 def describe_heat(figure: Heat) -> str:
@@ -183,7 +195,7 @@ def describe_heat(figure: Heat) -> str:
     return f"{size}; the largest value is {number(float(most))} at {where[0]} and {where[1]}."
 
 
-WORDS: dict[type, Callable[[Any], str]] = {Curves: describe_curves, Bars: describe_bars, Heat: describe_heat}
+WORDS: dict[type, Callable[[Any], str]] = {Curves: describe_curves, Dots: describe_dots, Heat: describe_heat}
 
 
 STYLES: dict[str, Style] = {"note": "dashed", "measured": "solid"}

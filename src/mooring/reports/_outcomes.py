@@ -1,10 +1,12 @@
 """The tables that end `mooring run`, `fuse` and `sweep`. They use results only: no folder is read again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
 from mooring.config import MethodLabel, Plan
+from mooring.data import SOURCES, Source
 from mooring.fusion import head_cells
+from mooring.methods import TRACKS
 from mooring.record import FusionRecord, Result, RunResult, positive_label
 from mooring.reports._accuracies import (
     INTERVAL,
@@ -20,36 +22,46 @@ from mooring.reports._table import Cell, Table, spread
 from mooring.sweeps import Factors, SummaryRow, SweepTables
 from mooring.wording import number, plural, round_number, setting, size
 
-HEADINGS = "ECE: calibration error; alone: mean of single clients; upload: of all together"
 EXPECTED = "expected: from the sums alone, to compare heads; solver=auto takes the first"
 HEAD_METRICS = ("accuracy", INTERVAL, "ECE")
 WIDEST = 24  # characters of a method with its changes
-TRACKS = ("trained from scratch", "frozen encoder", "public", "statistics only")
 
 
-def run_tables(labels: Sequence[MethodLabel], results: Sequence[Result], positive: str | None = None) -> list[Table]:
-    """One line per run: the fused accuracy with its interval, the local-only accuracy, and the size of the uploads."""
+def run_tables(
+    labels: Sequence[MethodLabel], results: Sequence[Result], tracks: Sequence[str], positive: str | None = None
+) -> list[Table]:
+    """A table for each track, one line per run: accuracy with its interval, local-only, size of the uploads."""
     positive_label(results[0].classes, positive)  # a class that does not exist is an error
-    names, first = short_names(labels), results[0]
+    names, notes = short_names(labels), "\n".join(unusual(results))
     rows = [
         {
             "method": name,
             **metric_cells([result.metrics], result.test_images),
-            "alone": result.last.accuracy_alone,
+            "local-only": result.last.accuracy_alone,
             "upload": size(result.upload_bytes or 0),
         }
         for name, result in zip(names, results, strict=True)
     ]
-    fewer = dict.fromkeys(images for result in results if (images := result.local_test_images))
-    alone = "".join(f"; alone: on {images}" for images in fewer)
-    notes = [
-        f"accuracy on {describe_test_images(first)}; last round; {one_seed(first)}{alone}",
-        baseline_sentence(first, number),
-        HEADINGS,
-        *(["no settled winner by one seed; mooring sweep compares over several"] if len(results) > 1 else []),
+    found = [
+        Table.from_rows(
+            f"results-{track}", track, [row for row, own in zip(rows, tracks, strict=True) if own == track], notes
+        )
+        for track in TRACKS
+        if track in tracks
     ]
     lines = [({"method": name}, [result]) for name, result in zip(names, results, strict=True)]
-    return [Table.from_rows("results", "Results", rows, "\n".join(notes)), *one_class_table(lines, positive)]
+    return [*found, *one_class_table(lines, positive)]
+
+
+def unusual(results: Sequence[Result]) -> Iterator[str]:
+    """What a reader would not expect: part of an official test set, local-only on fewer images, one seed each."""
+    first = results[0]
+    official = SOURCES.get(first.dataset, Source).official_test
+    if official not in (None, first.test_images):
+        yield f"accuracy on {describe_test_images(first)}"
+    yield from dict.fromkeys(f"local-only: on {images}" for result in results if (images := result.local_test_images))
+    if len(results) > 1:
+        yield "no settled winner by one seed; mooring sweep compares over several"
 
 
 def short_names(labels: Sequence[MethodLabel]) -> list[str]:
@@ -114,10 +126,14 @@ def sweep_tables(plan: Plan, tables: SweepTables, positive: str | None = None) -
 
     ordered = sorted(tables.summary, key=best_first)
     won = [lead.best for lead in tables.leads if lead.settled and not plan.search]
-    rows = [{**factor_cells(row.factors), **summary_cells(plan, row, tables.of(row))} for row in ordered]
-    bold = frozenset((at, j) for at, row in enumerate(ordered) if row.factors in won for j in range(len(rows[at])))
-    table = Table.from_rows("results", "Results", rows, "\n".join(sweep_notes(plan, tables)), bold=bold)
-    return [table, *one_class_table(((factor_cells(row.factors), tables.of(row)) for row in ordered), positive)]
+    notes = "\n".join(sweep_notes(plan, tables))
+    found = []
+    for track in (track for track in TRACKS if any(row.track == track for row in ordered)):
+        same = [row for row in ordered if row.track == track]
+        rows = [{**factor_cells(row.factors), **summary_cells(plan, row, tables.of(row))} for row in same]
+        bold = frozenset((at, j) for at, row in enumerate(same) if row in won for j in range(len(rows[at])))
+        found.append(Table.from_rows(f"results-{track}", track, rows, notes, bold=bold))
+    return [*found, *one_class_table(((factor_cells(row.factors), tables.of(row)) for row in ordered), positive)]
 
 
 def factor_cells(factors: Factors) -> dict[str, Cell]:
@@ -150,9 +166,9 @@ def sweep_notes(plan: Plan, tables: SweepTables) -> list[str]:
         *(["sorted by validation accuracy, which the search optimises"] if plan.search else []),
         f"accuracy on {where}; last round: mean ± standard deviation over n seeds, {how}; {runs}",
         *([baseline_sentence(known[0], number)] if known and known[0].metrics.confusion else []),
-        *([] if plan.search else (verdict(lead, combination) for lead in tables.leads)),
+        *([] if plan.search else (f"{lead.best.track}: {verdict(lead, combination)}" for lead in tables.leads)),
     ]
 
 
-def combination(factors: Factors) -> str:
-    return ", ".join(setting(value) for value in factors.values())
+def combination(row: SummaryRow) -> str:
+    return ", ".join(setting(value) for value in row.factors.values())

@@ -62,7 +62,7 @@ def read_fused(path: Path, member: SweepMember, trainer: Run, trust: Trust) -> R
         record=replace(record, name=member.name, factors=member.factors),
         experiment=fused_experiment(trainer.experiment, row, member.factors, trust),
         fusions=(),
-        trained=False,
+        shared_with=trainer.name,
     )
 
 

@@ -9,6 +9,7 @@ from statistics import fmean
 
 from mooring.config import Experiment, Trust
 from mooring.doctor import Case, Diagnosis
+from mooring.methods import TRACKS, Track
 from mooring.record import (
     ClientHistory,
     Environment,
@@ -19,12 +20,14 @@ from mooring.record import (
     positive_label,
 )
 from mooring.reports._accuracies import accuracy_interval
-from mooring.reports._figure import Figure
+from mooring.reports._figure import PALETTE, Figure, Style, style
 from mooring.reports._section import Card, Section, SummaryAnswer, VerdictLine
 from mooring.reports._table import Interval
+from mooring.reports._verdict import RunVerdict, verdict_on
 from mooring.schema import Tree
 
 SEEDS = ("seed", "partition.seed")
+ACROSS = "across tracks"
 MOST_SHOWN = 12  # runs whose clients are drawn one by one
 MOST_CLIENTS = 20  # clients that can be distinguished in one figure
 
@@ -41,7 +44,7 @@ class Run:
     fusions: tuple[FusionRecord, ...]
     sweep: str = ""
     label: str = ""  # of its group
-    trained: bool = True  # or fused from what another run of the sweep has trained
+    shared_with: str = ""  # the run of the sweep whose training it reuses
     settings: Tree = field(default_factory=dict)  # of an imported run; null: its log does not say
 
     @property
@@ -52,6 +55,19 @@ class Run:
     def result(self) -> RunResult:
         assert self.record.result is not None  # a run that is not finished is not reported on
         return self.record.result
+
+    @property
+    def trained(self) -> bool:
+        return not self.shared_with
+
+    @property
+    def track(self) -> Track:
+        """Results are comparable within a track; the published code, whose logs are imported, always trains."""
+        return self.experiment.method.track if self.experiment else "trained from scratch"
+
+    @property
+    def verdict(self) -> RunVerdict:
+        return verdict_on(self.result, self.experiment is None or self.experiment.method.fusion is not None)
 
     @property
     def factors(self) -> dict[str, str]:
@@ -121,6 +137,10 @@ class SeedGroup:
         return self.runs[0]
 
     @property
+    def track(self) -> Track:
+        return self.first.track
+
+    @property
     def seeds(self) -> str:
         return ", ".join(run.seed_text for run in self.runs)
 
@@ -169,6 +189,7 @@ class ReportData:
     positive: str | None = None  # the positive class, if one is named
     one_problem: bool = True  # False: its sweeps are different problems, so no experiment is the best
     additions: Additions = Additions()
+    across_tracks: bool = False  # experiments of different tracks are compared with each other
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -201,10 +222,28 @@ class ReportData:
         seeds = any(len(group.runs) > 1 for group in self.groups)
         return f"{' Of every experiment the first seed is drawn.' if seeds else ''}{left_out}"
 
+    @cached_property
+    def contests(self) -> dict[str, tuple[SeedGroup, ...]]:
+        """What is compared: the experiments of each track, or all of them; best first."""
+        if self.across_tracks:
+            return {ACROSS: best_first(self.lines)}
+        tracks = {track: [line for line in self.lines if line.track == track] for track in TRACKS}
+        return {track: best_first(lines) for track, lines in tracks.items() if lines}
+
+    @cached_property
+    def looks(self) -> dict[str, tuple[int, Style]]:
+        """experiment -> its colour, the same in every figure, and its dash: a method has one colour."""
+        methods = dict.fromkeys(method_name(line.first) for line in self.lines)
+        colours = {name: i for i, name in enumerate(methods)}
+        found: dict[str, tuple[int, Style]] = {}
+        for line in self.lines:
+            index = colours[method_name(line.first)]
+            before = sum(other == index for other, _ in found.values())
+            found[line.label] = index, style(before + index // len(PALETTE))
+        return found
+
     def colour(self, label: str) -> int:
-        """Of an experiment, the same in every figure."""
-        labels = [group.label for group in self.lines]
-        return labels.index(label) if label in labels else 0
+        return self.looks[label][0]
 
 
 @dataclass(frozen=True)
@@ -226,6 +265,15 @@ def with_positive(data: ReportData, positive: str | None) -> ReportData:
 
 def seeds_of(runs: Iterable[Run]) -> tuple[int, ...]:
     return tuple(sorted({run.seed for run in runs}))
+
+
+def best_first(lines: Iterable[SeedGroup]) -> tuple[SeedGroup, ...]:
+    return tuple(sorted(lines, key=lambda line: -line.mean_accuracy))
+
+
+def method_name(run: Run) -> str:
+    """The method with its changes, without what else sets an experiment apart."""
+    return run.experiment.label if run.experiment else run.result.method
 
 
 def grouped(runs: tuple[Run, ...]) -> tuple[SeedGroup, ...]:

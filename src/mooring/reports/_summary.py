@@ -8,10 +8,12 @@ from mooring.reports._accuracies import baseline_of, baseline_sentence, describe
 from mooring.reports._labels import method_labels, shared_changes
 from mooring.reports._report_data import ReportData, Run, SeedGroup
 from mooring.reports._section import SummaryAnswer, Tone
-from mooring.reports._sections.comparison import contests, verdict
+from mooring.reports._sections.comparison import contests, track_words, verdict
 from mooring.reports._sections.findings import healthy
 from mooring.sweeps import Best
 from mooring.wording import duration, join_some, percent, percent_range, plural
+
+MOST_SENTENCES = 4  # on winners; of more problems, how many are settled
 
 
 def summary_answers(data: ReportData) -> tuple[SummaryAnswer, ...]:
@@ -22,7 +24,8 @@ def summary_answers(data: ReportData) -> tuple[SummaryAnswer, ...]:
         return (what(run), how_good(run, data.positive), healthy(data), next_of_run(data, run), *made(data))
     if not data.one_problem:
         return (what_of_many(data), *next_of_many(data), *made(data))
-    return (what_of_many(data), *best_of_many(data), healthy(data), *next_of_many(data), *made(data))
+    answers = (*best_of_many(data), *warned(data), healthy(data))
+    return (what_of_many(data), *answers, *next_of_many(data), *made(data))
 
 
 def what(run: Run) -> SummaryAnswer:
@@ -65,9 +68,10 @@ def how_good(run: Run, positive: str | None) -> SummaryAnswer:
         text += f" {one_class_words(one)}"
     if run.alone is not None:
         fewer = f" (on {run.result.local_test_images})" if run.result.local_test_images else ""
-        text += f" The clients by themselves reach {percent(run.alone)} on average{fewer}."
-    better: Tone = "good" if sure and baseline and sure.low > baseline.share else "open"
-    return SummaryAnswer("How good it is", text, better)
+        text += f" Local-only, the mean of the clients' own models, reaches {percent(run.alone)}{fewer}."
+    verdict = run.verdict
+    text += f" {verdict.text[0].upper()}{verdict.text[1:]}." if verdict.warnings else ""
+    return SummaryAnswer("How good it is", text, "bad" if verdict.warnings else "good" if verdict.sound else "open")
 
 
 def one_class_words(one: PositiveClass) -> str:
@@ -83,6 +87,8 @@ def next_of_run(data: ReportData, run: Run) -> SummaryAnswer:
     if helped is not None:
         return SummaryAnswer("What to do next", helped.support, command=helped.remedy)
     folder = quote(data.folder)
+    if run.verdict.warnings and run.experiment is not None:
+        return SummaryAnswer("What to do next", "Find the reason:", command=run.verdict.next_command(data.folder))
     if run.experiment is None:
         return SummaryAnswer(
             "What to do next", "Every finding, and what was inferred:", command=f"mooring doctor {folder}"
@@ -145,18 +151,35 @@ def best_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
     found = contests(data)
     if not found:
         if len(data.lines) > 1:
-            yield SummaryAnswer("Which is best", "Not decided: no two experiments are on the same data, divided alike.")
+            text = "Not decided: no two experiments of one track are on the same data, divided alike."
+            yield SummaryAnswer("Which is best", text)
         for only in data.lines if len(data.lines) == 1 else ():
             text = f"{only.label}: {percent(only.mean_accuracy)} right{how_sure(only)}"
             yield SummaryAnswer("How good it is", f"{text}, on {tested(only)}")
         return
-    text = (
-        " ".join(verdict(contest, lambda group: group.label, with_accuracy) for contest in found)
-        if len(found) <= 3
-        else summed_up(found)
-    )
+    sentences = [
+        f"{track_words(data, contest.best)}{verdict(contest, lambda group: group.label, with_accuracy)}"
+        for contest in found
+    ]
+    met = {*(contest.best.track for contest in found)}
+    sentences += [
+        f"{track_words(data, only)}{with_accuracy(only)}, the only experiment."
+        for track, (only, *others) in data.contests.items()
+        if not others and track not in met
+    ]
+    text = " ".join(sentences) if len(found) <= MOST_SENTENCES else summed_up(found)
     tone: Tone = "good" if all(contest.settled for contest in found) else "open"
     yield SummaryAnswer("Which is best", f"{text} On {tested(found[0].best)}", tone)
+
+
+def warned(data: ReportData) -> Iterator[SummaryAnswer]:
+    """Experiments whose outcome speaks against them: how many runs, and the reason of the first."""
+    texts = []
+    for line in data.lines:
+        if bad := [run for run in line.runs if run.verdict.warnings]:
+            texts.append(f"{line.label}, {len(bad)} of {plural(len(line.runs), 'run')}: {bad[0].verdict.warnings[0]}")
+    if texts:
+        yield SummaryAnswer("What to mistrust", f"{join_some(texts, '; ')}.", "bad")
 
 
 def tested(group: SeedGroup) -> str:
@@ -200,11 +223,16 @@ def next_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
         yield SummaryAnswer(question, "The table for a paper:", command=f"mooring report {folder} --format latex")
 
 
+def computing_seconds(run: Run) -> float:
+    """Of a run, or of the server alone if the clients trained for another one."""
+    return (run.result.seconds if run.trained else run.last.server_seconds) or 0.0
+
+
 def made(data: ReportData) -> tuple[SummaryAnswer, ...]:
     dates = sorted(run.result.date for run in data.members if run.result.date)
     command = data.command or next((run.result.command for run in data.members if run.result.command), "") or ""
     when = f"{dates[-1][:16].replace('T', ' ')} UTC" if dates else ""
-    seconds = sum(run.result.seconds or 0.0 for run in data.runs)
+    seconds = sum(computing_seconds(run) for run in data.members)
     took = f", {duration(seconds)} of computing" if seconds else ""
     text = f"{when}{took}" if when else "When is not recorded"
     if data.kind == "comparison" and when:

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from mooring.record import RunRecord
 from mooring.schema import strict_json
-from mooring.sweeps._summary import SEED, Difference, Factors, by_combination, difference
+from mooring.sweeps._summary import SEED, Difference, SummaryRow, difference
 
 PROBLEM = ("data", "partition", "alpha")  # sections and keys that define the problem
 T = TypeVar("T")
@@ -71,17 +71,19 @@ def best_of(met: Sequence[Entrant[T]]) -> Best[T]:
     return Best(best.who, tuple((other.who, best.minus(other)) for other in met if other is not best))
 
 
-def best_combinations(runs: Sequence[RunRecord], factors: Sequence[str]) -> tuple[Best[Factors], ...]:
-    """The best combination of a sweep, for every data set and partition."""
+def best_combinations(runs: Sequence[RunRecord], summary: Sequence[SummaryRow]) -> tuple[Best[SummaryRow], ...]:
+    """The best combination of a sweep, for every track, data set and partition."""
     ended = [run for run in runs if run.accuracy is not None]
+    groups = {i: [run for run in ended if row.factors.items() <= run.factors.items()] for i, row in enumerate(summary)}
     return best_of_each(
         Entrant(
-            combination,
-            strict_json([value for factor, value in combination.items() if of_problem(factor)]),
-            {run.factors.get(SEED): run.accuracy for run in group if run.accuracy is not None},
-            group[0].test_images,
+            row,
+            strict_json([row.track, *(value for factor, value in row.factors.items() if of_problem(factor))]),
+            {run.factors.get(SEED): run.accuracy for run in groups[i] if run.accuracy is not None},
+            groups[i][0].test_images,
         )
-        for combination, group in by_combination(ended, factors)
+        for i, row in enumerate(summary)
+        if groups[i]
     )
 
 

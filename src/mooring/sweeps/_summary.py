@@ -36,6 +36,7 @@ class SummaryRow:
     mean: float | None
     std: float | None
     difference: Difference | None = None  # None without a baseline
+    track: str = ""  # results are comparable within a track
 
 
 def summarised(runs: Sequence[RunRecord], factors: Sequence[str], baseline: str | None) -> list[SummaryRow]:

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from statistics import fmean
@@ -19,7 +19,7 @@ from mooring.record import (
     write_atomically,
 )
 from mooring.sweeps._best import Best, best_combinations
-from mooring.sweeps._summary import Factors, SummaryCell, SummaryRow, summarised
+from mooring.sweeps._summary import Difference, Factors, SummaryCell, SummaryRow, summarised
 from mooring.wording import guarded, in_csv
 
 
@@ -29,7 +29,7 @@ class SweepTables:
 
     results: tuple[RunRecord, ...]
     summary: tuple[SummaryRow, ...]
-    leads: tuple[Best[Factors], ...] = ()
+    leads: tuple[Best[SummaryRow], ...] = ()
 
     def of(self, row: SummaryRow) -> list[RunResult]:
         """The results behind a line of the summary, one per seed."""
@@ -57,8 +57,21 @@ class SweepTables:
 
 
 def tables_of(plan: Plan, runs: Sequence[RunRecord]) -> SweepTables:
-    summary = tuple(summarised(runs, plan.varied, plan.baseline))
-    return SweepTables(tuple(runs), summary, best_combinations(runs, plan.varied))
+    """Differences and leads are within a track: a baseline of another track is none."""
+    summary = [
+        replace(row, track=plan.experiment_at(dict(row.factors)).method.track)
+        for row in summarised(runs, plan.varied, plan.baseline)
+    ]
+    within = {row.track for row in summary if plan.baseline in factor_words(row.factors)}
+    summary = [
+        row if row.difference is None or row.track in within else replace(row, difference=Difference(None, 0))
+        for row in summary
+    ]
+    return SweepTables(tuple(runs), tuple(summary), best_combinations(runs, summary))
+
+
+def factor_words(factors: Factors) -> list[str]:
+    return [f"{key}={value}" for key, value in factors.items()]
 
 
 def write_tables(tables: SweepTables, out: Path) -> None:

@@ -5,7 +5,7 @@ The template escapes everything. Style and scripts are inlined, and figures are 
 
 import re
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 from mooring.errors import needed
 from mooring.record import write_atomically
-from mooring.reports._figure import PALETTE, Bars, Curves, Figure, Heat, Line, PlotValues, in_words, lying
+from mooring.reports._figure import PALETTE, Curves, Dots, Figure, Heat, Line, PlotValues, in_words
 from mooring.reports._section import Report
 from mooring.reports._table import Table, cell_text, csv_text
 from mooring.version import VERSION
@@ -28,8 +28,8 @@ MANY_LINES = 12  # of a figure that needs the whole of it
 LONG_NAME = 20  # characters beside a bar that need half a page
 LONG_TEXT = 24  # characters of a cell that may break its lines
 DARK = (  # the palette on a dark page, each at least 3:1 there
-    *("#4BA3DB", "#F07F35", "#2FC79B", "#DE9BC2", "#9C8FF0", "#7CC8F0"),
-    *("#ABABAB", "#D0709F", "#DDA420", "#B8B84A", "#58B7B7", "#E58AA0"),
+    *("#4BA3DB", "#F07F35", "#2FC79B", "#F56AC8", "#9A7BFF", "#B4CC2A"),
+    *("#C2507E", "#B9B9FF", "#FFD24D", "#C08A5A", "#7FD8E8", "#A8A8A8"),
 )
 
 
@@ -48,7 +48,6 @@ def page(report: Report) -> str:
         "csv_base64": csv_base64,
         "in_words": in_words,
         "pieces": pieces,
-        "runs": runs_drawn,
         "shown": cell_text,
     }
     return str(
@@ -59,6 +58,7 @@ def page(report: Report) -> str:
             few_texts=FEW_TEXTS,
             most_rows=MOST_ROWS,
             palette=palette(),
+            runs=runs_drawn(report.drawn),
             style=asset("style.css"),
             charts=asset("charts.js"),
             script=asset("page.js"),
@@ -83,7 +83,7 @@ def pieces(text: str) -> list[str]:
     return re.split(r"`([^`]+)`", text)
 
 
-def runs_drawn(figures: tuple[Figure, ...]) -> list[str]:
+def runs_drawn(figures: Sequence[Figure]) -> list[str]:
     """Which runs are drawn: a reader chooses where there are several."""
     return list(dict.fromkeys(figure.of for figure in figures if figure.of))
 
@@ -91,17 +91,18 @@ def runs_drawn(figures: tuple[Figure, ...]) -> list[str]:
 def breadth(figure: Figure) -> str:
     """Many lines, names or columns need more of the width."""
     match figure:
+        case Curves(layout="panels"):
+            return "wide"
         case Curves(lines=lines):
             many = len({line.family or line.name for line in lines})
-        case Bars(names=names, series=series):
-            long = max(map(len, names), default=0) > LONG_NAME
-            many = max(len(names) * len(series) // 2, FEW_LINES + 1 if long else 0)
+        case Dots(names=names):
+            many = FEW_LINES + 1 if max(map(len, names), default=0) > LONG_NAME else 0
         case _:
             many = len(figure.x) * FEW_LINES // FEW_COLUMNS
     return "wide" if many > MANY_LINES else "half" if many > FEW_LINES else "third"
 
 
-def arrangement(figures: tuple[Figure, ...]) -> str:
+def arrangement(figures: Sequence[Figure]) -> str:
     """Four figures form two rows of two."""
     chosen = runs_drawn(figures)[:1]
     return "pairs" if sum(figure.of in ("", *chosen) for figure in figures) == 4 else ""
@@ -140,6 +141,7 @@ def curves_json(figure: Curves) -> Json:
         "log": figure.scale == "log",
         "xs": [chart_values(x) for x in xs],
         "lines": [line_json(line, xs.index(line.x)) for line in figure.lines],
+        "panels": [[figure.lines.index(line) for line in panel] for panel in figure.panels],
     }
 
 
@@ -152,6 +154,8 @@ def line_json(line: Line, at: int) -> Json:
         "at": at,
         "y": chart_values(line.y),
     }
+    if line.remarks:
+        drawn["remarks"] = [[x, y, printable(text)] for x, y, text in line.remarks]
     if line.band is not None:
         drawn["band"] = [chart_values(side) for side in line.band]
     return drawn
@@ -169,22 +173,21 @@ def heat_json(figure: Heat) -> Json:
     }
 
 
-def bars_json(figure: Bars) -> Json:
+def dots_json(figure: Dots) -> Json:
     series = [
         {
             "name": printable(one.name),
             "colour": one.colour,
             "values": chart_values(one.values),
-            "whiskers": [whisker and chart_values(whisker) for whisker in one.whiskers],
-            "dots": [chart_values(dots) for dots in one.dots],
+            "intervals": [ends and chart_values(ends) for ends in one.intervals],
+            "seeds": [chart_values(seeds) for seeds in one.seeds],
         }
         for one in figure.series
     ]
     drawn: Json = {
-        "kind": "bars",
+        "kind": "dots",
         "value": printable(figure.y_title),
         "names": list(map(printable, figure.names)),
-        "flat": lying(figure.names),
         "series": series,
         "colours": list(figure.colours),
     }
@@ -193,7 +196,7 @@ def bars_json(figure: Bars) -> Json:
     return drawn
 
 
-CHARTS: dict[type, Callable[[Any], Json]] = {Curves: curves_json, Heat: heat_json, Bars: bars_json}
+CHARTS: dict[type, Callable[[Any], Json]] = {Curves: curves_json, Heat: heat_json, Dots: dots_json}
 
 
 def chart_values(values: PlotValues | tuple[float, ...]) -> list[float | int | None]:

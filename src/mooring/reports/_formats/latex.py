@@ -1,6 +1,7 @@
 """LaTeX with booktabs: a document that compiles as it is, its tables ready to be copied."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
 from pathlib import Path
@@ -81,6 +82,22 @@ def section(part: Section) -> str:
 
 def lies(grid: Table) -> bool:
     return len(grid.rows) > LONG and sum(widths(grid)) > 2 * LINE
+
+
+def bare_table(grids: Sequence[Table]) -> str:
+    """A tabular for `\\input`, which needs booktabs alone; several tables of the same columns are groups of one."""
+    if len({grid.columns for grid in grids}) > 1:
+        return "\n".join(bare_table([grid]) for grid in grids)
+    first = grids[0]
+    head = " & ".join(map(escaped, first.columns)) + r" \\"
+    groups = []
+    for grid in grids:
+        title = f"\\multicolumn{{{len(grid.columns)}}}{{l}}{{\\emph{{{escaped(grid.title)}}}}} \\\\\n"
+        body = "\n".join(" & ".join(cells(grid, i)) + r" \\" for i in range(len(grid.rows)))
+        groups.append((title if len(grids) > 1 else "") + body)
+    columns = "".join(column(cells) for cells in zip(*(row for grid in grids for row in grid.rows), strict=True))
+    body = "\n\\midrule\n".join(groups)
+    return f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n"
 
 
 def latex_table(grid: Table) -> str:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from mooring.errors import needed
 from mooring.record import write_atomically
-from mooring.reports._figure import Bars, Curves, Figure, Heat, Line, colour, lying
+from mooring.reports._figure import Curves, Dots, Figure, Heat, Line, colour, in_words, lying
 from mooring.reports._section import Report
 
 INK = "#1b1f24"
@@ -16,6 +17,7 @@ KINDS = ("pdf", "svg", "png")
 COLUMN = 3.35  # inches, of a page with two columns
 LONGEST_NAME = 28
 MOST_NAMES = 20  # on an axis
+PANELS_BESIDE = 4  # small multiples in a row
 MOST_ROWS = 40  # of a matrix that have a name and room for it
 WORD, LINE = 0.055, 0.135  # inches of a character and of a line in the legend
 DASHES = {"solid": "-", "dashed": "--", "dotted": ":", "marks": "none"}
@@ -49,13 +51,26 @@ def write_pdfs(report: Report, out: Path) -> None:
 
 
 def write_as(report: Report, out: Path, kinds: Sequence[str]) -> None:
+    for figure in report.drawn:
+        for kind, content in drawn_as(figure, kinds).items():
+            write_atomically(out / f"{file_name(figure)}.{kind}", content)
+
+
+def drawn_as(figure: Figure, kinds: Sequence[str]) -> dict[str, bytes]:
+    """kind -> the bytes of its file; an SVG has a role and a title for readers who do not see it."""
+    found = {}
     with needed("matplotlib", "report").rc_context(STYLE):
-        for figure in report.drawn:
-            drawn = draw(figure)
-            for kind in kinds:
-                data = BytesIO()
-                drawn.savefig(data, format=kind, metadata=DATELESS[kind])
-                write_atomically(out / f"{file_name(figure)}.{kind}", data.getvalue())
+        drawn = draw(figure)
+        for kind in kinds:
+            data = BytesIO()
+            drawn.savefig(data, format=kind, metadata=DATELESS[kind])
+            found[kind] = data.getvalue()
+    if "svg" in found:
+        head, tag, rest = found["svg"].partition(b"<svg ")
+        inside, end, rest = rest.partition(b">")
+        title = f"\n <title>{escape(in_words(figure))}</title>".encode()
+        found["svg"] = head + tag + b'role="img" ' + inside + end + title + rest
+    return found
 
 
 DATELESS: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
@@ -72,9 +87,12 @@ def draw(figure: Figure) -> Any:
 def canvas(height: float, legend: Sequence[str] = ()) -> tuple[Any, Any]:
     """As wide as a column; higher by the lines of its legend."""
     extra = LINE * -(-len(legend) // across(legend)) if len(legend) > 1 else 0.0
-    figures = needed("matplotlib.figure", "report")
-    drawn = figures.Figure(figsize=(COLUMN, height + extra), layout="constrained")
+    drawn = blank(COLUMN, height + extra)
     return drawn, drawn.add_subplot()
+
+
+def blank(width: float, height: float) -> Any:
+    return needed("matplotlib.figure", "report").Figure(figsize=(width, height), layout="constrained")
 
 
 def across(legend: Sequence[str]) -> int:
@@ -89,6 +107,8 @@ def add_legend(drawn: Any, legend: Sequence[str]) -> None:
 
 
 def draw_curves(figure: Curves) -> Any:
+    if figure.layout == "panels":
+        return draw_panels(figure)
     entries = list(dict.fromkeys(line.family or line.name for line in figure.lines))
     drawn, axes = canvas(2.1, entries)
     named: set[str] = set()
@@ -104,8 +124,33 @@ def draw_curves(figure: Curves) -> Any:
     return drawn
 
 
+def draw_panels(figure: Curves) -> Any:
+    """Small multiples with the same axes, one line each; the others are pale."""
+    panels = figure.panels
+    beside = min(PANELS_BESIDE, len(panels))
+    drawn = blank(COLUMN if beside == 1 else 2 * COLUMN, 0.3 + 1.25 * -(-len(panels) // beside))
+    grid = drawn.subplots(-(-len(panels) // beside), beside, sharex=True, sharey=True, squeeze=False).flat
+    for axes, panel in zip(grid, panels, strict=False):
+        for other in figure.lines:
+            axes.plot(other.x, known_or_gap(other.y), color="#b8bec4", linewidth=0.5, zorder=1)
+        for line in panel:
+            draw_line(axes, line, "_nolegend_")
+        axes.set_title(shortened(panel[0].name), fontsize=7.5, color=colour(panel[0].colour, INK), loc="left", pad=2)
+        axes.set_yscale(figure.scale)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    for axes in list(grid)[len(panels) :]:
+        axes.set_visible(False)
+    drawn.supxlabel(figure.x_title, fontsize=8)
+    drawn.supylabel(figure.y_title, fontsize=8)
+    return drawn
+
+
+def known_or_gap(values: Sequence[float | None]) -> list[float]:
+    return [float("nan") if value is None else value for value in values]
+
+
 def draw_line(axes: Any, line: Line, label: str) -> None:
-    y = [float("nan") if value is None else value for value in line.y]
+    y = known_or_gap(line.y)
     shade = colour(line.colour, INK)
     marker = "D" if line.style == "marks" else "o" if line.style == "solid" and len(line.x) <= 30 else None
     face = "none" if line.style == "marks" else shade
@@ -113,13 +158,17 @@ def draw_line(axes: Any, line: Line, label: str) -> None:
     look = {"linestyle": DASHES[line.style], "linewidth": 1.0, "marker": marker, "markersize": size, "mfc": face}
     axes.plot(line.x, y, color=shade, label=label, **look)
     if line.band is not None:
-        low, high = ([float("nan") if value is None else value for value in side] for side in line.band)
+        low, high = map(known_or_gap, line.band)
         axes.fill_between(line.x, low, high, color=shade, alpha=0.15, linewidth=0)
+    for x, value, text in line.remarks:
+        right = x > (line.x[0] + line.x[-1]) / 2
+        look = {"ha": "right" if right else "left", "va": "bottom", "fontsize": 6, "color": shade}
+        axes.annotate(text, (x, value), xytext=(0, 2.5), textcoords="offset points", annotation_clip=False, **look)
 
 
 def draw_heat(figure: Heat) -> Any:
     drawn, axes = canvas(0.75 + 0.16 * min(max(len(figure.y), 4), MOST_ROWS))
-    values = [[float("nan") if value is None else value for value in row] for row in figure.values]
+    values = [known_or_gap(row) for row in figure.values]
     known = [value for row in figure.values for value in row if value is not None]
     shares = all(isinstance(value, float) and value <= 1 for value in known)
     full = 1.0 if shares else None  # a share of .5 has the same colour in every figure
@@ -136,27 +185,28 @@ def draw_heat(figure: Heat) -> Any:
     return drawn
 
 
-def draw_bars(figure: Bars) -> Any:
-    """Lying, so that names can be read; whiskers end at 0 and 1, a dot is a seed."""
+def draw_dots(figure: Dots) -> Any:
+    """A forest plot: dots with 95 % intervals, a ring for every seed."""
     many = max(len(figure.series), 1)
     legend = [series.name for series in figure.series]
     drawn, axes = canvas(0.6 + 0.14 * len(figure.names) * max(many, 1.3), legend)
-    thick = 0.8 / many
+    apart = 0.8 / many
     for i, series in enumerate(figure.series):
-        places = [place + (i - (many - 1) / 2) * thick for place in range(len(figure.names))]
-        shades = [colour(figure.shade(series, place), INK) for place in range(len(figure.names))]
-        axes.barh(places, [value or 0.0 for value in series.values], thick * 0.9, color=shades, label=series.name)
-        for place, ends in zip(places, series.whiskers, strict=False):
+        for place, value in enumerate(series.values):
+            if value is None:
+                continue
+            at, shade = place + (i - (many - 1) / 2) * apart, colour(figure.shade(series, place), INK)
+            ends = series.intervals[place] if place < len(series.intervals) else None
             if ends is not None:
-                axes.plot(ends, (place, place), color=INK, linewidth=0.8, marker="|", markersize=3)
-        for place, dots in zip(places, series.dots, strict=False):
-            if len(dots) > 1:
-                axes.plot(dots, [place] * len(dots), "o", color="white", mec=INK, mew=0.5, markersize=2.4)
+                axes.plot(ends, (at, at), color=shade, linewidth=1.0, marker="|", markersize=4)
+            seeds = series.seeds[place] if place < len(series.seeds) else ()
+            if len(seeds) > 1:
+                axes.plot(seeds, [at] * len(seeds), "o", mfc="none", mec=shade, mew=0.5, markersize=2.4)
+            axes.plot(value, at, "o", color=shade, markersize=3.6, label=series.name if place == 0 else "_nolegend_")
     if figure.level is not None:
         axes.axvline(figure.level[1], color=INK, linewidth=0.7, linestyle=":")
     axes.set_yticks(range(len(figure.names)), list(map(shortened, figure.names)))
-    axes.invert_yaxis()
-    axes.set_xlim(left=0)
+    axes.set_ylim(len(figure.names) - 0.5, -0.5)
     axes.set_xlabel(figure.y_title)
     axes.grid(axis="y", visible=False)
     add_legend(drawn, legend)
@@ -169,4 +219,4 @@ def shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
-DRAW: dict[type, Any] = {Curves: draw_curves, Heat: draw_heat, Bars: draw_bars}
+DRAW: dict[type, Any] = {Curves: draw_curves, Heat: draw_heat, Dots: draw_dots}

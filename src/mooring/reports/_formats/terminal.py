@@ -68,11 +68,12 @@ def show_section(section: Section, console: Console) -> None:
 
 
 def show_table(table: Table, console: Console) -> None:
-    show_tables([table], console)
+    """Without its title."""
+    show_tables([table], console, titles=False)
 
 
-def show_tables(tables: Sequence[Table], console: Console) -> None:
-    """One below the other; neighbours with the same columns share their widths, and each but the first its title."""
+def show_tables(tables: Sequence[Table], console: Console, titles: bool = True) -> None:
+    """One below the other, each under its title; neighbours with the same columns share their widths."""
     for _, same in groupby(tables, lambda table: table.columns):
         together = list(same)
         columns = [TableColumn.of(together, at) for at in range(len(together[0].columns))]
@@ -83,7 +84,13 @@ def show_tables(tables: Sequence[Table], console: Console) -> None:
         for at, block in enumerate(blocks):
             if at:
                 console.print()
-            console.print(grid_of(together, block, console.width), highlight=True)
+            widths = widths_of(block, console.width)
+            for number, table in enumerate(together):
+                if number:
+                    console.print()
+                if titles:
+                    show(console, table.title, "bold cyan")
+                console.print(grid_of(table, block, widths, console.width, headed=not number), highlight=True)
         for note in dict.fromkeys(table.note for table in together if table.note):
             console.print()
             show(console, note, "dim")
@@ -129,19 +136,30 @@ def blocks_of(columns: Sequence[TableColumn], width: int) -> list[list[TableColu
     return blocks
 
 
-def grid_of(tables: Sequence[Table], columns: Sequence[TableColumn], width: int) -> Grid:
-    gap = 2 if sum(column.width for column in columns) + 2 * len(columns) - 2 <= width else 1
+def widths_of(columns: Sequence[TableColumn], width: int) -> list[int]:
+    """Numbers keep theirs; text shares what is left."""
+    needed = sum(column.width for column in columns) + len(columns) - 1
+    texts = sum(column.is_text for column in columns)
+    less = -(-max(needed - width, 0) // max(texts, 1))
+    return [max(column.width - less, column.least) if column.is_text else column.width for column in columns]
+
+
+def grid_of(table: Table, columns: Sequence[TableColumn], widths: Sequence[int], width: int, headed: bool) -> Grid:
+    """Tables below each other have the same widths, and the first has the headings."""
+    gap = 2 if sum(widths) + 2 * len(widths) - 2 <= width else 1
     heads = (
-        Column(column.heading, justify="left" if column.is_text else "right", no_wrap=not column.is_text, overflow=FOLD)
-        for column in columns
+        Column(
+            column.heading,
+            justify="left" if column.is_text else "right",
+            no_wrap=not column.is_text,
+            overflow=FOLD,
+            width=own,
+        )
+        for column, own in zip(columns, widths, strict=True)
     )
-    grid = Grid(*heads, box=None, pad_edge=False, padding=(0, gap, 0, 0))
-    for number, table in enumerate(tables):
-        if number:
-            grid.add_row()
-            grid.add_row(Text(printable(table.title), "dim"))
-        for row in range(len(table.rows)):
-            grid.add_row(*(shown_cell(table, row, column.at) for column in columns))
+    grid = Grid(*heads, box=None, pad_edge=False, padding=(0, gap, 0, 0), show_header=headed)
+    for row in range(len(table.rows)):
+        grid.add_row(*(shown_cell(table, row, column.at) for column in columns))
     return grid
 
 

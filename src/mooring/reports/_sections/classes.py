@@ -3,26 +3,31 @@
 from dataclasses import replace
 
 from mooring.reports._accuracies import one_class_table
-from mooring.reports._figure import Bars, Heat
+from mooring.reports._figure import Dots, Figure, Heat
 from mooring.reports._report_data import ReportData, Run, seeds_of
 from mooring.reports._section import Section
+from mooring.reports._sections.comparison import slug_of, titled
 from mooring.reports._sections.drawing import SeedValues, side_by_side
 from mooring.reports._table import Table, spread
 
 
 def classes(data: ReportData) -> Section:
     tables = one_class_table((({"experiment": line.label}, line.results) for line in data.lines), data.positive)
-    data = replace(data, members=tuple(run for run in data.runs if run.result.metrics.confusion))
+    data = replace(data, members=tuple(run for run in data.members if run.result.metrics.confusion))
     if not data.runs:
         return Section("classes", "Classes", "")
     names = max((run.classes for run in data.runs), key=len)
-    found = {group.label: [known_values(column) for column in by_class(list(group.runs))] for group in data.groups}
-    caption = "Share of each class's test images that is recognised; where it is empty, none was."
-    blank = Bars("per-class", "Accuracy by class", caption, "accuracy", names, ())
-    colours = {label: data.colour(label) for label in found}
-    figures = (side_by_side(blank, found, "class", colours), *(confusion(run) for run in data.shown))
+    figures: list[Figure] = []
+    for track, lines in data.contests.items():
+        found = {line.label: [known_values(column) for column in by_class(list(line.runs))] for line in lines}
+        slug, title = slug_of("per-class", data, track), titled("Accuracy by class", data, track)
+        caption = "Share of each class's test images that is recognised; where it is empty, none was."
+        blank = Dots(slug, title, caption, "accuracy", names, ())
+        figures.append(side_by_side(blank, found, "class", {label: data.colour(label) for label in found}))
+        tables = (*tables, per_class_table(found, names, data, slug, title))
+    figures += [confusion(run) for run in data.shown]
     lead = f"An accuracy of one half can be all classes half right, or half the classes never named.{data.not_shown}"
-    return Section("classes", "Classes", lead, figures, (*tables, per_class_table(found, names, data)))
+    return Section("classes", "Classes", lead, tuple(figures), tables)
 
 
 def known_values(column: tuple[float | None, ...]) -> list[float]:
@@ -44,7 +49,9 @@ def confusion(run: Run) -> Heat:
     return Heat("confusion", "Confusion", caption, "predicted class", "true class", names, names, rows, run.title)
 
 
-def per_class_table(found: dict[str, SeedValues], names: tuple[str, ...], data: ReportData) -> Table:
+def per_class_table(
+    found: dict[str, SeedValues], names: tuple[str, ...], data: ReportData, slug: str, title: str
+) -> Table:
     counts = test_image_cells(data, names)
     rows = [
         (name, *(spread(column[i]) if i < len(column) else None for column in found.values()), *counts[i])
@@ -52,7 +59,7 @@ def per_class_table(found: dict[str, SeedValues], names: tuple[str, ...], data: 
     ]
     columns = ("class", *found, *(["test images"] if counts[0] else []))
     note = "Share of the test images of a class that is recognised after the last round; mean ± standard deviation."
-    return Table("per-class", "Accuracy by class", columns, tuple(rows), note, seeds_of(data.runs), folded=True)
+    return Table(slug, title, columns, tuple(rows), note, seeds_of(data.runs), folded=True)
 
 
 def test_image_cells(data: ReportData, names: tuple[str, ...]) -> list[tuple[int, ...]]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from mooring.reports._accuracies import INTERVAL, difference_interval
-from mooring.reports._figure import Bars, Figure
-from mooring.reports._report_data import SEEDS, ReportData, Run, SeedGroup, grouped, varying
+from mooring.reports._figure import Dots, Figure
+from mooring.reports._report_data import ACROSS, SEEDS, ReportData, Run, SeedGroup, grouped, varying
 from mooring.reports._sections.drawing import SeedValues, side_by_side
 from mooring.reports._table import Cell, Table, spread
 from mooring.sweeps import AccuracyPair, Best, Entrant, baseline_pairs, best_of_each, difference
@@ -24,7 +24,8 @@ def against_baseline(data: ReportData) -> tuple[Table, ...]:
         return ()
     baselines = ", ".join(dict.fromkeys(data.baselines.values()))
     note = (
-        f"Accuracy minus that of {baselines} with the same other factors and the same seed: mean ± standard deviation "
+        f"Accuracy minus that of {baselines} {'across tracks, ' if data.across_tracks else 'in the same track, '}"
+        "with the same other factors and the same seed: mean ± standard deviation "
         "over pairs, and the 95 % confidence interval of the mean (Student's t; where seeds change nothing, Newcombe's "
         "over the test images; a single pair has none)."
     )
@@ -36,9 +37,9 @@ def compared(data: ReportData, sweep: str, baseline: str) -> Iterator[dict[str, 
     key, _, value = baseline.partition("=")
     if not any(key in member.factors for member in members):
         return
-    everybody = [member.record for member in members]
     for group in grouped(tuple(member for member in members if member.factors.get(key) != value)):
-        pairs = baseline_pairs([member.record for member in group.runs], everybody, baseline)
+        comparable = [member.record for member in members if data.across_tracks or member.track == group.track]
+        pairs = baseline_pairs([member.record for member in group.runs], comparable, baseline)
         if pairs:
             yield comparison_row(group, pairs)
 
@@ -60,11 +61,14 @@ def pivots(data: ReportData) -> list[tuple[Figure, Table]]:
     found = []
     sweeps = dict.fromkeys(run.sweep for run in data.members)
     for sweep in sweeps:
-        runs = [run for run in data.members if run.sweep == sweep]
-        keys = [key for key in runs[0].factors if key in varying(runs)]
-        where = f" in {sweep}" if len(sweeps) > 1 else ""
-        crossed = [key for key in keys[1:] if meets(runs, key, keys)]
-        found += [pivot(runs, key, [other for other in keys if other != key], where) for key in crossed]
+        for track, lines in data.contests.items():
+            runs = [run for line in lines for run in line.runs if run.sweep == sweep]
+            keys = [key for key in runs[0].factors if key in varying(runs)] if runs else []
+            where = " in ".join(
+                ["", *([sweep] if len(sweeps) > 1 else []), *([track] if len(data.contests) > 1 else [])]
+            )
+            crossed = [key for key in keys[1:] if meets(runs, key, keys)]
+            found += [pivot(data, runs, key, [other for other in keys if other != key], where) for key in crossed]
     return found
 
 
@@ -74,22 +78,24 @@ def meets(runs: list[Run], key: str, keys: list[str]) -> bool:
     return len(dict.fromkeys(rest(run, others) for run in runs)) < len(dict.fromkeys(rest(run, keys) for run in runs))
 
 
-def pivot(runs: list[Run], key: str, others: list[str], where: str) -> tuple[Figure, Table]:
+def pivot(data: ReportData, runs: list[Run], key: str, others: list[str], where: str) -> tuple[Figure, Table]:
     values = tuple(dict.fromkeys(run.factors[key] for run in runs if key in run.factors))
     rows: dict[str, SeedValues] = {}
+    colours: dict[str, int] = {}
     for label in dict.fromkeys(rest(run, others) for run in runs):
         same = [run for run in runs if rest(run, others) == label]
         rows[label] = [[run.result.accuracy for run in same if run.factors.get(key) == v] for v in values]
+        colours[label] = data.colour(same[0].label)
     name = key.rpartition(".")[2]
-    slug = "-".join(part for part in (runs[0].sweep, key.replace(".", "-")) if part)
+    slug = slug_of("-".join(part for part in (runs[0].sweep, key.replace(".", "-")) if part), data, runs[0].track)
     caption = f"Final accuracy for every value of {key}."
-    blank = Bars(f"by-{slug}", f"Accuracy by {name}{where}", caption, "test accuracy", values, ())
+    blank = Dots(f"by-{slug}", f"Accuracy by {name}{where}", caption, "test accuracy", values, ())
     cells = tuple((label, *map(spread, row)) for label, row in rows.items())
     columns = ("experiment", *(f"{name}={value}" for value in values))
     table = Table(
         f"by-{slug}", blank.title, columns, cells, "Test images, last round; mean ± standard deviation.", folded=True
     )
-    return side_by_side(blank, rows, name, {label: i for i, label in enumerate(rows)}), table
+    return side_by_side(blank, rows, name, colours), table
 
 
 def rest(run: Run, keys: list[str]) -> str:
@@ -104,12 +110,31 @@ RULE = (
 )
 
 
+TRACKS_APART = "Tracks use different resources; experiments are compared within their track."
+ACROSS_WARNING = "Across tracks, which use different resources: trained networks beside fixed features or public data."
+
+
+def slug_of(name: str, data: ReportData, track: str) -> str:
+    """With the track where the report has several."""
+    return name if len(data.contests) == 1 else f"{name}-{track.replace(' ', '-')}"
+
+
+def titled(name: str, data: ReportData, track: str) -> str:
+    return f"{name}: {track}" if data.contests else name
+
+
+def track_words(data: ReportData, group: SeedGroup) -> str:
+    """`Trained from scratch: `, before a sentence on the best."""
+    track = ACROSS if data.across_tracks else group.track
+    return f"{track[0].upper()}{track[1:]}: "
+
+
 def contests(data: ReportData) -> tuple[Best[SeedGroup], ...]:
-    """The best experiment of every problem with several experiments."""
+    """The best experiment of every problem with several experiments, of each track or across tracks."""
     return best_of_each(
         Entrant(
             group,
-            problem(group.first),
+            problem(group.first) if data.across_tracks else f"{group.track} {problem(group.first)}",
             {seed_pair(run): run.result.accuracy for run in group.runs},
             group.first.result.test_images,
         )
@@ -132,15 +157,15 @@ def verdict(found: Best[T], label: Callable[[T], str], leader: Callable[[T], str
     other, gap = found.nearest
     best, other_label = (leader or label)(found.best), label(other)
     if gap.mean is None:
-        return f"No settled winner: {best} leads, and has no seed in common with {other_label}."
+        return f"no settled winner: {best} leads, and has no seed in common with {other_label}."
     points = f"{100 * gap.mean:+.1f} points over {other_label}"
     if gap.low is None or gap.high is None:
-        return f"No settled winner: {best} leads, {points}, with one seed in common."
+        return f"no settled winner: {best} leads, {points}, with one seed in common."
     interval = f"{INTERVAL} {100 * gap.low:+.1f} to {100 * gap.high:+.1f}, {plural(gap.pairs, 'pair')} of seeds"
     return (
         f"{best}: settled, {points} ({interval})."
         if found.settled
-        else (f"No settled winner: {best} leads, {points} ({interval}).")
+        else (f"no settled winner: {best} leads, {points} ({interval}).")
     )
 
 

@@ -13,39 +13,46 @@ from mooring.reports._table import Cell, Table, average
 from mooring.uploads import Moments
 
 BACKWARD = 3  # forward and backward together, in forwards
-FEW = 3  # experiments whose costs are read at once
 NOTE = (
     "Sums over all clients, means over n seeds; seconds by the clock of the machine. FLOPs are counted on the model, "
     "for one image, times images, views, epochs and rounds; backward is taken as twice forward, losses and "
     "augmentation are left out. A client that trains nothing sends every image once through fixed features and adds "
     "them up: both are counted. Not counted are features that onnxruntime computes, mixtures that are fitted, sums "
-    "under noise, and the head over fixed features. Inference x: how many encoders one prediction goes through."
+    "under noise, and the head over fixed features. Inference passes: how many encoders one prediction goes through."
 )
 UNCOUNTED = "not counted"
 
 
 def costs(data: ReportData) -> Section:
-    groups = [group for group in data.groups if group.first.experiment is not None]  # a log tells no costs
-    if not groups:
+    lines = [line for line in data.lines if line.first.experiment is not None]  # a log tells no costs
+    if not lines:
         return Section("costs", "Costs", "")
+    shared = any(not line.first.trained for line in lines)
     rows = [
         {
             "experiment": group.label,
+            **({"client compute": client_compute(data, group)} if shared else {}),
             "client seconds": average(sum(run.seconds.values()) if run.seconds else None for run in group.runs),
             "slowest client (s)": average(max(run.seconds.values(), default=None) for run in group.runs),
             "client FLOPs": flops(group, client_flops),
             "upload bytes": int_if_whole(average(run.upload_bytes for run in group.runs)),
             "download bytes": round(average(download_bytes(run) for run in group.runs) or 0),
             "server seconds": average(run.last.server_seconds for run in group.runs),
-            "inference x": int_if_whole(average(passes(run) for run in group.runs)),
+            "inference passes": int_if_whole(average(passes(run) for run in group.runs)),
             "inference FLOPs": flops(group, inference_flops),
             "n": len(group.runs),
         }
-        for group in groups
+        for group in lines
     ]
     lead = "One upload per client; what fusing saves in training it may ask back at every prediction."
-    table = Table.from_rows("costs", "Costs", rows, NOTE, folded=len(rows) > FEW)
+    table = Table.from_rows("costs", "Costs", rows, NOTE)
     return Section("costs", "Costs", lead, tables=(table,))
+
+
+def client_compute(data: ReportData, group: SeedGroup) -> str:
+    """Whether the clients trained for this experiment, or for another one that it shares the training with."""
+    trainers = {run.name: run.label for run in data.runs if run.sweep == group.first.sweep}
+    return "own" if group.first.trained else f"shared with {trainers.get(group.first.shared_with, 'another run')}"
 
 
 def flops(group: SeedGroup, count: Callable[[Run], float | None]) -> Cell:

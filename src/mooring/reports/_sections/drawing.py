@@ -7,9 +7,10 @@ from typing import TypeVar
 
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
-from mooring.reports._figure import AxisScale, Bars, Curves, Figure, Heat, Line, PlotValues, Series, Style, lying
+from mooring.reports._accuracies import accuracy_interval
+from mooring.reports._figure import INK, AxisScale, Curves, Dots, Figure, Heat, Line, PlotValues, Series, Style, lying
 from mooring.reports._report_data import MOST_CLIENTS, Run
-from mooring.reports._table import average, spread
+from mooring.reports._table import average
 from mooring.wording import round_number
 
 T = TypeVar("T")
@@ -61,6 +62,11 @@ def client_line(client: ClientHistory, value: OfClient, look: Style = "solid", w
     )
 
 
+def named_line(name: str, x: tuple[float, ...], y: tuple[float, ...], look: Style = "solid") -> Line:
+    """A line in ink with its name at its end: it belongs to no client and needs no legend."""
+    return Line(name, x, y, INK, look, remarks=((x[-1], y[-1], name),))
+
+
 def quantile_lines(clients: Sequence[ClientHistory], value: OfClient, look: Style, what: str) -> list[Line]:
     """The median within 80 % of all, and the ends; of a second value the median alone."""
     known = ((row.round, value(client, row)) for client in clients for row in client.rounds)
@@ -106,8 +112,8 @@ def any_known(values: PlotValues) -> bool:
     return any(value is not None for value in values)
 
 
-def side_by_side(blank: Bars, rows: dict[str, SeedValues], x_title: str, colours: dict[str, int]) -> Figure:
-    """`blank` with one row of values per experiment; long names stand below each other, as in bars."""
+def side_by_side(blank: Dots, rows: dict[str, SeedValues], x_title: str, colours: dict[str, int]) -> Figure:
+    """`blank` with one row of values per experiment; of many experiments, a matrix."""
     if len(rows) > MOST_SERIES:
         values = tuple(tuple(average(seeds) for seeds in row) for row in rows.values())
         x, y, title = blank.names, tuple(rows), x_title
@@ -120,13 +126,13 @@ def side_by_side(blank: Bars, rows: dict[str, SeedValues], x_title: str, colours
 
 
 def over_seeds(values: Iterable[Collection[float]]) -> str:
-    """A sentence on whiskers and dots; empty if every bar has one seed."""
+    """A sentence on intervals and rings; empty if every mean has one seed."""
     several = any(len(seeds) > 1 for seeds in values)
-    return " Whiskers are one standard deviation over seeds, dots are the seeds." if several else ""
+    return " Lines are 95 % intervals over seeds (Student's t), rings are the seeds." if several else ""
 
 
-def series(label: str, row: SeedValues, colour: int) -> Series:
-    """Means with one standard deviation, and every seed as a dot."""
-    ends = [spread(seeds) for seeds in row]
-    means, errors = (tuple(getattr(end, part, None) for end in ends) for part in ("mean", "std"))
-    return Series(label, means, errors, colour, tuple(map(tuple, row)))
+def series(label: str, row: SeedValues, colour: int, images: int | None = None) -> Series:
+    """Means with the intervals of the tables, and every seed; `images`: test images behind a single value."""
+    ends = [accuracy_interval(seeds, images) for seeds in row]
+    intervals = tuple(None if end is None else (end.low, end.high) for end in ends)
+    return Series(label, tuple(map(average, row)), intervals, colour, tuple(map(tuple, row)))

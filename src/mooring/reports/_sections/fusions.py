@@ -1,9 +1,12 @@
 """The same uploads under other fusion rules."""
 
+from collections.abc import Sequence
+
 from mooring.fusion import head_cells
+from mooring.methods import TRACKS
 from mooring.record import FusionRecord
 from mooring.reports._accuracies import metric_cells
-from mooring.reports._figure import Bars, Figure
+from mooring.reports._figure import Dots, Figure
 from mooring.reports._report_data import ReportData, Run, SeedGroup
 from mooring.reports._section import Section
 from mooring.reports._sections.drawing import side_by_side
@@ -20,10 +23,21 @@ def fusions(data: ReportData) -> Section:
         return Section("fusions", "Fusions", "")
     lead = "How the server fuses is a choice of its own; nothing was trained again for these."
     note = "(own) is the rule of the run itself. Passes: encoders that one prediction goes through."
-    rows = (row for group in groups for row in fusion_rows(group))
-    table = Table.from_rows("fusions", "Fusions of the same uploads", rows, note, folded=True)
+    rows = [row for group in groups for row in fusion_rows(group)]
+    tracks = [track for track in TRACKS if any(row["track"] == track for row in rows)]
+    tables = tuple(
+        Table.from_rows(
+            slug(track, tracks), f"Fusions: {track}", [row for row in rows if row["track"] == track], note, folded=True
+        )
+        for track in tracks
+    )
     colours = {group.label: data.colour(group.label) for group in groups}
-    return Section("fusions", "Fusions", lead, (figure(groups, colours),), (table,))
+    figures = tuple(figure(groups, colours, track, slug(track, tracks)) for track in tracks)
+    return Section("fusions", "Fusions", lead, figures, tables)
+
+
+def slug(track: str, tracks: Sequence[str]) -> str:
+    return "fusions" if len(tracks) == 1 else f"fusions-{track.replace(' ', '-')}"
 
 
 def rules(group: SeedGroup) -> dict[FusionLabel, list[FusionRecord]]:
@@ -90,15 +104,15 @@ def fusion_rows(group: SeedGroup) -> list[dict[str, Cell]]:
     ]
 
 
-def figure(groups: list[SeedGroup], colours: dict[str, int]) -> Figure:
+def figure(groups: list[SeedGroup], colours: dict[str, int], track: str, slug: str) -> Figure:
     """All clients only; drop-out studies are in the table."""
-    found = [{rule: rows for (rule, clients), rows in rules(group).items() if clients == "all"} for group in groups]
+    found = [
+        {rule: rows for (rule, clients), rows in rules(group).items() if clients == "all" and rows[0].track == track}
+        for group in groups
+    ]
     names = tuple(dict.fromkeys(rule for by_rule in found for rule in by_rule))
-    caption = (
-        "Final accuracy of the same clients under each rule, mean over seeds. Compare within a track, which the table "
-        "names: rules over statistics use no trained model."
-    )
-    blank = Bars("fusions", "Accuracy by fusion rule", caption, "test accuracy", names, ())
+    caption = "Final accuracy of the same clients under each rule, mean over seeds."
+    blank = Dots(slug, f"Accuracy by fusion rule: {track}", caption, "test accuracy", names, ())
     rows = {
         group.label: [[row.accuracy for row in by_rule.get(rule, [])] for rule in names]
         for group, by_rule in zip(groups, found, strict=True)

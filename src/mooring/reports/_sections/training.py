@@ -8,10 +8,10 @@ from statistics import median
 from mooring.doctor import lambda_bounds_of, progress_of, without_invalid_numbers
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
-from mooring.reports._figure import INK, Curves, Figure, Line, PlotValues, Style, positive, style
+from mooring.reports._figure import INK, Curves, Figure, Line, PlotValues, Style, positive
 from mooring.reports._report_data import ReportData, Run, SeedGroup, seeds_of
 from mooring.reports._section import Section
-from mooring.reports._sections.drawing import OfClient, any_known, by_round, client_lines, drawn, run_curves
+from mooring.reports._sections.drawing import OfClient, any_known, by_round, client_lines, drawn, named_line, run_curves
 from mooring.reports._table import Table
 from mooring.weighting import stability_limit
 from mooring.wording import round_number
@@ -22,8 +22,8 @@ MARKED = ("running-away", "capped", "unstable")
 
 def lambdas(data: ReportData) -> Section:
     moored = [run for run in data.shown if any(as_set(row) or row.lambda_felt is not None for row in rows_of(run))]
-    groups = [(data.colour(group.label), group) for group in data.groups if group.first in moored]
-    figures: list[Figure] = [by_group(groups)] if len(groups) > 1 else []
+    groups = [group for group in data.groups if group.first in moored]
+    figures: list[Figure] = [by_group(data, groups)] if len(groups) > 1 else []
     figures += [traces(run) for run in moored]
     lead = "Lambda is how hard the anchor pulls; a rule that learns it can let it run away."
     tables = [lambda_table(moored)] if moored else []
@@ -55,18 +55,27 @@ def rows_of(run: Run) -> list[ClientRecord]:
     return [row for client in run.clients for row in client.rounds]
 
 
-def by_group(groups: list[tuple[int, SeedGroup]]) -> Curves:
+def by_group(data: ReportData, groups: list[SeedGroup]) -> Curves:
     """The median over clients and seeds, within the range of all of them."""
     lines = []
-    for i, group in groups:
+    for group in groups:
         at = by_round((row.round, row.lambda_felt or None) for run in group.runs for row in rows_of(run))
         middle, band = tuple(map(median, at.values())), (tuple(map(min, at.values())), tuple(map(max, at.values())))
-        lines.append(Line(group.label, tuple(map(float, at)), middle, i, style(i), band))
+        lines.append(Line(group.label, tuple(map(float, at)), middle, *data.looks[group.label], band))
     caption = (
         "Median effective lambda over clients and seeds; the band spans all of them. "
         "A band that widens upwards is a client running away."
     )
-    return Curves("lambda-methods", "Effective lambda by experiment", caption, "round", "lambda", tuple(lines), "log")
+    return Curves(
+        "lambda-methods",
+        "Effective lambda by experiment",
+        caption,
+        "round",
+        "lambda",
+        tuple(lines),
+        "log",
+        layout="panels",
+    )
 
 
 def traces(run: Run) -> Curves:
@@ -100,12 +109,12 @@ def limits(run: Run) -> list[Line]:
     caps = by_round(cap for client in clients for cap in caps_of(client, run))
     if caps:
         middle = tuple(map(median, caps.values()))
-        found.append(Line("cap of the guard", tuple(map(float, caps)), middle, INK, "dotted"))
+        found.append(named_line("cap of the guard", tuple(map(float, caps)), middle, "dotted"))
     if setting.mean_squared and setting.lr and setting.momentum is not None and setting.classes and setting.dimension:
         limit = stability_limit(setting.lr, setting.momentum, setting.classes, setting.dimension)
         if max((row.lambda_felt or 0 for row in rows_of(run)), default=0) > limit / 100:
             limits = tuple(limit / weight_at(run, index) for index in rounds)
-            found.append(Line("SGD limit", tuple(float(round_number(r)) for r in rounds), limits, INK, "dashed"))
+            found.append(named_line("SGD limit", tuple(float(round_number(r)) for r in rounds), limits, "dashed"))
     return found
 
 

@@ -1,5 +1,5 @@
 "use strict";
-/* Lines over rounds, bars and matrices as SVG. Colours are variables of the style sheet: a theme needs no new drawing. */
+/* Lines over rounds, forest plots and matrices as SVG. Colours are variables of the style sheet: a theme needs no new drawing. */
 const charts = (() => {
   const NS = "http://www.w3.org/2000/svg";
   const DIGIT = 6.7; // pixels of a character at 12 px
@@ -9,6 +9,7 @@ const charts = (() => {
   const MOST_ROWS = 24; // of a matrix that have room for numbers
   const FEWEST_TICKS = 3; // of an upright axis: fewer do not tell how it is divided
   const MOST_TIP_ROWS = 12; // lines of a tip
+  const PANEL = 250; // pixels of a small multiple, at least
   const hidden = new WeakMap(); // chart -> entries of its legend that are switched off
 
   const make = (parent, name, attributes = {}, text) => {
@@ -67,8 +68,9 @@ const charts = (() => {
 
   const canvas = (chart, wide, high) => {
     chart.replaceChildren();
-    const attributes = { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, "aria-hidden": "true" };
-    return make(chart, "svg", attributes);
+    const svg = make(chart, "svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img" });
+    make(svg, "title", {}, chart.dataset.title);
+    return svg;
   };
   const across = (svg, y, ticks, left, right) => {
     for (const [value, label] of ticks) {
@@ -83,13 +85,32 @@ const charts = (() => {
     }
   };
 
+  /* Small multiples: the same axes in every panel, one line each, the others as a pale ground. */
   const curves = (figure, chart, wide) => {
+    const several = figure.panels.length > 1;
+    const across = several ? Math.max(1, Math.min(figure.panels.length, Math.floor(wide / PANEL))) : 1;
+    const [each, high] = [wide / across, several ? HEIGHT - 46 : HEIGHT];
+    const svg = canvas(chart, wide, high * Math.ceil(figure.panels.length / across));
+    const panels = figure.panels.map((panel, i) => {
+      const place = make(svg, "g", { transform: `translate(${(i % across) * each} ${Math.floor(i / across) * high})` });
+      return drawPanel(figure, chart, place, panel.map((at) => figure.lines[at]), several ? each - 14 : each, high, several);
+    });
+    const at = (px, py) => Math.floor(py / high) * across + Math.min(across - 1, Math.floor(px / each));
+    svg.read = (px, py) => {
+      svg.leave();
+      return panels[at(px, py)]?.read?.(px % each, py % high) ?? null;
+    };
+    svg.leave = () => panels.forEach((panel) => panel.leave?.());
+    return svg;
+  };
+  const drawPanel = (figure, chart, svg, own, wide, height, several) => {
     const off = hidden.get(chart) ?? new Set();
-    const lines = figure.lines.filter((line) => !off.has(line.entry));
+    const lines = own.filter((line) => !off.has(line.entry));
+    const ground = several ? figure.lines.filter((line) => !own.includes(line)) : [];
     const usable = (value) => value !== null && (!figure.log || value > 0);
-    const values = lines.flatMap((line) => [line.y, ...(line.band ?? [])].flatMap((side) => side.filter(usable)));
-    const rounds = figure.xs.flat();
-    if (!values.length || !rounds.length) return canvas(chart, wide, HEIGHT);
+    const values = [...lines, ...(several ? figure.lines : [])].flatMap((line) => [line.y, ...(line.band ?? [])].flatMap((side) => side.filter(usable)));
+    const rounds = several ? figure.xs.flat() : lines.flatMap((line) => figure.xs[line.at]);
+    if (!values.length || !rounds.length) return {};
     let [low, high] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
     if (figure.log) [low, high] = [low / 1.25, high * 1.25];
     else {
@@ -97,17 +118,17 @@ const charts = (() => {
       const room = (high - low || Math.abs(high) || 1) * 0.06;
       [low, high] = [low === 0 ? 0 : low - room, high + room];
     }
-    const [top, bottom] = [24, HEIGHT - 38];
-    const y = figure.log ? logarithmic(low, high, bottom, top) : divided(low, high, bottom, top, 5);
+    const [top, bottom] = [24, height - (several ? 24 : 38)];
+    const y = figure.log ? logarithmic(low, high, bottom, top) : divided(low, high, bottom, top, several ? 3 : 5);
     const left = 12 + Math.max(...y.ticks.map(([, label]) => width(label)), 14);
     const right = wide - 10;
     const [first, last] = rounds.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
     const x = linear(first, last === first ? first + 1 : last, left + 6, right - 6, Math.min(10, (right - left) / 44), true);
-    const svg = canvas(chart, wide, HEIGHT);
     across(svg, y.at, y.ticks, left, right);
-    make(svg, "text", { class: "title", x: 0, y: 12 }, figure.y);
+    if (several) make(svg, "text", { class: "panel", x: left, y: 14, style: `fill:${shade(own[0].colour)}` }, cut(own[0].name, right - left));
+    else make(svg, "text", { class: "title", x: 0, y: 12 }, figure.y);
     for (const [value, label] of x.ticks) make(svg, "text", { class: "tick", x: x.at(value), y: bottom + 16, "text-anchor": "middle" }, label);
-    make(svg, "text", { class: "title", x: right, y: HEIGHT - 4, "text-anchor": "end" }, figure.x);
+    if (!several) make(svg, "text", { class: "title", x: right, y: height - 4, "text-anchor": "end" }, figure.x);
     const path = (xs, ys) => {
       let pen = "M";
       let drawn = "";
@@ -118,6 +139,7 @@ const charts = (() => {
       });
       return drawn;
     };
+    for (const line of ground) make(svg, "path", { class: "ground", d: path(figure.xs[line.at], line.y) });
     for (const line of lines) if (line.band) {
       const xs = figure.xs[line.at];
       const edge = (side, order) => order(xs.map((at, i) => [at, side[i]]).filter(([, value]) => usable(value)));
@@ -135,9 +157,15 @@ const charts = (() => {
       make(group, "path", { d: path(xs, line.y) });
       if (points.length === 1 || (line.style === "solid" && points.length <= FEW_POINTS))
         for (const [at, value] of points) make(group, "circle", { cx: x.at(at).toFixed(1), cy: y.at(value).toFixed(1), r: 2.4 });
+      for (const [at, value, text] of line.remarks ?? []) {
+        const end = x.at(at) > (left + right) / 2;
+        make(group, "circle", { cx: x.at(at), cy: y.at(value), r: 3.6 });
+        const above = y.at(value) - 8 < top + 8 ? y.at(value) + 16 : y.at(value) - 8;
+        make(svg, "text", { class: "remark", x: x.at(at) + (end ? 4 : -4), y: above, "text-anchor": end ? "end" : "start" }, text);
+      }
     }
     const guide = make(svg, "line", { class: "guide", y1: top, y2: bottom, visibility: "hidden" });
-    svg.read = (px, py) => {
+    const read = (px, py) => {
       const at = [...new Set(rounds)].reduce((best, value) => (Math.abs(x.at(value) - px) < Math.abs(x.at(best) - px) ? value : best));
       const rows = lines
         .map((line) => [line, line.y[figure.xs[line.at].indexOf(at)]])
@@ -150,53 +178,41 @@ const charts = (() => {
       guide.setAttribute("visibility", "visible");
       return [`${figure.x} ${at}`, rows.map(([line, value]) => [line.colour, line.name, written(value)])];
     };
-    svg.leave = () => guide.setAttribute("visibility", "hidden");
-    return svg;
+    return { read, leave: () => guide.setAttribute("visibility", "hidden") };
   };
 
-  const bars = (figure, chart, wide) => {
+  const dots = (figure, chart, wide) => {
     const off = hidden.get(chart) ?? new Set();
     const series = figure.series.filter((one) => !off.has(one.name));
-    const flat = figure.flat || wide < figure.names.length * 22;
-    const slot = flat ? Math.max(22, 13 * series.length + 7) : 0;
-    const high = flat ? 46 + slot * figure.names.length : HEIGHT;
-    const highest = Math.max(0, ...series.flatMap((one) => [...one.values, ...one.whiskers.map((ends) => ends?.[1] ?? 0), ...one.dots.flat()]), figure.level?.[1] ?? 0);
-    const end = highest <= 1 && highest > 0.7 ? 1 : highest * 1.05 || 1;
+    const room = Math.max(24, 13 * series.length + 8);
+    const high = 46 + room * figure.names.length;
+    const known = series.flatMap((one) => [...one.values, ...one.intervals.flat(), ...one.seeds.flat()]).concat(figure.level?.[1] ?? []).filter((value) => typeof value === "number");
+    const [least, most] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
+    const margin = (most - least || 1) * 0.04;
     const svg = canvas(chart, wide, high);
-    const names = flat ? Math.min(wide * 0.5, 10 + Math.max(...figure.names.map(width))) : 44;
-    const [top, bottom, right] = [flat ? 2 : 24, high - (flat ? 38 : 24), wide - 12];
-    const scale = flat ? linear(0, end, names, right, wide / 90) : linear(0, end, bottom, top, 5);
-    if (flat) upright(svg, scale.at, scale.ticks, top, bottom);
-    else across(svg, scale.at, scale.ticks, names, right);
-    make(svg, "text", { class: "title", x: flat ? right : 0, y: flat ? high - 4 : 12, "text-anchor": flat ? "end" : "start" }, figure.value);
-    const room = flat ? slot : (right - names) / figure.names.length;
-    const thick = (room * 0.78) / Math.max(1, series.length);
+    const left = Math.min(wide * 0.45, 14 + Math.max(...figure.names.map(width)));
+    const [top, bottom, right] = [2, high - 38, wide - 12];
+    const scale = linear(Math.max(0, least - margin), most > 0.97 ? 1 : most + margin, left, right, wide / 90);
+    upright(svg, scale.at, scale.ticks, top, bottom);
+    make(svg, "text", { class: "title", x: right, y: high - 4, "text-anchor": "end" }, figure.value);
+    if (figure.level) make(svg, "line", { class: "level", x1: scale.at(figure.level[1]), x2: scale.at(figure.level[1]), y1: top, y2: bottom });
     figure.names.forEach((name, i) => {
-      const begins = (flat ? top : names) + i * room;
-      const middle = begins + room / 2;
-      if (flat) make(svg, "text", { class: "name", x: names - 8, y: middle + 4, "text-anchor": "end" }, cut(name, names - 10));
-      else make(svg, "text", { class: "name", x: middle, y: bottom + 16, "text-anchor": "middle" }, cut(name, room));
+      const begins = top + i * room;
+      make(svg, "text", { class: "name", x: left - 10, y: begins + room / 2 + 4, "text-anchor": "end" }, cut(name, left - 12));
       series.forEach((one, j) => {
         const value = one.values[i];
         if (value === null || value === undefined) return;
-        const colour = shade(figure.colours.length ? figure.colours[i] : one.colour);
-        const side = begins + room * 0.11 + j * thick;
-        const [zero, tip] = [scale.at(0), scale.at(value)];
-        const box = flat ? { x: zero, y: side, width: tip - zero, height: thick - 1 } : { x: side, y: tip, width: thick - 1, height: zero - tip };
-        make(svg, "rect", { class: "bar", ...box, rx: 1.5, style: `fill:${colour}` });
-        const centre = side + (thick - 1) / 2;
-        const ends = one.whiskers[i];
-        if (ends) make(svg, "path", { class: "whisker", d: whisker(flat, centre, ...ends.map(scale.at)) });
-        const seeds = one.dots[i] ?? [];
-        if (seeds.length > 1) for (const dot of seeds) make(svg, "circle", { class: "dot", [flat ? "cx" : "cy"]: scale.at(dot), [flat ? "cy" : "cx"]: centre, r: 2.6 });
+        const centre = begins + ((j + 0.5) * room) / series.length;
+        const group = make(svg, "g", { style: `stroke:${shade(figure.colours.length ? figure.colours[i] : one.colour)};fill:${shade(figure.colours.length ? figure.colours[i] : one.colour)}` });
+        const ends = one.intervals[i]?.map(scale.at);
+        if (ends) make(group, "path", { class: "interval", d: `M${ends[0]} ${centre}H${ends[1]}M${ends[0]} ${centre - 3}v6M${ends[1]} ${centre - 3}v6` });
+        const seeds = one.seeds[i] ?? [];
+        if (seeds.length > 1) for (const seed of seeds) make(group, "circle", { class: "ring", cx: scale.at(seed), cy: centre, r: 2.4 });
+        make(group, "circle", { class: "mean", cx: scale.at(value), cy: centre, r: 4.2, stroke: "none" });
       });
     });
-    if (figure.level) {
-      const at = scale.at(figure.level[1]);
-      make(svg, "line", flat ? { class: "level", x1: at, x2: at, y1: top, y2: bottom } : { class: "level", x1: names, x2: right, y1: at, y2: at });
-    }
     svg.read = (px, py) => {
-      const i = Math.floor(((flat ? py - top : px - names)) / room);
+      const i = Math.floor((py - top) / room);
       if (!(i in figure.names)) return null;
       const rows = series.filter((one) => typeof one.values[i] === "number").map((one) => [figure.colours[i] ?? one.colour, one.name, range(one, i)]);
       if (figure.level) rows.push([-1, figure.level[0], written(figure.level[1])]);
@@ -204,8 +220,7 @@ const charts = (() => {
     };
     return svg;
   };
-  const whisker = (flat, at, low, high) => (flat ? `M${low} ${at}H${high}M${low} ${at - 3}v6M${high} ${at - 3}v6` : `M${at} ${low}V${high}M${at - 3} ${low}h6M${at - 3} ${high}h6`);
-  const range = (one, i) => `${written(one.values[i])}${one.whiskers[i] ? ` (${one.whiskers[i].map(written).join(" to ")})` : ""}`;
+  const range = (one, i) => `${written(one.values[i])}${one.intervals[i] ? ` (${one.intervals[i].map(written).join(" to ")})` : ""}`;
 
   const heat = (figure, chart, wide) => {
     const highest = Math.max(0, ...figure.values.flat().map((value) => value ?? 0));
@@ -250,30 +265,36 @@ const charts = (() => {
     return svg;
   };
 
-  const KINDS = { curves, bars, heat };
+  const KINDS = { curves, dots, heat };
+  /* Entries of a legend; a forest plot of one series and small multiples name what they show. */
   const entries = (figure) => {
     const found = new Map();
-    if (figure.kind === "curves") for (const line of figure.lines) found.has(line.entry) || found.set(line.entry, line);
-    if (figure.kind === "bars" && !figure.colours.length) for (const one of figure.series) found.set(one.name, { colour: one.colour, style: "bar" });
+    if (figure.kind === "curves" && figure.panels.length === 1) for (const line of figure.lines) line.colour < 0 || found.has(line.entry) || found.set(line.entry, line);
+    if (figure.kind === "dots" && !figure.colours.length) for (const one of figure.series) found.set(one.name, { colour: one.colour, style: "bar" });
     return found.size > 1 ? found : new Map();
   };
-  const legend = (figure, chart, place, redraw) => {
+  /* One legend for all charts with the same entries: it switches them everywhere. */
+  const legend = (figure, place, mine, redraw) => {
     for (const [entry, look] of entries(figure)) {
       const button = place.appendChild(document.createElement("button"));
       button.type = "button";
       button.setAttribute("aria-pressed", "true");
       const key = make(button, "svg", { width: 22, height: 10, "aria-hidden": "true", class: `key ${look.style}`, style: `stroke:${shade(look.colour)};fill:${shade(look.colour)}` });
-      if (look.style === "bar") make(key, "rect", { x: 5, y: 0, width: 10, height: 10, rx: 1.5 });
+      if (look.style === "bar") make(key, "circle", { cx: 11, cy: 5, r: 4.5 });
       else make(key, "path", { d: look.style === "marks" ? "M11 0l5 5l-5 5l-5 -5z" : "M0 5H22" });
       button.append(entry);
       button.addEventListener("click", () => {
-        const off = hidden.get(chart) ?? new Set();
-        if (!off.delete(entry)) off.add(entry);
-        hidden.set(chart, off);
-        button.setAttribute("aria-pressed", String(!off.has(entry)));
+        const on = button.getAttribute("aria-pressed") === "false";
+        button.setAttribute("aria-pressed", String(on));
+        for (const chart of mine()) {
+          const off = hidden.get(chart) ?? new Set();
+          if (on) off.delete(entry);
+          else off.add(entry);
+          hidden.set(chart, off);
+        }
         redraw();
       });
     }
   };
-  return { draw: (figure, chart, wide) => KINDS[figure.kind](figure, chart, wide), legend, shade };
+  return { draw: (figure, chart, wide) => KINDS[figure.kind](figure, chart, wide), entries, legend, shade };
 })();

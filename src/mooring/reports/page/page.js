@@ -21,8 +21,18 @@
     draw(chart);
   };
   const drawAll = () => places.forEach(draw);
-  for (const chart of places)
-    charts.legend(figures[chart.dataset.figure], chart, chart.closest("figure").querySelector(".legend"), () => again(chart));
+  const tools = document.getElementById("tools");
+  const alike = Map.groupBy(places, (chart) => JSON.stringify([...charts.entries(figures[chart.dataset.figure])].map(([name, look]) => [name, look.colour])));
+  const most = [...alike].filter(([key]) => key !== "[]").reduce((best, one) => (one[1].length > (best?.[1].length ?? 1) ? one : best), null);
+  for (const [key, mine] of alike) {
+    if (key === "[]") continue;
+    const place = document.createElement("div");
+    place.className = "legend";
+    if (key === most?.[0]) tools.append(place);
+    else mine[0].closest("figure").querySelector(".chart").before(place);
+    charts.legend(figures[mine[0].dataset.figure], place, () => mine, () => mine.forEach(again));
+  }
+  tools.hidden = !tools.childElementCount;
 
   const tip = document.body.appendChild(document.createElement("div"));
   tip.id = "tip";
@@ -62,20 +72,42 @@
     chart.addEventListener("pointerleave", () => leave(chart));
   }
 
-  const show = (run) => {
+  const select = tools.querySelector("select");
+  const show = () => {
     for (const section of document.querySelectorAll("section")) {
-      const select = section.querySelector(".choice select");
-      if (!select) continue;
-      if ([...select.options].some((option) => option.value === run)) select.value = run;
-      for (const figure of section.querySelectorAll("figure[data-of]"))
-        figure.hidden = figure.dataset.of !== "" && figure.dataset.of !== select.value;
+      const some = [...section.querySelectorAll("figure[data-of]:not([data-of=''])")];
+      const shown = some.some((figure) => figure.dataset.of === select?.value) ? select.value : some[0]?.dataset.of;
+      for (const figure of some) figure.hidden = figure.dataset.of !== shown;
     }
   };
-  document.addEventListener("change", (event) => {
-    if (!event.target.matches(".choice select")) return;
-    show(event.target.value);
+  select?.addEventListener("change", () => {
+    show();
     drawAll();
   });
+
+  /* A click on a heading sorts its table: numbers by value, largest first, then the other way round. */
+  const value = (cell) => {
+    const text = cell.textContent.trim().replaceAll(",", "");
+    const found = /^[-+]?[0-9.]+(e[-+]?[0-9]+)?/i.exec(text);
+    return text === "–" ? null : found ? Number(found[0]) : text.toLowerCase();
+  };
+  const compare = (a, b) => (a === null ? 1 : b === null ? -1 : typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1);
+  for (const head of document.querySelectorAll("thead th")) {
+    const body = head.closest("table").tBodies[0];
+    if (body.rows.length < 2) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const falling = head.getAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : head.classList.contains("number");
+      for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      const rows = [...body.rows].map((row) => [value(row.cells[head.cellIndex]), row]);
+      rows.sort(([a], [b]) => (a === null || b === null ? compare(a, b) : falling ? compare(b, a) : compare(a, b)));
+      body.append(...rows.map(([, row]) => row));
+    });
+  }
   document.addEventListener("toggle", (event) => event.target.open && event.target.querySelectorAll(".chart").forEach(draw), true);
 
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -124,7 +156,7 @@
   );
   document.querySelectorAll("section").forEach((section) => watcher.observe(section));
 
-  show("");
+  show();
   drawAll();
   root.dataset.ready = "yes";
 })();
