@@ -231,3 +231,14 @@ def test_a_search_goes_by_validation_accuracy(kind, cli, tmp_path, monkeypatch):
     assert len({row["training.lr"] for row in rows}) == 2
     assert heard == [row["validation_accuracy"] for row in rows]
     assert all(row["validation_accuracy"] != row["accuracy"] for row in rows)  # or this would decide nothing
+
+
+def test_a_search_whose_trials_all_tie_says_so(cli, tmp_path):
+    """`afl` trains nothing, so no learning rate is better than another."""
+    (tmp_path / "search.yaml").write_text(
+        "experiment: {method: afl, data: {limit: 80, validation: 0.2}, partition: {clients: 2}}\n"
+        "search: {trials: 2, space: {training.lr: {low: 0.01, high: 0.1}}}\n"
+    )
+    code, out, err = cli("sweep", str(tmp_path / "search.yaml"), f"out={tmp_path / 's'}", "--quiet", "--workers=1")
+    assert code == 0, err
+    assert "all 2 trials have the same validation accuracy" in " ".join((out + err).split())

@@ -64,6 +64,11 @@ def show_outcome(plan: "Plan", tables: "SweepTables", out: Path, positive: str |
 
     console = Screen()
     show_tables(sweep_tables(plan, tables, positive), console)
+    if plan.search is not None and tables.tied:
+        tie = f"all {len(tables.summary)} trials have the same validation accuracy; the search found no better setting"
+        console.print(
+            f"{tie}: use more validation images, more rounds or a wider range", style="yellow", soft_wrap=True
+        )
     for name, status in tables.failures.items():
         console.print(f"{name}: {status}", style="yellow", soft_wrap=True)
     console.print(f"sweep folder: {out} (results.csv, summary.csv)", soft_wrap=True)

@@ -52,6 +52,12 @@ class SweepTables:
         return [{**summary_cells(row), **class_cells(self.of(row), label)} for row in self.summary]
 
     @property
+    def tied(self) -> bool:
+        """Have several combinations one and the same validation accuracy?"""
+        known = [row.validation for row in self.summary]
+        return len(known) > 1 and None not in known and len(set(known)) == 1
+
+    @property
     def failures(self) -> dict[str, str]:
         return {run.name: run.status for run in self.results if run.status != FINISHED}
 
