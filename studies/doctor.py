@@ -1,14 +1,12 @@
 """Ten runs that the doctor judges, and every remedy it may propose beside the runs that it is meant for.
 
     python studies/doctor.py train NAME...    these runs, three seeds each, fused by class-expert as well
-    python studies/doctor.py write            docs/doctor.md from whatever is finished
+    python studies/doctor.py write            studies/reports/doctor.md from whatever is finished
     python studies/doctor.py                  everything
 
 All of it lies below runs/doctor; what is finished is not repeated. Validation images decide, never test images.
 """
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +19,7 @@ from mooring.record import RunFolder
 
 SEEDS = (1, 2, 3)
 RUNS = Path("runs/doctor")
-PAGE = Path(__file__).parents[1] / "docs/doctor.md"
+PAGE = Path(__file__).parent / "reports/doctor.md"
 SETTINGS = ["training.rounds=10", "training.local_epochs=3", "data.validation=0.1", "engine.workers=1"]
 BOUND = ["weight.guard.kind=bound", "weight.guard.maximum=8103"]
 EXPERT = ClassExpert()
@@ -182,16 +180,9 @@ def compared(words: str, on: str, pairs: list[Pair], proposed: str) -> str:
     return f"| {words} | {on} | {spread(before)} | {spread(after)} | {better} of {len(pairs)} | {proposed} |"
 
 
-def example() -> Iterator[str]:
-    """What is printed on a screen of 80 columns."""
-    words = [sys.executable, "-c", "from mooring.cli import main; main()", "doctor", str(folder_of("v12", 1))]
-    told = subprocess.run(words, env={**os.environ, "COLUMNS": "80"}, capture_output=True, text=True, check=False)
-    yield from told.stdout.splitlines()
-
-
 def write() -> None:
     page = (Path(__file__).parent / "doctor.md").read_text("utf-8")
-    for mark, lines in (("@EXAMPLE@", example()), ("@VERDICTS@", verdicts()), ("@REMEDIES@", remedies())):
+    for mark, lines in (("@VERDICTS@", verdicts()), ("@REMEDIES@", remedies())):
         page = page.replace(mark, "\n".join(lines))
     PAGE.write_text(page, "utf-8")
     print(f"wrote {PAGE}")

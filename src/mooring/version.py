@@ -1,3 +1,3 @@
 """The version of this package. It stands here too, so that an uninstalled copy knows it."""
 
-VERSION = "0.2.0"
+VERSION = "0.3.0"

@@ -53,3 +53,16 @@ def test_ci_is_make_test_and_nothing_else():
     orders = [line for line in lines if line and not line.startswith("#")]
     assert orders == ["set -euo pipefail", 'cd "$(dirname "$0")/.."', "make test"]
     assert re.findall(r"run: (.*)", (HOME / ".github/workflows/ci.yml").read_text("utf-8")) == ["bash .ci/run"]
+
+
+def test_the_changelog_has_a_dated_and_short_section_for_this_version():
+    text = (HOME / "CHANGELOG.md").read_text("utf-8")
+    release = text.partition(f"## [{VERSION}] - 20")[2].partition("\n## ")[0]
+    assert release
+    assert len(release.splitlines()) <= 60
+    assert [line for line in release.splitlines() if line.startswith("### ")] == [
+        "### Added",
+        "### Changed",
+        "### Fixed",
+        "### Numbers",
+    ]
