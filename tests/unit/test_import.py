@@ -144,12 +144,12 @@ def test_a_label_counts_where_the_content_does_not_tell(tmp_path, label, name):
 
 def test_a_set_that_is_not_ours_keeps_its_name_and_is_not_run(tmp_path, cli):
     path = tmp_path / "x.log"
-    path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, FULL.replace("CIFAR10", "Tiny-ImageNet")))
+    path.write_text(log_of("OneshotOursV10", v10_rounds()).replace(CONFIG, FULL.replace("CIFAR10", "Food-101")))
     [(folder, result)] = import_log(path, tmp_path / "run")
-    assert result.dataset == "tiny-imagenet"
+    assert result.dataset == "food-101"
     code, _, err = cli("run", folder / "experiment.yaml")
     assert code == 2
-    assert "data.source=tiny-imagenet: unknown" in err
+    assert "data.source=food-101: unknown" in err
 
 
 @pytest.mark.parametrize("config", ["{'server': [1], 'dataset': {'data_name': {2: 3}}, 'seed': 1j}", "{'a': 1", "{}"])
