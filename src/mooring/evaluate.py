@@ -1,11 +1,12 @@
 """How good a predictor is on test images: the one place where test data can be reached."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress
 from math import inf
 from time import monotonic
 from typing import TypeVar
@@ -17,7 +18,7 @@ from torch import Generator, Tensor, nn
 from mooring.client import CPU, Device
 from mooring.data import Images, ImageSet, Source, batch_slices, batches, near_copies, stratified_split
 from mooring.errors import DataError
-from mooring.fusion import FeatureEnsemble, Fusion, Predictor, Server, fuse
+from mooring.fusion import FeatureEnsemble, FrozenFeatures, Fusion, Predictor, Server, fuse
 from mooring.processes import one_thread, return_freed_memory, stopping_if, threads
 from mooring.record import Metrics
 from mooring.seeds import numpy_generator
@@ -82,6 +83,24 @@ class Examiner:
         parts = chain(batches(train.images, BATCH), batches(self._test.images, BATCH))
         copies = near_copies(parts, torch.cat([train.labels, self._test.labels]))
         return len({copy.image for copy in copies if copy.image >= len(train) > copy.of})
+
+    def images_by_site(self) -> Counter[str]:
+        """Test images of each site; all of them under an empty name if the sites are not known."""
+        return Counter(self._test.sites or ("",) * self.images)
+
+    def right_by_site(self, predictors: Sequence[FrozenFeatures | None]) -> list[Counter[str]]:
+        """How many test images of each site every predictor has right; all look through the same encoder, once."""
+        known = [predictor for predictor in predictors if predictor is not None]
+
+        def look(batch: Tensor) -> list[Tensor]:
+            features = known[0].phi(batch).double()
+            return [predictor.from_features(features).argmax(1) for predictor in known]
+
+        passes = batch_by_batch(look, self._test.images)
+        guesses = iter([torch.cat(parts) for parts in zip(*passes, strict=True)])
+        sites = self._test.sites or ("",) * self.images
+        rows = [None if predictor is None else next(guesses) == self._test.labels for predictor in predictors]
+        return [Counter() if row is None else Counter(compress(sites, row.tolist())) for row in rows]
 
     @contextmanager
     def holding(self, module: nn.Module) -> Iterator[None]:

@@ -197,3 +197,28 @@ def test_a_run_warns_of_copies_across_its_split(cli, sound: Path) -> None:
     assert "have a copy among the training images" in err
     _, _, err = cli("run", *small, "engine.workers=1", "out=b", "data.split=grouped")
     assert "have a copy" not in err
+
+
+def test_run_takes_a_folder_and_judges_every_site(cli, sound: Path) -> None:
+    """One command without YAML: check, plan, run, accuracy of every site fused, alone and left out, and a report."""
+    add_copies(sound)
+    small = ("data.size=32", "data.channels=1", "encoder=none", "engine.workers=1", "out=a")
+    code, out, err = cli("run", sound, *small)
+    assert code == 0, err
+    assert "have a copy among the training images" in " ".join(out.split())
+    judgement = json.loads(Path("a/judgement.json").read_text("utf-8"))
+    assert [row["site"] for row in judgement["sites"]] == ["north", "south"]
+    result = json.loads(Path("a/result.json").read_text("utf-8"))
+    images = sum(row["images"] for row in judgement["sites"])
+    assert sum(row["fused"] for row in judgement["sites"]) == round(result["accuracy"] * images)
+    assert all(0 <= row["alone"] <= row["images"] >= row["others"] >= 0 for row in judgement["sites"])
+    assert len(judgement["heads"]) == 3
+    assert any("have a copy" in alert for alert in judgement["alerts"])
+    page = Path("a/report.html").read_text("utf-8")
+    assert "local-only" in page
+    assert "have a copy among the training images" in page
+    plan = Path("a/plan.yaml").read_text("utf-8")
+    assert "split: grouped" in plan
+    code, _, err = cli("run", "a/plan.yaml", "engine.workers=1", "out=b")
+    assert code == 0, err
+    assert json.loads(Path("b/result.json").read_text("utf-8"))["accuracy"] == result["accuracy"]

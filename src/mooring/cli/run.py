@@ -20,6 +20,7 @@ from mooring.cli.arguments import (
     say,
     trusted,
 )
+from mooring.cli.run_folder import is_folder_of_images, judge, planned
 from mooring.errors import Interruption
 from mooring.wording import accuracy_text
 
@@ -45,6 +46,7 @@ def run(
     """Train the clients, collect their one upload, fuse, and evaluate on images that nobody trained on.
 
     Several methods run one after the other on the same partition: mooring run method=v4,v7
+    A folder of images (<site>/<class>/* or <class>/*) is checked first and judged at every site: mooring run FOLDER
 
     \b
     Ten settings with their defaults; mooring settings lists all of them.
@@ -61,6 +63,15 @@ def run(
     """
     if not {"engine.workers=1", "engine=flower"} & set(settings or ()):
         begin_workers("mooring.engines._worker")
+    if is_folder_of_images(settings):
+        from mooring.execution import run_folder_of
+
+        words, found = planned(settings or [], quiet or json or events)
+        chosen = apart(experiments(words))
+        run_all(chosen, again, quiet, json, events, positive, EARLIER)
+        for experiment in chosen:
+            judge(experiment, run_folder_of(experiment), found, quiet or json or events)
+        return
     chosen = experiments(settings)  # every mistake is reported before anything heavy is imported or written
     run_all(apart(chosen), again, quiet, json, events, positive, EARLIER)
 

@@ -41,7 +41,11 @@ class FrozenFeatures(Predictor):
         self.eval()
 
     def forward(self, images: Tensor) -> Tensor:
-        known: Tensor = self.head(self.phi(images).double()).float()  # (B, classes seen)
+        return self.from_features(self.phi(images).double())
+
+    def from_features(self, features: Tensor) -> Tensor:
+        """The scores of images whose features are known, (B, d) float64 -> (B, C)"""
+        known: Tensor = self.head(features).float()  # (B, classes seen)
         place = (self.seen.long().cumsum(0) - 1).clamp(min=0)  # of each class among those seen
         return torch.where(self.seen, known[:, place], known.amin(1, keepdim=True) - MARGIN)
 

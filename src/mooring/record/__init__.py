@@ -34,6 +34,7 @@ from mooring.record._folder import (
     verify,
     write_result,
 )
+from mooring.record._judgement import JUDGEMENT, HeadAccuracy, RunJudgement, SiteAccuracy
 from mooring.record._metrics import (
     METRICS,
     METRICS_BESIDE_ACCURACY,
@@ -89,6 +90,7 @@ __all__ = [
     "ERROR_FILE",
     "FINISHED",
     "FORMAT",
+    "JUDGEMENT",
     "LOG_FILE",
     "METRICS",
     "METRICS_BESIDE_ACCURACY",
@@ -98,6 +100,7 @@ __all__ = [
     "ClientHistory",
     "Environment",
     "FusionRecord",
+    "HeadAccuracy",
     "Imported",
     "ImportedResult",
     "LoggedClient",
@@ -109,10 +112,12 @@ __all__ = [
     "Result",
     "RoundRecord",
     "RunFolder",
+    "RunJudgement",
     "RunRecord",
     "RunResult",
     "RunWriter",
     "Seeds",
+    "SiteAccuracy",
     "SiteRecord",
     "StateFacts",
     "StateFolder",

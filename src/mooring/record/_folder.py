@@ -20,6 +20,7 @@ from mooring.record._files import (
     sealed,
     write_json,
 )
+from mooring.record._judgement import JUDGEMENT, RunJudgement
 from mooring.record._result import FORMAT, Environment, FusionRecord, ImportedResult, Result, RunResult, UploadRecord
 from mooring.record._run import RunRecord, run_record
 from mooring.schema import from_tree
@@ -121,6 +122,12 @@ class RunFolder:
     def fusions(self) -> tuple[FusionRecord, ...]:
         """What other rules made of the uploads."""
         return tuple(read_fusion(path) for path in sorted((self.path / "fusions").glob("*.json")))
+
+    @cached_property
+    def judgement(self) -> RunJudgement | None:
+        """What `mooring run FOLDER` found out about the sites; None for any other run."""
+        path = self.path / JUDGEMENT
+        return check_seal(RunJudgement, read_json(path, AGAIN), path, AGAIN) if path.exists() else None
 
     @cached_property
     def record(self) -> RunRecord:

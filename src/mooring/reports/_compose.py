@@ -105,6 +105,8 @@ def seeds_text(data: ReportData) -> str:
 
 
 def verdicts(data: ReportData) -> tuple[VerdictLine, ...]:
-    """The verdicts of the folder's reader, then the doctor's findings."""
+    """Alerts of the data check, then the verdicts of the folder's reader with the doctor's findings."""
+    judged = [run.judgement for run in data.runs if run.judgement is not None]
+    alerts = tuple(VerdictLine("bad", "data", alert) for judgement in judged for alert in judgement.alerts)
     decided = data.additions.verdicts
-    return (*decided, *finding_lines(data)) if decided else ()
+    return (*alerts, *decided, *finding_lines(data)) if decided else alerts

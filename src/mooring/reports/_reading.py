@@ -48,6 +48,7 @@ def read_run(path: Path, factors: Mapping[str, object], sweep: str, trust: Trust
         folder.fusions,
         sweep,
         settings=read_file(folder.experiment_file) if imported else {},
+        judgement=folder.judgement,
     )
 
 

@@ -15,6 +15,7 @@ from mooring.record import (
     Environment,
     FusionRecord,
     RoundRecord,
+    RunJudgement,
     RunRecord,
     RunResult,
     positive_label,
@@ -46,6 +47,7 @@ class Run:
     label: str = ""  # of its group
     shared_with: str = ""  # the run of the sweep whose training it reuses
     settings: Tree = field(default_factory=dict)  # of an imported run; null: its log does not say
+    judgement: RunJudgement | None = None  # of a run on a folder
 
     @property
     def name(self) -> str:

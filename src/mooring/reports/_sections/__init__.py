@@ -11,10 +11,12 @@ from mooring.reports._sections.findings import findings
 from mooring.reports._sections.fusions import fusions
 from mooring.reports._sections.partition import partition
 from mooring.reports._sections.prototypes import prototypes
+from mooring.reports._sections.sites import sites
 from mooring.reports._sections.training import training
 
 SECTIONS: tuple[Callable[[ReportData], Section], ...] = (
     accuracy,
+    sites,
     training,
     prototypes,
     partition,

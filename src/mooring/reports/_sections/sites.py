@@ -1,0 +1,69 @@
+"""The sites of a run on a folder: fused, local-only and left out; and the heads that the same sums give."""
+
+from mooring.intervals import Rate
+from mooring.record import RunJudgement, SiteAccuracy
+from mooring.reports._figure import Dots, Series
+from mooring.reports._report_data import ReportData
+from mooring.reports._section import Section
+from mooring.reports._table import Cell, Interval, Table
+
+LEAD = (
+    "On the test images of each site: the fused model, a model of this site's images alone, and the model of all other "
+    "sites. The last is what a site that did not take part may expect."
+)
+
+
+def sites(data: ReportData) -> Section:
+    judged = [run.judgement for run in data.runs if run.judgement is not None]
+    if len(judged) != 1 or not (judged[0].sites or judged[0].heads):
+        return Section("sites", "Sites", "")
+    found = judged[0]
+    figures = (site_dots(found.sites),) if found.sites else ()
+    tables = (*((site_table(found.sites),) if found.sites else ()), *head_table(found))
+    return Section("sites", "Sites", LEAD, figures, tables)
+
+
+def site_dots(rows: tuple[SiteAccuracy, ...]) -> Dots:
+    series = (
+        of_sites("fused", rows, [row.fused for row in rows], 0),
+        of_sites("local-only", rows, [row.alone for row in rows], 1),
+        of_sites("site left out", rows, [row.others for row in rows], 2),
+    )
+    caption = "Share of the site's own test images that is right, with 95 % intervals by Wilson."
+    return Dots("by-site", "Accuracy by site", caption, "accuracy", tuple(row.site for row in rows), series)
+
+
+def of_sites(name: str, rows: tuple[SiteAccuracy, ...], right: list[int | None], colour: int) -> Series:
+    known = list(zip(rows, right, strict=True))
+    intervals = tuple(None if count is None else Rate(count, row.images).interval for row, count in known)
+    return Series(name, tuple(share(count, row) for row, count in known), intervals, colour)
+
+
+def share(right: int | None, row: SiteAccuracy) -> float | None:
+    return None if right is None else right / row.images
+
+
+def site_table(rows: tuple[SiteAccuracy, ...]) -> Table:
+    columns = ("site", "test images", "fused", "95 % interval", "local-only", "site left out")
+    cells = tuple(site_cells(row) for row in rows)
+    note = "Local-only: a model of this site's images alone. Site left out: the model of all other sites."
+    return Table("by-site", "Accuracy by site", columns, cells, note)
+
+
+def site_cells(row: SiteAccuracy) -> tuple[Cell, ...]:
+    low, high = Rate(row.fused, row.images).interval or (0.0, 1.0)
+    return (
+        row.site,
+        row.images,
+        share(row.fused, row),
+        Interval(low, high),
+        share(row.alone, row),
+        share(row.others, row),
+    )
+
+
+def head_table(found: RunJudgement) -> tuple[Table, ...]:
+    rows: tuple[tuple[Cell, ...], ...] = tuple((head.head, head.expected, head.accuracy) for head in found.heads)
+    note = "Heads are compared by the accuracy that the sums foretell; the test accuracy is for information."
+    columns = ("head", "expected accuracy", "test accuracy")
+    return (Table("heads", "Heads from the same sums", columns, rows, note),) if rows else ()
