@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import own_models
 import pytest
+import source_files
 
 import mooring
 from mooring.data import Digits
@@ -224,3 +225,26 @@ def test_callbacks_see_every_number_in_order(tmp_path):
     assert [value for name, _, value in seen[1:-1] if name == "accuracy"] == result.accuracies.tolist()
     felt = {(entry[0], entry[1]): entry[2] for entry in seen[1:-1] if entry[0] == "lambda_felt/client-2"}
     assert list(felt.values()) == result.effective_lambdas[:, 2].tolist()
+
+
+BLOCK = """
+import mooring
+result = mooring.run("v12", data="svhn", root="data", clients=5, alpha=0.05, model="resnet8", rounds=50, local_epochs=1, seed=1)
+sweep  = mooring.sweep(["v4", "v7", "v12"], seeds=range(3), data="svhn", root="data", rounds=1, local_epochs=1, workers=1)
+result.accuracy; result.lambdas            # array (rounds, clients); also effective and equilibrium lambda
+result.to_frame(); sweep.to_frame()        # pandas, one row per round and client / per run
+result.plot("lambda"); result.plot("accuracy")   # matplotlib axes
+result                                      # a short repr; an HTML card in Jupyter
+"""  # noqa: E501
+
+
+def test_the_first_lines_that_people_type_work_as_written(tmp_path, monkeypatch):
+    """On files of SVHN's form with ten images, and with 5 rounds instead of 50."""
+    (tmp_path / "data").mkdir()
+    source_files.write_svhn(tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    typed: dict[str, object] = {}
+    exec(BLOCK.replace("rounds=50", "rounds=5"), typed)
+    assert typed["result"].lambdas.shape == (5, 5)
+    assert len(typed["sweep"].to_frame()) == 9
+    mpl.pyplot.close("all")
