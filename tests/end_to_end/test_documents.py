@@ -138,9 +138,10 @@ def to_run(document):
 def shortened(arguments):
     """The same command with little to do: its own word for a key gives way to ours; another engine has its own keys."""
     unfit = ["engine."] if any(word.startswith("engine=") for word in arguments) else []
-    unfit += [FEW] if any(word.startswith(("data=", "data.source=", "data.root=")) for word in arguments) else []
+    own_images = ("data=", "data.source=", "data.root=", "hospitals")
+    unfit += [FEW] if any(word.startswith(own_images) for word in arguments) else []
     ours = [word for word in SHORTENED.get(arguments[0], ()) if not word.startswith(tuple(unfit))]
-    if arguments[0] == "run" and "data.root=hospitals" in arguments:
+    if arguments[0] == "run" and {"data.root=hospitals", "hospitals"} & set(arguments):
         ours += PLAIN_FEATURES
     keys = {word.partition("=")[0] for word in ours}
     return [*(word for word in arguments if word.partition("=")[0] not in keys), *ours]
