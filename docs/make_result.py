@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 PICTURE, TABLE = HERE / "result.svg", HERE / "compare.md"
 INK, QUIET, PAPER, RULE = "#1b1f24", "#5b6470", "#fcfcfa", "#d8d8d2"  # its own paper: for light and dark pages
 BAR, OURS, CELL = "#9aa7b4", "#0072B2", (0, 114, 178)
-WIDTH, HEIGHT, TOP, STEP = 900, 300, 78, 34
+WIDTH, HEIGHT, TOP, STEP, HEAD = 900, 366, 78, 34, 22
 CELLS, SIDE = 96, 27  # where the grid begins, and a cell of it
 BARS, LENGTH = 640, 190  # where 0 is, and how long 1
 CHANCE = 0.1
@@ -23,6 +23,7 @@ CHANCE = 0.1
 class Bar:
     """One row of the table."""
 
+    track: str
     what: str
     method: str
     mean: float
@@ -30,8 +31,8 @@ class Bar:
 
 
 def bars(page: str) -> list[Bar]:
-    row = re.compile(r"^\| ([^|]+) \| `([^`]+)`[^|]* \| (\d\.\d+) ± (\d\.\d+) \|", re.MULTILINE)
-    return [Bar(what, method, float(mean), float(std)) for what, method, mean, std in row.findall(page)]
+    row = re.compile(r"^\| ([^|]+) \| ([^|]+) \| `([^`]+)`[^|]* \| (\d\.\d+) ± (\d\.\d+) \|", re.MULTILINE)
+    return [Bar(track, what, method, float(mean), float(std)) for track, what, method, mean, std in row.findall(page)]
 
 
 def label_counts() -> tuple[tuple[int, ...], ...]:
@@ -73,10 +74,14 @@ def grid(counts: tuple[tuple[int, ...], ...]) -> list[str]:
 
 
 def chart(rows: list[Bar]) -> list[str]:
-    """A bar per row, its standard deviation as a line, chance as a dashed one."""
-    drawn = title(400, "The result: one model from one upload per client", "accuracy on 360 test images, chance dashed")
-    for i, row in enumerate(rows):
-        y, end = TOP + STEP * i - 6, BARS + LENGTH * row.mean
+    """A bar per row under its track, its standard deviation as a line, chance as a dashed one."""
+    below = "accuracy on 360 test images, chance dashed; compare within a track"
+    drawn, y, track = title(400, "The result: one model from one upload per client", below), TOP - 10, ""
+    for row in rows:
+        if row.track != track:
+            track, y = row.track, y + HEAD
+            drawn.append(f'<g font-weight="bold">{text(400, y - 6, track, colour=QUIET)}</g>')
+        end = BARS + LENGTH * row.mean
         low, high = max(0.0, row.mean - row.deviation), min(1.0, row.mean + row.deviation)
         fill = OURS if row.method == "mooring" else BAR
         drawn.append(text(BARS - 10, y + 13, row.what, anchor="end"))
@@ -85,8 +90,9 @@ def chart(rows: list[Bar]) -> list[str]:
         line = f'x1="{BARS + LENGTH * low:.1f}" x2="{BARS + LENGTH * high:.1f}" y1="{y + 11}" y2="{y + 11}"'
         drawn.append(f'<line {line} stroke="{INK}" stroke-width="2"/>')
         drawn.append(text(BARS + LENGTH + 14, y + 15, f"{row.mean:.3f}"))
+        y += STEP
     x = BARS + LENGTH * CHANCE
-    ends = f'x1="{x:g}" x2="{x:g}" y1="{TOP - 10}" y2="{TOP + STEP * len(rows) - 16}"'
+    ends = f'x1="{x:g}" x2="{x:g}" y1="{TOP - 10}" y2="{y - 8}"'
     drawn.append(f'<line {ends} stroke="{INK}" stroke-dasharray="3 3"/>')
     return drawn
 

@@ -17,7 +17,7 @@ PICTURE = Path(__file__).parent / "terminal.svg"
 COMMANDS = ("mooring partition", "mooring run method=mooring")
 COLUMNS, SIZE, LINE, MARGIN = 80, 14, 19, 18
 PAPER, INK, PROMPT = "#1e2430", "#dfe4ea", "#7fc8a9"
-PASSING = re.compile(r"prepare .* s,|run folder:|^\S+: \d+%|clients with|fused: accuracy")
+PASSING = re.compile(r"prepare .* s,|run folder:|next: |^\S+: \d+%|clients with|fused: accuracy")
 
 
 def output(command: str, folder: str) -> list[str]:

@@ -150,11 +150,15 @@ def test_every_chart_that_is_shown_is_drawn(page):
     assert all(drawn(charts.nth(i)) for i in range(charts.count()))
 
 
-def test_a_study_opens_with_its_story_its_picture_and_its_claims(page):
+def test_a_study_opens_with_its_counts_and_its_claims_by_subject(page):
     assert page.locator("h1").inner_text() == "Five </script>"
-    heights = [page.locator(what).first.bounding_box()["y"] for what in (".story", ".picture", ".verdicts", "section")]
+    heights = [
+        page.locator(what).first.bounding_box()["y"]
+        for what in (".cards", ".verdicts", ".story", ".picture", "section")
+    ]
     assert heights == sorted(heights)
     assert page.locator(".verdicts li").first.inner_text().startswith("confirmed")
+    assert [text.split()[0] for text in page.locator(".subject").all_inner_texts()][:2] == ["Lambda", "Accuracy"]
     claim = page.locator(".claim").first
     assert not claim.locator("q").is_visible()
     claim.locator("summary").click()

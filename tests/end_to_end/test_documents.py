@@ -249,6 +249,7 @@ def test_the_first_picture_is_drawn_from_the_table_and_the_partition():
     draw = runpy.run_path(str(HOME / "docs/make_result.py"))
     rows = draw["bars"](draw["TABLE"].read_text("utf-8"))
     assert len(rows) == 6
+    assert list(dict.fromkeys(row.track for row in rows)) == ["trained from scratch", "statistics only", "control"]
     drawn = draw["picture"](draw["label_counts"](), rows)
     assert draw["PICTURE"].read_text("utf-8") == drawn, "run: python docs/make_result.py"
     assert draw["summary"](rows) in (HOME / "docs/index.md").read_text("utf-8")

@@ -221,7 +221,7 @@ def test_one_folder_is_no_comparison(v12_run):
 
 def test_a_claim_is_one_line_with_its_main_number():
     claim = DecidedClaim("x", "It rises.", "confirmed", number=MainNumber(Spread(456_000.0, 116_000.0, 3)))
-    assert verdict_line(claim).number == "4.56e+05 ± 1.16e+05"
+    assert verdict_line(claim).number == "measured 4.56e+05 ± 1.16e+05"
     compared = replace(claim, number=MainNumber(Spread(-0.149, 0.067, 3), "difference"))
     assert verdict_line(compared).number == "difference -0.149 ± 0.067"
     assert verdict_line(replace(claim, number=None)).number == ""

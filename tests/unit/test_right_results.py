@@ -256,3 +256,42 @@ def test_one_table_is_a_bare_tabular_with_a_group_for_each_track(cli, two_tracks
     assert text.rstrip().endswith("\\end{tabular}")
     assert "documentclass" not in text and "caption" not in text
     assert text.count("\\multicolumn") == 2
+
+
+def test_methods_begin_with_a_dozen_by_track_one_line_each(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = cli("methods")[1].splitlines()
+    assert len(lines) <= 20
+    assert all(len(line) <= 80 for line in lines)
+    assert [line for line in lines if not line.startswith(" ")][:-1] == [
+        "trained from scratch",
+        "frozen encoder",
+        "public",
+        "statistics only",
+    ]
+    assert "mooring methods --all" in lines[-1]
+    assert "hypergradient-held-out" in cli("methods", "--all")[1]
+
+
+def test_show_explains_a_method_before_its_tree(cli):
+    out = cli("show", "v12")[1]
+    comments, _, tree = out.partition("method:\n")
+    assert "lambda: own_loss = 1/2 [ e^-u L_b + DATA(p) e^-v L_a + u + PRIOR(p) v ]" in comments
+    assert "source: lab note 5" in comments
+    assert "for: lambda: FAFI with prototypes pulled to a simplex" in " ".join(comments.split())
+    assert all(line.startswith("# ") and len(line) <= 80 for line in comments.splitlines())
+    assert "name: v12" in tree
+
+
+def test_a_study_explains_itself(cli):
+    out = cli("study")[1]
+    assert out.startswith("A study runs a lab note again and decides each of its claims")
+    assert "mooring study 5" in out
+
+
+def test_a_run_ends_with_accuracy_verdict_and_next_command(cli):
+    quick = ("rounds=1", "training.local_epochs=1", "data.limit=200", "engine.workers=1", "out=run")
+    out = " ".join(cli("run", "method=fedavg-1", *quick)[1].split())
+    assert "trained from scratch" in out
+    assert re.search(r"! fedavg-1: \d+\.\d % \(95 % CI [\d.]+-[\d.]+ %, 360 images\), warning: ", out)
+    assert re.search(r"next: mooring (doctor|fuse) run$", out)

@@ -13,9 +13,13 @@ from mooring.cli.arguments import say
 from mooring.wording import clock, duration
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import RenderableType
     from rich.live import Live
     from rich.table import Table
+
+    from mooring.cli.screen import Screen
 
 FIRST, BETWEEN = 2.0, 10.0  # seconds before the first line, and between two lines, where there are no bars
 BAR = 24  # columns
@@ -134,13 +138,9 @@ class LiveBars(Display):
         self.shown: Live | None = None
 
     def __enter__(self) -> "LiveBars":
-        from rich.live import Live
-
         from mooring.cli.screen import Screen
 
-        self.shown = Live(
-            get_renderable=self.frame, console=Screen(stderr=True), transient=self.transient, refresh_per_second=10
-        )
+        self.shown = redrawn(self.frame, Screen(stderr=True), self.transient)
         self.shown.start()
         return self
 
@@ -169,6 +169,15 @@ class LiveBars(Display):
         from rich.text import Text
 
         return Group(bars(self.rows), *([Text(self.news)] if self.news else []))
+
+
+def redrawn(
+    frame: "Callable[[], RenderableType]", console: "Screen", transient: bool = False, per_second: float = 10
+) -> "Live":
+    """A part of the terminal that is drawn anew from `frame`, again and again."""
+    from rich.live import Live
+
+    return Live(get_renderable=frame, console=console, transient=transient, refresh_per_second=per_second)
 
 
 def bars(rows: Sequence[LiveRow]) -> "Table":

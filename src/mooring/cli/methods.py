@@ -1,6 +1,7 @@
 """`mooring methods`, `mooring fusions` and `mooring show`: what there is, and what it is made of."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +13,13 @@ from mooring.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from mooring.fusion import Fusion
+    from mooring.methods import Method
 
 WordArgument = Annotated[
     str, typer.Argument(metavar="[WORD]", help="Only those with this in their name, group, sentence or source.")
 ]
 NAME = 20  # letters of the first column; a longer name has a line of its own
-WIDEST = 100
+WIDEST, NARROW = 100, 78  # letters of a line, and of a comment
 MARK = "\0"  # where the bracket behind a sentence opens
 MODEL = {"encoder", "prototypes"}  # parts that together are a client's model
 
@@ -42,10 +44,20 @@ class Listed:
         return any(word.lower() in text.lower() for text in texts)
 
 
-def methods(word: WordArgument = "", json: AsJson = False) -> None:
-    """List methods: what each does, whose it is, what a client uploads, what it costs.
+FIRST = (  # methods that a newcomer needs, in the order of the list
+    *("trained-and-sums", "v4", "v7", "v12", "fedavg-1", "ensemble", "dense", "local-only", "centralised"),
+    *("mooring", "public-encoder", "afl"),
+)
 
-    Filter by a word: mooring methods lambda, mooring methods 2024
+
+def methods(
+    word: WordArgument = "",
+    every: Annotated[bool, typer.Option("--all", help="All methods, with whose they are and what they cost.")] = False,
+    json: AsJson = False,
+) -> None:
+    """List the methods to begin with, by track; --all lists all of them.
+
+    Filter all methods by a word: mooring methods lambda, mooring methods 2024
     """
     from mooring.methods import GROUPS, METHODS
 
@@ -62,8 +74,30 @@ def methods(word: WordArgument = "", json: AsJson = False) -> None:
                 for row in found
             ]
         )
-        return
-    show_list(found)
+    elif word or every:
+        show_list(found)
+    else:
+        show_first()
+
+
+def show_first() -> None:
+    """A line per method, by track: compare within a track only."""
+    from textwrap import shorten
+
+    from rich.text import Text
+
+    from mooring.cli.screen import Screen
+    from mooring.methods import METHODS, TRACKS
+
+    screen = Screen(soft_wrap=True)
+    for track in TRACKS:
+        names = [name for name in FIRST if METHODS[name].track == track]
+        if names:
+            screen.print(Text(track, "bold cyan"))
+        for name in names:
+            about = shorten(METHODS[name].about, min(screen.width, WIDEST) - NAME - 3, placeholder=" ...")
+            screen.print(Text.assemble("  ", (f"{name:<{NAME}} ", "bold"), about))
+    screen.print(Text(f"{len(METHODS)} methods: mooring methods --all; one of them: mooring show NAME", "dim"))
 
 
 def fusions(word: WordArgument = "", json: AsJson = False) -> None:
@@ -158,7 +192,10 @@ def show(
     method: Annotated[str, typer.Argument(help="A method's name, or package.module:NAME of your own.")],
     json: AsJson = False,
 ) -> None:
-    """Print a method's full tree; every line of it can be overridden, e.g. method.client.align.weight.base.value=3."""
+    """Explain a method: formulas, source, what it is for. Then its full tree, every line of which can be overridden.
+
+    For example: mooring run method=v7 method.client.align.weight.base.value=3
+    """
     from mooring.config import ALL_CODE, as_yaml, named_method
     from mooring.schema import to_tree
 
@@ -167,4 +204,33 @@ def show(
     if json:
         print_json(tree)
         return
-    typer.echo(f"# {found.about or 'no description'}\n{as_yaml(tree)}", nl=False)
+    from textwrap import wrap
+
+    lines = (row for line in explanation(method, found) for row in wrap(line, NARROW, subsequent_indent=" " * 6))
+    comments = "\n".join(f"# {line}" for line in lines)
+    typer.echo(f"{comments}\n{as_yaml(tree)}", nl=False)
+
+
+def explanation(name: str, method: "Method") -> Iterator[str]:
+    """What it does, its formulas by part, its source and what it is for."""
+    from mooring.methods import GROUPS
+
+    yield f"{name}: {method.about or 'no description'}"
+    align = method.client.align
+    parts = {
+        **{part.kind: part for part in method.client.terms},
+        **({} if align is None else {f"alignment, {align.term.kind}": align.term, "lambda": align.weight}),
+        **({} if method.fusion is None else {f"fusion, {method.fusion.kind}": method.fusion}),
+    }
+    for title, part in parts.items():
+        for at, line in enumerate(formula_of(type(part))):
+            yield f"  {f'{title}: ' if at == 0 else '    '}{line.strip()}"
+    yield f"source: {method.reference or 'not given'}"
+    group = next((group for group, members in GROUPS.items() if name in members), "a method of your own")
+    yield f"for: {group}; track: {method.track}; uploads {uploads_of(method.fusion)}"
+
+
+def formula_of(part: type) -> list[str]:
+    """The first paragraph of its documentation, which is its equation; nothing where Python wrote it."""
+    text = inspect.getdoc(part) or ""
+    return [] if text.startswith(f"{part.__name__}(") else text.partition("\n\n")[0].splitlines()

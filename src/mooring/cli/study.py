@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 STUDIES = Path("studies-out")
 WIDTH = 80  # of the summary
+ABOUT = """A study runs a lab note again and decides each of its claims: confirmed, not
+confirmed, or not visible at this scale. scale=quick takes minutes on the
+embedded digits; scale=cpu and scale=full use real images.
+Run one, then read its page:
+  mooring study 5
+"""
 OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
 
 
@@ -47,8 +53,12 @@ def study(
     with getting_ready():
         from mooring.notes import load_study, study_file, study_files
     if number is None:
+        say(ABOUT)
         for key, file in study_files().items():
-            say(f"{key}  {load_study(file).title}")
+            chosen = load_study(file)
+            say(f"{key}  {chosen.title}")
+            for line in wrap(chosen.about.partition(". ")[0].rstrip(".") + ".", WIDTH - 3, break_on_hyphens=False):
+                say(f"   {line}")
         return
     chosen, scale, out, rest = study_arguments(load_study(study_file(number)), settings or [])
     from mooring.cli.sweep_progress import sweep_progress

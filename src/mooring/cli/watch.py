@@ -45,8 +45,7 @@ def watch(
 
     If the folder does not exist yet, the command waits for it.
     """
-    from rich.live import Live
-
+    from mooring.cli.live import redrawn
     from mooring.cli.screen import Screen
 
     trust, console = trusted(trust_code), Screen()
@@ -56,10 +55,9 @@ def watch(
         console.print(frame(folder, trust, console))
         return
     idle = 0
-    with Live(frame(folder, trust, console), console=console, auto_refresh=False) as live:
+    with redrawn(lambda: frame(folder, trust, console), console, per_second=1 / SECONDS):
         while idle < (PATIENCE if is_study(folder) else 1):
             sleep(SECONDS)
-            live.update(frame(folder, trust, console), refresh=True)
             idle = 0 if at_work(folder) else idle + 1
 
 

@@ -46,6 +46,11 @@ from mooring.reports import (
 )
 
 TONES: dict[str, Tone] = {CONFIRMED: "good", REFUTED: "bad", UNDECIDED: "open", NOT_RUN: "open"}
+SUBJECTS = {  # subject -> words that a claim about it uses
+    "remedy": ("remed", "guard", "gamma", "hinge", "helps", "cure", "proposal"),
+    "lambda": ("lambda", "sigma", "anneal", "pull", "equilibrium"),
+}
+ORDER = ("lambda", "accuracy", "remedy")
 SENTENCES = 3  # at the top of the page
 LARGE_CHANGE = 1.0  # decades of lambda; from here on its course is the figure that the page opens with
 
@@ -96,7 +101,7 @@ def additions(study: StudyRecord, data: ReportData) -> Additions:
             for answer, count in zip(ANSWERS, counts, strict=True)
             if study.verdicts
         ),
-        verdicts=tuple(map(verdict_line, study.verdicts)),
+        verdicts=tuple(sorted(map(verdict_line, study.verdicts), key=lambda line: ORDER.index(line.subject))),
         sections=(claims_section(study), rounds_section(study)),
         story=story(study),
         figures=opening_figures(data),
@@ -121,12 +126,19 @@ def verdict_line(claim: DecidedClaim) -> VerdictLine:
         claim.remark,
         "" if claim.number is None else number_text(claim.number),
         claim.reason,
+        subject_of(claim),
     )
+
+
+def subject_of(claim: DecidedClaim) -> str:
+    """Whether a claim is about a remedy, lambda or accuracy, by the first of these that its words name."""
+    words = f"{claim.id} {claim.claim}".lower()
+    return next((subject for subject, named in SUBJECTS.items() if any(word in words for word in named)), "accuracy")
 
 
 def number_text(number: MainNumber) -> str:
     """`difference -0.149 ± 0.067`"""
-    return f"{number.name} {mean_and_std(number.value.mean, number.value.std)}".strip()
+    return f"{number.name or 'measured'} {mean_and_std(number.value.mean, number.value.std)}"
 
 
 def story(study: StudyRecord) -> tuple[str, ...]:

@@ -71,6 +71,7 @@ class VerdictLine:
     why: str = ""  # what the author of the rule has to say
     number: str = ""  # the one that the judgement rests on
     rule: str = ""  # that decided, and what it found
+    subject: str = ""  # what it is about; lines of one subject stand together
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,14 @@ class Report:
     answers: tuple[SummaryAnswer, ...] = ()
     story: tuple[str, ...] = ()  # a few sentences at the top
     picture: tuple[Figure, ...] = ()  # the figures that it opens with, one above the other
+
+    @property
+    def subjects(self) -> dict[str, list[VerdictLine]]:
+        """The verdicts by subject, in the order in which these come."""
+        found: dict[str, list[VerdictLine]] = {line.subject: [] for line in self.verdicts}
+        for line in self.verdicts:
+            found[line.subject].append(line)
+        return found
 
     @property
     def tables(self) -> list[Table]:

@@ -41,14 +41,16 @@ def show_report(report: Report, console: Console) -> None:
     show(console, report.subtitle, "dim")
     for card in report.cards:
         show(console, f"  {card.value}  {card.label}{f' ({card.detail})' if card.detail else ''}")
+    for subject, lines in report.subjects.items():
+        show(console, subject.capitalize(), "bold")
+        for line in lines:
+            parts = (f"{line.badge}: {line.text}", line.quote, line.detail, line.rule, line.why)
+            show(console, "; ".join(part for part in parts if part), TONE_COLOURS[line.tone])
     show(console, " ".join(report.story))
     for answer in report.answers:
         show(console, f"{answer.question}: {answer.text}", TONE_COLOURS[answer.tone])
         if answer.command:
             console.print(Text(f"  {printable(answer.command)}"), soft_wrap=True)
-    for line in report.verdicts:
-        parts = (f"{line.badge}: {line.text}", line.quote, line.detail, line.rule, line.why)
-        show(console, "; ".join(part for part in parts if part), TONE_COLOURS[line.tone])
     for section in report.sections:
         show_section(section, console)
 

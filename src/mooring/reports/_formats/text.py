@@ -26,8 +26,11 @@ def markdown(report: Report) -> str:
     ]
     story = " ".join(map(inline, report.story))
     asked = "\n".join(map(answer, report.answers))
-    verdicts = "\n".join(map(verdict, report.verdicts))
-    parts = [*head, story, "\n".join(cards), asked, verdicts, *map(section, report.sections)]
+    verdicts = "\n\n".join(
+        f"**{subject.capitalize()}**\n\n" * bool(subject) + "\n".join(map(verdict, lines))
+        for subject, lines in report.subjects.items()
+    )
+    parts = [*head, "\n".join(cards), verdicts, story, asked, *map(section, report.sections)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

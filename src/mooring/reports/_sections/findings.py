@@ -90,6 +90,8 @@ def finding_lines(data: ReportData) -> Iterator[VerdictLine]:
     """Runs with problems, and how many have none."""
     well = sum(not run.diagnosis.ill for run in data.runs)
     if well < len(data.runs):
-        yield VerdictLine("bad", "ill", problem_words(data))
+        yield VerdictLine("bad", "ill", problem_words(data), subject="health")
     if well:
-        yield VerdictLine("good", "nothing ill", f"The doctor finds nothing ill in {plural(well, 'run')}")
+        yield VerdictLine(
+            "good", "nothing ill", f"The doctor finds nothing ill in {plural(well, 'run')}", subject="health"
+        )
