@@ -113,16 +113,15 @@ def test_sites_and_classes_have_their_names_everywhere(v12_run, tmp_path):
 
 def test_two_classes_are_counted_as_medicine_does(v12_run, tmp_path):
     folder = tmp_path / "run"
-    relabelled(v12_run, folder, ["method=v12"], 0.8, classes=("well", "ill"))
-    result = RunFolder(folder).result
+    result = relabelled(v12_run, folder, ["method=v12"], 0.8)
     metrics = replace(
         result.metrics,
         confusion=((50, 10), (10, 30)),
         per_class_accuracy=(5 / 6, 3 / 4),
         per_class_auc=(0.9, 0.9),
     )
-    rounds = (*result.rounds[:-1], replace(result.last, metrics=metrics))
-    write_result(folder, replace(result, rounds=rounds, test_images=100))
+    rounds = (replace(result.last, metrics=metrics),)
+    write_result(folder, replace(result, classes=("well", "ill"), rounds=rounds, test_images=100))
     report = compose(collect_report_data(folder))
     [found] = [table for table in report.tables if table.slug == "one-class"]
     [row] = found.rows

@@ -115,7 +115,7 @@ def model_card(
     loaded = open_model(model, encoder, trust_code)
     measured = None if data is None else assessed(loaded, model, data, positive, trust_code)
     digest = file_sha256(file_of(model))
-    findings = Findings(measured, recorded_result(file_of(model), digest), file_sha256=digest)
+    findings = Findings(measured, file_sha256=digest, recorded=recorded_result(file_of(model), digest))
     if out is None:
         say(card_text(loaded, findings).rstrip())
     elif out.suffix == ".html":

@@ -34,10 +34,10 @@ class Findings:
     """Facts beyond the model file: accuracy, accuracy without each site, and remarks on sites."""
 
     measured: Assessment | None = None
-    recorded: RunResult | None = None  # of the run that made this very file
     without: tuple[WithoutSite, ...] = ()
     remarks: tuple[tuple[str, str], ...] = ()  # site, and what its coordinator should look at
     file_sha256: str = ""
+    recorded: RunResult | None = None  # of the run that made this very file
 
 
 NOTHING_MEASURED = Findings()
