@@ -284,6 +284,16 @@ def test_a_users_mistake_is_logged_without_a_traceback_and_a_bug_with_it(caplog)
     assert any("Traceback" in line for line in rest)
 
 
+def test_flower_adds_no_unhandled_exception_to_a_users_mistake(monkeypatch):
+    monkeypatch.setattr(server, "MISTAKES", [])
+    text = f"Exit Code: 201\n\n{server.UNHANDLED}."
+    last = server.LOG.makeRecord("flwr", 40, "", 0, text, (), None)
+    assert server.mistakes_are_one_line(last)  # of a bug
+    mistake = sys_info(FederationError("2 of 3 uploads", "ask again"))
+    assert server.mistakes_are_one_line(server.LOG.makeRecord("flwr", 40, "", 0, "%s", ("ServerApp",), mistake))
+    assert not server.mistakes_are_one_line(last)
+
+
 def sys_info(error):
     try:
         raise error

@@ -9,7 +9,7 @@ from models import BLUEPRINT, model, predictor_of, three_digits
 from onnx_files import onnx, small_encoder
 
 from mooring.errors import ModelError
-from mooring.federation._model_file import ModelFile, Provenance, save_model
+from mooring.federation._model_file import ModelFile, Provenance, load_model, save_model
 from mooring.federation._onnx_export import export_onnx, onnx_scores
 from mooring.fusion import (
     Calibrated,
@@ -80,6 +80,8 @@ def test_the_file_says_what_it_takes_and_tells(cli, tmp_path):
     told = {row.key: row.value for row in graph.metadata_props}
     assert json.loads(told["classes"]) == list(BLUEPRINT.classes)
     assert told["confidence"] == "probability"
+    assert told["model head"] == load_model(tmp_path / "m.mooring").sha256
+    assert "model" not in told
     (given,) = graph.graph.input
     sides = [d.dim_param or d.dim_value for d in given.type.tensor_type.shape.dim]
     assert (given.name, given.type.tensor_type.elem_type, sides) == ("images", onnx.TensorProto.UINT8, ["N", 1, 8, 8])
