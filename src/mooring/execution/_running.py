@@ -149,7 +149,8 @@ class Running:
                     record = self.writer.save_upload(upload)
                 self.uploads[upload.round, upload.client] = record
                 self.states.delivered(record)
-                self.fuse_ready()
+                if self.job.recipe.terms:  # else workers would keep their encoders in memory beside the fusion
+                    self.fuse_ready()
             self.fuse_ready()
 
     def note(self, event: Event) -> None:
