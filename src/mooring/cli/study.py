@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from textwrap import wrap
+from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -20,9 +20,7 @@ STUDIES = Path("studies-out")
 WIDTH = 80  # of the summary
 ABOUT = """A study runs a lab note again and decides each of its claims: confirmed, not
 confirmed, or not visible at this scale. scale=quick takes minutes on the
-embedded digits; scale=cpu and scale=full use real images.
-Run one, then read its page:
-  mooring study 5
+embedded digits; scale=cpu and scale=full use real images. Run: mooring study 5
 """
 OURS = ("scale", "seeds", "out")  # every other key=value goes to the runs
 
@@ -57,7 +55,8 @@ def study(
         for key, file in study_files().items():
             chosen = load_study(file)
             say(f"{key}  {chosen.title}")
-            for line in wrap(chosen.about.partition(". ")[0].rstrip(".") + ".", WIDTH - 3, break_on_hyphens=False):
+            about = shorten(f"{chosen.about.partition('. ')[0].rstrip('.')}.", 2 * WIDTH - 12, placeholder=" ...")
+            for line in wrap(about, WIDTH - 3, break_on_hyphens=False):
                 say(f"   {line}")
         return
     chosen, scale, out, rest = study_arguments(load_study(study_file(number)), settings or [])

@@ -93,11 +93,11 @@ class Within:
         )
         is_ratio = accuracy_behind(self.measure) not in (None, self.measure)
         if is_ratio and (reason := not_above_baseline(evidence, self.measure, self.groups())):
-            return Verdict(UNDECIDED, measured, reason, main_number(numbers))
+            return Verdict(UNDECIDED, measured, reason, main_number(numbers, str(self.measure)))
         reason = f"{self.rule()} in {inside} of {len(numbers)} seeds"
         verdict = CONFIRMED if inside == len(numbers) else REFUTED if not inside else UNDECIDED
         reason += ": it depends on the seed" if verdict == UNDECIDED else ""
-        return Verdict(verdict, measured, reason, main_number(numbers))
+        return Verdict(verdict, measured, reason, main_number(numbers, str(self.measure)))
 
     def rule(self) -> str:
         bounds = {"at least": self.low, "at most": self.high}
@@ -131,7 +131,7 @@ class Correlation:
         measured = f"rank correlation of {self.x} and {self.y} over {self.across}: {sample_text(rhos)}"
         right = sum(self.sign * rho > 0 for rho in rhos)
         reason = f"{'positive' if self.sign > 0 else 'negative'} in {right} of {len(rhos)} seeds"
-        number = main_number(rhos)
+        number = main_number(rhos, "rank correlation")
         if self.across == "rounds":
             for measure in (self.x, self.y):
                 peak = Fused("peak") if accuracy_behind(measure) is not None else measure

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Protocol
 from mooring.notes._evidence import trace
 from mooring.notes._over_rounds import AT, LEVELS, OVER, WORDS, At, Over
 from mooring.record import RunRecord
+from mooring.wording import round_number
 
 
 class Measure(Protocol):
@@ -46,7 +47,7 @@ class Fused:
 
     def __str__(self) -> str:
         if self.round is not None:
-            return f"fused accuracy after round {self.round}"
+            return f"fused accuracy after round {round_number(self.round)}"
         return {"last": "fused accuracy", "fall": "share of the peak fused accuracy lost afterwards"}.get(
             self.at, f"fused accuracy ({self.at})"
         )

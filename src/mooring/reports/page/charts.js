@@ -192,7 +192,7 @@ const charts = (() => {
     const svg = canvas(chart, wide, high);
     const left = Math.min(wide * 0.45, 14 + Math.max(...figure.names.map(width)));
     const [top, bottom, right] = [2, high - 38, wide - 12];
-    const scale = linear(Math.max(0, least - margin), most > 0.97 ? 1 : most + margin, left, right, wide / 90);
+    const scale = divided(Math.max(0, least - margin), most > 0.97 ? 1 : most + margin, left, right, wide / 90);
     upright(svg, scale.at, scale.ticks, top, bottom);
     make(svg, "text", { class: "title", x: right, y: high - 4, "text-anchor": "end" }, figure.value);
     if (figure.level) make(svg, "line", { class: "level", x1: scale.at(figure.level[1]), x2: scale.at(figure.level[1]), y1: top, y2: bottom });
