@@ -335,7 +335,7 @@ def holed() -> np.ndarray:
         ({"train_images": pixels(0, 9, 9)}, ("train_images is empty",)),
         ({"test_images": pixels(3, 8, 9)}, ("test_images", "(1, 8, 9)", "one shape")),
         ({"train_labels": np.array([0, 1])}, ("train_labels has shape (2,)", "6 images")),
-        ({"train_labels": np.zeros((6, 1), int)}, ("train_labels has shape (6, 1)",)),
+        ({"train_labels": np.zeros((6, 2), int)}, ("train_labels has shape (6, 2)",)),
         ({"train_labels": np.array([0, 1, 2, 0, 1, -3])}, ("train_labels holds -3",)),
         ({"train_labels": np.array([0, 1, 2, 0, 1, 2.5])}, ("train_labels is float64", "astype")),
         ({"train_labels": np.array([1, 2, 3, 1, 2, 3])}, ("never 0", "number from 0")),

@@ -21,7 +21,7 @@ FORMATS = {  # of an ending
     ".tiff": "TIFF",
     ".gif": "GIF",
 }
-FEW = 5  # images of a class at a site: sums over fewer are nearly the features of one
+FEW = 10  # images of a class at a site: sums over fewer are nearly the features of one
 SMALL, UNLIKE, NARROW = 16, 8.0, 4.0  # pixels a side; times the usual side; times as long as wide
 LEAKED = 0.02  # of the held-out images: from here on an accuracy is too good
 

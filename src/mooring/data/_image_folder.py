@@ -14,6 +14,7 @@ import torch
 from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
+from mooring.data._contrast import Contrast
 from mooring.data._copies import group_copies
 from mooring.data._dicom import Levels
 from mooring.data._file_images import Decoding, FileImages, pixel_digest
@@ -32,7 +33,7 @@ from mooring.data._image_tree import (
     with_progress,
 )
 from mooring.data._images import DataWarning, ImageSet, Source
-from mooring.data._limits import IN_MEMORY, MAX_PIXELS, guard, out_of_memory, reject_excess
+from mooring.data._limits import IN_MEMORY, MAX_PIXELS, guard, out_of_memory, reject_excess, room
 from mooring.data._locate import own_path
 from mooring.data._pixels import PixelFit, PixelReading, require_decoders
 from mooring.errors import ConfigError, DataError, one_line
@@ -40,7 +41,6 @@ from mooring.schema import ADDED_LATER, Count, Doc
 
 SHOWN = 5  # corrupt files, or endings of ignored ones, named in a message
 USUAL_SIZE = 32  # what networks for small images take
-FAINT = 32  # of 256 shades: images that have no more between all of them were read with the wrong levels
 later = {ADDED_LATER: True}
 
 
@@ -292,36 +292,9 @@ class ImageFolder(Source):
         warnings.warn(one_line(f"{named}; they are left out"), DataWarning, stacklevel=5)
 
 
-def room(shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    try:
-        return np.empty(shape, np.uint8)
-    except (MemoryError, ValueError) as error:
-        raise out_of_memory(f"{shape[0]} images of {shape[1]} x {shape[2]} x {shape[3]}") from error
-
-
-@dataclass
-class Contrast:
-    """The darkest and the brightest value of all images: 12 bits stored in 16 are almost black."""
-
-    low: int = 255
-    high: int = 0
-    images: int = 0
-
-    def see(self, pixels: NDArray[np.uint8]) -> None:
-        self.low, self.high = min(self.low, int(pixels.min())), max(self.high, int(pixels.max()))
-        self.images += 1
-
-    def report(self) -> None:
-        if self.high - self.low < FAINT and self.images > 1:
-            message = f"all pixels of {self.images} images lie between {self.low} and {self.high} of 255"
-            remedy = "set data.levels=[BLACK, WHITE] to the values that mean black and white, such as [0, 4095]"
-            warnings.warn(f"{message}; if the files hold more than 8 bits, {remedy}", DataWarning, stacklevel=6)
-
-
 def _report_ignored(ignored: Counter[str]) -> None:
     if not ignored:
         return
     endings = ", ".join(f"{count} {ending}" for ending, count in ignored.most_common(SHOWN))
     rest = sum(ignored.values()) - sum(count for _, count in ignored.most_common(SHOWN))
-    more = f" and {rest} others" if rest else ""
-    warnings.warn(one_line(f"ignored: {endings}{more}"), DataWarning, stacklevel=3)
+    warnings.warn(one_line(f"ignored: {endings}{f' and {rest} others' if rest else ''}"), DataWarning, stacklevel=3)

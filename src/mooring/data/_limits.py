@@ -6,6 +6,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mooring.errors import DataError
 from mooring.schema import LIMIT_ONLY
 
@@ -58,3 +61,10 @@ def reject_excess(what: str, nbytes: int, max_bytes: int) -> None:
 
 def out_of_memory(what: str) -> DataError:
     return DataError(f"{what} do not fit into memory", "use fewer or smaller ones, or a machine with more memory")
+
+
+def room(shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    try:
+        return np.empty(shape, np.uint8)
+    except (MemoryError, ValueError) as error:
+        raise out_of_memory(f"{shape[0]} images of {shape[1]} x {shape[2]} x {shape[3]}") from error

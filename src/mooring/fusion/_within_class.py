@@ -15,7 +15,7 @@ from mooring.seeds import generator
 Towards = Literal["equal", "own"]
 STRENGTHS = torch.logspace(-3, 1, 17, dtype=torch.float64)  # four for each power of ten
 FREEDOM_LEFT = 0.5  # a strength that leaves less, 1 - h/n, is not looked at: few images say little about new ones there
-WIDER = 2.0  # scores of real images have wider tails than Gaussians; of 1, 2 and 3 on set-aside images of four sets
+WIDER = 2.0  # scores of real images have wider tails than Gaussians; of 1, 2 and 3 on set-aside images of three sets
 DRAWS = 4000
 
 
