@@ -28,6 +28,7 @@ STORIES = [
     README,
     HOME / "docs/quickstart.md",
     HOME / "docs/compare.md",
+    HOME / "docs/report.md",
     SITES,
     FEDERATION,
     PREDICTING,
