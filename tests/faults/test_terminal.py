@@ -81,7 +81,8 @@ def test_a_run_with_two_workers_saves_and_says_how_to_go_on(tmp_path):
     terminal.press()
     assert terminal.ended() == 130
     assert "Traceback" not in terminal.shown()
-    assert terminal.shown().splitlines()[-1].endswith(f"interrupted; go on with: mooring resume {quote(str(folder))}")
+    assert "interrupted; kept: " in terminal.shown()
+    assert terminal.shown().splitlines()[-1].endswith(f"; go on with: mooring resume {quote(str(folder))}")
     assert states(folder)
     assert not (folder / "result.json").exists()
 
@@ -123,7 +124,8 @@ def test_a_site_goes_on_with_its_training(tmp_path, monkeypatch, cli):
     terminal.press()
     assert terminal.ended() == 130
     assert "Traceback" not in terminal.shown()
-    assert terminal.shown().splitlines()[-1].endswith(f"interrupted; go on with: mooring {' '.join(words)}")
+    assert "interrupted; kept: " in terminal.shown()
+    assert terminal.shown().splitlines()[-1].endswith(f"; go on with: mooring {' '.join(words)}")
     assert not (tmp_path / "north.mooring").exists()
     monkeypatch.setenv(HOME, str(home))
     assert cli(*words)[0] == 0
@@ -184,7 +186,7 @@ def interrupted_on_flower(folder, monkeypatch, times=1):
 
 def test_flowers_simulation_saves_its_clients_and_leaves_no_process_behind(tmp_path, monkeypatch):
     shown = interrupted_on_flower(tmp_path, monkeypatch)
-    assert shown.splitlines()[-1].endswith(f"interrupted; go on with: mooring resume {tmp_path / 'run'}")
+    assert shown.splitlines()[-1].endswith(f"; go on with: mooring resume {tmp_path / 'run'}")
     assert len(states(tmp_path / "run")) == 2
 
 

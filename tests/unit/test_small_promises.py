@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from mooring import load
+from mooring import load, load_fusions
+from mooring.cli import live
 from mooring.cli.data import between_words
-from mooring.errors import StoreError
+from mooring.cli.progress import RunProgress, site_progress
+from mooring.errors import ConfigError, StoreError
+from mooring.events import ClientProgress
 from mooring.federation._answers import Decision, in_order
 from mooring.record import RunFolder, open_run_folder, write_atomically
 from mooring.schema import digest
@@ -73,12 +76,33 @@ def test_ctrl_c_in_the_middle_of_an_import_is_one_line():
     assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
 
 
+def test_progress_within_a_client_counts_images(capsys, monkeypatch):
+    monkeypatch.setattr(live, "FIRST", 0.0)
+    monkeypatch.setattr(live, "BETWEEN", 0.0)
+    with site_progress("north", False, "image") as show:
+        show(ClientProgress(0, 0, 0, 4000))
+        show(ClientProgress(0, 0, 1240, 4000))
+    assert "north: 31%, 1,240 of 4,000 images" in capsys.readouterr().err
+    rows = []
+    display = live.Display()
+    display.add = lambda row: rows.append(row) or row
+    progress = RunProgress(load(overrides=["method=mooring"])[0], display)
+    progress.trained.clients = 2
+    progress(ClientProgress(1, 0, 41, 80))
+    assert [row.text for row in rows] == ["0/2 clients", "41 of 80 images"]
+
+
 def test_a_result_without_its_classes_is_one_line(tmp_path):
     tree = json.loads((HOME / "tests/golden/folders/mooring/result.json").read_text("utf-8"))
     del tree["classes"], tree["sha256"]
     (tmp_path / "result.json").write_text(json.dumps({**tree, "sha256": digest(tree)}), "utf-8")
     with pytest.raises(StoreError, match="names 0 classes and counts 10"):
         _ = RunFolder(tmp_path).result
+
+
+def test_a_rule_named_as_a_setting_is_one_line():
+    with pytest.raises(ConfigError, match="name the rule with --fusion iffi"):
+        load_fusions("all", ["fusion=iffi"])
 
 
 def test_names_break_between_words():

@@ -174,7 +174,7 @@ def rounds_of(experiment: "Experiment") -> int:
     return experiment.training.rounds if experiment.method.client.terms else 1
 
 
-def resumed(event: RunResumed, rounds: int, sites: Sequence[str], unit: Unit) -> str:
+def resumed(event: RunResumed, rounds: int, sites: Sequence[str], unit: Unit = "step") -> str:
     """goes on: 2 of 5 clients are done, client 4 goes on in round 3 of 10 after 120 steps, 2 begin"""
     parts = [clients_done(event)]
     if len(event.on_the_way) <= FEW:

@@ -47,6 +47,7 @@ def add_up(
     content = torch.frombuffer(bytearray.fromhex(shard.identity()), dtype=torch.uint8)
     done, seconds = restored_sums(sums, content, client, emit, keeper.last())
     began = ticked = monotonic()
+    emit(ClientProgress(client, 0, done, len(shard)))
     for own in batch_slices(shard.images, FEATURE_BATCH):
         if own.start < done:
             continue

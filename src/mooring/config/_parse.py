@@ -111,6 +111,9 @@ def load_fusions(
     for key in settings.keys() - {"fusion"}:
         builder.note(key, settings[key], "is not a setting of a fusion; write fusion.KEY=VALUE")
     patch = settings.get("fusion", {})
+    if not isinstance(patch, dict):
+        builder.note("fusion", patch, f"is not a setting of a fusion; name the rule with --fusion {patch}")
+        patch = {}
     bases = {} if own is None else {own.kind: own}
     rules = [builder.build(Fusion, {"kind": name, **patch}, bases.get(name, NO_VALUE), "fusion") for name in chosen]
     if not rules:
