@@ -79,10 +79,10 @@ def test_a_run_that_goes_on_says_from_where_in_one_line(cli, tmp_path):
 
 def test_where_many_go_on_only_their_rounds_are_told():
     places = tuple(ClientResumed(client, client % 3, 7) for client in range(5))
-    assert resumed(RunResumed(9, 2, places), 10, ()) == (
+    assert resumed(RunResumed(9, 2, places), 10, (), "step") == (
         "goes on: 2 of 9 clients are done, 5 go on in rounds 1 to 3 of 10, 2 begin"
     )
-    named = resumed(RunResumed(2, 1, (ClientResumed(1, 3, 1),)), 10, ("north", "south"))
+    named = resumed(RunResumed(2, 1, (ClientResumed(1, 3, 1),)), 10, ("north", "south"), "step")
     assert named == "goes on: 1 of 2 clients is done, south goes on in round 4 of 10 after 1 step"
 
 

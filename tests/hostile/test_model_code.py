@@ -90,5 +90,5 @@ def test_python_hands_over_the_class_or_says_whose_code_it_trusts(own):
 def test_what_is_no_class_is_no_predictor(own, tmp_path):
     code = (tmp_path / f"{own}.py").read_text()
     (tmp_path / f"{own}.py").write_text(code.replace("class Mine(FrozenFeatures):", "Mine = 3\nclass Other:"))
-    with pytest.raises(ModelError, match=f"{own}:Mine is no class"):
+    with pytest.raises(ModelError, match=f"{own}:Mine is not a class"):
         load_model("m.mooring", trust=ALL_CODE)

@@ -11,7 +11,8 @@ from mooring.types import ClientFacts, Losses, Progress
 from mooring.weighting import WEIGHTINGS
 
 ALIGNED = {name: method.client.align.weight for name, method in METHODS.items() if method.client.align}
-JOINT = {"v10", "v10-unclipped", "v10-remedied", "v11-rescaled-linear", "v11-rescaled-cosine"}  # one loss for all
+RESCALED = {f"v11-{name}-{shape}" for name in ("rescaled", "as-run") for shape in ("linear", "cosine")}
+JOINT = {"v10", "v10-unclipped", "v10-remedied", *RESCALED}  # one loss for all
 FACTS = ClientFacts(0, (5, 0, 3), steps=50)
 
 

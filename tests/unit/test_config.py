@@ -147,7 +147,7 @@ def test_all_problems_are_told_at_once_with_field_value_and_remedy():
         ("training=3", "training=3: must be a mapping of rounds"),
         ("method=[]", "method=[]: must be a name"),
         ("method=3", "method=3: must be a name"),
-        ("data.source=mnist", "data.source=mnist: unknown; did you mean 'fashion_mnist'?"),
+        ("data.source=fashion", "data.source=fashion: unknown; did you mean 'fashion_mnist'?"),
         ("method={name: v7, client: {terms: {supcn: {temperature: 1}}}}", "did you mean 'supcon'?"),
         ("method={name: v7, client: {align: {weight: {kind: fixd}}}}", "did you mean 'fixed'?"),
         ("method=no.such.module:METHOD", "cannot be imported"),

@@ -70,12 +70,17 @@ def result_of(logged: Logged, identified: Identified, tree: Tree, origin: Origin
         partition=partition_of(logged),
         seeds=Seeds(tree["seed"] if type(tree["seed"]) is int else None, None),
         complete=None if planned is None else rounds[-1].round + 1 == planned,
-        dataset=tree["data"]["source"],
+        dataset=name_of(tree["data"]["source"]),
         classes=classes_of(logged.section("dataset")),
         sites=tuple(SiteRecord(client, f"client {client}") for client in logged.clients),
         seconds=logged.seconds,
         origin=origin,
     )
+
+
+def name_of(value: object) -> str | None:
+    """A name as text; a log may hold anything."""
+    return None if value is None else str(value)
 
 
 def partition_of(logged: Logged) -> PartitionSummary:
