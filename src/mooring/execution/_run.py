@@ -22,7 +22,7 @@ from mooring.execution._forecast import all_facts, foresee
 from mooring.execution._model import model_of
 from mooring.execution._prepare import prepare, server_of
 from mooring.execution._running import Running
-from mooring.processes import keep_freed_memory, threads
+from mooring.processes import keep_freed_memory, return_freed_memory, threads
 from mooring.record import (
     Result,
     RunFolder,
@@ -94,6 +94,7 @@ def run_to_its_end(
                     running.note(remark)
             for forecast in foresee(running.job, all_facts(running.job, federation)):
                 running.note(forecast)
+            return_freed_memory()  # of the comparison of images; workers need it now
             running.collect()
             result = replace(
                 running.result(),
