@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STUDIES = Path("studies-out")
 WIDTH = 80  # of the summary
+INDENT = "   "
 ABOUT = """A study runs a lab note again and decides each of its claims: confirmed, not
 confirmed, or not visible at this scale. scale=quick takes minutes on the
 embedded digits; scale=cpu and scale=full use real images. Run: mooring study 5
@@ -56,8 +57,8 @@ def study(
             chosen = load_study(file)
             say(f"{key}  {chosen.title}")
             about = shorten(f"{chosen.about.partition('. ')[0].rstrip('.')}.", 2 * WIDTH - 12, placeholder=" ...")
-            for line in wrap(about, WIDTH - 3, break_on_hyphens=False):
-                say(f"   {line}")
+            for line in wrap(about, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False):
+                say(line)
         return
     chosen, scale, out, rest = study_arguments(load_study(study_file(number)), settings or [])
     from mooring.cli.sweep_progress import sweep_progress
