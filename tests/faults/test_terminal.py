@@ -3,6 +3,7 @@
 A run with two workers is interrupted as soon as a client has a state; a sweep and a study are asked to save their runs.
 """
 
+import importlib
 import os
 import pty
 import select
@@ -16,6 +17,7 @@ import pytest
 from disturbance import LIMIT_SECONDS, OFTEN, SOURCE, same, undisturbed
 from federated import CHEAP, Federated, write_sites
 
+from mooring.cli import _noted_interrupts
 from mooring.federation._keys import HOME
 from mooring.federation._upload_file import read_upload
 from mooring.record import RunFolder, verify
@@ -144,6 +146,19 @@ def test_while_it_is_still_starting_nothing_but_one_word_is_said(moment, tmp_pat
     terminal.press()
     assert terminal.ended() in (130, -2)  # -2: before our first line, where Python itself answers
     assert "Traceback" not in terminal.shown() or ", in main" not in terminal.shown()
+
+
+def test_an_import_ends_before_ctrl_c_is_heard(tmp_path, monkeypatch):
+    """Compiled libraries abort the process if their import is interrupted, so nothing is raised inside one."""
+    (tmp_path / "slow_library.py").write_text(
+        "import signal, time\nsignal.raise_signal(signal.SIGINT)\ntime.sleep(0.2)\nWHOLE = True\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with _noted_interrupts() as noted, pytest.raises(KeyboardInterrupt):
+        library = importlib.import_module("slow_library")
+        assert library.WHOLE
+        assert noted.is_set()
+        time.sleep(10)
 
 
 def test_the_second_ctrl_c_leaves_at_once(tmp_path):

@@ -1,5 +1,6 @@
 """The command line: one file per verb group. Heavy things are imported when a verb runs, not before."""
 
+import _thread
 import atexit
 import os
 import re
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from shutil import get_terminal_size
 from textwrap import fill
+from types import FrameType
 from typing import Annotated, NoReturn
 
 import typer
@@ -26,6 +28,7 @@ from mooring.version import VERSION
 
 LONGEST_LINE = 2000  # characters of a message
 COMMAND = ": mooring "  # the beginning of one in a message
+IMPORT_PAUSE = 0.05  # seconds after which a Ctrl-C within an import is tried again
 SAFE_PATH = "PYTHONSAFEPATH"
 UNWRITTEN = 120  # Python's own exit code where the last words could not be written
 OUT_OF_MEMORY = ("allocate memory", "out of memory", "failed to map segment", "can't start new thread")
@@ -168,21 +171,36 @@ def on_screen(line: str) -> str:
 
 @contextmanager
 def _noted_interrupts() -> Iterator[threading.Event]:
-    """The usual KeyboardInterrupt, and an event that remembers that there was one."""
+    """The usual KeyboardInterrupt, and an event that remembers that there was one.
+
+    In the middle of an import it waits for the end of the import: compiled libraries can abort the process there.
+    """
     noted = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield noted
         return
 
-    def note(*_: object) -> None:
+    def note(_: int, frame: FrameType | None) -> None:
         noted.set()
-        raise KeyboardInterrupt
+        if not _importing(frame):
+            raise KeyboardInterrupt
+        again = threading.Timer(IMPORT_PAUSE, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
 
     before = signal.signal(signal.SIGINT, note)
     try:
         yield noted
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
