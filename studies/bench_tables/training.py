@@ -53,6 +53,16 @@ RULES = tuple(
     for kind, rule in FUSIONS.items()
     if rule.cost != TRAINS_AT_SERVER and rule.group != FUSIONS["linear-head"].group and kind != "calibrated"
 )
+IN_STUDIES = {  # the same settings, trained by a study at scale cpu
+    ("svhn", "v4"): "5-cpu/free/runs/v4-feature-ensemble",
+    ("svhn", "v12"): "5-cpu/explosion/runs/v12-feature-ensemble",
+    ("svhn", "v12-gamma"): "5-cpu/explosion/runs/v12-gamma-feature-ensemble",
+    ("svhn", "v7"): "4-cpu/others/runs/v7",
+    ("svhn", "closed-form"): "4-cpu/others/runs/closed-form",
+    ("cifar10", "v4"): "2-cpu/rules/runs/v4",
+    ("cifar10", "v7"): "2-cpu/rules/runs/v7",
+    ("cifar10", "v9"): "2-cpu/rules/runs/v9",
+}
 # minutes at the server, not an hour
 FEWER_LESSONS = Dense(lessons=10, study=StudentTraining(steps=800, lr=6e-3, sharpness=2.0))
 
@@ -97,11 +107,7 @@ def one_fusion(source: str, training: str, seed: int, kind: str) -> None:
 
 def folder_of(source: str, training: str, seed: int) -> Path:
     """Of the training: of a study that has it, or of this bench."""
-    studied = {
-        ("svhn", "v4"): "5-cpu/free/runs/v4-feature-ensemble",
-        ("svhn", "v12"): "5-cpu/explosion/runs/v12-feature-ensemble",
-        ("svhn", "v12-gamma"): "5-cpu/explosion/runs/v12-gamma-feature-ensemble",
-    }.get((source, training))
+    studied = IN_STUDIES.get((source, training))
     if studied is not None and RunFolder(STUDIES / f"{studied}-seed{seed}").ended:
         return STUDIES / f"{studied}-seed{seed}"
     return RUNS / source / f"{training}-{seed}"
