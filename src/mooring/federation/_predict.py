@@ -24,6 +24,18 @@ class Prediction:
 
     file: Path
     guesses: tuple[Guess, ...]
+    distance: float | None = None  # from the training images, 1 for a typical one; None: the model cannot tell
+    unusual: bool | None = None  # farther than the threshold; None: there is no threshold
+    abstained: bool = False  # too unsure for the error rate that was asked for
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before using this prediction, in words."""
+        unusual = f"unusual: {self.distance:.1f} times as far from the training images as they are"
+        return (
+            *([unusual] if self.unusual and self.distance is not None else []),
+            *(["unsure: the model abstains"] if self.abstained else []),
+        )
 
     @property
     def first(self) -> Guess:
