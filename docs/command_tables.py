@@ -1,7 +1,7 @@
 """Every command with its arguments and options, as Markdown; docs/make_reference.py writes it to docs/commands.md."""
 
-from collections.abc import Iterator
-from itertools import starmap
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import typer
 from click import Command, Context, Group, Parameter
@@ -10,6 +10,7 @@ from mooring.cli import app
 from mooring.cli.verbs import LEFT, RIGHT
 
 Rows = list[tuple[str, ...]]
+SEVERAL = 3  # commands with the same option
 
 
 def table(headings: tuple[str, ...], rows: Rows) -> str:
@@ -36,16 +37,26 @@ def about(parameter: Parameter) -> tuple[str, str]:
 
 
 def paragraphs(command: Command) -> list[str]:
-    return [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+    """The help, without lists that keep their lines in the terminal."""
+    return [" ".join(part.split()) for part in (command.help or "").split("\n\n") if not part.startswith("\b")]
 
 
-def card(name: str, command: Command) -> str:
-    """A heading, what the verb does, and its words."""
+def card(name: str, command: Command, common: Rows) -> str:
+    """A heading, what the command does, how it is called, and its own options; then the names of common ones."""
     context = Context(command, info_name=name)
-    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    pieces = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
     rows = [about(parameter) for parameter in command.params if parameter.name != "help"]
-    parts = [f"## {name}", *paragraphs(command), f"```text\n{usage}\n```"]
-    return "\n\n".join([*parts, table(("word", "what"), [*rows])] if rows else parts)
+    own = "\n".join(f"- {name}: {said}" for name, said in rows if (name, said) not in common and said)
+    also = ", ".join(name for name, said in rows if (name, said) in common)
+    usage = f"```text\n{' '.join([name, *pieces])}\n```" if pieces else ""
+    parts = [f"## {name}", *paragraphs(command), usage, own, f"Common options: {also}." if also else ""]
+    return "\n\n".join(part for part in parts if part)
+
+
+def common_options(found: Iterable[Command]) -> Rows:
+    """Options that several commands have with the same help: described once."""
+    every = Counter(about(p) for command in found for p in command.params if p.param_type_name == "option")
+    return [option for option, times in every.items() if times >= SEVERAL and option[0] != "`--help`"]
 
 
 def commands() -> str:
@@ -53,8 +64,10 @@ def commands() -> str:
     assert isinstance(program, Group)
     found = dict(verbs(program, "mooring"))
     index = [
-        (group.title if at == 0 else "", f"[`mooring {verb.name}`](#mooring-{verb.name})", verb.words)
+        f"- {group.title}: {', '.join(f'[{verb.name}](#mooring-{verb.name})' for verb in group.verbs)}"
         for group in (*LEFT, *RIGHT)
-        for at, verb in enumerate(group.verbs)
     ]
-    return "\n\n".join([table(("", "command", "what"), [*index]), *starmap(card, found.items())])
+    common = common_options(found.values())
+    options = [f"- {name}: {said}" for name, said in common]
+    cards = [card(name, command, common) for name, command in found.items()]
+    return "\n\n".join(["\n".join(index), "## Common options", "\n".join(options), *cards])

@@ -22,12 +22,13 @@ from command_tables import Rows, commands, table
 
 from mooring import METHODS, load
 from mooring.cli.methods import uploads_of
-from mooring.config import METHOD_DEFAULT, PART_KINDS, SECTIONS, SEE_BELOW, settings_in
+from mooring.client import Training
+from mooring.config import METHOD_DEFAULT, PART_KINDS, SECTIONS, SEE_BELOW, Setting, full_key, settings_in
 from mooring.federation import counting, explain_tensors
 from mooring.fusion import ENSEMBLES, FUSIONS, Fusion
 from mooring.methods import GROUPS, Method
 from mooring.models import Blueprint
-from mooring.schema import non_default, to_tree
+from mooring.schema import non_default, shapes_of, to_tree
 from mooring.uploads import Parts, expected_of
 from mooring.weighting import WEIGHTINGS
 
@@ -35,6 +36,7 @@ HERE = Path(__file__).parent
 SETTINGS = re.compile(r"(?P<mark><!-- settings: (?P<names>[a-z, ]+) -->)\n\n(?:\|[^\n]*\n)*")
 FACTS = re.compile(r"<!-- (?P<what>method|docstring|weighting): (?P<name>[a-z0-9-]+) -->\n.*?<!-- end -->\n", re.DOTALL)
 BEGIN, END = "<!-- made by docs/make_reference.py -->\n", "<!-- end -->\n"
+SCHEDULE = shapes_of(Training)["lr_schedule"].words  # nine kinds of schedules, told once
 DIGITS = (1, 8, 8), tuple(map(str, range(10)))  # the embedded digits: shape of an image, classes
 
 
@@ -241,12 +243,21 @@ def settings_table(names: list[str]) -> str:
     rows: Rows = []
     for setting in (setting for section in sections for setting in settings_in(section)):
         kinds = [", ".join(f"`{kind}`" for kind in setting.kinds) or f"every {choice}"] if choice else []
-        default = (
-            setting.default if setting.default in (SEE_BELOW, METHOD_DEFAULT, "required") else f"`{setting.default}`"
-        )
         key = setting.name if choice else setting.keys[0]
-        rows.append((*kinds, f"`{key}`", default, setting.range, setting.meaning))
-    return table((*([choice] if choice else []), "key", "default", "range", "meaning"), rows)
+        short = setting.default == METHOD_DEFAULT and full_key(key) != key
+        meaning = f"short for `{full_key(key)}`" if short else setting.meaning
+        rows.append((*kinds, f"`{key}`", f"{default_cell(setting)}; {range_cell(setting)}", meaning))
+    return table((*([choice] if choice else []), "key", "default; range", "meaning"), rows)
+
+
+def default_cell(setting: Setting) -> str:
+    words = (SEE_BELOW, METHOD_DEFAULT, "required")
+    return setting.default if setting.default in words else f"`{setting.default}`"
+
+
+def range_cell(setting: Setting) -> str:
+    words = setting.range.removesuffix(", or null") if setting.default == "null" else setting.range
+    return "a [schedule](#schedules)" if words == SCHEDULE else words
 
 
 def with_settings(page: str) -> str:

@@ -51,9 +51,7 @@ class Progressive(Checked):
     """From the directions of the initial prototypes to the simplex: normalise(s(p) P_0 + (1 - s(p)) A)."""
 
     kind: ClassVar[str] = "progressive"
-    schedule: Annotated[ScheduleName, Doc("how fast the anchors go from the first prototypes to the simplex")] = (
-        "linear"
-    )
+    schedule: Annotated[ScheduleName, Doc("course from the first prototypes to the simplex")] = "linear"
 
     def build(self, initial: Tensor, rng: Generator) -> Anchors:
         start, end = F.normalize(initial.detach()).clone(), simplex_etf(len(initial), initial.shape[1], rng)

@@ -25,7 +25,7 @@ SettingsArgument = Annotated[
 Root = Annotated[str | None, typer.Option(help="Where data sets are; default MOORING_DATA or ~/.cache/mooring.")]
 TrustCode = Annotated[
     bool,
-    typer.Option("--trust-code", help="Import code of others that the folder or model names: importing it runs it."),
+    typer.Option("--trust-code", help="Import the code that the folder or model names; importing runs it."),
 ]
 PositiveOption = Annotated[str | None, typer.Option(help="The class whose sensitivity, specificity and AUC count.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]

@@ -150,7 +150,7 @@ def fuse_files(  # noqa: PLR0913, PLR0917
         list[str] | None, typer.Option(metavar="SITE", help="Leave this site out after review; repeatable.")
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="Where the encoder's file lies, if the job names one by its SHA-256.")
+        str | None, typer.Option(help="The encoder's file, if the job or model names it by its SHA-256.")
     ] = None,
     include_encoder: Annotated[
         bool,

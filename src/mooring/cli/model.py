@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or the folder of a run that left one.")]
 EncoderOption = Annotated[
-    str | None, typer.Option("--encoder", help="Where the encoder's file lies, if the model names one by its SHA-256.")
+    str | None, typer.Option("--encoder", help="The encoder's file, if the job or model names it by its SHA-256.")
 ]
 SHOWN = 10  # files that cannot be read, named one by one
 

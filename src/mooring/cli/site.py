@@ -16,7 +16,7 @@ LeastSites = Annotated[
     int, typer.Option(help="Of a secure sum: fewest sites with different keys that this site takes part with.")
 ]
 EncoderOption = Annotated[
-    str | None, typer.Option("--encoder", help="Where the encoder's file lies, if the job names one by its SHA-256.")
+    str | None, typer.Option("--encoder", help="The encoder's file, if the job or model names it by its SHA-256.")
 ]
 
 

@@ -38,29 +38,25 @@ class Training(Checked):
     (2,)
     """
 
-    rounds: Annotated[Count, Doc("blocks of local epochs; after each one a snapshot may be taken")] = 10
+    rounds: Annotated[Count, Doc("blocks of local epochs; each may end with a snapshot")] = 10
     local_epochs: Annotated[Count, Doc("epochs in a round")] = 5
-    batch_size: Annotated[int, Gt(0), Le(2**20), Doc("images in a step; a last small batch is used, not dropped")] = 32
+    batch_size: Annotated[int, Gt(0), Le(2**20), Doc("images per step; a smaller last batch is used")] = 32
     lr: Annotated[float, Gt(0), Le(1e6), Doc("learning rate")] = 0.05
     momentum: Annotated[float, Ge(0), Lt(1), Doc("momentum of SGD; see `training.optimizer`")] = 0.9
-    weight_decay: Annotated[NonNegative, Doc("weight decay of the model, not of a weighting's own parameters")] = 0.0
+    weight_decay: Annotated[NonNegative, Doc("weight decay of the model, not of a weighting")] = 0.0
     clip: Annotated[Positive | None, Doc("largest gradient norm; `null` never clips")] = 1.0
-    lr_schedule: Annotated[
-        ScheduleName, Doc("`constant`, `linear` or `cosine`; the last two also `-by-round` or `-by-epoch`")
-    ] = "constant"
+    lr_schedule: Annotated[ScheduleName, Doc("schedule of the learning rate")] = "constant"
     snapshots: Annotated[
         Literal["all", "last"] | tuple[NonNegativeInt, ...],
-        Doc("rounds that are uploaded and fused: `all`, `last`, or a list; the last one always is"),
+        Doc("rounds that are uploaded and fused; always the last one"),
     ] = "all"
     precision: Annotated[
         Literal["float32", "bfloat16"],
-        Doc(
-            "`bfloat16`: convolutions and matrix products in it, losses and weights in float32; part of the fingerprint"
-        ),
+        Doc("`bfloat16`: convolutions and matrix products; losses and weights stay float32"),
     ] = field(default="float32", metadata={ADDED_LATER: True})
     optimizer: Annotated[
         Literal["persistent", "per-round"],
-        Doc("`persistent` keeps momentum over all rounds; `per-round` makes a new optimizer each round, as published"),
+        Doc("`persistent` keeps momentum over all rounds; `per-round` (as published) does not"),
     ] = field(default="persistent", metadata={ADDED_LATER: True})
 
     def kept(self) -> tuple[int, ...]:

@@ -66,15 +66,12 @@ class Bank(Checked):
     entropy alone, on the images as they are.
     """
 
-    size: Annotated[Count, Doc("features in the bank; all public images if there are fewer")] = 4096
-    teacher_epochs: Annotated[NonNegativeInt, Doc("epochs of the teacher; 0 is the common starting network")] = 20
+    size: Annotated[Count, Doc("most features in the bank")] = 4096
+    teacher_epochs: Annotated[NonNegativeInt, Doc("epochs of the teacher; 0: the initial network")] = 20
     labelled: Annotated[bool, Doc("whether the features have labels")] = False
     teacher: Annotated[
         Literal["fafi", "cross-entropy"],
-        Doc(
-            "what the teacher minimises: FAFI's loss over two augmented views, or, as published, "
-            "`cross-entropy` on the images as they are"
-        ),
+        Doc("the teacher's loss: FAFI's, or plain `cross-entropy` (as published)"),
     ] = field(default="fafi", metadata={ADDED_LATER: True})
 
 

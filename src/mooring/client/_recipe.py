@@ -40,7 +40,7 @@ class Before(Checked):
     """The beginning of the whole training, up to this progress."""
 
     kind: ClassVar[str] = "before"
-    progress: Annotated[float, Ge(0), Le(1), Doc("the beginning of the whole training, up to this share")] = 0.1
+    progress: Annotated[float, Ge(0), Le(1), Doc("share of the whole training")] = 0.1
 
     def __call__(self, progress: Progress) -> bool:
         return progress.overall < self.progress
@@ -55,7 +55,7 @@ class Stage(Checked):
 
     when: Annotated[StageTime, Doc("a time, see below")]
     terms: Annotated[tuple[LossTerm, ...], Doc("a list of losses")]
-    weights: Annotated[tuple[NonNegative, ...] | None, Doc("a number for each term; `null` is 1")] = None
+    weights: Annotated[tuple[NonNegative, ...] | None, Doc("a number per term; `null`: 1")] = None
 
 
 Clipping = Literal["joint", "per-group", "none"]
@@ -83,7 +83,7 @@ class Alignment(Checked):
     'simplex-etf'
     """
 
-    anchor: Annotated[Anchor | None, Doc("the anchors of the prototypes; `null` for alignment to a bank")] = field(
+    anchor: Annotated[Anchor | None, Doc("anchors of the prototypes; `null`: a bank")] = field(
         default_factory=SimplexEtf
     )
     weight: Annotated[Weighting, Doc("lambda, the weight of the alignment loss")] = field(default_factory=Annealed)
@@ -104,19 +104,19 @@ class ClientRecipe(Checked):
 
     terms: Annotated[
         tuple[LossTerm, ...],
-        Doc("a list of losses, whose sum is the base loss; `[]` for fusions over statistics, which need no training"),
+        Doc("losses whose sum is the base loss; `[]`: no training"),
     ]
-    align: Annotated[Alignment | None, Doc("alignment of the prototypes to anchors; `null` for none")] = None
+    align: Annotated[Alignment | None, Doc("alignment of the prototypes to anchors")] = None
     head: Annotated[Head, Doc("from features to class scores")] = field(default_factory=RawPrototypes)
     views: Annotated[Views, Doc("augmented views of every image")] = field(default_factory=Views)
     clip: Annotated[
         Clipping,
-        Doc("`joint`: one gradient norm over everything; `per-group`: encoder, prototypes and weighting each; `none`"),
+        Doc("gradient norms that are clipped: one (`joint`), or one each for encoder, prototypes and weighting"),
     ] = "joint"
     stages: Annotated[tuple[Stage, ...], Doc("stages with other losses, see below")] = ()
-    memory: Annotated[NonNegativeInt, Doc("number of its own past features that a client keeps")] = 0
+    memory: Annotated[NonNegativeInt, Doc("past features that a client keeps")] = 0
     held_out: Annotated[
-        OpenFraction, Doc("share of its images that a client never trains on; for `weight.outer=held-out`")
+        OpenFraction, Doc("share of its images that a client does not train on (for `weight.outer=held-out`)")
     ] = field(default=0.0, metadata={ADDED_LATER: True})
 
     def stage(self, progress: Progress) -> Stage | None:

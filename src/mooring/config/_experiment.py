@@ -89,15 +89,13 @@ class ClientEvaluation(Checked):
 
     clients: Annotated[
         Literal["none", "last", "all"],
-        Doc("after which rounds every client is evaluated by itself: `none`, the `last`, or `all` that are kept"),
+        Doc("rounds after which every client is evaluated"),
     ] = "last"
     images: Annotated[
         Count,
-        Doc("largest number of test images, stratified by class; the same images for all clients, runs and seeds"),
+        Doc("most test images per client, stratified; the same for all clients, runs and seeds"),
     ] = 2000
-    passes: Annotated[
-        Count, Doc("images of all clients together: with 50 clients each is shown 200, and never fewer than 100")
-    ] = 10_000
+    passes: Annotated[Count, Doc("most images of all clients together; each gets at least 100")] = 10_000
 
     def images_at(self, round_: int, last: int, clients: int) -> int:
         """How many test images each of so many clients is shown after this round; none: 0."""
@@ -117,28 +115,26 @@ class Experiment(Checked):
 
     data: Annotated[Source, Doc("the source of the images")] = field(default_factory=Digits)
     partition: Annotated[Partitioner, Doc("how images are divided among clients")] = field(default_factory=Dirichlet)
-    model: Annotated[Backbone, Doc("the encoder; for every source but `digits` the default is `resnet8`")] = field(
+    model: Annotated[Backbone, Doc("the network; `resnet8` for every source but `digits`")] = field(
         default_factory=DigitsNet
     )
     training: Annotated[Training, Doc("rounds, epochs and optimiser of a client")] = field(default_factory=Training)
     method: Method = field(default_factory=lambda: METHODS[DEFAULT_METHOD])
-    engine: Annotated[Engine, Doc("the engine that runs the clients; never changes a result")] = field(
+    engine: Annotated[Engine, Doc("the engine that runs the clients; does not change results")] = field(
         default_factory=usual_engine, compare=False
     )
-    seed: Annotated[Seed, Doc("seed of training, and of the split unless `partition.seed` is given")] = 1
-    evaluate: Annotated[
-        ClientEvaluation, Doc("when clients are evaluated by themselves; never changes what is trained or fused")
-    ] = field(default_factory=ClientEvaluation, metadata={ADDED_LATER: True})
-    out: Annotated[
-        str | None, Doc("the run folder; `null` is `runs/<source>-<method>-<fingerprint>`; never changes a result")
-    ] = field(default=None, compare=False)
-    name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
-    given: Annotated[
-        dict[str, str | None], Doc("paths as they were written; recorded in `experiment.yaml`, you need not set it")
-    ] = field(default_factory=dict, compare=False)
-    why: Annotated[str, Doc("reason for the choice of features; written to `experiment.yaml`, you need not set it")] = (
-        field(default="", compare=False)
+    seed: Annotated[Seed, Doc("seed of the training, and of the split by default")] = 1
+    evaluate: Annotated[ClientEvaluation, Doc("evaluation of single clients; does not change results")] = field(
+        default_factory=ClientEvaluation, metadata={ADDED_LATER: True}
     )
+    out: Annotated[str | None, Doc("the run folder; `null`: `runs/<source>-<method>-<fingerprint>`")] = field(
+        default=None, compare=False
+    )
+    name: str = field(default=DEFAULT_METHOD, compare=False)  # of the method
+    given: Annotated[dict[str, str | None], Doc("written by Mooring: paths as you wrote them")] = field(
+        default_factory=dict, compare=False
+    )
+    why: Annotated[str, Doc("written by Mooring: reason for the choice of features")] = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         """What is left open, features and the size of images, is decided before anything is hashed or recorded."""

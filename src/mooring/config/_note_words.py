@@ -45,22 +45,22 @@ NOTE_WORDS: dict[str, Word] = {
     "num_rounds": Word(("training.rounds",), "rounds"),
     "local_epochs": Word(("training.local_epochs",), "epochs in a round"),
     "alpha": Word(("partition.alpha",), "skew of the Dirichlet split"),
-    "alignment_epochs": Word((f"{STAGE}.when.epochs",), "epochs of stage 1, in every round (note 1)"),
+    "alignment_epochs": Word((f"{STAGE}.when.epochs",), "epochs of stage 1 per round (note 1)"),
     "contrastive_temperature": Word(
         (
             "method.client.align.term.temperature",
             f"{STAGE}.terms.bank-contrast.temperature",
             f"{STAGE}.terms.bank-attraction.temperature",
         ),
-        "of the contrast with other features, in both stages (note 1)",
+        "temperature of the contrast (note 1)",
         pull="bank",
     ),
     "contrastive_loss_weight_initial": Word((f"{WEIGHT}.initial",), "first weight of the contrast (note 1, plan 1)"),
     "contrastive_loss_weight_final": Word((f"{WEIGHT}.final",), "last weight of the contrast (note 1, plan 1)"),
-    "lambda_align_initial": Word((f"{WEIGHT}.value", f"{WEIGHT}.base.value"), "the lambda of V7", pull="anchor"),
+    "lambda_align_initial": Word((f"{WEIGHT}.value", f"{WEIGHT}.base.value"), "lambda of V7", pull="anchor"),
     "lambda_min": Word(
         (f"{WEIGHT}.minimum", f"{WEIGHT}.base.minimum", f"{WEIGHT}.sigma.start.minimum"),
-        "least lambda: of V9's rule, or of a start by it",
+        "smallest lambda of V9's rule",
         "one",
         "anchor",
     ),
@@ -72,13 +72,13 @@ NOTE_WORDS: dict[str, Word] = {
             f"{WEIGHT}.guard.maximum",
             f"{WEIGHT}.guard.guards.linear-hinge.maximum",
         ),
-        "greatest lambda: of V9's rule, or of a start by it; or where a hinge begins",
+        "largest lambda of V9's rule, or where a hinge begins",
         "one",
         "anchor",
     ),
     "sigma_lr": Word(
         (f"{WEIGHT}.sigma.lr", f"{WEIGHT}.base.sigma.lr"),
-        "learning rate of the sigmas (note 2), whatever `lr_scale` the method has",
+        "learning rate of the sigmas (note 2)",
         scales={f"{WEIGHT}.sigma.lr_scale": 1.0, f"{WEIGHT}.base.sigma.lr_scale": 1.0},
     ),
     "gamma_reg": Word(
@@ -87,7 +87,7 @@ NOTE_WORDS: dict[str, Word] = {
             f"{WEIGHT}.guard.guards.inverse-variance.gamma",
             f"{WEIGHT}.guard.guards.local-log.gamma",
         ),
-        "how hard a guard pushes (note 5)",
+        "strength of a guard (note 5)",
     ),
 }
 METHOD_NOTE_WORDS = [word for word, said in NOTE_WORDS.items() if said.keys[0].startswith("method.")]

@@ -112,12 +112,12 @@ NO_FIELDS = {  # keys that no field of a record stands for
         Setting("top", "", "method", (), DEFAULT_METHOD, "a name, names with commas, or a tree",
                 "what clients do, and how the server fuses"),
         Setting("top", "", "encoder", (), METHOD_DEFAULT, "a feature map",
-                "what images are looked at through; short for `method.fusion.map`: `none`, the name of an encoder, a "
-                "file, or its keys ([encoders.md](encoders.md))"),
+                "the feature map; short for `method.fusion.map`: `none`, an encoder's name, a file, or "
+"keys ([encoders](encoders.md))"),
     ),
     "method": (
         Setting("method", "method", "name", (), "custom", "a name",
-                "which method the tree starts from; written out in full, it needs none"),
+                "the method to start from"),
     ),
 }  # fmt: skip
 

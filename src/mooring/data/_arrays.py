@@ -42,7 +42,7 @@ class Arrays(Source):
 
     source: ClassVar[str] = "arrays"
     wanted: ClassVar[str | None] = WANTED
-    max_bytes: Annotated[Count, Doc("most memory for all arrays, unpacked; never changes a result")] = guard(MAX_BYTES)
+    max_bytes: Annotated[Count, Doc("largest size of all arrays, unpacked")] = guard(MAX_BYTES)
 
     def has_sites(self) -> bool:
         try:

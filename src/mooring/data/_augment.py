@@ -27,12 +27,12 @@ class Augment(Checked):
     """How far a view may be from its image; all zero (and `crop` 1) is the image itself."""
 
     crop: Annotated[float, Gt(0), Le(1), Doc("smallest share of the area that a crop keeps")] = 0.2
-    flip: Annotated[Fraction, Doc("probability of mirroring, where a mirrored image keeps its class")] = 0.5
+    flip: Annotated[Fraction, Doc("probability of mirroring, if mirrored images keep their class")] = 0.5
     jitter: Annotated[Fraction, Doc("probability of the colour jitter")] = 0.8
     brightness: Annotated[NonNegative, Doc("range of the jitter in brightness")] = 0.4
     contrast: Annotated[NonNegative, Doc("range of the jitter in contrast")] = 0.4
     saturation: Annotated[NonNegative, Doc("range of the jitter in saturation")] = 0.4
-    hue: Annotated[float, Ge(0), Le(0.5), Doc("range of the jitter in hue, as a share of the colour circle")] = 0.1
+    hue: Annotated[float, Ge(0), Le(0.5), Doc("range of the jitter in hue (1 is the colour circle)")] = 0.1
     grey: Annotated[Fraction, Doc("probability of a grey view")] = 0.2
 
     def __call__(self, images: Tensor, mirror: bool, rng: Generator) -> Tensor:

@@ -56,63 +56,52 @@ class ImageFolder(Source):
     wanted: ClassVar[str | None] = WANTED
     layout: Annotated[
         Literal["auto", "split", "tree", "sites"],
-        Doc("`split` (train/, test/), `tree` (classes), `sites` (sites above classes), or `auto` to look"),
+        Doc("`split` (train/, test/), `tree` (classes), `sites` (sites, then classes)"),
     ] = "auto"
     held_out: Annotated[
         float,
         Gt(0),
         Lt(1),
-        Doc("the test share where the folders have no test part; chosen by file name, the same everywhere"),
+        Doc("test share of folders without a test part, chosen by file name"),
     ] = 0.2
     size: Annotated[
         Count | None,
-        Doc("side of the square that images are brought to; `null` is what the method's frozen encoder takes, else 32"),
+        Doc("pixels per side; `null`: what the encoder takes, else 32"),
     ] = None
     channels: Annotated[Literal[1, 3], Doc("`3` for colour, `1` for grey")] = 3
-    corrupt: Annotated[Literal["skip", "error"], Doc("an unreadable file: `skip` it with a warning, or `error`")] = (
-        "skip"
-    )
+    corrupt: Annotated[Literal["skip", "error"], Doc("an unreadable file: `skip` with a warning, or `error`")] = "skip"
     max_pixels: Annotated[
         Count,
-        Doc(
-            "largest image as it lies on disk; a larger one is an error "
-            "([limits](security.md#what-is-read-and-its-limits)); never changes a result"
-        ),
+        Doc("largest image; a larger one is an error"),
     ] = guard(MAX_PIXELS)
     max_bytes: Annotated[
         Count,
-        Doc(
-            "most memory for the pixels of a part; above it, images are decoded again whenever they are needed; "
-            "never changes a result"
-        ),
+        Doc("memory for decoded pixels; above it, images are decoded on demand"),
     ] = guard(IN_MEMORY)
-    fit: Annotated[PixelFit, Doc("what is not square: `crop` about its centre, `pad` with black, or `stretch`")] = (
+    fit: Annotated[PixelFit, Doc("images that are not square: `crop` the centre, `pad` with black, or `stretch`")] = (
         field(default="crop", metadata=later)
     )
     levels: Annotated[
         Levels | None,
         Doc(
-            "the values that become black and white in images deeper than 8 bits, such as `[0, 4095]`; "
-            "`null` is all that their bits can say ([deep images](image-folders.md#deep-images))"
+            "values of black and white in images above 8 bits; `null`: the full range ([deep "
+            "images](image-folders.md#deep-images))"
         ),
     ] = field(default=None, metadata=later)
     group: Annotated[
         str | None,
         Doc(
-            "images that are never parted: `parent-folder`, or a regular expression that finds a patient in "
-            "a path ([patients](image-folders.md#patients))"
+            "images that stay together: `parent-folder`, or a regular expression for the path "
+            "([patients](image-folders.md#patients))"
         ),
     ] = field(default=None, metadata=later)
     split: Annotated[
         Literal["by-name", "grouped"],
-        Doc(
-            "test images are chosen `by-name`, or `grouped`: near-copies of an image stay on its side of the split "
-            "([copies](check.md#copies))"
-        ),
+        Doc("`grouped`: near-copies stay on one side of the test split ([copies](check.md#copies))"),
     ] = field(default="by-name", metadata=later)
     classes: Annotated[
         dict[str, str],
-        Doc("folders that are spelled differently from their class, such as `{Cat: cat}` ([check](check.md))"),
+        Doc("folder name: class name, such as `{Cat: cat}`"),
     ] = field(default_factory=dict, metadata=later)
 
     def __post_init__(self) -> None:

@@ -128,27 +128,22 @@ class Source(Checked, ABC):
     download: ClassVar[Download | None] = None
     wanted: ClassVar[str | None] = None
 
-    root: Annotated[FilePath | None, Doc("where the files are; `null` is `$MOORING_DATA`, else `~/.cache/mooring`")] = (
+    root: Annotated[FilePath | None, Doc("folder of the files; `null`: `$MOORING_DATA`, else `~/.cache/mooring`")] = (
         None
     )
-    limit: Annotated[Count | None, Doc("a seeded, stratified subset of that many training images")] = None
-    validation: Annotated[
-        OpenFraction, Doc("share of the training images set aside before partitioning, for the server")
-    ] = 0.0
+    limit: Annotated[Count | None, Doc("size of a stratified subset of the training images")] = None
+    validation: Annotated[OpenFraction, Doc("share of the training images that the server holds for validation")] = 0.0
     public_ratio: Annotated[
         OpenFraction | None,
-        Doc(
-            "share made public and taken from the clients; `null` is 0.1 where a bank or a fusion asks for "
-            "public images, else 0"
-        ),
+        Doc("share of the training images that is public; `null`: 0.1 if the method needs them, else 0"),
     ] = None
     public: Annotated[
         "Source | None",
-        Doc("another source of public images, with keys of its own, e.g. `data.public.source=fashion_mnist`"),
+        Doc("another source of public images, with its own keys"),
     ] = None
-    test_limit: Annotated[
-        Count | None, Doc("a stratified choice of that many test images, the same for every run and seed")
-    ] = field(default=None, metadata={ADDED_LATER: True})
+    test_limit: Annotated[Count | None, Doc("number of test images, stratified; the same for every run and seed")] = (
+        field(default=None, metadata={ADDED_LATER: True})
+    )
 
     def overview(self) -> Overview | None:
         """What is on this disk; None for users' own data. A `DataError` says what is missing."""

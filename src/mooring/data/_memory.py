@@ -56,12 +56,8 @@ class InMemory(Source):
     """Images that a program holds; `sha256` identifies them. `as_source` makes one."""
 
     source: ClassVar[str] = "memory"
-    sha256: Annotated[str, Doc("hash of images, labels, clients and groups; computed when you pass them in Python")] = (
-        ""
-    )
-    held_out: Annotated[
-        float, Gt(0), Lt(1), Doc("the test share where no test images are given; stratified, the same for every run")
-    ] = 0.2
+    sha256: Annotated[str, Doc("hash of the images and labels; computed by Mooring")] = ""
+    held_out: Annotated[float, Gt(0), Lt(1), Doc("test share if no test images are given; stratified")] = 0.2
     test_part: ClassVar[str] = "those given as test images, or else a fixed share of the given images"
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ class TinyImageNet(ImageFolder):
     source: ClassVar[str] = "tiny_imagenet"
     wanted: ClassVar[str | None] = WANTED
     test_part: ClassVar[str] = "the official validation images; the labels of its test images are not public"
-    size: Annotated[Count | None, Doc("side of the square that images are brought to")] = 64
+    size: Annotated[Count | None, Doc("pixels per side")] = 64
 
     def has_sites(self) -> bool:
         return False

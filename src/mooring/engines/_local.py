@@ -47,18 +47,11 @@ class Local(Checked):
     """`workers` processes (default: one per core, never more than clients); one worker runs in this process."""
 
     kind: ClassVar[str] = "local"
-    workers: Annotated[
-        Count | None, Doc("processes on this machine; `null` is one per core; same bytes for any number")
-    ] = None
-    save_minutes: Annotated[
-        Positive, Doc("between two states of a client within a round; one is saved after every round anyway")
-    ] = 5.0
+    workers: Annotated[Count | None, Doc("processes; `null`: one per core; the result does not depend on it")] = None
+    save_minutes: Annotated[Positive, Doc("minutes between two saved states within a round")] = 5.0
     device: Annotated[
         Literal["auto", "cpu", "cuda"],
-        Doc(
-            "`auto`: the GPUs if there are any, several workers to a GPU; `cpu`, `cuda`. Clients train and "
-            "fused models are evaluated there; fusion itself is computed on the CPU"
-        ),
+        Doc("where clients train and models are evaluated; `auto`: the GPUs, if any ([GPU](gpu.md))"),
     ] = "auto"
 
     def collect(

@@ -66,7 +66,7 @@ class Calibrated(Fusion):
     )
     reference: ClassVar[str] = "Guo et al., ICML 2017"
     makes: ClassVar[Made] = (CalibratedPredictor,)
-    rule: Annotated[Fusion, Doc("the rule whose confidence is calibrated; needs `data.validation`")] = ClassExpert()
+    rule: Annotated[Fusion, Doc("the rule to calibrate; needs `data.validation`")] = ClassExpert()
 
     @property
     def needs(self) -> Parts:

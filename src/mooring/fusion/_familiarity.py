@@ -62,12 +62,8 @@ class Familiarity(Fusion):
     reference: ClassVar[str] = "Mooring, 2026"
     makes: ClassVar[Made] = (FamiliarityPredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), LabelCounts(), PrototypeResponse()})
-    exponent: Annotated[NonNegative, Doc("how strongly familiarity counts; 0 weights clients by data share alone")] = (
-        2.0
-    )
-    sharpness: Annotated[Positive, Doc("factor of the cosines in a client's vote; a large one gives one class all")] = (
-        10.0
-    )
+    exponent: Annotated[NonNegative, Doc("exponent of the familiarity; 0: data shares only")] = 2.0
+    sharpness: Annotated[Positive, Doc("factor of the cosines in a client's vote")] = 10.0
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> "FamiliarityPredictor":
         own = F.normalize(prototypes_of(uploads), dim=2)

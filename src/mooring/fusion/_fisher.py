@@ -31,7 +31,7 @@ class Fisher(Fusion):
     reference: ClassVar[str] = "FedFisher: Jhunjhunwala et al., AISTATS 2024"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), FisherDiagonal()})
-    damping: Annotated[Positive, Doc("weight of the mean by data shares, in units of the mean information")] = 1.0
+    damping: Annotated[Positive, Doc("weight of the plain mean, in units of the mean information")] = 1.0
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         names = list(FisherDiagonal().expected(server.blueprint))

@@ -152,13 +152,9 @@ class GaussianHead(Fusion):
     makes: ClassVar[Made] = (FrozenFeatures, Posterior, Affine, Gaussians, DiagonalGaussians)
     streams: ClassVar[bool] = True
     map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
-    covariance: Annotated[
-        Covariance, Doc("covariance: `shared` by all classes, `own` for each class, or the `diagonal` of each")
-    ] = "shared"
-    prior: Annotated[Prior, Doc("prior of the classes: `counts`, their frequency in training, or `uniform`")] = "counts"
-    shrinkage: Annotated[
-        float, Gt(0), Le(1), Doc("shrinkage of the covariance towards equal variances, above 0 up to 1")
-    ] = 0.1
+    covariance: Annotated[Covariance, Doc("one for all classes, one for each, or the diagonal of each")] = "shared"
+    prior: Annotated[Prior, Doc("class prior: their `counts`, or `uniform`")] = "counts"
+    shrinkage: Annotated[float, Gt(0), Le(1), Doc("shrinkage of the covariance")] = 0.1
 
     @property
     def needs(self) -> Parts:

@@ -57,7 +57,7 @@ class Iffi(Fusion):
     makes: ClassVar[Made] = (IffiPredictor,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     streams: ClassVar[bool] = True
-    noise: Annotated[Count, Doc("noise images to compare a client's embedding with")] = 64
+    noise: Annotated[Count, Doc("number of noise images")] = 64
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> "IffiPredictor":
         blueprint = server.blueprint

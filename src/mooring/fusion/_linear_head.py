@@ -50,9 +50,9 @@ class LinearHeadFusion(Fusion):
     streams: ClassVar[bool] = True
     map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
     solver: Annotated[Solver, Doc("computes scores from the moments, see below")] = field(default_factory=Ridge)
-    prior: Annotated[Prior, Doc("prior of the classes: `counts`, their frequency in training, or `uniform`")] = "counts"
-    precision: Annotated[Precision, Doc("type of the moments in an upload; `float64` doubles the bytes")] = "float32"
-    privacy: Annotated[Privacy | None, Doc("noise that hides every single image, see below")] = field(
+    prior: Annotated[Prior, Doc("class prior: their `counts`, or `uniform`")] = "counts"
+    precision: Annotated[Precision, Doc("type of the uploaded moments")] = "float32"
+    privacy: Annotated[Privacy | None, Doc("noise of differential privacy, see below")] = field(
         default=None, metadata={ADDED_LATER: True}
     )
 

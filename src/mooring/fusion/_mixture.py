@@ -37,11 +37,9 @@ class Mixture(Fusion):
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (FrozenFeatures, Affine)
     map: Annotated[FeatureMap, Doc("from images to features, see below")] = field(default_factory=RandomFilters)
-    components: Annotated[Count, Doc("largest number of components per class and client")] = 10
-    covariance: Annotated[
-        MixtureCovariance, Doc("covariance of a component: `diagonal`, or `spherical` (one variance)")
-    ] = "diagonal"
-    draws: Annotated[Count, Doc("features that the server draws for each class")] = 100
+    components: Annotated[Count, Doc("most components per class and client")] = 10
+    covariance: Annotated[MixtureCovariance, Doc("covariance of a component")] = "diagonal"
+    draws: Annotated[Count, Doc("features drawn per class")] = 100
     penalty: Annotated[Positive, Doc("penalty on the weights of the head")] = 1e-2
 
     @property

@@ -30,9 +30,7 @@ class RegMean(Fusion):
     reference: ClassVar[str] = "RegMean: Jin et al., ICLR 2023"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes(), Grams()})
-    shrink: Annotated[Fraction, Doc("factor of the Gram matrices' off-diagonal entries; 1 is plain least squares")] = (
-        0.9
-    )
+    shrink: Annotated[Fraction, Doc("factor of off-diagonal entries; 1: plain least squares")] = 0.9
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
         states = states_of(uploads, server.blueprint)

@@ -101,10 +101,7 @@ class Ridge(Checked):
     kind: ClassVar[str] = "ridge"
     strength: Annotated[
         Positive | None,
-        Doc(
-            "penalty of the regression on standardised features; `null`: the least error of generalised "
-            "cross-validation, from the sums alone"
-        ),
+        Doc("penalty of the regression; `null`: by generalised cross-validation"),
     ] = None
 
     def __call__(self, moments: Standardised) -> Fit:
@@ -158,7 +155,7 @@ class Discriminant(Checked):
     kind: ClassVar[str] = "discriminant"
     shrinkage: Annotated[
         Positive,
-        Doc("linear discriminant analysis: shrinkage of the covariance towards equal variances, above 0 up to 1"),
+        Doc("linear discriminant analysis: shrinkage of the covariance"),
     ] = 0.1
 
     def __call__(self, moments: Standardised) -> Fit:

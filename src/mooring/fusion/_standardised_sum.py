@@ -72,10 +72,7 @@ class StandardisedSum(Fusion):
     makes: ClassVar[Made] = (StandardisedSumPredictor, StandardisedByBatch)
     moments: Annotated[
         ScalePopulation,
-        Doc(
-            "of what mean and deviation are taken: of the client's own images (uploaded), or of the "
-            "`test-batch` that is asked about"
-        ),
+        Doc("source of mean and deviation: the client's images (uploaded), or the unlabelled `test- batch`"),
     ] = "own-images"
 
     @property

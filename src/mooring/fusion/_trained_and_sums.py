@@ -77,14 +77,10 @@ class TrainedAndSums(Fusion):
     reference: ClassVar[str] = "Mooring, 2026"
     cost: ClassVar[ServerCost] = "seconds"
     makes: ClassVar[Made] = (TrainedAndSumsPredictor, *LinearHeadFusion.makes, FamiliarityPredictor)
-    map: Annotated[FeatureMap, Doc("of the sums: from images to features, see below")] = DATA_FREE_MAP
-    solver: Annotated[Solver, Doc("of the sums: computes scores from the moments, see below")] = field(
-        default_factory=Ridge
-    )
+    map: Annotated[FeatureMap, Doc("feature map of the sums, see below")] = DATA_FREE_MAP
+    solver: Annotated[Solver, Doc("head of the sums, see below")] = field(default_factory=Ridge)
     trained: Annotated[Fusion, Doc("the rule for the trained networks")] = field(default_factory=Familiarity)
-    weight: Annotated[
-        NonNegative, Doc("of the trained networks, if the server has no validation images to fit it on")
-    ] = USUAL_WEIGHT
+    weight: Annotated[NonNegative, Doc("weight of the trained networks without validation images")] = USUAL_WEIGHT
 
     @property
     def needs(self) -> Parts:

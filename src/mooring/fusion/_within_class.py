@@ -35,11 +35,11 @@ class WithinClassRidge(Checked):
     kind: ClassVar[str] = "within-class"
     strength: Annotated[
         Positive | None,
-        Doc("penalty beside the covariance within classes; `null`: the highest expected accuracy, from the sums alone"),
+        Doc("penalty; `null`: by the highest expected accuracy"),
     ] = None
     towards: Annotated[
         Towards,
-        Doc("`equal`: the same penalty for all features; `own`: in units of each one's variance within classes"),
+        Doc("`equal` penalty for all features, or in units of their `own` variances"),
     ] = "own"
 
     def __call__(self, moments: Standardised) -> Fit:

@@ -32,7 +32,7 @@ class BalancedCrossEntropy(Checked):
     kind: ClassVar[str] = "balanced-cross-entropy"
     strength: Annotated[
         NonNegative,
-        Doc("exponent of the client's label counts, which multiply the exponentiated logits; 0 is plain cross entropy"),
+        Doc("exponent of the label counts; 0 is plain cross entropy"),
     ] = 1.0
 
     def __call__(self, step: Step) -> Tensor:
@@ -79,9 +79,7 @@ class PrototypeSpread(Checked):
     kind: ClassVar[str] = "prototype-spread"
     looks_at_views: ClassVar[bool] = False
     temperature: Annotated[Positive, Doc("temperature of the soft-max")] = 1.0
-    similarity: Annotated[
-        Literal["dot", "cosine"], Doc("similarity of prototypes: `dot`, or `cosine` of unit prototypes")
-    ] = "dot"
+    similarity: Annotated[Literal["dot", "cosine"], Doc("similarity of prototypes")] = "dot"
 
     def __call__(self, step: Step) -> Tensor:
         prototypes = F.normalize(step.prototypes) if self.similarity == "cosine" else step.prototypes

@@ -30,18 +30,14 @@ class Method(Checked):
     """
 
     client: Annotated[ClientRecipe, Doc("what a client minimises, see below")]
-    fusion: Annotated[
-        Fusion | None, Doc("how the server fuses the uploads; `null` fuses nothing and reports the mean of the clients")
-    ]
+    fusion: Annotated[Fusion | None, Doc("the server's rule; `null` reports the mean of the clients")]
     shards: Annotated[
         Literal["private", "pooled"],
-        Doc("`pooled` puts everybody's data in one place: a control, not federated learning"),
+        Doc("`pooled`: all data in one place, a control"),
     ] = "private"
-    bank: Annotated[Bank | None, Doc("public features that clients receive before they train")] = None
+    bank: Annotated[Bank | None, Doc("public features that clients receive before training")] = None
     about: Annotated[str, Doc("one line for people")] = field(default="", compare=False)
-    reference: Annotated[str, Doc("where the method comes from: a paper and its year, or a lab note")] = field(
-        default="", compare=False
-    )
+    reference: Annotated[str, Doc("source of the method")] = field(default="", compare=False)
 
     @property
     def track(self) -> Track:

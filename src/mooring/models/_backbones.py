@@ -86,7 +86,7 @@ class DigitsNet(Checked):
 
     stages: ClassVar[tuple[BlockStage, ...]] = ((16, 1, 1), (32, 1, 2))
     kind: ClassVar[str] = "digits_net"
-    width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
+    width: Annotated[Width, Doc("factor of all channel counts and of the feature size")] = 1.0
 
     def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
         return residual(shape[0], 16, self.stages, self.width, rng)
@@ -98,7 +98,7 @@ class ResNet8(Checked):
 
     stages: ClassVar[tuple[BlockStage, ...]] = ((16, 1, 1), (32, 1, 2), (64, 1, 2))
     kind: ClassVar[str] = "resnet8"
-    width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
+    width: Annotated[Width, Doc("factor of all channel counts and of the feature size")] = 1.0
 
     def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
         return residual(shape[0], 16, self.stages, self.width, rng)
@@ -110,7 +110,7 @@ class ResNet18(Checked):
 
     stages: ClassVar[tuple[BlockStage, ...]] = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
     kind: ClassVar[str] = "resnet18"
-    width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
+    width: Annotated[Width, Doc("factor of all channel counts and of the feature size")] = 1.0
 
     def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
         return residual(shape[0], 64, self.stages, self.width, rng)
@@ -122,7 +122,7 @@ class ResNet34(Checked):
 
     stages: ClassVar[tuple[BlockStage, ...]] = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
     kind: ClassVar[str] = "resnet34"
-    width: Annotated[Width, Doc("scales every channel count, and with it the feature size")] = 1.0
+    width: Annotated[Width, Doc("factor of all channel counts and of the feature size")] = 1.0
 
     def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
         return residual(shape[0], 64, self.stages, self.width, rng)

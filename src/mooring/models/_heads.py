@@ -158,7 +158,7 @@ class FixedSimplex(Checked):
     """FedETF's classifier: a linear embedding, a simplex that all clients share, a learned logit scale."""
 
     kind: ClassVar[str] = "fixed-simplex"
-    scale: Annotated[Positive, Doc("scale of the cosine logits before training; learned")] = 16.0
+    scale: Annotated[Positive, Doc("initial scale of the cosine logits; learned")] = 16.0
 
     def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
         return FixedSimplexHead(features, classes, self.scale, rng)
@@ -169,7 +169,7 @@ class SimplexAtTemperature(Checked):
     """FedSRA's classifier: a linear embedding, a simplex that all clients share, a temperature that never changes."""
 
     kind: ClassVar[str] = "simplex-at-temperature"
-    temperature: Annotated[Positive, Doc("what the cosines are divided by; never learned")] = 0.1
+    temperature: Annotated[Positive, Doc("temperature of the cosines; not learned")] = 0.1
 
     def build(self, features: int, classes: int, rng: Generator) -> PrototypeHead:
         return SimplexHead(features, classes, self.temperature, rng)

@@ -149,7 +149,7 @@ class Timm(Checked):
     """An architecture of the library timm, with random weights; features before the classifier."""
 
     kind: ClassVar[str] = "timm"
-    architecture: Annotated[str, Doc("its name in timm; `model=timm:resnet18` is short for it")]
+    architecture: Annotated[str, Doc("name in timm; short: `model=timm:resnet18`")]
 
     def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
         timm = needed("timm")
@@ -166,7 +166,7 @@ class Torchvision(Checked):
     """An architecture of the library torchvision, with random weights; features before the classifier."""
 
     kind: ClassVar[str] = "torchvision"
-    architecture: Annotated[str, Doc("its name in torchvision; `model=torchvision:resnet18` is short for it")]
+    architecture: Annotated[str, Doc("name in torchvision; short: `model=torchvision:resnet18`")]
 
     def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
         models = needed("torchvision.models")

@@ -32,13 +32,9 @@ class Privacy(Checked):
     """
 
     kind: ClassVar[str] = "gaussian-noise"
-    epsilon: Annotated[
-        float, Gt(0), Le(100), Doc("how much more probable one image more or less may make any upload: e^epsilon times")
-    ]
-    delta: Annotated[float, Gt(0), Lt(0.1), Doc("probability that this bound does not hold")] = 1e-5
-    size: Annotated[
-        int, Gt(0), Le(1024), Doc("dimension that features are reduced to; a smaller one needs less noise")
-    ] = 64
+    epsilon: Annotated[float, Gt(0), Le(100), Doc("privacy loss of one image: factor e^epsilon")]
+    delta: Annotated[float, Gt(0), Lt(0.1), Doc("probability that the bound fails")] = 1e-5
+    size: Annotated[int, Gt(0), Le(1024), Doc("dimension of the reduced features; fewer need less noise")] = 64
 
     @property
     def sigma(self) -> float:

@@ -23,7 +23,7 @@ class ClosedForm(Checked):
     minimum: Annotated[NonNegative, Doc("smallest lambda")] = 0.0
     maximum: Annotated[Positive, Doc("largest lambda")] = 50.0
     eps: Annotated[Positive, Doc("smallest alignment loss in the denominator")] = 1e-3
-    memory: Annotated[float, Ge(0), Lt(1), Doc("decay of the moving averages of both losses")] = 0.95
+    memory: Annotated[float, Ge(0), Lt(1), Doc("decay of the moving averages")] = 0.95
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return ClosedFormBalancer(self)

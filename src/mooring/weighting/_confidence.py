@@ -20,12 +20,12 @@ class ByConfidence(Checked):
     """
 
     kind: ClassVar[str] = "by-confidence"
-    minimum: Annotated[NonNegative, Doc("lambda while the watched loss is at its initial value")] = 0.1
+    minimum: Annotated[NonNegative, Doc("lambda at the initial value of the watched loss")] = 0.1
     maximum: Annotated[NonNegative, Doc("lambda when the watched loss reaches 0")] = 1.0
-    memory: Annotated[float, Ge(0), Lt(1), Doc("decay of the moving average of the watched loss")] = 0.95
+    memory: Annotated[float, Ge(0), Lt(1), Doc("decay of the moving average")] = 0.95
     watches: Annotated[
         Literal["base", "cross-entropy"],
-        Doc("the watched loss: the whole base loss, or only its `cross-entropy` as in note 1"),
+        Doc("the watched loss: the base loss, or its `cross-entropy` (note 1)"),
     ] = field(default="base", metadata={ADDED_LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:

@@ -48,7 +48,7 @@ class ByEntropy(Checked):
 
     kind: ClassVar[str] = "by-entropy"
     minimum: Annotated[NonNegative, Doc("lambda of a client with one label")] = 0.1
-    maximum: Annotated[NonNegative, Doc("lambda of a client with equally many images of every class")] = 10.0
+    maximum: Annotated[NonNegative, Doc("lambda of a client with balanced classes")] = 10.0
 
     def value(self, facts: ClientFacts) -> float:
         return self.minimum + evenness(facts.label_counts) * (self.maximum - self.minimum)
@@ -82,9 +82,7 @@ class Ramp(Checked):
     kind: ClassVar[str] = "ramp"
     initial: Annotated[NonNegative, Doc("lambda at the start")] = 0.1
     final: Annotated[NonNegative, Doc("lambda at the end")] = 1.0
-    over: Annotated[Literal["training", "round"], Doc("the ramp covers the whole training, or every `round` anew")] = (
-        "training"
-    )
+    over: Annotated[Literal["training", "round"], Doc("the ramp covers the training, or each `round`")] = "training"
 
     def value(self, progress: Progress) -> float:
         p = progress.overall if self.over == "training" else progress.epoch / progress.local_epochs

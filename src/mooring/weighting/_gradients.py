@@ -23,11 +23,9 @@ class GradientNormalised(Checked):
     """
 
     kind: ClassVar[str] = "gradient-normalised"
-    share: Annotated[
-        Positive, Doc("gradient norm of the weighted alignment loss at the embedding, relative to the base loss")
-    ] = 1.0
+    share: Annotated[Positive, Doc("gradient norm of the alignment, relative to the base loss")] = 1.0
     maximum: Annotated[Positive, Doc("largest lambda")] = 10.0
-    memory: Annotated[float, Ge(0), Lt(1), Doc("decay of the moving averages of both gradient norms")] = 0.95
+    memory: Annotated[float, Ge(0), Lt(1), Doc("decay of the moving averages")] = 0.95
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return GradientBalancer(self)
@@ -86,7 +84,7 @@ class Hypergradient(Checked):
     maximum: Annotated[Positive, Doc("largest lambda")] = 50.0
     outer: Annotated[
         Literal["next-batch", "held-out"],
-        Doc("images of the outer loss: the next batch, or `held-out` images, with `method.client.held_out`"),
+        Doc("images of the outer loss; `held-out` needs `method.client.held_out`"),
     ] = field(default="next-batch", metadata={ADDED_LATER: True})
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:

@@ -41,7 +41,7 @@ class InverseVariance(Checked):
 
     kind: ClassVar[str] = "inverse-variance"
     cap: ClassVar[float] = float("inf")
-    gamma: Annotated[Positive, Doc("a guard: gamma / sigma_align^2 is added to the loss of the scalars")] = 1e-3
+    gamma: Annotated[Positive, Doc("adds gamma / sigma_align^2")] = 1e-3
 
     @property
     def floor(self) -> float:
@@ -67,7 +67,7 @@ class LinearHinge(Checked):
     kind: ClassVar[str] = "linear-hinge"
     floor: ClassVar[float] = 0.0
     cap: ClassVar[float] = float("inf")
-    gamma: Annotated[Positive, Doc("a guard: weight of the penalty")] = 0.1
+    gamma: Annotated[Positive, Doc("weight of the penalty")] = 0.1
     maximum: Annotated[Positive, Doc("lambda above which the penalty acts")] = 50.0
 
     def push(self, lam: float) -> float:
@@ -90,7 +90,7 @@ class SquaredHinge(Checked):
     kind: ClassVar[str] = "squared-hinge"
     floor: ClassVar[float] = 0.0
     cap: ClassVar[float] = float("inf")
-    gamma: Annotated[Positive, Doc("a guard: weight of the penalty")] = 1e-3
+    gamma: Annotated[Positive, Doc("weight of the penalty")] = 1e-3
     maximum: Annotated[Positive, Doc("lambda above which the penalty acts")] = 50.0
 
     def push(self, lam: float) -> float:
@@ -112,7 +112,7 @@ class Bound(Checked):
 
     kind: ClassVar[str] = "bound"
     floor: ClassVar[float] = 0.0
-    maximum: Annotated[Positive, Doc("a guard: the largest effective lambda")] = 50.0
+    maximum: Annotated[Positive, Doc("largest effective lambda")] = 50.0
 
     @property
     def cap(self) -> float:
@@ -138,7 +138,7 @@ class LocalLog(Checked):
     kind: ClassVar[str] = "local-log"
     floor: ClassVar[float] = 0.0
     cap: ClassVar[float] = float("inf")
-    gamma: Annotated[Positive, Doc("a guard: gamma (log sigma_local^2)^2 is added to the loss of the scalars")] = 1e-3
+    gamma: Annotated[Positive, Doc("adds gamma (log sigma_local^2)^2")] = 1e-3
 
     def most(self, local: float) -> float:
         return inf
@@ -158,7 +158,7 @@ class Together(Checked):
     """The sum of several guards: penalties, floors, pushes and drags add up, and the lowest cap counts."""
 
     kind: ClassVar[str] = "together"
-    guards: Annotated[tuple[Guard, ...], Doc("a list of guards that act together")] = ()
+    guards: Annotated[tuple[Guard, ...], Doc("guards that act together")] = ()
 
     @property
     def floor(self) -> float:

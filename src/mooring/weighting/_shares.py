@@ -117,7 +117,7 @@ class SoftOptimalUncertainty(Checked):
 
     kind: ClassVar[str] = "uw-so"
     temperature: Annotated[Positive, Doc("temperature of the soft-max of inverse losses")] = 1.0
-    floor: Annotated[NonNegative, Doc("smallest alignment loss; with 0, lambda is not bounded")] = 0.0
+    floor: Annotated[NonNegative, Doc("smallest alignment loss; 0: lambda is unbounded")] = 0.0
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
         return SoftOptimalBalancer(self)

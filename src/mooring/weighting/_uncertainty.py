@@ -68,8 +68,8 @@ STARTS: dict[str, type[Start]] = {"zero": Zero, "entropy": FromEntropy, "values"
 class Sigma(Checked):
     """`lr` None is the model's learning rate; `lr_scale` multiplies either (note 2 proposes 0.01)."""
 
-    lr: Annotated[Positive | None, Doc("learning rate of the two scalars; `null` is the model's")] = None
-    lr_scale: Annotated[Positive, Doc("multiplies the learning rate of the two scalars")] = 1.0
+    lr: Annotated[Positive | None, Doc("learning rate of the scalars; `null`: the model's")] = None
+    lr_scale: Annotated[Positive, Doc("factor of that learning rate")] = 1.0
     start: Annotated[Start, Doc("initial values, see below")] = field(default_factory=Zero)
 
     def rate(self, model_lr: float) -> float:
@@ -90,19 +90,14 @@ class Uncertainty(Checked):
     """
 
     kind: ClassVar[str] = "uncertainty"
-    ratio: Annotated[ScheduleName, Doc("schedule of the effective lambda")] = "constant"
-    data: Annotated[ScheduleName, Doc("schedule of the alignment loss in the loss of sigma")] = "constant"
-    prior: Annotated[ScheduleName, Doc("schedule of the log term of sigma")] = "constant"
-    guard: Annotated[Guard | None, Doc("what keeps lambda from running away, see below")] = None
-    sigma: Annotated[
-        Sigma, Doc("the two learned scalars that determine lambda: their initial values and learning rate")
-    ] = field(default_factory=Sigma)
+    ratio: Annotated[ScheduleName, Doc("schedule RATIO: effective lambda")] = "constant"
+    data: Annotated[ScheduleName, Doc("schedule DATA: alignment loss in the scalars' loss")] = "constant"
+    prior: Annotated[ScheduleName, Doc("schedule PRIOR: log term of the scalars' loss")] = "constant"
+    guard: Annotated[Guard | None, Doc("limits lambda, see below")] = None
+    sigma: Annotated[Sigma, Doc("initial values and learning rate of the two scalars")] = field(default_factory=Sigma)
     gradients: Annotated[
         Literal["separate", "joint", "rescaled"],
-        Doc(
-            "`separate`: the model and the scalars have their own losses; `joint`: one loss for both; "
-            "`rescaled`: the joint loss times 2 sigma_local^2"
-        ),
+        Doc("losses of model and scalars: `separate`, `joint`, or `rescaled` (joint times 2 sigma_local^2)"),
     ] = "separate"
 
     @property

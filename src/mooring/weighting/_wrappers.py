@@ -21,7 +21,7 @@ class Annealed(Checked):
     base: Annotated[Weighting, Doc("the weighting that is annealed")] = Fixed()
     schedule: Annotated[
         ScheduleName,
-        Doc("schedule of the annealing; `-by-round` and `-by-epoch` are constant within a round or an epoch"),
+        Doc("schedule of the annealing"),
     ] = "linear"
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:
@@ -75,7 +75,7 @@ class Probed(Checked):
     kind: ClassVar[str] = "probed"
     base: Annotated[
         Weighting,
-        Doc("the weighting to observe: the cosine of both gradients and the ratio of their norms are recorded"),
+        Doc("the weighting whose gradients are recorded"),
     ] = Fixed(1.0)
 
     def start(self, facts: ClientFacts, rng: Generator) -> Balancer:

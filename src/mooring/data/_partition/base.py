@@ -19,10 +19,8 @@ Stratum = TypeVar("Stratum", bound=Hashable)  # what a share is taken of: a clas
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ClientCount = Annotated[Count, Doc("how many clients")]
-LabelSkew = Annotated[Positive, Doc("Dirichlet parameter; smaller values give each client fewer labels")]
-SplitSeed = Annotated[
-    Seed | None, Doc("seed of the split; `null` is the experiment's `seed`; `file` and `sites` do not use it")
-]
+LabelSkew = Annotated[Positive, Doc("Dirichlet parameter; smaller: fewer labels per client")]
+SplitSeed = Annotated[Seed | None, Doc("seed of the split; `null`: the experiment's `seed`")]
 
 
 class PartitionWarning(UserWarning):

@@ -41,9 +41,7 @@ class Dirichlet(Checked):
     kind: ClassVar[str] = "dirichlet"
     clients: ClientCount = 5
     alpha: LabelSkew = 0.05
-    min_size: Annotated[
-        NonNegativeInt, Doc("smallest number of images of a client; missing images are moved from the largest clients")
-    ] = 0
+    min_size: Annotated[NonNegativeInt, Doc("fewest images of a client; images are moved from the largest clients")] = 0
     seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
@@ -135,9 +133,7 @@ class DirichletSizes(Checked):
     kind: ClassVar[str] = "dirichlet_sizes"
     clients: ClientCount = 5
     alpha: LabelSkew = 0.05
-    size_alpha: Annotated[
-        Positive, Doc("Dirichlet parameter of the clients' sizes; smaller values give more uneven sizes")
-    ] = 1.0
+    size_alpha: Annotated[Positive, Doc("Dirichlet parameter of the sizes; smaller: more uneven")] = 1.0
     seed: SplitSeed = None
 
     def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:

@@ -49,7 +49,7 @@ class Flower(Checked):
     kind: ClassVar[str] = "flower"
     workers: Annotated[
         Count | None,
-        Doc("processes of Ray in Flower's simulation (extra `flower`); `null` is one per core; the bytes of `local`"),
+        Doc("Ray processes; needs the extra `flower`"),
     ] = None
 
     def collect(

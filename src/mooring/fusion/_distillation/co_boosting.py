@@ -39,15 +39,11 @@ class CoBoosting(Fusion):
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
-    lessons: Annotated[
-        Count, Doc("number of lessons; each has a new generator and a part of the student's training")
-    ] = 30
+    lessons: Annotated[Count, Doc("number of lessons, each with a new generator")] = 30
     synthesis: Annotated[Synthesis, Doc("how a generator makes images")] = field(
         default_factory=lambda: Synthesis(hardness=1.0)
     )
-    perturbation: Annotated[
-        Positive, Doc("largest change of a pixel towards disagreement of teacher and student; 8/255")
-    ] = 8 / 255
+    perturbation: Annotated[Positive, Doc("largest change of a pixel (8/255)")] = 8 / 255
     reweighting: Annotated[Positive, Doc("step size of the ensemble's weights")] = 0.05
     study: Annotated[StudentTraining, Doc("training of the student")] = field(
         default_factory=lambda: StudentTraining(steps=1200, lr=3e-3, sharpness=2.0)

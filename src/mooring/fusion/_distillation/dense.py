@@ -36,9 +36,7 @@ class Dense(Fusion):
     cost: ClassVar[ServerCost] = "minutes, it trains"
     makes: ClassVar[Made] = (Merged,)
     needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
-    lessons: Annotated[
-        Count, Doc("number of lessons; each has a new generator and a part of the student's training")
-    ] = 40
+    lessons: Annotated[Count, Doc("number of lessons, each with a new generator")] = 40
     synthesis: Annotated[Synthesis, Doc("how a generator makes images")] = field(default_factory=Synthesis)
     study: Annotated[StudentTraining, Doc("training of the student")] = field(
         default_factory=lambda: StudentTraining(steps=1600, lr=3e-3, sharpness=2.0)

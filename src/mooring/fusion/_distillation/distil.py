@@ -42,7 +42,7 @@ class Distil(Fusion):
     makes: ClassVar[Made] = (Merged,)
     teacher: Annotated[Fusion, Doc("the rule that the student learns from")] = ClassExpert()
     images: Annotated[Supply, Doc("images that it learns on, see below")] = field(default_factory=GaussianPixels)
-    count: Annotated[Count, Doc("largest number of these images")] = 4000
+    count: Annotated[Count, Doc("most images")] = 4000
     study: Annotated[StudentTraining, Doc("training of the student")] = field(default_factory=StudentTraining)
 
     @property

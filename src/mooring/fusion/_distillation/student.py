@@ -61,8 +61,8 @@ class StudentTraining(Checked):
 
     steps: Annotated[Count, Doc("steps of the student's training")] = 600
     batch: Annotated[Count, Doc("images in each step")] = 64
-    lr: Annotated[Positive, Doc("learning rate of Adam; falls to zero along a cosine")] = 6e-3
-    sharpness: Annotated[Positive, Doc("mean distance to which the teacher's two best scores are scaled")] = 1.5
+    lr: Annotated[Positive, Doc("learning rate of Adam, with a cosine schedule")] = 6e-3
+    sharpness: Annotated[Positive, Doc("mean margin of the teacher's scaled scores")] = 1.5
 
     def scale(self, scores: Tensor) -> Tensor:
         """s, ()"""

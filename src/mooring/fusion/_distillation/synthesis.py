@@ -113,12 +113,12 @@ class Synthesis(Checked):
     are kept.
     """
 
-    steps: Annotated[Count, Doc("steps of a generator's training in every lesson")] = 30
+    steps: Annotated[Count, Doc("steps of a generator per lesson")] = 30
     batch: Annotated[Count, Doc("images in each of its steps")] = 64
     lr: Annotated[Positive, Doc("its learning rate (Adam)")] = 1e-2
     statistics: Annotated[NonNegative, Doc("weight of the batch-norm statistics")] = 0.1
-    divergence: Annotated[NonNegative, Doc("weight of the disagreement between teacher and student")] = 3.0
-    hardness: Annotated[NonNegative, Doc("exponent of 1 - p_y, the weight of an image's cross entropy")] = 0.0
+    divergence: Annotated[NonNegative, Doc("weight of the disagreement of teacher and student")] = 3.0
+    hardness: Annotated[NonNegative, Doc("exponent of 1 - p_y, the weight of an image")] = 0.0
 
     def __call__(self, teacher: LogitEnsemble, student: Network, labels: Tensor, rng: Generator) -> Tensor:
         """A new generator learns to please the ensemble; images of its course, the last batch last."""

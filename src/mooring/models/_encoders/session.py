@@ -25,17 +25,11 @@ VIEWS_OF_IMAGE: dict[EncoderViews, Callable[[Tensor], list[Tensor]]] = {  # of o
 }
 FeatureViews = Annotated[
     EncoderViews,
-    Doc(
-        "`mirrored`: the mean of the features of an image and of its mirror image; `mooring` uses it "
-        "if a mirrored image belongs to the same class"
-    ),
+    Doc("`mirrored`: mean over the image and its mirror image"),
 ]
 UsualFeatureViews = Annotated[
     EncoderViews | None,
-    Doc(
-        "`mirrored`: the mean over an image and its mirror image; `one`; `null` is `mirrored` if a "
-        "mirrored image belongs to the same class"
-    ),
+    Doc("`mirrored`: mean with the mirror image; `null`: if it keeps its class"),
 ]
 Normalisation = Literal["imagenet", "centred", "none"]
 NORMALISATIONS: dict[Normalisation, tuple[tuple[float, ...], tuple[float, ...]]] = {

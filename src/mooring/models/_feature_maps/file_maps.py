@@ -115,19 +115,17 @@ class FileMap(Checked, ABC):
     """phi(x): maps of the encoder in the file `path`, averaged, side by side."""
 
     kind: ClassVar[str]
-    path: Annotated[FilePath, Doc("an ONNX file, or safetensors with a ResNet of torchvision or timm")] = field(
+    path: Annotated[FilePath, Doc("ONNX, or safetensors of a ResNet (torchvision, timm)")] = field(
         metadata={CONTENT_HASH: hash_and_length}
     )
     pixels: Annotated[
         Side | None,
-        Doc("a side of what the encoder gets; `null`: as the file says, else 96 for images up to 40 pixels, else 224"),
+        Doc("input size; `null`: the file's, else 96 for images up to 40 pixels, else 224"),
     ] = None
-    layers: Annotated[
-        tuple[str, ...], Doc("outputs of the file, with or without `@2`; an empty list is all of them")
-    ] = ()
+    layers: Annotated[tuple[str, ...], Doc("outputs of the file; `[]`: all")] = ()
     normalise: Annotated[
         Normalisation,
-        Doc("normalisation that the encoder was trained with; `centred` is (x - 127) / 128, `none` is 0 to 1"),
+        Doc("input normalisation; `centred`: (x - 127) / 128, `none`: 0 to 1"),
     ] = "imagenet"
     views: FeatureViews = "one"
 

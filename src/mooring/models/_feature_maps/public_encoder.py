@@ -29,18 +29,15 @@ class PublicEncoder(Checked):
     """
 
     kind: ClassVar[str] = "public-encoder"
-    epochs: Annotated[Count, Doc("epochs over the public images, at the server")] = 30
+    epochs: Annotated[Count, Doc("epochs over the public images")] = 30
     beside: Annotated[
         FeatureMap | None,
-        Doc(
-            "another map whose features are concatenated to the encoder's, by default 352 channels of 512 "
-            "filters; `null` for none"
-        ),
+        Doc("a map whose features are added"),
     ] = field(default_factory=lambda: WhitenedFilters(channels=352, filters=512))
     views: UsualFeatureViews = None
-    path: Annotated[
-        FilePath | None, Doc("safetensors file of its weights; `null`: they are trained when the run begins")
-    ] = field(default=None, metadata={CONTENT_HASH: lambda path: None if path is None else hash_only(path)})
+    path: Annotated[FilePath | None, Doc("safetensors file of its weights; `null`: train them")] = field(
+        default=None, metadata={CONTENT_HASH: lambda path: None if path is None else hash_only(path)}
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -40,7 +40,7 @@ class RandomEncoder(Checked):
     """The pooled features of the model's backbone with random weights; `seed` alone decides them, for all clients."""
 
     kind: ClassVar[str] = "random-encoder"
-    seed: Annotated[Seed, Doc("seed of the random numbers, separate from the seed of the experiment")] = 0
+    seed: Annotated[Seed, Doc("seed of the map, not of the experiment")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
         return blueprint.backbone.build(blueprint.shape, torch.Generator())[1]
@@ -66,9 +66,9 @@ class RandomFilters(Checked):
 
     kind: ClassVar[str] = "random-filters"
     filters: Annotated[int, Gt(0), Le(2**14), Doc("random patches; eight features each")] = 64
-    side: Annotated[Count, Doc("side of a patch; at most half of the image's smaller side")] = 6
-    threshold: Annotated[NonNegative, Doc("threshold that is subtracted from a response")] = 0.5
-    seed: Annotated[Seed, Doc("seed of the random numbers, separate from the seed of the experiment")] = 0
+    side: Annotated[Count, Doc("side of a patch; at most half of the image's")] = 6
+    threshold: Annotated[NonNegative, Doc("subtracted from a response")] = 0.5
+    seed: Annotated[Seed, Doc("seed of the map, not of the experiment")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
         return SIGNS * self.filters * POOLING_GRID**2

@@ -38,23 +38,19 @@ class WhitenedFilters(Checked):
     """
 
     kind: ClassVar[str] = "whitened-filters"
-    channels: Annotated[int, Gt(0), Le(2**12), Doc("features per region; at most eight for each value of a patch")] = (
-        544
-    )
+    channels: Annotated[int, Gt(0), Le(2**12), Doc("features per region")] = 544
     filters: Annotated[
         int,
         Gt(0),
         Le(2**14),
-        Doc("patches of procedural images, projected to the channels; at most sixteen for each value of a patch"),
+        Doc("number of patches of procedural images"),
     ] = 1024
-    side: Annotated[Count, Doc("side of a patch; at most half of the image's smaller side")] = 6
-    threshold: Annotated[
-        NonNegative, Doc("what a response must exceed, in units of its spread on procedural images")
-    ] = 0.5
-    whitening: Annotated[Positive, Doc("added to the eigenvalues of their covariance, in units of the mean one")] = 1.0
-    grid: Annotated[int, Ge(1), Le(8), Doc("responses are averaged over grid x grid regions")] = 2
+    side: Annotated[Count, Doc("side of a patch; at most half of the image's")] = 6
+    threshold: Annotated[NonNegative, Doc("threshold of a response, in standard deviations")] = 0.5
+    whitening: Annotated[Positive, Doc("added to the eigenvalues, in units of their mean")] = 1.0
+    grid: Annotated[int, Ge(1), Le(8), Doc("averages over grid x grid regions")] = 2
     views: UsualFeatureViews = None
-    seed: Annotated[Seed, Doc("seed of the random numbers, separate from the seed of the experiment")] = 0
+    seed: Annotated[Seed, Doc("seed of the map, not of the experiment")] = 0
 
     def size(self, blueprint: Blueprint) -> int:
         return self._channels(blueprint) * self.grid**2
