@@ -14,17 +14,14 @@ TEXT = Path(__file__).parents[1] / "bench.md"
 PAGE = Path(__file__).parents[2] / "docs/bench.md"
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "published": published.table,
-    **{
-        f"{track.split()[0]}-{source}": partial(statistics.table, source, track)
-        for track in ("frozen encoder", "statistics only")
-        for source in statistics.SETS
-    },
+    "frozen": partial(statistics.table, "frozen encoder"),
+    "statistics": partial(statistics.table, "statistics only"),
     "public-cifar10": public.table,
-    **{f"trained-{source}": partial(training.table, source) for source in training.SOURCES},
-    **{f"fused-{source}": partial(training.fusions_table, source) for source in training.SOURCES},
-    **{f"advantage-{source}": partial(training.advantage_table, source) for source in training.SOURCES},
-    **{f"fusions-{alpha}": partial(fusions.table, alpha, statistics=False) for alpha in fusions.ALPHAS},
-    **{f"sums-{alpha}": partial(fusions.table, alpha, statistics=True) for alpha in fusions.ALPHAS},
+    "trained": training.table,
+    "fused": training.fusions_table,
+    "advantage": training.advantage_table,
+    "fusions": fusions.table,
+    "sums": fusions.statistics_table,
     "beating": fusions.beating,
 }
 

@@ -93,7 +93,7 @@ def upload_of(row: FusionRecord) -> float:
 def spread(values: list[float]) -> str:
     if not values:
         return "-"
-    return f"{fmean(values):.3f}" + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")
+    return f"{fmean(values):.3f}" + (f"±{stdev(values):.3f}" if len(values) > 1 else "")
 
 
 def size(nbytes: float) -> str:

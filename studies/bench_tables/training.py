@@ -119,15 +119,16 @@ def found(source: str, training: str, kind: str) -> list[FusionRecord]:
     return [row for row in rows if row is not None]
 
 
-def table(source: str) -> Iterator[str]:
-    """One row per method under its own fusion, the best first; nothing where nothing is finished."""
+def table() -> Iterator[str]:
+    """One row per set and method under its own fusion, the best first; nothing where nothing is finished."""
     lines = []
-    for method, (training, kind) in ROWS.items():
+    for source, (method, (training, kind)) in product(SOURCES, ROWS.items()):
         rows = found(source, training, kind)
         if not rows:
             continue
         folders = [folder_of(source, training, row.seeds.training) for row in rows]
         cells = [
+            source,
             f"`{method}`",
             kind,
             spread([row.accuracy for row in rows]),
@@ -135,51 +136,61 @@ def table(source: str) -> Iterator[str]:
             size(fmean(upload_of(row) for row in rows)),
             f"{fmean(client_seconds(folder) for folder in folders):.0f}",
             f"{fmean(row.server_seconds or 0 for row in rows):.1f}",
-            str(rows[0].passes),
-            str(METHODS[training].client.views.count),
         ]
-        lines.append((-fmean(row.accuracy for row in rows), "| " + " | ".join(cells) + " |"))
+        lines.append((SOURCES.index(source), -fmean(row.accuracy for row in rows), "| " + " | ".join(cells) + " |"))
     if lines:
-        heads = ["method", "fusion", "accuracy", "n", "upload per client", "client seconds", "server seconds"]
-        yield from markdown_head([*heads, "passes", "views per image"])
+        heads = ["images", "method", "fusion", "accuracy", "n", "upload per client", "client s", "server s"]
+        yield from markdown_head(heads)
+        yield from (line for _, _, line in sorted(lines))
+
+
+def fusions_table() -> Iterator[str]:
+    """Fusions by rows, trainings by columns: the same uploads, fused in every way, the best first."""
+    federated = [training for training in TRAININGS if METHODS[training].shards != "pooled"]
+    runs = [
+        (source, training)
+        for source, training in product(SOURCES, federated)
+        if any(found(source, training, kind) for kind in RULES)
+    ]
+    lines = []
+    for kind in RULES:
+        by_run = [[row.accuracy for row in found(source, training, kind)] for source, training in runs]
+        if any(by_run):
+            cells = [spread_of(values) for values in by_run]
+            lines.append((-fmean(max(values, default=0.0) for values in by_run), f"| {kind} | {' | '.join(cells)} |"))
+    if lines:
+        yield from markdown_head(["fusion", *(f"`{training}`, {source}" for source, training in runs)])
         yield from (line for _, line in sorted(lines))
 
 
-def fusions_table(source: str) -> Iterator[str]:
-    """Methods by rows, fusions by columns: the same uploads, fused in every way."""
-    federated = [training for training in TRAININGS if METHODS[training].shards != "pooled"]
-    cells = {(t, k): [row.accuracy for row in found(source, t, k)] for t, k in product(federated, RULES)}
-    kinds = [kind for kind in RULES if any(cells[t, kind] for t in federated)]
-    if kinds:
-        yield from markdown_head(["training", "n", *(f"`{kind}`" for kind in kinds)])
-    for training in federated:
-        n = max(len(cells[training, kind]) for kind in RULES)
-        if n:
-            values = [spread_of(cells[training, kind], n) for kind in kinds]
-            yield "| " + " | ".join([f"`{training}`", str(n), *values]) + " |"
+def spread_of(values: list[float]) -> str:
+    """Mean and deviation, with n if it is not that of all seeds."""
+    return spread(values) + (f" (n = {len(values)})" if 0 < len(values) < len(SEEDS) else "")
 
 
-def spread_of(values: list[float], usual: int) -> str:
-    """Mean and deviation, with n if a rule has fewer seeds than its row."""
-    return spread(values) + (f" (n = {len(values)})" if 0 < len(values) < usual else "")
-
-
-def advantage_table(source: str) -> Iterator[str]:
+def advantage_table() -> Iterator[str]:
     """Accuracy of `familiarity` minus that of each other rule, paired by seed, with a 95 % interval (Student's t)."""
-    rows = []
-    for training in TRAININGS:
-        by_seed = [rows_of(folder_of(source, training, seed)) for seed in SEEDS]
-        for kind in RULES:
-            both = [found for found in by_seed if {"familiarity", kind} <= found.keys()]
-            pairs = [found["familiarity"].accuracy - found[kind].accuracy for found in both]
-            if kind != "familiarity" and len(pairs) == len(SEEDS):
-                mean, half = fmean(pairs), half_width(stdev(pairs), len(pairs))
-                interval = f"{mean - half:+.3f} to {mean + half:+.3f}"
-                better = f"{sum(pair > 0 for pair in pairs)} of {len(pairs)}"
-                rows.append(f"| `{training}` | `{kind}` | {mean:+.3f} | {interval} | {better} |")
-    if rows:
-        yield from markdown_head(["training", "compared with", "difference", "95 % interval", "better in"])
-        yield from rows
+    differences = {
+        (source, training, kind): interval
+        for source, training, kind in product(SOURCES, TRAININGS, RULES)
+        if kind != "familiarity" and (interval := advantage(source, training, kind))
+    }
+    runs = list(dict.fromkeys((source, training) for source, training, _ in differences))
+    if runs:
+        yield from markdown_head(["compared with", *(f"`{training}`, {source}" for source, training in runs)])
+    for kind in dict.fromkeys(kind for _, _, kind in differences):
+        yield f"| {kind} | {' | '.join(differences.get((*run, kind), '-') for run in runs)} |"
+
+
+def advantage(source: str, training: str, kind: str) -> str | None:
+    """One difference with its interval; nothing before all seeds are finished."""
+    by_seed = [rows_of(folder_of(source, training, seed)) for seed in SEEDS]
+    both = [found for found in by_seed if {"familiarity", kind} <= found.keys()]
+    pairs = [found["familiarity"].accuracy - found[kind].accuracy for found in both]
+    if len(pairs) < len(SEEDS):
+        return None
+    mean, half = fmean(pairs), half_width(stdev(pairs), len(pairs))
+    return f"{mean:+.3f} [{mean - half:+.3f}, {mean + half:+.3f}]"
 
 
 def markdown_head(heads: list[str]) -> Iterator[str]:
