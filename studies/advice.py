@@ -3,12 +3,14 @@
     python studies/advice.py RUN...
 
 Every RUN is a finished run under `feature-ensemble`. It is examined by the doctor and fused again by every rule below.
-One table per rule: for each kind of finding and each data set, how many runs have it, the mean accuracy before and
-after, and in how many runs it rose. The last line of a set, `all runs`, is what the doctor's trials are made of.
+For each kind of finding, data set and method, one row: how many runs have it, their mean accuracy under the published
+average, the mean change under each rule, and in how many runs it rose (a star: the rule was not run on all of them).
+The doctor's trials are made of the rows `all runs`.
 """
 
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
@@ -38,19 +40,27 @@ def pairs(folders: list[Path]) -> dict[str, dict[tuple[str, str, str], list[Pair
     return found
 
 
-def main(folders: list[Path]) -> None:
-    for rule, by_place in pairs(folders).items():
-        print(f"\n{rule}\n\n| data | method | finding | runs | before | after | better in |")
-        print("|---|---|---|---|---|---|---|")
-        for (data, method, kind), own in sorted(by_place.items()):
-            before, after = (fmean(values) for values in zip(*own, strict=True))
-            better = sum(b > a for a, b in own)
-            print(f"| {data} | {method} | {kind} | {len(own)} | {before:.3f} | {after:.3f} | {better} |")
-            if kind == ALL:
-                print(f"<!-- {own} -->")
+def table(folders: list[Path]) -> Iterator[str]:
+    """One row per finding, data set and method; every rule with its mean change and the number of runs it helped."""
+    found = pairs(folders)
+    yield "| finding | data | method | runs | published average | " + " | ".join(f"`{rule}`" for rule in RULES) + " |"
+    yield "|---" * (5 + len(RULES)) + "|"
+    places = sorted({place for own in found.values() for place in own}, key=lambda place: (place[2], place))
+    for data, method, kind in places:
+        own = {rule: found[rule][data, method, kind] for rule in RULES}
+        most = max(own.values(), key=len)
+        cells = [f"{fmean(before for before, _ in most):.3f}", *(change(values, len(most)) for values in own.values())]
+        yield f"| {kind} | {data} | {method} | {len(most)} | {' | '.join(cells)} |"
+
+
+def change(values: list[Pair], runs: int) -> str:
+    if not values:
+        return "-"
+    better = f"{sum(after > before for before, after in values)} of {len(values)}"
+    return f"{fmean(after - before for before, after in values):+.3f}, {better}" + (" *" if len(values) < runs else "")
 
 
 if __name__ == "__main__":
     if not sys.argv[1:]:
         sys.exit(__doc__)
-    main([Path(name) for name in sys.argv[1:]])
+    print("\n".join(table([Path(name) for name in sys.argv[1:]])))
