@@ -11,7 +11,7 @@ rest of a page is written by hand. A test compares; nothing is trained.
 import csv
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from inspect import cleandoc
 from itertools import starmap
@@ -40,42 +40,52 @@ SCHEDULE = shapes_of(Training)["lr_schedule"].words  # nine kinds of schedules, 
 DIGITS = (1, 8, 8), tuple(map(str, range(10)))  # the embedded digits: shape of an image, classes
 
 
-def sent(overrides: list[str], needs: Parts | None = None) -> tuple[str, str]:
-    """What one client uploads on the digits, sentence by sentence with bytes, and all of it."""
+@dataclass(frozen=True)
+class Sent:
+    """What one client uploads: bytes by sentence."""
+
+    blocks: tuple[tuple[str, int], ...]
+
+    @property
+    def total(self) -> str:
+        return f"{sum(nbytes for _, nbytes in self.blocks):,}"
+
+
+def sent(overrides: list[str], needs: Parts | None = None) -> Sent:
+    """What one client uploads on the digits."""
     [experiment] = load(overrides=overrides)
     source, method = experiment.data, experiment.method
     assert method.fusion is not None
     blueprint = Blueprint(experiment.model, method.client.head, *DIGITS, source.mean, source.std)
-    return told(method.fusion.needs if needs is None else needs, blueprint)
+    return sent_by(method.fusion.needs if needs is None else needs, blueprint)
 
 
 @cache
-def told(needs: Parts, blueprint: Blueprint) -> tuple[str, str]:
-    blocks = explain_tensors(expected_of(needs, blueprint))
-    words = "; ".join(f"{block.sentence} ({block.bytes:,})" for block in blocks)
-    return words, f"{sum(block.bytes for block in blocks):,}"
-
-
-def grouped(sent_by: dict[str, tuple[str, str]]) -> Rows:
-    """A row for all that send the same."""
-    names: dict[tuple[str, str], list[str]] = {}
-    for name, upload in sent_by.items():
-        names.setdefault(upload, []).append(f"`{name}`")
-    return [(*upload, ", ".join(same)) for upload, same in names.items()]
+def sent_by(needs: Parts, blueprint: Blueprint) -> Sent:
+    return Sent(tuple((block.sentence, block.bytes) for block in explain_tensors(expected_of(needs, blueprint))))
 
 
 def uploads() -> str:
+    """Every sentence once, with a number, and for every method the numbers and bytes; most methods send the same."""
     federated = [name for name, method in METHODS.items() if method.fusion is not None and method.shards != "pooled"]
-    methods = grouped({name: sent([f"method={name}"]) for name in federated})
-    fusions = grouped({name: sent(["method=v7"], rule().needs) for name, rule in FUSIONS.items()})
+    names: dict[Sent, list[str]] = {}
+    for name in federated:
+        names.setdefault(sent([f"method={name}"]), []).append(f"`{name}`")
+    numbers = {sentence: 1 + at for at, sentence in enumerate(dict.fromkeys(s for own in names for s, _ in own.blocks))}
+    most = max(names, key=lambda own: len(names[own]))
+    rows = [
+        (
+            "all other methods that train" if own is most else ", ".join(same),
+            ", ".join(f"{numbers[sentence]} ({nbytes:,})" for sentence, nbytes in own.blocks),
+            own.total,
+        )
+        for own, same in names.items()
+    ]
     return "\n\n".join(
         [
-            "## Method by method",
-            table(("what leaves a client (bytes)", "bytes", "methods"), methods),
+            "\n".join(f"{number}. {sentence}" for sentence, number in numbers.items()),
+            table(("methods", "numbers of the list above (bytes)", "bytes"), rows),
             withholding(federated),
-            "## Fusion by fusion",
-            "What `mooring fuse RUN --fusion NAME` would have asked of the clients of `v7`, by itself:",
-            table(("what leaves a client (bytes)", "bytes", "fusions"), fusions),
         ]
     )
 
@@ -84,10 +94,7 @@ def withholding(methods: Sequence[str]) -> str:
     """Which methods can do without counts, in a sentence."""
     needs = {name: METHODS[name].fusion.needs for name in methods}  # type: ignore[union-attr]  # those with a fusion
     cannot = ", ".join(f"`{name}`" for name, parts in needs.items() if counting(parts))
-    return (
-        f"`mooring plan --withhold-counts` works for all of these that can be planned, but not for {cannot}: they "
-        "compute with counts or with sums over images. With another `fusion=` it is the fusion that decides."
-    )
+    return f"`mooring plan --withhold-counts` is not available for {cannot}: they compute with counts or sums."
 
 
 def fusions() -> str:
@@ -97,7 +104,7 @@ def fusions() -> str:
 
 
 def fusion_row(kind: str, rule: Fusion) -> tuple[str, ...]:
-    _, nbytes = sent(["method=v7"], rule.needs)
+    nbytes = sent(["method=v7"], rule.needs).total
     passes = "K" if rule.group == ENSEMBLES else "1"
     holds = ", ".join(sorted(rule.asks)) or "-"
     return f"[`{kind}`](#{kind})", uploads_of(rule), nbytes, holds, passes, rule.reference
@@ -111,16 +118,15 @@ def digits() -> dict[str, str]:
 
 
 def method_index() -> str:
-    """Every method with its page, its source and its accuracy, in the groups of `mooring methods`."""
+    """Every method with its page and its accuracy, in the groups of `mooring methods`."""
     pages = section_pages()
-    headings = ("method", "in one line", "source", "accuracy, digits")
     tables = []
     for group, methods in GROUPS.items():
         rows = [
-            (f"[`{name}`]({pages.get(name, '')}#{name})", method.about, method.reference, digits()[name])
+            (f"[`{name}`]({pages.get(name, '')}#{name})", method.about, digits()[name])
             for name, method in methods.items()
         ]
-        tables += [f"**{group[0].upper()}{group[1:]}**", table(headings, [*rows])]
+        tables += [f"**{group[0].upper()}{group[1:]}**", table(("method", "in one line", "digits"), [*rows])]
     return "\n\n".join(tables)
 
 
@@ -129,26 +135,25 @@ def sections_of(page: Path) -> list[str]:
 
 
 def facts(name: str) -> str:
-    """What a method is made of, whose it is, what a client uploads and what it reached on the digits."""
+    """What a method is, whose it is, what it is made of where that differs from `v4`, its accuracy on the digits."""
     method = METHODS[name]
-    client = f"- Client: {recipe(method)}"
-    weight = method.client.align and f"- Weight of the alignment: `{composition(method.client.align.weight)}`"
-    return "\n".join(
-        [
-            f"{method.about[0].upper()}{method.about[1:]}.\n",
-            f"- Source: {method.reference}",
-            *[line for line in (client, weight) if line and not line.endswith(": ")],
-            f"- Server: {server(name, method)}",
-            f"- Accuracy on the digits: {digits()[name]} (seed 1, n = 1)",
-        ]
-    )
+    published = METHODS["v4"].fusion
+    found = {
+        "Source": method.reference,
+        "Client": recipe(method),
+        "Weight": method.client.align and f"`{composition(method.client.align.weight)}`",
+        "Server": None if method.fusion == published else server(method),
+        "Digits": digits()[name],
+    }
+    known = ". ".join(f"*{title}:* {fact}" for title, fact in found.items() if fact)
+    return f"{method.about[0].upper()}{method.about[1:]}. {known}."
 
 
-def server(name: str, method: Method) -> str:
+def server(method: Method) -> str:
     if method.fusion is None:
         return "fuses nothing"
-    link = f"[`{composition(method.fusion)}`](../fusions.md#{method.fusion.kind})"
-    return f"{link}; {sent([f'method={name}'])[1]} bytes per client on the digits; track: {method.track}"
+    track = "" if method.track == "trained from scratch" else f" ({method.track})"
+    return f"[`{composition(method.fusion)}`](../fusions.md#{method.fusion.kind}){track}"
 
 
 def recipe(method: Method) -> str:
