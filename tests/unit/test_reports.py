@@ -142,7 +142,7 @@ def test_clients_that_train_nothing_have_costs_too(tmp_path):
     [line] = table(compose(data), "costs")
     assert line["client seconds"] >= line["slowest client (s)"] > 0
     [features] = feature_maps_of(experiment.method.fusion)
-    plan = Blueprint(experiment.model, experiment.method.client.head, (1, 8, 8), own.classes, (0.0,), (1.0,))
+    plan = Blueprint(experiment.model, experiment.method.client.head, (1, 8, 8), own.result.classes, (0.0,), (1.0,))
     one = feature_flops(features, plan)
     d = features.size(plan)
     assert line["client FLOPs"] == 100 * (one + 2 * 10 * d + 2 * d * d)

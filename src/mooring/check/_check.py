@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from mooring.check._files import CheckedFile, look_at
-from mooring.check._findings import DataFinding, Looked, find
+from mooring.check._findings import CheckedFolder, DataFinding, find
 from mooring.check._spelling import propose_spelling
 from mooring.check._statistics import SiteStatistics, compared, shared_images, statistics_of
 from mooring.data import ImageFolder, joined, near_copies
@@ -21,7 +21,7 @@ ONLY = "this site"  # the name of a folder without sites
 
 @dataclass(frozen=True)
 class DataCheck:
-    """What was found in a folder, or in what several sites told of theirs."""
+    """What was found in a folder, or in the statistics of several sites."""
 
     root: str
     images: int
@@ -62,21 +62,21 @@ def check_folder(source: ImageFolder, salt: str | None = None) -> DataCheck:
         [torch.stack([file.pixels for file in files])], torch.tensor([numbers[file.label] for file in files])
     )
     mapping = propose_spelling(counts, by_site)
-    looked = Looked(files, tuple(copies), mapping, ignored)
-    findings = tuple(find(looked))
+    folder = CheckedFolder(files, tuple(copies), mapping, ignored)
+    findings = tuple(find(folder))
     shown = {name for finding in findings for row in finding.files for name in row}
     owners = Counter(joined(len(files), [(copy.image, copy.of) for copy in copies]))
     return DataCheck(
         source.root,
         len(files),
-        looked.held_out,
+        folder.held_out,
         dict(sorted(Counter(file.site or ONLY for file in files).items())),
         dict(sorted(counts.items())),
         findings,
         mapping,
-        len(looked.leaked),
+        len(folder.leaked),
         sum(size > 1 for size in owners.values()),
-        tuple(site_statistics(looked.readable, salt)),
+        tuple(site_statistics(folder.readable, salt)),
         {file.name: file.pixels for file in files if file.readable and file.name in shown},
     )
 
@@ -87,7 +87,7 @@ def site_statistics(files: Sequence[CheckedFile], salt: str | None) -> Iterator[
 
 
 def check_sites_together(sites: Sequence[SiteStatistics]) -> DataCheck:
-    """The same for what sites told of themselves: no file is opened."""
+    """The same from the statistics of several sites: no file is opened."""
     names = [site.site for site in sites]
     if len(set(names)) < len(names):
         raise DataError(f"two sites are called {max(names, key=names.count)}", "give each its own name with --site")

@@ -38,7 +38,7 @@ class DataFinding:
 
 
 @dataclass(frozen=True)
-class Looked:
+class CheckedFolder:
     """All files of a folder, and which of them are copies of each other."""
 
     files: tuple[CheckedFile, ...]
@@ -81,50 +81,50 @@ class Looked:
         return sum(file.held_out for file in self.files)
 
 
-def find(looked: Looked) -> Iterator[DataFinding]:
+def find(folder: CheckedFolder) -> Iterator[DataFinding]:
     """Every rule in order; what must be decided comes first."""
-    found = [finding for rule in RULES for finding in rule(looked)]
+    found = [finding for rule in RULES for finding in rule(folder)]
     yield from sorted(found, key=lambda finding: not finding.decide)
 
 
-def unreadable(looked: Looked) -> Iterator[DataFinding]:
-    broken = [file for file in looked.files if not file.readable]
+def unreadable(folder: CheckedFolder) -> Iterator[DataFinding]:
+    broken = [file for file in folder.files if not file.readable]
     if broken:
         text = f"{plural(len(broken), 'file')} cannot be read"
         yield DataFinding("unreadable", True, text, "replace or remove them", singly(broken))
 
 
-def constant(looked: Looked) -> Iterator[DataFinding]:
-    flat = [file for file in looked.files if file.constant]
+def constant(folder: CheckedFolder) -> Iterator[DataFinding]:
+    flat = [file for file in folder.files if file.constant]
     if flat:
         text = f"{plural(len(flat), 'image')} of a single colour"
         yield DataFinding("constant", True, text, "replace or remove them", singly(flat))
 
 
-def spelling(looked: Looked) -> Iterator[DataFinding]:
-    if not looked.mapping:
+def spelling(folder: CheckedFolder) -> Iterator[DataFinding]:
+    if not folder.mapping:
         return
-    counts = Counter(file.label for file in looked.files)
-    pairs = [f"{name} ({counts[name]:,}) and {label} ({counts[label]:,})" for name, label in looked.mapping.items()]
+    counts = Counter(file.label for file in folder.files)
+    pairs = [f"{name} ({counts[name]:,}) and {label} ({counts[label]:,})" for name, label in folder.mapping.items()]
     text = f"folders that may be one class: {'; '.join(pairs)}"
     yield DataFinding("spelling", True, text, "use the proposed data.yaml, or rename the folders")
 
 
-def leakage(looked: Looked) -> Iterator[DataFinding]:
+def leakage(folder: CheckedFolder) -> Iterator[DataFinding]:
     """Copies of training images among those that are held out for testing: the accuracy is too good."""
-    found = looked.leaked
+    found = folder.leaked
     if not found:
         return
-    share = len(found) / looked.held_out
-    text = f"{plural(len(found), 'held-out image')} of {looked.held_out:,} ({percent(share)}) "
+    share = len(found) / folder.held_out
+    text = f"{plural(len(found), 'held-out image')} of {folder.held_out:,} ({percent(share)}) "
     text += "have a copy among the training images; accuracy on them is too good"
     remedy = "set data.split=grouped, or data.group if names tell what belongs together"
     yield DataFinding("leakage", share >= LEAKED, text, remedy, paired(found))
 
 
-def exact_copies(looked: Looked) -> Iterator[DataFinding]:
-    between = [files for files in looked.exact if len({file.label for file in files}) > 1]
-    within = [files for files in looked.exact if len({file.label for file in files}) == 1]
+def exact_copies(folder: CheckedFolder) -> Iterator[DataFinding]:
+    between = [files for files in folder.exact if len({file.label for file in files}) > 1]
+    within = [files for files in folder.exact if len({file.label for file in files}) == 1]
     if between:
         text = f"{plural(len(between), 'image')} in more than one class"
         yield DataFinding("contradiction", True, text, "keep each in its true class", named(between))
@@ -134,10 +134,10 @@ def exact_copies(looked: Looked) -> Iterator[DataFinding]:
         yield DataFinding("duplicate", False, text, "remove them; they count twice", named(within))
 
 
-def near_copies_found(looked: Looked) -> Iterator[DataFinding]:
-    between = [pair for pair in looked.near if pair[0].label != pair[1].label]
-    leaking = {name for one, two in looked.leaked for name in (one.name, two.name)}
-    within = [pair for pair in looked.near if pair[0].label == pair[1].label and pair[0].name not in leaking]
+def near_copies_found(folder: CheckedFolder) -> Iterator[DataFinding]:
+    between = [pair for pair in folder.near if pair[0].label != pair[1].label]
+    leaking = {name for one, two in folder.leaked for name in (one.name, two.name)}
+    within = [pair for pair in folder.near if pair[0].label == pair[1].label and pair[0].name not in leaking]
     if between:
         text = f"{plural(len(between), 'pair')} of near-copies in different classes"
         yield DataFinding("contradiction", True, text, "look which class is right", paired(between))
@@ -146,9 +146,9 @@ def near_copies_found(looked: Looked) -> Iterator[DataFinding]:
         yield DataFinding("near-copy", False, text, "keep them on one side of the split", paired(within))
 
 
-def small_classes(looked: Looked) -> Iterator[DataFinding]:
-    counts = Counter((file.site, looked.mapping.get(file.label, file.label)) for file in looked.readable)
-    totals = Counter(looked.mapping.get(file.label, file.label) for file in looked.readable)
+def small_classes(folder: CheckedFolder) -> Iterator[DataFinding]:
+    counts = Counter((file.site, folder.mapping.get(file.label, file.label)) for file in folder.readable)
+    totals = Counter(folder.mapping.get(file.label, file.label) for file in folder.readable)
     for label, count in sorted(totals.items()):
         if count < FEW:
             text = f"class {label} has {plural(count, 'image')}"
@@ -159,10 +159,10 @@ def small_classes(looked: Looked) -> Iterator[DataFinding]:
         yield DataFinding("small class", False, text, "mooring train asks before it sends sums over so few")
 
 
-def wrong_ending(looked: Looked) -> Iterator[DataFinding]:
+def wrong_ending(folder: CheckedFolder) -> Iterator[DataFinding]:
     wrong = [
         file
-        for file in looked.readable
+        for file in folder.readable
         if file.facts and FORMATS.get(PurePath(file.name).suffix.lower(), file.facts.format) != file.facts.format
     ]
     if wrong:
@@ -171,21 +171,21 @@ def wrong_ending(looked: Looked) -> Iterator[DataFinding]:
         yield DataFinding("ending", False, text, "rename them; they are read correctly here", singly(wrong))
 
 
-def modes(looked: Looked) -> Iterator[DataFinding]:
+def modes(folder: CheckedFolder) -> Iterator[DataFinding]:
     for mode, what in (("CMYK", "CMYK (for printing)"), ("A", "a transparent layer, shown over white")):
-        own = [file for file in looked.readable if file.facts and file.facts.mode.endswith(mode)]
+        own = [file for file in folder.readable if file.facts and file.facts.mode.endswith(mode)]
         if own:
             text = f"{plural(len(own), 'image')} with {what}"
             yield DataFinding("mode", False, text, "save them as plain RGB or grey", singly(own))
-    deep = [file for file in looked.readable if file.facts and file.facts.deep]
+    deep = [file for file in folder.readable if file.facts and file.facts.deep]
     if deep:
-        mixed = len(deep) < len(looked.readable)
+        mixed = len(deep) < len(folder.readable)
         text = f"{plural(len(deep), 'image')} with more than 8 bits" + (", among others with 8" if mixed else "")
         yield DataFinding("depth", mixed, text, "set data.levels=[BLACK, WHITE]", singly(deep))
 
 
-def sizes(looked: Looked) -> Iterator[DataFinding]:
-    known = [(file, file.facts) for file in looked.readable if file.facts and file.facts.width]
+def sizes(folder: CheckedFolder) -> Iterator[DataFinding]:
+    known = [(file, file.facts) for file in folder.readable if file.facts and file.facts.width]
     if not known:
         return
     usual = median(min(facts.width, facts.height) for _, facts in known)
@@ -201,18 +201,18 @@ def sizes(looked: Looked) -> Iterator[DataFinding]:
         yield DataFinding("size", False, text, "look whether they are what they should be", singly(odd))
 
 
-def ignored_files(looked: Looked) -> Iterator[DataFinding]:
-    if looked.ignored:
-        listed = ", ".join(f"{count} {ending}" for ending, count in sorted(looked.ignored.items()))
+def ignored_files(folder: CheckedFolder) -> Iterator[DataFinding]:
+    if folder.ignored:
+        listed = ", ".join(f"{count} {ending}" for ending, count in sorted(folder.ignored.items()))
         yield DataFinding("ignored", False, f"files that are not images: {listed}", "they are not read")
 
 
-def site_shifts(looked: Looked) -> Iterator[DataFinding]:
-    for shift in shifts(looked.readable):
+def site_shifts(folder: CheckedFolder) -> Iterator[DataFinding]:
+    for shift in shifts(folder.readable):
         yield DataFinding("shift", False, shift, "accuracy may differ there; read the accuracy of each site")
 
 
-RULES: Sequence[Callable[[Looked], Iterator[DataFinding]]] = (
+RULES: Sequence[Callable[[CheckedFolder], Iterator[DataFinding]]] = (
     unreadable,
     spelling,
     leakage,

@@ -11,7 +11,7 @@ from mooring.check._files import CheckedFile
 from mooring.wording import plural
 
 FAR = 1.5  # standard deviations between a site and all others
-LEAST = 10  # images of a class whose number is told
+LEAST = 10  # images of a class whose number is stated
 FEWEST = 20  # images of a site that is compared
 DIGITS = 32  # of a salted hash
 MEASURES = ("brightness", "contrast", "redness", "blueness", "size")

@@ -25,7 +25,7 @@ from mooring.wording import duration, size
 
 if TYPE_CHECKING:
     from mooring.federation import Entry, Made, Preview, SumMember
-    from mooring.fusion import Head
+    from mooring.fusion import FittedHead
 
 COLOURS = {"used": "green", "set aside": "yellow", "left out": "dim", "missing": "dim"}
 
@@ -164,7 +164,7 @@ def show_log(entries: "Sequence[Entry]") -> None:
         console.print(f"an image that was behind all of them: {budget.sentence}")
 
 
-def heads_table(heads: "Sequence[Head]") -> Table:
+def heads_table(heads: "Sequence[FittedHead]") -> Table:
     """The heads that the same sums give, the best first."""
     table = Table(
         box=None, pad_edge=False, title="\nheads from the same sums, compared without images", title_justify="left"

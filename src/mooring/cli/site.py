@@ -153,7 +153,7 @@ def reveal_masks(
     warnings = write_recovery(read_job(job, encoder), site, names, own_identity(), Log(home()), path, rules)
     for warning in warnings:
         say(f"warning: {warning}")
-    say(f"{path}: send it to the coordinator only after {' and '.join(names)} told you that no file was sent;")
+    say(f"{path}: send it to the coordinator only after {' and '.join(names)} confirmed that no file was sent;")
     say(f"with all recovery files and the file of {missing}, that file could be read")
 
 

@@ -33,7 +33,7 @@ class Fall:
 
 
 @dataclass(frozen=True)
-class Contrast:
+class NormContrast:
     """Prototypes of unequal norm in one round: whose they are, and whose data."""
 
     round: int
@@ -113,7 +113,7 @@ def drops(case: Case, fall: Fall) -> dict[int, float]:
     return {round_: loss for round_, loss in lost.items() if loss > 0}
 
 
-def contrast(case: Case, round_: int) -> Contrast | None:
+def contrast(case: Case, round_: int) -> NormContrast | None:
     """How far prototype norms differ between clients in a round, if they are known."""
     by_class = {
         client.client: moment.prototype_norms
@@ -127,7 +127,7 @@ def contrast(case: Case, round_: int) -> Contrast | None:
     samples = {client.client: client.samples or 0 for client in case.record.clients}
     total = max(sum(samples[client] for client in norms), 1)
     loud, quiet = max(norms, key=lambda c: norms[c]), min(norms, key=lambda c: norms[c])
-    return Contrast(
+    return NormContrast(
         round_,
         norms[loud] / norms[quiet],
         loud,

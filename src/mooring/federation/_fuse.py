@@ -14,7 +14,7 @@ from mooring.federation._rules import SiteLimits
 from mooring.federation._secure_job import total_of
 from mooring.federation._secure_sum import MaskSeeds
 from mooring.federation._upload_file import UploadFile
-from mooring.fusion import Head, LinearHeadFusion, Predictor, Server, admit
+from mooring.fusion import FittedHead, LinearHeadFusion, Predictor, Server, admit
 from mooring.processes import threads
 from mooring.uploads import ascii_repr
 
@@ -27,7 +27,7 @@ class FusedUploads:
     decisions: tuple[Decision, ...]
     used: tuple[UploadFile, ...] = field(repr=False)
     images_per_class: tuple[int, ...] = ()  # of all that was used, where the uploads tell
-    heads: tuple[Head, ...] = ()  # that the same sums give, the best first
+    heads: tuple[FittedHead, ...] = ()  # that the same sums give, the best first
 
 
 @dataclass(frozen=True)

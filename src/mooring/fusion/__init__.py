@@ -25,7 +25,7 @@ from mooring.fusion._nearest_prototype import NearestPrototype
 from mooring.fusion._ot import OptimalTransport
 from mooring.fusion._output_ensemble import OutputEnsemble
 from mooring.fusion._parameter_average import ParameterAverage
-from mooring.fusion._predictor import Confidence, Head, Predictor, head_cells
+from mooring.fusion._predictor import Confidence, FittedHead, Predictor, head_cells
 from mooring.fusion._regmean import RegMean
 from mooring.fusion._rules import FUSIONS
 from mooring.fusion._saved import NO_TENSORS, LoadedPredictor, decode_predictor, encode_predictor, predictor_in_pieces
@@ -55,11 +55,11 @@ __all__ = [
     "Familiarity",
     "FeatureEnsemble",
     "Fisher",
+    "FittedHead",
     "FrozenFeatures",
     "Fusion",
     "GaussianHead",
     "Gaussians",
-    "Head",
     "Iffi",
     "LinearHeadFusion",
     "LoadedPredictor",

@@ -73,7 +73,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Looked:
+class CheckedUpload:
     """What is remembered of an upload that was looked at."""
 
     client: int
@@ -122,8 +122,8 @@ def admit(
     return Admission(Narrowed(uploads, tuple(admitted), names), tuple(rejected))
 
 
-def looked_at(upload: Upload, place: int, wanted: Wanted) -> Looked:
-    return Looked(upload.client, upload.site, place, tuple(problems_of(upload, wanted)))
+def looked_at(upload: Upload, place: int, wanted: Wanted) -> CheckedUpload:
+    return CheckedUpload(upload.client, upload.site, place, tuple(problems_of(upload, wanted)))
 
 
 def problems_of(upload: Upload, wanted: Wanted) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from mooring.fusion._base import Fusion, FusionGroup, Images, Made, Server, Serv
 from mooring.fusion._calibrated import COLDEST, HOTTEST, fitted
 from mooring.fusion._frozen_features import Affine, FrozenFeatures, Reduced
 from mooring.fusion._gaussian_head import Posterior, Prior
-from mooring.fusion._predictor import Confidence, Head, Scorer
+from mooring.fusion._predictor import Confidence, FittedHead, Scorer
 from mooring.fusion._solvers import Fit, Ridge, Solver, Standardised, density, standardise_moments
 from mooring.fusion._within_class import heads_of, solve
 from mooring.models import Blueprint, FeatureMap, PublicEncoder, RandomFilters, feature_reduction, map_for_shape
@@ -93,7 +93,7 @@ class LinearHeadFusion(Fusion):
         known = fit.error is not None and self.privacy is None  # under noise the sums do not tell how sure to be
         return predictor(temperature_of(moments, fit), "probability" if known else "score")
 
-    def heads(self, uploads: Sequence[Upload]) -> tuple[Head, ...]:
+    def heads(self, uploads: Sequence[Upload]) -> tuple[FittedHead, ...]:
         """All heads from the sums of these uploads, the best first."""
         return heads_of(standardise_moments(self._moments.total(uploads)))
 

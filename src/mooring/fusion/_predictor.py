@@ -20,7 +20,7 @@ Confidence = Literal["probability", "score"]
 
 
 @dataclass(frozen=True)
-class Head:
+class FittedHead:
     """A head that was computed from sums: its solver, the accuracy to compare it by, and the time it took."""
 
     solver: Tree  # with the strength that the sums chose
@@ -79,7 +79,7 @@ class Predictor(Saveable):
 
     clients: tuple[int, ...] = ()
     passes: int = 1  # through an encoder, for one prediction
-    made: Head | None = None  # of predictors from sums that were just computed; a file does not hold it
+    made: FittedHead | None = None  # of predictors from sums that were just computed; a file does not hold it
     confidence: Confidence = "score"  # what the soft-max of its scores is: a probability only if somebody saw to it
 
     def __init__(self, blueprint: Blueprint) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from mooring.fusion._predictor import Head
+from mooring.fusion._predictor import FittedHead
 from mooring.fusion._solvers import Discriminant, Fit, Ridge, Solver, Standardised, density, pseudo_inverse
 from mooring.schema import Checked, Doc, Positive, to_tree
 from mooring.seeds import generator
@@ -98,15 +98,15 @@ def expected_accuracy(moments: Standardised, fit: Fit) -> Tensor:
 HEADS: tuple[Solver, ...] = (Ridge(), WithinClassRidge(towards="equal"), WithinClassRidge(towards="own"))
 
 
-def solve(solver: Solver, moments: Standardised) -> tuple[Fit, Head]:
+def solve(solver: Solver, moments: Standardised) -> tuple[Fit, FittedHead]:
     """A fit, and what there is to say about it."""
     began = monotonic()
     fit = solver(moments)
     expected = float(expected_accuracy(moments, fit))
-    return fit, Head(to_tree(fit.solver or solver), expected, monotonic() - began)
+    return fit, FittedHead(to_tree(fit.solver or solver), expected, monotonic() - began)
 
 
-def heads_of(moments: Standardised) -> tuple[Head, ...]:
+def heads_of(moments: Standardised) -> tuple[FittedHead, ...]:
     """All heads from the same sums, the best first; of equal ones, the simpler first."""
     heads = (solve(solver, moments)[1] for solver in HEADS)
     return tuple(sorted(heads, key=lambda head: -head.expected_accuracy))

@@ -9,9 +9,9 @@ from mooring.config import HOUSE_CODE, Trust
 from mooring.notes._study_record import STUDY
 from mooring.notes._study_report import study_report
 from mooring.record import NotFinite, Origin
-from mooring.reports import Cell, Extension, ReportData, Run, Section, Table, setting_cells
+from mooring.reports import Cell, Extension, ReportData, ReportedRun, Section, Table, setting_cells
 
-Origins = list[tuple[Run, Origin]]
+Origins = list[tuple[ReportedRun, Origin]]
 
 
 def imported(data: ReportData) -> Section:
@@ -78,7 +78,7 @@ def not_finite(runs: Origins) -> Table:
     return Table("imported-not-finite", "Numbers that are not finite", columns, rows)
 
 
-def by_quantity(run: Run, found: tuple[NotFinite, ...]) -> Iterator[tuple[Cell, ...]]:
+def by_quantity(run: ReportedRun, found: tuple[NotFinite, ...]) -> Iterator[tuple[Cell, ...]]:
     for key in dict.fromkeys((one.quantity, one.client, one.value) for one in found):
         same = [one.round for one in found if (one.quantity, one.client, one.value) == key]
         quantity, client, value = key

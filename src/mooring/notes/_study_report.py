@@ -29,7 +29,7 @@ from mooring.reports import (
     Curves,
     Figure,
     ReportData,
-    Run,
+    ReportedRun,
     Section,
     SummaryAnswer,
     Table,
@@ -212,13 +212,13 @@ def opening_figures(data: ReportData) -> tuple[Figure, ...]:
     return (lambda_figure(run), *([] if below is None else [below]))
 
 
-def decades(run: Run) -> float:
+def decades(run: ReportedRun) -> float:
     """log10(largest / smallest lambda), of the client for which that is largest."""
     found = [[row.lambda_felt for row in client.rounds if row.lambda_felt] for client in run.clients]
     return max((log10(max(course) / min(course)) for course in found if course), default=0.0)
 
 
-def lambda_figure(run: Run) -> Curves:
+def lambda_figure(run: ReportedRun) -> Curves:
     lines = []
     for line in (
         *client_lines(run, lambda _, row: row.lambda_felt),

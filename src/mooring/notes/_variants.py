@@ -101,7 +101,7 @@ def v11(logged: Logged) -> Identification:
         return None, "unknown", f"it names several annealing strategies: {', '.join(strategies)}"
     schedule = strategies[0] if strategies else shape(logged)
     if schedule is None:
-        return None, "unknown", "its annealing factors follow no schedule that can be told"
+        return None, "unknown", "its annealing factors follow no known schedule"
     how = f"it prints the strategy {schedule}" if strategies else f"its annealing factors are {schedule}"
     if schedule not in SCHEDULES:
         return f"v11-{schedule}", "read" if strategies else "inferred", how

@@ -17,7 +17,7 @@ from mooring.reports._labels import label_runs
 from mooring.reports._models import Findings, assessment_section, model_card, write_model_page
 from mooring.reports._outcomes import fusion_tables, run_tables, sweep_tables
 from mooring.reports._reading import collect_report_data, collect_several, read_sweep
-from mooring.reports._report_data import NO_EXTENSION, Additions, Extension, ReportData, Run, with_positive
+from mooring.reports._report_data import NO_EXTENSION, Additions, Extension, ReportData, ReportedRun, with_positive
 from mooring.reports._section import Card, Report, Section, SummaryAnswer, Tone, VerdictLine
 from mooring.reports._sections.accuracy import client_accuracy_curves, final_accuracies
 from mooring.reports._sections.drawing import any_known, client_lines, quantile_caption
@@ -100,7 +100,7 @@ __all__ = [
     "PlottedLine",
     "Quoted",
     "ReportData",
-    "Run",
+    "ReportedRun",
     "Section",
     "Spread",
     "SummaryAnswer",

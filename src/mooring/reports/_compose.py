@@ -57,7 +57,7 @@ def cards(data: ReportData) -> tuple[Card, ...]:
 def single(group: SeedGroup) -> tuple[Card, ...]:
     """The headline numbers of one run; unknown ones are left out."""
     run, sure, baseline = group.first, group.interval, baseline_of(group.first.result)
-    when = f"after round {round_number(run.last.round)}, " if len(run.result.rounds) > 1 else ""
+    when = f"after round {round_number(run.result.last.round)}, " if len(run.result.rounds) > 1 else ""
     interval = f"95 % interval {percent_range((sure.low, sure.high))} {sure.over}; " if sure else ""
     found = [Card(percent(run.result.accuracy), "test accuracy", f"{interval}{when}seed {run.seed_text}")]
     if baseline:
@@ -66,8 +66,8 @@ def single(group: SeedGroup) -> tuple[Card, ...]:
         fewer = f", on {run.result.local_test_images}" if run.result.local_test_images else ""
         gain = f"{100 * (run.result.accuracy - run.alone):+.1f} points"
         found.append(Card(gain, "over local-only", f"{percent(run.alone)}, mean of the clients' own models{fewer}"))
-    if run.upload_bytes is not None:
-        found.append(Card(size(run.upload_bytes), "upload", f"all {len(run.last.clients)} clients, once"))
+    if run.result.upload_bytes is not None:
+        found.append(Card(size(run.result.upload_bytes), "upload", f"all {len(run.result.last.clients)} clients, once"))
     if run.seconds:
         spent = sum(run.seconds.values())
         shown = f"{spent:.0f} s" if spent >= 10 else f"{spent:.1f} s"
@@ -83,7 +83,7 @@ def many(data: ReportData) -> tuple[Card, ...]:
     )
     if not data.one_problem:
         return counted_
-    sent = [run.upload_bytes for run in data.runs if run.upload_bytes is not None]
+    sent = [run.result.upload_bytes for run in data.runs if run.result.upload_bytes is not None]
     least, largest = (size(found(sent, default=0)) for found in (min, max))
     return (
         *counted_,

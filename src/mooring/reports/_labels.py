@@ -4,18 +4,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from mooring.record import RunResult
-from mooring.reports._report_data import Run, identity, run_digest, varying
+from mooring.reports._report_data import ReportedRun, identity, run_digest, varying
 from mooring.wording import setting
 
 
-def label_runs(runs: list[Run]) -> tuple[Run, ...]:
+def label_runs(runs: list[ReportedRun]) -> tuple[ReportedRun, ...]:
     """The runs with labels: the method, and the factors that vary."""
     apart, shared = varying(runs) - {"method"}, shared_changes(runs)
     named = [replace(run, label=_label(run, apart, shared[run.sweep], len(shared) > 1)) for run in runs]
     return tuple(_with_distinct_titles(named))
 
 
-def shared_changes(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
+def shared_changes(runs: Sequence[ReportedRun]) -> dict[str, dict[str, str]]:
     """sweep -> the changes that all its methods have; the label of a method alone says its changes"""
     found: dict[str, dict[str, str]] = {}
     for sweep in dict.fromkeys(run.sweep for run in runs):
@@ -27,7 +27,7 @@ def shared_changes(runs: Sequence[Run]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _label(run: Run, factors: Collection[str], shared: Collection[str], many_sweeps: bool) -> str:
+def _label(run: ReportedRun, factors: Collection[str], shared: Collection[str], many_sweeps: bool) -> str:
     name = method_of(run, {*factors, *shared})
     of_many = many_sweeps and not (run.experiment and run.experiment.name == run.sweep)  # v7 · v7 says it twice
     words = [run.sweep, name] if of_many else [name]
@@ -35,13 +35,13 @@ def _label(run: Run, factors: Collection[str], shared: Collection[str], many_swe
     return " · ".join(words)
 
 
-def method_labels(runs: list[Run]) -> list[str]:
+def method_labels(runs: list[ReportedRun]) -> list[str]:
     """Every method once, without varying factors and changes that a sweep shares."""
     apart, shared = varying(runs) - {"method"}, shared_changes(runs)
     return list(dict.fromkeys(method_of(run, {*apart, *shared[run.sweep]}) for run in runs))
 
 
-def method_of(run: Run, keys: Collection[str]) -> str:
+def method_of(run: ReportedRun, keys: Collection[str]) -> str:
     """The label of a method without the changes to these keys."""
     return str(run.experiment.called.beside(keys)) if run.experiment else imported_label(run.result)
 
@@ -52,7 +52,7 @@ def imported_label(result: RunResult) -> str:
     return f"{result.method} (inferred)" if known == "inferred" else result.method
 
 
-def _with_distinct_titles(runs: list[Run]) -> list[Run]:
+def _with_distinct_titles(runs: list[ReportedRun]) -> list[ReportedRun]:
     """Labels of different experiments differ: if needed, the first fingerprint is added."""
     identities: dict[str, dict[str, str]] = {}
     for run in runs:

@@ -20,7 +20,7 @@ from mooring.record import (
     with_result,
 )
 from mooring.reports._labels import label_runs
-from mooring.reports._report_data import NO_EXTENSION, SEEDS, Extension, ReportData, Run, run_digest
+from mooring.reports._report_data import NO_EXTENSION, SEEDS, Extension, ReportData, ReportedRun, run_digest
 from mooring.reports._sections.setup import setting_cells, shown_tree
 from mooring.reports._table import cell_text
 from mooring.sweeps import recorded_sweep
@@ -34,12 +34,12 @@ def run_data(folder: Path, trust: Trust) -> ReportData:
     return ReportData("run", title, runs, subtitle=f"seed {runs[0].seed_text}", folder=str(folder))
 
 
-def read_run(path: Path, factors: Mapping[str, object], sweep: str, trust: Trust) -> Run:
+def read_run(path: Path, factors: Mapping[str, object], sweep: str, trust: Trust) -> ReportedRun:
     """Everything a report says about one run; the method and data of an imported one may be unknown here."""
     folder = RunFolder(path)
     case = case_of(folder, trust)
     imported = folder.result.origin is not None
-    return Run(
+    return ReportedRun(
         replace(folder.record, factors=factors),
         None if imported else load_recorded(folder.experiment_file, trust),
         case,
@@ -52,7 +52,7 @@ def read_run(path: Path, factors: Mapping[str, object], sweep: str, trust: Trust
     )
 
 
-def read_fused(path: Path, member: SweepMember, trainer: Run, trust: Trust) -> Run | None:
+def read_fused(path: Path, member: SweepMember, trainer: ReportedRun, trust: Trust) -> ReportedRun | None:
     """The training run with the metrics of this fusion; None if the fusion belongs to another training."""
     row, trained = read_fusion(path), trainer.result
     if trainer.experiment is None or not isinstance(trained, Result) or row.fingerprint != trained.fingerprint:
@@ -78,10 +78,10 @@ def fused_experiment(trained: Experiment, row: FusionRecord, factors: Mapping[st
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SweepRuns:
     """The finished and unfinished members of a sweep, in the order of its plan."""
 
-    members: list[Run]
+    members: list[ReportedRun]
     unfinished: list[tuple[str, str]]
     baseline: str | None
 
@@ -95,22 +95,24 @@ def sweep_data(folder: Path, trust: Trust) -> ReportData:
     return ReportData("sweep", title, label_runs(sweep.members), tuple(sweep.unfinished), baselines, folder=str(folder))
 
 
-def read_sweep(folder: Path, name: str, trust: Trust) -> Sweep:
+def read_sweep(folder: Path, name: str, trust: Trust) -> SweepRuns:
     """Every finished member with its factors; `name` distinguishes the sweeps of a study."""
     record = recorded_sweep(folder, trust)
-    trained: dict[str, Run] = {}
-    members: list[Run] = []
+    trained: dict[str, ReportedRun] = {}
+    members: list[ReportedRun] = []
     unfinished: list[tuple[str, str]] = []
     for member in record.members:
         found = read_member(folder, member, trained, name, trust)
-        if isinstance(found, Run):
+        if isinstance(found, ReportedRun):
             members.append(found)
         else:
             unfinished.append((member.name, found))
-    return Sweep(members, unfinished, record.baseline)
+    return SweepRuns(members, unfinished, record.baseline)
 
 
-def read_member(folder: Path, member: SweepMember, trained: dict[str, Run], sweep: str, trust: Trust) -> Run | str:
+def read_member(
+    folder: Path, member: SweepMember, trained: dict[str, ReportedRun], sweep: str, trust: Trust
+) -> ReportedRun | str:
     """A member that has a result, or why it has none; `trained` collects the trainings that others are fused from."""
     reason = "not finished" if member.status == FINISHED else member.status
     if member.trains:
@@ -146,7 +148,7 @@ FACTORS = ("data", "partition", "model", "training")  # a method has its label; 
 def collect_several(folders: Sequence[Path], trust: Trust, extension: Extension = NO_EXTENSION) -> ReportData:
     """All runs in these folders, each once; the second of two equal ones is named and not counted."""
     found = [collect_report_data(folder, trust, extension) for folder in folders]
-    kept: dict[tuple[str, int, str], Run] = {}
+    kept: dict[tuple[str, int, str], ReportedRun] = {}
     left = [row for data in found for row in data.unfinished]
     for data, folder in zip(found, folders, strict=True):
         for run in data.members:
@@ -165,7 +167,7 @@ def collect_several(folders: Sequence[Path], trust: Trust, extension: Extension 
     )
 
 
-def with_factors(runs: list[Run]) -> list[Run]:
+def with_factors(runs: list[ReportedRun]) -> list[ReportedRun]:
     """The method by its label, and every other setting that is not the same in all of them."""
     settings = [
         {key: cell_text(value) for key, value in setting_cells(shown_tree(run)) if is_factor(key)} for run in runs
@@ -185,7 +187,7 @@ def with_factors(runs: list[Run]) -> list[Run]:
     ]
 
 
-def trains(run: Run) -> bool:
+def trains(run: ReportedRun) -> bool:
     """False if the method trains nothing, so training settings do not matter."""
     return run.experiment is None or bool(run.experiment.method.client.terms)
 

@@ -14,7 +14,6 @@ from mooring.record import (
     ClientHistory,
     Environment,
     FusionRecord,
-    RoundRecord,
     RunJudgement,
     RunRecord,
     RunResult,
@@ -34,7 +33,7 @@ MOST_CLIENTS = 20  # clients that can be distinguished in one figure
 
 
 @dataclass(frozen=True)
-class Run:
+class ReportedRun:
     """One finished run of a report: its record, what it was made of, and what the doctor says about it."""
 
     record: RunRecord
@@ -95,11 +94,6 @@ class Run:
         return self.result.dataset or "unknown data"
 
     @property
-    def last(self) -> RoundRecord:
-        """The final snapshot."""
-        return self.result.last
-
-    @property
     def clients(self) -> tuple[ClientHistory, ...]:
         return self.case.record.clients
 
@@ -111,16 +105,7 @@ class Run:
     @property
     def alone(self) -> float | None:
         """Mean accuracy of the clients' own models at the end."""
-        return self.last.accuracy_alone
-
-    @property
-    def upload_bytes(self) -> int | None:
-        """All clients, for the final snapshot: the one upload of one-shot learning; a log does not say."""
-        return self.result.upload_bytes
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.result.classes
+        return self.result.last.accuracy_alone
 
     @property
     def title(self) -> str:
@@ -132,10 +117,10 @@ class SeedGroup:
     """Runs of one experiment under several seeds."""
 
     label: str
-    runs: tuple[Run, ...]
+    runs: tuple[ReportedRun, ...]
 
     @property
-    def first(self) -> Run:
+    def first(self) -> ReportedRun:
         return self.runs[0]
 
     @property
@@ -182,7 +167,7 @@ class ReportData:
 
     kind: str  # run, sweep, comparison, or what an extension reads
     title: str
-    members: tuple[Run, ...]  # of a sweep: its runs, and what was only fused
+    members: tuple[ReportedRun, ...]  # of a sweep: its runs, and what was only fused
     unfinished: tuple[tuple[str, str], ...] = ()  # (name, why)
     baselines: dict[str, str] = field(default_factory=dict)  # sweep -> factor=value to compare with
     subtitle: str = ""
@@ -194,7 +179,7 @@ class ReportData:
     across_tracks: bool = False  # experiments of different tracks are compared with each other
 
     @cached_property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[ReportedRun, ...]:
         """What was trained: each has clients, losses and lambdas of its own."""
         return tuple(member for member in self.members if member.trained)
 
@@ -212,7 +197,7 @@ class ReportData:
         return seeds_of(self.members)
 
     @property
-    def shown(self) -> tuple[Run, ...]:
+    def shown(self) -> tuple[ReportedRun, ...]:
         """The first seed of every group: whose clients are drawn one by one."""
         return tuple(group.first for group in self.groups[:MOST_SHOWN])
 
@@ -261,11 +246,11 @@ NO_EXTENSION = Extension()
 
 def with_positive(data: ReportData, positive: str | None) -> ReportData:
     """Set the positive class; a class that no run has is an error."""
-    positive_label(tuple(dict.fromkeys(name for run in data.members for name in run.classes)), positive)
+    positive_label(tuple(dict.fromkeys(name for run in data.members for name in run.result.classes)), positive)
     return replace(data, positive=positive)
 
 
-def seeds_of(runs: Iterable[Run]) -> tuple[int, ...]:
+def seeds_of(runs: Iterable[ReportedRun]) -> tuple[int, ...]:
     return tuple(sorted({run.seed for run in runs}))
 
 
@@ -273,31 +258,31 @@ def best_first(lines: Iterable[SeedGroup]) -> tuple[SeedGroup, ...]:
     return tuple(sorted(lines, key=lambda line: -line.mean_accuracy))
 
 
-def method_name(run: Run) -> str:
+def method_name(run: ReportedRun) -> str:
     """The method with its changes, without what else sets an experiment apart."""
     return run.experiment.label if run.experiment else run.result.method
 
 
-def grouped(runs: tuple[Run, ...]) -> tuple[SeedGroup, ...]:
+def grouped(runs: tuple[ReportedRun, ...]) -> tuple[SeedGroup, ...]:
     labels = dict.fromkeys(run.label for run in runs)
     by_label = {label: [run for run in runs if run.label == label] for label in labels}
     return tuple(SeedGroup(label, tuple(sorted(same, key=lambda r: r.seed))) for label, same in by_label.items())
 
 
-def varying(runs: list[Run]) -> set[str]:
+def varying(runs: list[ReportedRun]) -> set[str]:
     """The factors with more than one value, without seeds."""
     keys = {key for run in runs for key in run.factors if key not in SEEDS}
     return {key for key in keys if len({run.factors.get(key) for run in runs}) > 1}
 
 
-def run_digest(run: Run) -> str:
+def run_digest(run: ReportedRun) -> str:
     """Of the experiment, or of the log that an imported run was made of."""
     if run.experiment is not None:
         return run.experiment.fingerprint()
     return run.result.origin.sha256 if run.result.origin else ""
 
 
-def identity(run: Run) -> str:
+def identity(run: ReportedRun) -> str:
     """The same for runs that differ by their seeds alone."""
     tree = {key: value for key, value in run.tree.items() if key not in ("seed", "engine", "out")}
     return json.dumps(tree | {"partition": tree["partition"] | {"seed": None}}, sort_keys=True)

@@ -6,7 +6,7 @@ from shlex import quote
 from mooring.record import PositiveClass
 from mooring.reports._accuracies import baseline_of, baseline_sentence, describe_test_images, positive_class_of
 from mooring.reports._labels import method_labels, shared_changes
-from mooring.reports._report_data import ReportData, Run, SeedGroup
+from mooring.reports._report_data import ReportData, ReportedRun, SeedGroup
 from mooring.reports._section import SummaryAnswer, Tone
 from mooring.reports._sections.comparison import contests, track_words, verdict
 from mooring.reports._sections.findings import healthy
@@ -28,7 +28,7 @@ def summary_answers(data: ReportData) -> tuple[SummaryAnswer, ...]:
     return (what_of_many(data), *answers, *next_of_many(data), *made(data))
 
 
-def what(run: Run) -> SummaryAnswer:
+def what(run: ReportedRun) -> SummaryAnswer:
     partition = run.result.partition
     images_ = f"{partition.samples:,} training images" if partition.samples else "training images"
     sites = f"{partition.clients} clients" if partition.clients != 1 else "1 client"
@@ -37,18 +37,18 @@ def what(run: Run) -> SummaryAnswer:
     )
 
 
-def method(run: Run) -> str:
+def method(run: ReportedRun) -> str:
     about = run.experiment.method.about if run.experiment else ""
     return f"{run.label}: {about.rstrip('.')}." if about else f"{run.label}."
 
 
-def named_sites(run: Run) -> str:
+def named_sites(run: ReportedRun) -> str:
     """Names of sites, unless they are only numbers."""
     names = [site.name for site in run.result.sites if site.name != f"client {site.number}"]
     return f" ({join_some(names)})" if names else ""
 
 
-def divided(run: Run) -> str:
+def divided(run: ReportedRun) -> str:
     partition = run.tree.get("partition") or {}
     own = [f"{key} {value}" for key, value in partition.items() if key not in ("kind", "clients", "seed") and value]
     how = " ".join([str(partition.get("kind", "")), *own]).strip()
@@ -57,7 +57,7 @@ def divided(run: Run) -> str:
     return f", divided as {how}{rounds}" if how else rounds
 
 
-def how_good(run: Run, positive: str | None) -> SummaryAnswer:
+def how_good(run: ReportedRun, positive: str | None) -> SummaryAnswer:
     sure, baseline = SeedGroup(run.label, (run,)).interval, baseline_of(run.result)
     text = f"{percent(run.result.accuracy)} right on {describe_test_images(run.result)}."
     if sure:
@@ -81,7 +81,7 @@ def one_class_words(one: PositiveClass) -> str:
     return f"Of {one.label!r} against all others: {', '.join(parts)}{auc}."
 
 
-def next_of_run(data: ReportData, run: Run) -> SummaryAnswer:
+def next_of_run(data: ReportData, run: ReportedRun) -> SummaryAnswer:
     """The doctor's first remedy; otherwise more seeds. An imported log can only be examined."""
     helped = next((finding for finding in run.diagnosis.findings if finding.remedy), None)
     if helped is not None:
@@ -223,9 +223,9 @@ def next_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
         yield SummaryAnswer(question, "The table for a paper:", command=f"mooring report {folder} --format latex")
 
 
-def computing_seconds(run: Run) -> float:
+def computing_seconds(run: ReportedRun) -> float:
     """Of a run, or of the server alone if the clients trained for another one."""
-    return (run.result.seconds if run.trained else run.last.server_seconds) or 0.0
+    return (run.result.seconds if run.trained else run.result.last.server_seconds) or 0.0
 
 
 def made(data: ReportData) -> tuple[SummaryAnswer, ...]:

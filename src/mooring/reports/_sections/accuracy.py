@@ -6,7 +6,7 @@ from statistics import fmean
 from mooring.record import METRICS
 from mooring.reports._accuracies import baseline_of, describe_test_images, metric_cells, positive_class_of
 from mooring.reports._figure import INK, Curves, Dots, Figure, Line, PlotValues, Style
-from mooring.reports._report_data import ReportData, Run, SeedGroup
+from mooring.reports._report_data import ReportData, ReportedRun, SeedGroup
 from mooring.reports._section import Section
 from mooring.reports._sections.comparison import (
     ACROSS_WARNING,
@@ -128,7 +128,7 @@ def alone(group: SeedGroup) -> list[Line]:
     return [line] if line and len(line.x) > 1 else []
 
 
-def client_accuracy_curves(run: Run) -> Curves | None:
+def client_accuracy_curves(run: ReportedRun) -> Curves | None:
     """The fused predictor in the colour of text, every client's own model in the client's; None: nothing to draw."""
     lines = client_lines(run, lambda _, row: row.accuracy)
     if not lines or max(len(measured_values(shown.y)) for shown in lines) < 2:
@@ -152,11 +152,11 @@ def joined(shown: Line) -> Line:
     return Line(shown.name, tuple(x for x, _ in kept), tuple(y for _, y in kept), shown.colour, family=shown.family)
 
 
-def by_site(run: Run) -> Dots | None:
+def by_site(run: ReportedRun) -> Dots | None:
     """The final local-only accuracies, if there are too few rounds for curves."""
     if client_accuracy_curves(run) is not None:
         return None
-    own = {client.client: client.accuracy for client in run.last.clients if client.accuracy is not None}
+    own = {client.client: client.accuracy for client in run.result.last.clients if client.accuracy is not None}
     if not own:
         return None
     names, values, colours = tuple(map(run.result.site, own)), tuple(own.values()), tuple(own)
@@ -177,7 +177,7 @@ def by_site(run: Run) -> Dots | None:
     )
 
 
-def baseline_level(run: Run) -> Iterator[tuple[str, float]]:
+def baseline_level(run: ReportedRun) -> Iterator[tuple[str, float]]:
     """The line to compare with, if it is known."""
     if baseline := baseline_of(run.result):
         yield "majority class", baseline.share

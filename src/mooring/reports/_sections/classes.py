@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from mooring.reports._accuracies import one_class_table
 from mooring.reports._figure import Dots, Figure, Heat
-from mooring.reports._report_data import ReportData, Run, seeds_of
+from mooring.reports._report_data import ReportData, ReportedRun, seeds_of
 from mooring.reports._section import Section
 from mooring.reports._sections.comparison import slug_of, titled
 from mooring.reports._sections.drawing import SeedValues, side_by_side
@@ -16,7 +16,7 @@ def classes(data: ReportData) -> Section:
     data = replace(data, members=tuple(run for run in data.members if run.result.metrics.confusion))
     if not data.runs:
         return Section("classes", "Classes", "")
-    names = max((run.classes for run in data.runs), key=len)
+    names = max((run.result.classes for run in data.runs), key=len)
     figures: list[Figure] = []
     for track, lines in data.contests.items():
         found = {line.label: [known_values(column) for column in by_class(list(line.runs))] for line in lines}
@@ -34,14 +34,14 @@ def known_values(column: tuple[float | None, ...]) -> list[float]:
     return [value for value in column if value is not None]
 
 
-def by_class(runs: list[Run]) -> list[tuple[float | None, ...]]:
+def by_class(runs: list[ReportedRun]) -> list[tuple[float | None, ...]]:
     return list(zip(*(run.result.metrics.per_class_accuracy for run in runs), strict=True))
 
 
-def confusion(run: Run) -> Heat:
+def confusion(run: ReportedRun) -> Heat:
     counts = run.result.metrics.confusion
     rows = tuple(tuple(count / sum(row) if sum(row) else None for count in row) for row in counts)
-    names = run.classes
+    names = run.result.classes
     caption = (
         "Each row adds up to 1: of the images of a class, the share that is taken for each class. "
         "A full column is a class that swallows others."

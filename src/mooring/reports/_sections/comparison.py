@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mooring.reports._accuracies import INTERVAL, difference_interval
 from mooring.reports._figure import Dots, Figure
-from mooring.reports._report_data import ACROSS, SEEDS, ReportData, Run, SeedGroup, grouped, varying
+from mooring.reports._report_data import ACROSS, SEEDS, ReportData, ReportedRun, SeedGroup, grouped, varying
 from mooring.reports._sections.drawing import SeedValues, side_by_side
 from mooring.reports._table import Cell, Table, spread
 from mooring.sweeps import AccuracyPair, Best, Entrant, baseline_pairs, best_of_each, difference
@@ -72,13 +72,13 @@ def pivots(data: ReportData) -> list[tuple[Figure, Table]]:
     return found
 
 
-def meets(runs: list[Run], key: str, keys: list[str]) -> bool:
+def meets(runs: list[ReportedRun], key: str, keys: list[str]) -> bool:
     """True if some combination of the other factors has several values of this one; not so in a search."""
     others = [other for other in keys if other != key]
     return len(dict.fromkeys(rest(run, others) for run in runs)) < len(dict.fromkeys(rest(run, keys) for run in runs))
 
 
-def pivot(data: ReportData, runs: list[Run], key: str, others: list[str], where: str) -> tuple[Figure, Table]:
+def pivot(data: ReportData, runs: list[ReportedRun], key: str, others: list[str], where: str) -> tuple[Figure, Table]:
     values = tuple(dict.fromkeys(run.factors[key] for run in runs if key in run.factors))
     rows: dict[str, SeedValues] = {}
     colours: dict[str, int] = {}
@@ -98,7 +98,7 @@ def pivot(data: ReportData, runs: list[Run], key: str, others: list[str], where:
     return side_by_side(blank, rows, name, colours), table
 
 
-def rest(run: Run, keys: list[str]) -> str:
+def rest(run: ReportedRun, keys: list[str]) -> str:
     """What sets a row apart from the others."""
     others = {key: value for key, value in run.factors.items() if key in keys and key not in SEEDS}
     return " · ".join(v if key == "method" else f"{key.rpartition('.')[2]}={v}" for key, v in others.items())
@@ -142,11 +142,11 @@ def contests(data: ReportData) -> tuple[Best[SeedGroup], ...]:
     )
 
 
-def seed_pair(run: Run) -> tuple[int | None, int | None]:
+def seed_pair(run: ReportedRun) -> tuple[int | None, int | None]:
     return run.result.seeds.training, run.result.seeds.split
 
 
-def problem(run: Run) -> str:
+def problem(run: ReportedRun) -> str:
     """What experiments must share to be compared: the sweep of a study, the data, how they are divided."""
     partition = {key: value for key, value in (run.tree.get("partition") or {}).items() if key != "seed"}
     return json.dumps([run.sweep, run.dataset, run.tree.get("data"), partition], sort_keys=True, default=str)

@@ -9,7 +9,7 @@ from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.reports._accuracies import accuracy_interval
 from mooring.reports._figure import INK, AxisScale, Curves, Dots, Figure, Heat, Line, PlotValues, Series, Style, lying
-from mooring.reports._report_data import MOST_CLIENTS, Run
+from mooring.reports._report_data import MOST_CLIENTS, ReportedRun
 from mooring.reports._table import average
 from mooring.wording import round_number
 
@@ -20,17 +20,17 @@ OfClient = Callable[[ClientHistory, ClientRecord], float | None]  # a value of a
 SeedValues = list[list[float]]  # a value for every seed, at each name of a figure
 
 
-def drawn(run: Run) -> tuple[ClientHistory, ...]:
+def drawn(run: ReportedRun) -> tuple[ClientHistory, ...]:
     """The clients of a figure: those with recorded rounds."""
     return tuple(client for client in run.clients if client.rounds)
 
 
-def crowded(run: Run) -> bool:
+def crowded(run: ReportedRun) -> bool:
     """Are there too many clients to distinguish? Then quantiles are drawn in their place."""
     return len(drawn(run)) > MOST_CLIENTS
 
 
-def quantile_caption(run: Run) -> str:
+def quantile_caption(run: ReportedRun) -> str:
     """A sentence on the quantiles that replace many clients; empty for few clients."""
     if not crowded(run):
         return ""
@@ -38,7 +38,7 @@ def quantile_caption(run: Run) -> str:
     return f" Of {many} clients: the median, a band that holds 80 % of them, and dotted the lowest and the highest."
 
 
-def client_lines(run: Run, value: OfClient, look: Style = "solid", what: str = "") -> list[Line]:
+def client_lines(run: ReportedRun, value: OfClient, look: Style = "solid", what: str = "") -> list[Line]:
     """A value of every client over rounds, each in its client's colour; of many clients, the quantiles.
 
     Lines without a value are left out.
@@ -93,7 +93,13 @@ def by_round(values: Iterable[tuple[int, T | None]]) -> dict[int, list[T]]:
 
 
 def run_curves(
-    run: Run, slug: str, title: str, caption: str, y_title: str, lines: Iterable[Line], scale: AxisScale = "linear"
+    run: ReportedRun,
+    slug: str,
+    title: str,
+    caption: str,
+    y_title: str,
+    lines: Iterable[Line],
+    scale: AxisScale = "linear",
 ) -> Curves:
     """Lines over the rounds of one run."""
     caption = f"{caption}{quantile_caption(run)}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mooring.doctor import Finding
-from mooring.reports._report_data import ReportData, Run, SeedGroup
+from mooring.reports._report_data import ReportData, ReportedRun, SeedGroup
 from mooring.reports._section import Section, SummaryAnswer, VerdictLine
 from mooring.reports._table import Cell, Table
 from mooring.wording import join_some, plural, round_number
@@ -25,7 +25,7 @@ def findings(data: ReportData) -> Section:
 
 def finding_rows(group: SeedGroup) -> Iterator[dict[str, Cell]]:
     """Each kind of finding once, with the number of runs that have it."""
-    kinds: dict[str, list[tuple[Run, Finding]]] = {}
+    kinds: dict[str, list[tuple[ReportedRun, Finding]]] = {}
     for run in group.runs:
         for finding in run.diagnosis.findings:
             kinds.setdefault(finding.kind, []).append((run, finding))
@@ -38,7 +38,7 @@ def finding_rows(group: SeedGroup) -> Iterator[dict[str, Cell]]:
         }
 
 
-def finding_cells(run: Run, finding: Finding) -> dict[str, Cell]:
+def finding_cells(run: ReportedRun, finding: Finding) -> dict[str, Cell]:
     everybody = len(set(finding.clients)) == len(run.clients) > 1
     return {
         "severity": finding.severity,

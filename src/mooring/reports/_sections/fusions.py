@@ -7,7 +7,7 @@ from mooring.methods import TRACKS
 from mooring.record import FusionRecord
 from mooring.reports._accuracies import metric_cells
 from mooring.reports._figure import Dots, Figure
-from mooring.reports._report_data import ReportData, Run, SeedGroup
+from mooring.reports._report_data import ReportData, ReportedRun, SeedGroup
 from mooring.reports._section import Section
 from mooring.reports._sections.drawing import side_by_side
 from mooring.reports._table import Cell, Table, average
@@ -52,10 +52,10 @@ def rules(group: SeedGroup) -> dict[FusionLabel, list[FusionRecord]]:
     return dict(sorted(found.items(), key=lambda item: -(average(row.accuracy for row in item[1]) or 0)))
 
 
-def own_rule(run: Run) -> FusionRecord:
+def own_rule(run: ReportedRun) -> FusionRecord:
     """The rule of the run itself, as if it had been fused afterwards."""
     assert run.experiment is not None  # a log has no uploads to fuse
-    fusion, last = run.experiment.method.fusion, run.last
+    fusion, last = run.experiment.method.fusion, run.result.last
     return FusionRecord(
         fusion=fusion.kind if fusion else "none",
         track=run.experiment.method.track,
@@ -66,7 +66,7 @@ def own_rule(run: Run) -> FusionRecord:
         clients=tuple(client.client for client in last.clients),
         metrics=last.metrics,
         settings=to_tree(fusion) or {},
-        upload_bytes=run.upload_bytes,
+        upload_bytes=run.result.upload_bytes,
         server_seconds=last.server_seconds,
         passes=last.passes,
     )
@@ -81,8 +81,8 @@ def fusion_name(row: FusionRecord, last: int) -> str:
     return f"{row.fusion} ({extra})" if extra else row.fusion
 
 
-def who(run: Run, row: FusionRecord) -> str:
-    delivered = tuple(client.client for client in run.last.clients)
+def who(run: ReportedRun, row: FusionRecord) -> str:
+    delivered = tuple(client.client for client in run.result.last.clients)
     return "all" if row.clients == delivered else ", ".join(map(str, row.clients))
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from mooring.reports._figure import Heat
-from mooring.reports._report_data import ReportData, Run, seeds_of
+from mooring.reports._report_data import ReportData, ReportedRun, seeds_of
 from mooring.reports._section import Section
 from mooring.reports._table import Cell, Table
 
@@ -18,7 +18,7 @@ def partition(data: ReportData) -> Section:
     return Section("partition", "Partition", lead, tuple(partition_heat(run) for run in runs), tables)
 
 
-def partition_heat(run: Run) -> Heat:
+def partition_heat(run: ReportedRun) -> Heat:
     partition = run.result.partition
     entropy = sum(partition.entropy) / max(len(partition.entropy), 1)
     caption = (
@@ -33,7 +33,7 @@ def partition_heat(run: Run) -> Heat:
         caption,
         "class",
         "client",
-        run.classes,
+        run.result.classes,
         tuple(map(run.result.site, range(len(partition.label_counts)))),
         tuple(tuple(row) for row in partition.label_counts),
         run.title,
@@ -42,7 +42,7 @@ def partition_heat(run: Run) -> Heat:
 
 def overview(data: ReportData) -> Table:
     """One line per partition; runs that share it are counted."""
-    found: dict[str | None, list[Run]] = {}
+    found: dict[str | None, list[ReportedRun]] = {}
     for run in data.runs:
         found.setdefault(run.result.partition.sha256, []).append(run)
     rows: list[dict[str, Cell]] = []
@@ -65,14 +65,14 @@ def overview(data: ReportData) -> Table:
     return Table.from_rows("partitions", "Partitions", rows, folded=True)
 
 
-def kind(run: Run) -> str:
+def kind(run: ReportedRun) -> str:
     """The partitioner and its own settings."""
     tree = run.tree["partition"]
     own = [f"{key}={value}" for key, value in tree.items() if key not in ("kind", "clients", "seed") and value]
     return " ".join([tree["kind"], *own])
 
 
-def clients(runs: list[Run]) -> Table:
+def clients(runs: list[ReportedRun]) -> Table:
     rows = []
     for run in runs:
         partition = run.result.partition

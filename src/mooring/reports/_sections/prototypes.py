@@ -3,7 +3,7 @@
 from mooring.doctor import shares_by_class
 from mooring.record import ClientHistory
 from mooring.reports._figure import Curves, Heat, fitting
-from mooring.reports._report_data import ReportData, Run, seeds_of
+from mooring.reports._report_data import ReportData, ReportedRun, seeds_of
 from mooring.reports._section import Section
 from mooring.reports._sections.drawing import client_lines, drawn, run_curves
 from mooring.reports._table import Cell, Table
@@ -21,7 +21,7 @@ def prototypes(data: ReportData) -> Section:
     return Section("prototypes", "Prototypes", lead, figures, (norm_table(runs),) if runs else ())
 
 
-def norms_by_round(run: Run) -> dict[int, Norms]:
+def norms_by_round(run: ReportedRun) -> dict[int, Norms]:
     found: dict[int, Norms] = {}
     for client in run.clients:
         for row in client.rounds:
@@ -37,17 +37,17 @@ def overall(norms: Norms) -> dict[int, float]:
     return {client: sum(own) / len(own) for client, own in shares_by_class(norms).items()}
 
 
-def data_share(run: Run, client: ClientHistory) -> float:
+def data_share(run: ReportedRun, client: ClientHistory) -> float:
     return (client.samples or 0) / max(sum(other.samples or 0 for other in run.clients), 1)
 
 
-def norms(run: Run) -> Curves:
+def norms(run: ReportedRun) -> Curves:
     lines = tuple(client_lines(run, lambda _, row: mean(row.prototype_norms)))
     caption = "Mean norm of a client's prototypes. Anchors have norm 1; a large lambda pulls there."
     return run_curves(run, "norms", "Prototype norms", caption, "mean norm", lines, fitting(lines))
 
 
-def shares(run: Run) -> Curves:
+def shares(run: ReportedRun) -> Curves:
     at = {round_: overall(norms) for round_, norms in norms_by_round(run).items()}
     lines = (
         *client_lines(run, lambda client, row: at.get(row.round, {}).get(client.client)),
@@ -60,12 +60,12 @@ def shares(run: Run) -> Curves:
     return run_curves(run, "shares", "Share of the global prototypes", caption, "share", lines)
 
 
-def by_class(run: Run) -> Heat:
+def by_class(run: ReportedRun) -> Heat:
     """The last round, client by class."""
     last = list(norms_by_round(run).values())[-1]
     last = {client.client: last[client.client] for client in drawn(run) if client.client in last}
     found = shares_by_class(last) if all(sum(column) > 0 for column in zip(*last.values(), strict=True)) else {}
-    names = run.classes
+    names = run.result.classes
     return Heat(
         "class-shares",
         "Share by class",
@@ -79,7 +79,7 @@ def by_class(run: Run) -> Heat:
     )
 
 
-def norm_table(runs: list[Run]) -> Table:
+def norm_table(runs: list[ReportedRun]) -> Table:
     rows: list[dict[str, Cell]] = []
     for run in runs:
         last = list(norms_by_round(run).values())[-1]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isfinite
 
 from mooring.config import as_yaml
-from mooring.reports._report_data import ReportData, Run
+from mooring.reports._report_data import ReportData, ReportedRun
 from mooring.reports._section import Section
 from mooring.reports._table import Cell, Quoted, Table
 from mooring.schema import Tree, record_tree, tree_leaves
@@ -65,7 +65,7 @@ def settings(data: ReportData) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-def shown_tree(run: Run) -> Tree:
+def shown_tree(run: ReportedRun) -> Tree:
     return {key: value for key, value in run.tree.items() if key not in ("seed", "out", "engine", "given")}
 
 

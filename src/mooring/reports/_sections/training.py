@@ -9,7 +9,7 @@ from mooring.doctor import lambda_bounds_of, progress_of, without_invalid_number
 from mooring.events import ClientRecord
 from mooring.record import ClientHistory
 from mooring.reports._figure import INK, Curves, Figure, Line, PlotValues, Style, positive
-from mooring.reports._report_data import ReportData, Run, SeedGroup, seeds_of
+from mooring.reports._report_data import ReportData, ReportedRun, SeedGroup, seeds_of
 from mooring.reports._section import Section
 from mooring.reports._sections.drawing import OfClient, any_known, by_round, client_lines, drawn, named_line, run_curves
 from mooring.reports._table import Table
@@ -45,13 +45,13 @@ TRACES: tuple[tuple[OfClient, Style, str], ...] = (
 )
 
 
-def titled(run: Run) -> str:
+def titled(run: ReportedRun) -> str:
     """With a mark if the effective lambda of a log was inferred."""
     how = run.result.origin.inferred.get("lambda_felt") if run.result.origin else None
     return f"{run.title}, effective lambda inferred" if how else run.title
 
 
-def rows_of(run: Run) -> list[ClientRecord]:
+def rows_of(run: ReportedRun) -> list[ClientRecord]:
     return [row for client in run.clients for row in client.rounds]
 
 
@@ -78,7 +78,7 @@ def by_group(data: ReportData, groups: list[SeedGroup]) -> Curves:
     )
 
 
-def traces(run: Run) -> Curves:
+def traces(run: ReportedRun) -> Curves:
     """Effective lambda solid, lambda* dashed in the same colour, limits dotted, findings as marks."""
     lines: list[Line] = []
     for value, look, what in TRACES:
@@ -101,7 +101,7 @@ def on_log_scale(shown: Line) -> Line:
     return replace(shown, y=positive(shown.y), band=band)
 
 
-def limits(run: Run) -> list[Line]:
+def limits(run: ReportedRun) -> list[Line]:
     """What a guard allows, and what momentum SGD can follow."""
     setting, clients = run.case.setting, drawn(run)
     rounds = sorted({row.round for row in rows_of(run)})
@@ -118,7 +118,7 @@ def limits(run: Run) -> list[Line]:
     return found
 
 
-def weight_at(run: Run, round_: int) -> float:
+def weight_at(run: ReportedRun, round_: int) -> float:
     """The median of what the clients multiply L_b by: joint gradients raise the limit that SGD can follow."""
     weights = [
         outlook.local_weight(row.lambda_felt or 0.0, row.sigma_sq_local)
@@ -130,7 +130,7 @@ def weight_at(run: Run, round_: int) -> float:
     return median(weights) if weights else 1.0
 
 
-def caps_of(client: ClientHistory, run: Run) -> Iterator[tuple[int, float]]:
+def caps_of(client: ClientHistory, run: ReportedRun) -> Iterator[tuple[int, float]]:
     """(round, the effective lambda at which the guard of this client binds)"""
     outlook = lambda_bounds_of(client, run.case.setting)
     if outlook is None or outlook.cap is None:
@@ -141,7 +141,7 @@ def caps_of(client: ClientHistory, run: Run) -> Iterator[tuple[int, float]]:
             yield row.round, cap
 
 
-def marks(run: Run) -> list[Line]:
+def marks(run: ReportedRun) -> list[Line]:
     """A diamond on the trace of a client where the doctor dates a finding."""
     felt = {(p.client, row.round): row.lambda_felt for p in drawn(run) for row in p.rounds}
     found = []
@@ -156,7 +156,7 @@ def marks(run: Run) -> list[Line]:
     return found
 
 
-def lambda_table(runs: list[Run]) -> Table:
+def lambda_table(runs: list[ReportedRun]) -> Table:
     """Every client of the runs that are drawn."""
     rows = (
         {
@@ -175,7 +175,7 @@ def lambda_table(runs: list[Run]) -> Table:
     return Table.from_rows("lambda", "Lambda by client", rows, note, seeds=seeds_of(runs), folded=True)
 
 
-def by_round_table(runs: list[Run]) -> Table:
+def by_round_table(runs: list[ReportedRun]) -> Table:
     """Lambda of every client and round, with the label entropy of the client and the fused accuracy of the round."""
     rows = [
         {
@@ -207,13 +207,13 @@ def losses(data: ReportData) -> Section:
     return Section("losses", "Losses", lead, tuple(figures), tables)
 
 
-def base(run: Run) -> Curves:
+def base(run: ReportedRun) -> Curves:
     caption = "Mean over the last epoch of each round. It should fall and settle."
     lines = client_lines(run, lambda _, row: row.base_loss)
     return run_curves(run, "base-loss", "Base loss L_b", caption, "L_b", lines)
 
 
-def align(run: Run) -> Curves:
+def align(run: ReportedRun) -> Curves:
     lines = (line for line in client_lines(run, lambda _, row: row.align_loss) if any_known(positive(line.y)))
     caption = "An L_a that falls by orders of magnitude is what makes a learned lambda explode."
     return run_curves(run, "align-loss", "Alignment loss L_a", caption, "L_a", lines, "log")
