@@ -36,9 +36,8 @@ def measure(say: Say) -> Table:
         rows.append((clients, each, times[-1], times[-1] / times[0], clock, memory, memory / peaks[0]))
         say(f"{clients} clients: {times[-1]:.0f} us per sample, {memory:.0f} MB")
     about = (
-        f"{IMAGES:,} Fashion-MNIST images in equal shares, one epoch, batch 10, the digits net, `v12` with "
-        "`parameter-average`, two workers. Processor time of parent and workers; peak memory of the parent. "
-        f"{FEW} test images."
+        f"{IMAGES:,} Fashion-MNIST images in equal shares, one epoch, batch 10, `v12` with `parameter-average`, two "
+        "workers. Processor time of all processes; peak memory of the parent."
     )
     columns = ("clients", "images each", "us per sample", "of K = 5", "us by the clock", "parent MB", "of K = 5 ")
     slow = "every client pays for its start, its upload and two files, however little it trains"

@@ -46,11 +46,8 @@ def measure(say: Say) -> Table:
         told = f"{by_core:.0f} images for a second of one core, {all_:.0f} images/s by {cores} threads"
         say(f"{encoder.weights}, {encoder.pixels} pixels: {told}")
     about = (
-        f"The layers of `mooring` on images of {SMALL[1]} x {SMALL[2]} pixels, one view. Images per "
-        "second of one core, with "
-        f"one thread and with {cores}, medians of {TURNS}; minutes for {MANY:,} images and their "
-        "mirror images. The default "
-        f"is {USUAL.weights} at {USUAL.pixels} pixels."
+        f"Images per second of {SMALL[1]} x {SMALL[2]} pixels, medians of {TURNS}; minutes for {MANY:,} images and "
+        f"their mirror images. The default is {USUAL.weights} at {USUAL.pixels} pixels."
     )
     seconds, memory = apart(whole_run).value
     say(f"a whole run over {MANY:,} images: {seconds:.0f} s, {memory:.0f} MiB")

@@ -49,11 +49,9 @@ def measure(say: Say, work: Work = FULL) -> Table:
         rows += [(clients, way, took, taken[PLAIN] / took, taken[CHANNELS_LAST] / took) for way, took in taken.items()]
         goals.append(Goal(f"Flower / ours, the same work, {clients} clients", 2.0, taken[PLAIN] / taken[SAME]))
     about = (
-        f"`fedavg-1`: {work.images:,} colour images (32 x 32), ResNet-8, {work.epochs} epochs, one "
-        f"round, {work.test:,} test "
-        f"images, one worker per core. Wall-clock seconds of a whole program, medians of {work.turns}. Flower: "
-        '`benchmarks/flower_way.py`, without augmentation; only the average is evaluated. "The same work" is '
-        "`mooring run` without augmentation and without evaluation of clients. `mooring` is a run with its defaults."
+        f"`fedavg-1`, {work.images:,} colour images (32 x 32), ResNet-8, {work.epochs} epochs, {work.test:,} test "
+        f"images. Seconds of a whole program, medians of {work.turns}. Flower (`benchmarks/flower_way.py`) and "
+        '"the same work" have no augmentation and evaluate the average only; `mooring` is a run with its defaults.'
     )
     columns = ("clients", "way", "seconds", "times as fast as Flower", "as Flower, channels last")
     return Table("Flower's simulation", about, columns, rows, goals)

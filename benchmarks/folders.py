@@ -25,11 +25,8 @@ def measure(say: Say) -> Table:
         accuracy, seconds, memory = apart(federated, folder).value
     say(f"accuracy {accuracy:.3f}, {memory:.0f} MiB")
     about = (
-        f"{SITES} folders of {EACH} images, {SMALLEST} to {LARGEST} pixels a side, PNG, JPEG and TIFF "
-        "of 8 and 16 bits, "
-        "two classes of texture, split by patient; `mooring` with its encoder at 224 pixels, one "
-        "client per folder. Memory "
-        "is the largest sum over all processes."
+        f"{SITES} folders of {EACH} images, {SMALLEST} to {LARGEST} pixels a side, PNG, JPEG and TIFF, two classes, "
+        "split by patient; `mooring` with its encoder at 224 pixels. Memory is the sum over all processes."
     )
     rows: list[tuple[object, ...]] = [(SITES * EACH, accuracy, seconds, memory)]
     goals = [Goal("MiB of all processes together", MOST, memory, True)]

@@ -29,7 +29,7 @@ def measure(say: Say) -> Table:
     say(f"report: {wall:.0f} s, {peak:.0f} MB")
     about = (
         "One round of one epoch, two workers, one or two images per client; and the report of a run with "
-        f"{ROUNDS * MANY:,} client records. Memory is the peak of the parent."
+        f"{ROUNDS * MANY:,} client records. Peak memory of the parent."
     )
     return Table("Load", about, ("what", "seconds by the clock", "processor seconds", "peak MB"), rows)
 

@@ -77,12 +77,9 @@ def measure(say: Say) -> Table:
         bare, looking = apart(bare_model).value
         say(f"bare model: {bare:.1f} s to train, {looking:.1f} s to look at images")
     about = (
-        f"{CLIENTS} clients of {EACH} colour images (32 x 32), ResNet-8, `v12`, {ROUNDS} rounds of "
-        f"one epoch, batch {BATCH}, "
-        f"{TEST} test images, fused after every round. Naive: a DataLoader with per-image PIL "
-        "transforms, evaluation on "
-        "train and test images after every epoch, deep copies, `loss.item()` in every step. Ours: two workers. Without "
-        "start-up."
+        f"{CLIENTS} clients of {EACH} colour images (32 x 32), ResNet-8, `v12`, {ROUNDS} rounds of one epoch, fused "
+        "after every round, without start-up. Naive: PIL transforms per image, evaluation on all images after every "
+        "epoch, `loss.item()` in every step."
     )
     rows: list[tuple[object, ...]] = [
         ("naive", plain, 1.0),

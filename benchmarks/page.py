@@ -35,7 +35,7 @@ PAGE = Path(__file__).parents[1] / "docs/performance.md"
 INTRODUCTION = """# Performance
 
 `make bench` writes this page; `python -m benchmarks NAME --write` measures one table again. Compare numbers within a
-table only: cores may be shared. Check the load. Goals are shown with their result, met or not.
+table only. "Load" is the load of the machine before and after.
 """
 
 
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> None:
         print(f"{name} ...", flush=True)
         busy = os.getloadavg()[0]
         table: Table = apart(measured, name, quick).value  # no benchmark inherits the memory or threads of another
-        text = f"{table.markdown()}\n\nLoad before and after: {busy:.1f}, {os.getloadavg()[0]:.1f}."
+        text = f"{table.markdown()}\n\nLoad: {busy:.1f}, {os.getloadavg()[0]:.1f}."
         print(text, end="\n\n", flush=True)
         if "--write" in arguments and not quick:
             write(name, text)

@@ -45,10 +45,8 @@ def measure(say: Say) -> Table:
         goals.append(Goal(model, setting.goal, bare / loop))
         say(f"{model}: {bare / loop:.2f} of the bare model")
     about = (
-        "Samples/s of forward and backward on ready tensors (one cross entropy), and of the whole "
-        "client step of `v12`: "
-        "two augmented views, all losses, the learned lambda, clipping, SGD and logging. Processor time of one core, "
-        f"medians of {TURNS} turns."
+        "Samples/s of the bare model (forward and backward, one cross entropy) and of the whole client step of `v12` "
+        f"with two views. Processor time of one core, medians of {TURNS} turns."
     )
     columns = ("model", "batch x views", "bare samples/s", "client samples/s", "client / bare")
     return Table("Roofline: the client's loop against its bare model", about, columns, rows, goals)

@@ -55,13 +55,9 @@ def measure(say: Say) -> Table:
             say(f"{kind.name}, {sites} sites: {server:.1f} s at the server, {peak:.0f} MB")
     told = "; ".join(f"{kind.name}: `{' '.join(kind.settings)}`" for kind in (PIXELS, FEATURES, NETWORKS))
     about = (
-        f"Every site holds {IMAGES} digits and sends one file ({told}). The server, another process, "
-        "reads and checks each "
-        "file and adds it to the sum. Processor time. Moments (`linear-head`, `analytic`, `gaussian-head`) and "
-        "`parameter-average` stream, so memory does not grow with the number of sites. Other rules "
-        "read all uploads, and "
-        "an ensemble keeps all networks. A secure sum derives K - 1 masks per site; `mooring fuse-files` compares all "
-        "pairs of sites for copies. 100,000 sites were not run, nor 1,000 over Flower's network."
+        f"Every site holds {IMAGES} digits and sends one file ({told}). The server checks each file and adds it to the "
+        "sum. Processor time. Moments and `parameter-average` stream, so memory does not grow with the number of "
+        "sites; other rules read all uploads. 100,000 sites were not run, nor 1,000 over Flower's network."
     )
     columns = (
         "upload",

@@ -29,9 +29,8 @@ def measure(say: Say) -> Table:
     one, two = median(taken[1]), median(taken[2])
     bound = min(2.0, sum(SIZES) / max(SIZES))
     about = (
-        f"Five clients of {', '.join(map(str, SIZES))} colour images (32 x 32), ResNet-8, `v12`, "
-        f"{EPOCHS} epochs, from the "
-        f"first client's start to the last upload. Medians of {TURNS}. The upper bound is {bound:.2f}."
+        f"Five clients of {', '.join(map(str, SIZES))} colour images, ResNet-8, `v12`, {EPOCHS} epochs. "
+        f"Medians of {TURNS}. The upper bound is {bound:.2f}."
     )
     goals = [
         Goal("two workers", 0.9 * bound, one / two),

@@ -32,8 +32,8 @@ def measure(say: Say) -> Table:
             rows.append((name, *parts, f"{100 * spent.evaluated:.0f} %"))
             say(f"{name}: {spent}")
     about = (
-        "Wall-clock seconds, as `mooring run` prints them, two workers. Digits: default settings. Colour: "
-        f"{IMAGES:,} images of 32 x 32 pixels, ResNet-8, 10 epochs, {TEST:,} test images."
+        f"Seconds, two workers. Digits: default settings. Colour: {IMAGES:,} images of 32 x 32 pixels, ResNet-8, 10 "
+        f"epochs, {TEST:,} test images."
     )
     worst = max(shares[name] for name in runs if name.endswith("digits"))
     goals = [Goal("share of evaluation, worst of the default runs", MOST, worst, at_most=True)]

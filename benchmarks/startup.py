@@ -33,9 +33,8 @@ def measure(say: Say) -> Table:
         own = median(turn.starts[number] - turn.loaded for turn in turns)
         rows.append((f"a digits run, 2 workers: the {name} is at work", begins[number], own))
     about = (
-        "From the start of `mooring run` to the end of a client's first step, and the part of it "
-        "after Python, torch and "
-        f"the data are loaded. Medians of {TURNS}."
+        "From the start of `mooring run` to the end of a client's first step; last column without loading Python, "
+        f"torch and data. Medians of {TURNS}."
     )
     goals = [
         Goal("first step with 1 worker, over importing torch", 1.5, first[1] / imported, True),

@@ -35,9 +35,8 @@ class Table:
     goals: list[Goal] = field(default_factory=list)
 
     def markdown(self) -> str:
-        lines = [
-            f"| {' | '.join(map(shown, row))} |" for row in (self.columns, ("---",) * len(self.columns), *self.rows)
-        ]
+        first, *others = [f"| {' | '.join(map(shown, row))} |" for row in (self.columns, *self.rows)]
+        lines = [first, "|---" * len(self.columns) + "|", *others]
         goals = [goal.line() for goal in self.goals]
         return "\n".join([f"## {self.title}", "", self.about, "", *lines, *([""] if goals else []), *goals])
 
