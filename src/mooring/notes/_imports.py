@@ -1,5 +1,6 @@
 """Import logs of the published code as run folders, with the settings that they print."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +112,10 @@ def settings_for(word: str, value: Any, identified: Identified) -> Tree:
 
 def fixed(logged: Logged) -> Any:
     printed = dict.fromkeys(said.lambda_set for said in logged.said.values() if said.lambda_set is not None)
-    return only(tuple(printed), plain_value(logged.config.get("lambda_align_initial")))
+    return only(list(printed), plain_value(logged.config.get("lambda_align_initial")))
 
 
-def only(printed: tuple[float, ...], configured: Any) -> Any:
+def only(printed: Sequence[float], configured: Any) -> Any:
     """The one number that was printed; else what was configured."""
     return printed[0] if len(printed) == 1 else configured
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mooring.errors import StoreError
 from mooring.notes import _log_lines as lines
-from mooring.notes._log_state import LogState, parse_count
+from mooring.notes._log_state import LogState, parse_count, remember
 from mooring.notes._logged import Logged
 from mooring.wording import printable
 
@@ -115,7 +115,7 @@ def on_epoch(state: LogState, found: re.Match[str]) -> None:
 
 def on_sigmas(state: LogState, found: re.Match[str]) -> None:
     client = parse_count(found[1])
-    state.sigmas = True
+    state.marks.sigmas = True
     state.add(
         client,
         sigma_local=state.number(client, "sigma_local", found[2]),
@@ -127,8 +127,8 @@ def on_sigmas(state: LogState, found: re.Match[str]) -> None:
 
 def on_state(state: LogState, found: re.Match[str]) -> None:
     client = parse_count(found[1])
-    state.states |= found[3] is not None
-    state.bare_states |= found[3] is None
+    state.marks.states |= found[3] is not None
+    state.marks.bare_states |= found[3] is None
     state.add(client, lambda_raw=state.number(client, "lambda_raw", found[2]))
     if found[3] is not None:
         state.add(client, schedule_factor=state.number(client, "schedule_factor", found[3]))
@@ -142,13 +142,12 @@ def on_accuracy(state: LogState, found: re.Match[str]) -> None:
     state.fused.setdefault(name, {}).setdefault(state.round, float("nan") if value is None else value)
 
 
-def on_anchors(state: LogState, found: re.Match[str]) -> None:
-    state.anchors.append("etf" if found[1] else "random")
-    state.dimension = parse_count(found[3])
-
-
 def on_samples(state: LogState, found: re.Match[str]) -> None:
     state.samples = int(found[1]) if len(found[1]) <= 15 else None
+
+
+def bracketed_version(found: re.Match[str]) -> int | None:
+    return int(found[2][1:]) if found[2] else None
 
 
 READERS: tuple[tuple[re.Pattern[str], Callable[[LogState, re.Match[str]], None]], ...] = (
@@ -161,15 +160,13 @@ READERS: tuple[tuple[re.Pattern[str], Callable[[LogState, re.Match[str]], None]]
     (lines.START, lambda state, found: state.start(parse_count(found[1]), found[2])),
     (lines.ACCURACY, on_accuracy),
     (lines.SAMPLES, on_samples),
-    (lines.ANCHORS, on_anchors),
     (lines.SET, lambda state, found: state.set_lambda(found[1])),
-    (lines.STRATEGY, lambda state, found: state.strategies.append(found[1].lower())),
-    (lines.SIGMA_RATE, lambda state, found: state.remember(state.sigma_rates, found[1])),
-    (lines.GAMMA, lambda state, found: state.remember(state.gammas, found[1])),
-    (lines.CEILING, lambda state, found: state.remember(state.ceilings, found[1])),
-    (lines.PREHEATING, lambda state, found: state.preheated.append(found[1].upper())),
-    (lines.TRAINING, lambda state, found: state.training.append(int(found[1][1:]))),
-    (lines.BRACKETED, lambda state, found: state.bracketed.append(int(found[2][1:])) if found[2] else None),
-    (lines.BANK, lambda state, found: state.bank.append((found[1] or found[2]).lower())),
-    (lines.STAGE, lambda state, found: state.stages.append(int(found[1]))),
+    (lines.STRATEGY, lambda state, found: remember(state.marks.strategies, found[1].lower())),
+    (lines.SIGMA_RATE, lambda state, found: remember(state.marks.sigma_rates, state.setting(found[1]))),
+    (lines.GAMMA, lambda state, found: remember(state.marks.gammas, state.setting(found[1]))),
+    (lines.CEILING, lambda state, found: remember(state.marks.ceilings, state.setting(found[1]))),
+    (lines.PREHEATING, lambda state, found: remember(state.marks.preheated, found[1].upper())),
+    (lines.BRACKETED, lambda state, found: remember(state.marks.bracketed, bracketed_version(found))),
+    (lines.BANK, lambda state, found: remember(state.marks.bank, (found[1] or found[2]).lower())),
+    (lines.STAGE, lambda state, found: remember(state.marks.stages, int(found[1]))),
 )

@@ -25,7 +25,7 @@ class LogState:
     config: dict[str, Any] = field(default_factory=dict)
     configured: str = "missing"
     lines: list[str] = field(default_factory=list)
-    headers: list[Header] = field(default_factory=list)
+    marks: Markers = field(default_factory=Markers)
     late: list[Header] = field(default_factory=list)  # the same once more, after rounds: of the next experiment?
     round: int = 0
     round_seen: bool = False
@@ -33,40 +33,24 @@ class LogState:
     client: int | None = None
     seen: set[int] = field(default_factory=set)  # clients that began to train
     samples: int | None = None
-    dimension: int | None = None
     failure: str = ""
     said: dict[tuple[int, int], LogEntry] = field(default_factory=dict)  # (round, client)
     fused: dict[str, dict[int, float]] = field(default_factory=dict)
     client_facts: dict[int, LoggedClient] = field(default_factory=dict)
     waiting: LoggedClient | None = None  # an entropy whose client is named in the next line
     not_finite: list[NotFinite] = field(default_factory=list)
-    bracketed: list[int] = field(default_factory=list)
-    preheated: list[str] = field(default_factory=list)
-    training: list[int] = field(default_factory=list)
-    strategies: list[str] = field(default_factory=list)
-    gammas: list[float] = field(default_factory=list)
-    ceilings: list[float] = field(default_factory=list)
-    sigma_rates: list[float] = field(default_factory=list)
-    bank: list[str] = field(default_factory=list)
-    stages: list[int] = field(default_factory=list)
-    anchors: list[str] = field(default_factory=list)
-    sigmas: bool = False
-    states: bool = False
-    bare_states: bool = False
-    factors: bool = False
-    entropies_in_rounds: bool = False
 
     @property
     def began(self) -> bool:
         """Is there any line of the published code?"""
-        return bool(self.configured != "missing" or self.headers or self.round_seen or self.said or self.fused)
+        return bool(self.configured != "missing" or self.marks.headers or self.round_seen or self.said or self.fused)
 
     @property
     def missing(self) -> str:
         """What a run folder cannot do without, in one line; nothing if all of it is there."""
         ending = f", and ends with: {self.failure}" if self.failure else ""
-        name = self.headers[0].text[:60] if self.headers else "an unnamed method"
-        if self.fused or self.sigmas or self.states or self.bare_states:
+        name = self.marks.headers[0].text[:60] if self.marks.headers else "an unnamed method"
+        if self.fused or self.marks.sigmas or self.marks.states or self.marks.bare_states:
             return ""
         if self.round_seen and not self.said:
             return f"begins round {self.round} of {name}, and no client trains in it{ending}"
@@ -78,7 +62,7 @@ class LogState:
             )
         if self.said:
             return f"tells of epochs, and of no round ('Round 0 starts') and no accuracy of the server{ending}"
-        if self.headers:
+        if self.marks.headers:
             return f"names {name}, and no round ('Round 0 starts') follows{ending}"
         return f"holds a configuration, and neither a method ('Oneshot...') nor a round follows{ending}"
 
@@ -91,25 +75,25 @@ class LogState:
             self.config = {**self.config, "v9_config": dict(found)}
 
     def head(self, found: re.Match[str]) -> None:
-        (self.late if self.round_seen else self.headers).append(header_of(found))
+        (self.late if self.round_seen else self.marks.headers).append(header_of(found))
 
     def ends_before(self, said: str, header: re.Match[str] | None) -> bool:
         """Does a line begin another experiment, although no configuration stands before it?"""
         if not self.round_seen:
             return False
         if header is not None:
-            return header_of(header).name_and_version not in [own.name_and_version for own in self.headers]
+            return header_of(header).name_and_version not in [own.name_and_version for own in self.marks.headers]
         again = ROUND.search(said)
         return again is not None and parse_count(again[1]) == 0
 
     def following(self, of_this: bool) -> "LogState":
         """What the next experiment begins with: the header that stood at the end of this one."""
-        return LogState(headers=list(self.late)) if of_this else LogState()
+        return LogState(marks=Markers(list(self.late))) if of_this else LogState()
 
     def begin_round(self, number: int, factor: str | None) -> None:
         self.round, self.round_seen, self.client = number, True, None
         self.factor = None if factor is None else self.number(None, "annealing factor", factor)
-        self.factors |= factor is not None
+        self.marks.factors |= factor is not None
 
     def add(self, client: int, **said: float | None) -> None:
         at = self.round, client
@@ -122,7 +106,7 @@ class LogState:
             self.settle()
             self.waiting = LoggedClient(-1, *own)
             return
-        self.entropies_in_rounds = True
+        self.marks.entropies_in_rounds = True
         self.client_facts.setdefault(self.client, LoggedClient(self.client, *own))
         self.add(self.client, lambda_set=own[2])
 
@@ -146,10 +130,8 @@ class LogState:
             self.add(self.client, lambda_set=value)
             self.client_facts.setdefault(self.client, LoggedClient(self.client, lambda_start=value))
 
-    def remember(self, kept: list[float], text: str) -> None:
-        value = self.number(None, "setting", text)
-        if value is not None and value not in kept:
-            kept.append(value)
+    def setting(self, text: str) -> float | None:
+        return self.number(None, "setting", text)
 
     def number(self, client: int | None, quantity: str, text: str) -> float | None:
         """None for what no loss, weight or share can be; what is not finite is noted beside."""
@@ -167,7 +149,7 @@ class LogState:
             "\n".join(self.lines) + "\n",
             self.config,
             self.configured,
-            self.marks(),
+            self.marks,
             self.said,
             self.fused,
             dict(sorted(self.client_facts.items())),
@@ -178,33 +160,13 @@ class LogState:
             frozenset(self.seen),
         )
 
-    def marks(self) -> Markers:
-        return Markers(
-            tuple(self.headers),
-            without_repeats(self.bracketed),
-            without_repeats(self.preheated),
-            without_repeats(self.training),
-            without_repeats(self.strategies),
-            without_repeats(self.gammas),
-            without_repeats(self.ceilings),
-            without_repeats(self.sigma_rates),
-            without_repeats(self.bank),
-            without_repeats(self.stages),
-            without_repeats(self.anchors),
-            self.dimension,
-            self.sigmas,
-            self.states,
-            self.bare_states,
-            self.factors,
-            self.entropies_in_rounds,
-        )
-
 
 T = TypeVar("T")
 
 
-def without_repeats(found: list[T]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(found))
+def remember(kept: list[T], value: T | None) -> None:
+    if value is not None and value not in kept:
+        kept.append(value)
 
 
 def header_of(found: re.Match[str]) -> Header:

@@ -35,22 +35,19 @@ class Header:
         return self.name.lower(), self.version
 
 
-@dataclass(frozen=True)
+@dataclass
 class Markers:
-    """Everything in a log that distinguishes methods."""
+    """Everything in a log that distinguishes methods; a value that is repeated is listed once."""
 
-    headers: tuple[Header, ...] = ()
-    bracketed: tuple[int, ...] = ()  # versions in `[OneshotOursV14] Loading ...`
-    preheated: tuple[str, ...] = ()  # V12 in `Pre-heating V12 models`
-    training: tuple[int, ...] = ()  # versions in `V7 Training | Using ...`
-    strategies: tuple[str, ...] = ()  # of V11's annealing
-    gammas: tuple[float, ...] = ()
-    ceilings: tuple[float, ...] = ()  # lambda_max
-    sigma_rates: tuple[float, ...] = ()
-    bank: tuple[str, ...] = ()  # enabled, disabled, created
-    stages: tuple[int, ...] = ()
-    anchors: tuple[str, ...] = ()  # etf, random
-    dimension: int | None = None  # of the anchors
+    headers: list[Header] = field(default_factory=list)
+    bracketed: list[int] = field(default_factory=list)  # versions in `[OneshotOursV14] Loading ...`
+    preheated: list[str] = field(default_factory=list)  # V12 in `Pre-heating V12 models`
+    strategies: list[str] = field(default_factory=list)  # of V11's annealing
+    gammas: list[float] = field(default_factory=list)
+    ceilings: list[float] = field(default_factory=list)  # lambda_max
+    sigma_rates: list[float] = field(default_factory=list)
+    bank: list[str] = field(default_factory=list)  # enabled, disabled, created
+    stages: list[int] = field(default_factory=list)
     sigmas: bool = False  # `Learned Sigmas`
     states: bool = False  # `Post-Training State` with s(p)
     bare_states: bool = False  # the same without s(p)

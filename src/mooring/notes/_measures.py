@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from math import log, log10
 from statistics import fmean
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
 
 from mooring.notes._evidence import trace
 from mooring.notes._over_rounds import AT, LEVELS, OVER, WORDS, At, Over
@@ -11,22 +11,27 @@ from mooring.record import RunRecord
 from mooring.wording import round_number
 
 
-class Measure(Protocol):
-    """One number of a run, None where the run does not hold it; and by round and by client where that makes sense."""
+class Measure:
+    """One number of a run, None where the run does not hold it; and by round and by client where that makes sense.
+
+    Without a rule of its own, the number is the mean over clients.
+    """
 
     kind: ClassVar[str]
 
-    def value(self, run: RunRecord) -> float | None: ...
+    def value(self, run: RunRecord) -> float | None:
+        numbers = list(self.by_client(run).values())
+        return fmean(numbers) if numbers else None
 
-    def series(self, run: RunRecord) -> dict[int, float]: ...
+    def series(self, run: RunRecord) -> dict[int, float]:
+        return {}
 
-    def by_client(self, run: RunRecord) -> dict[int, float]: ...
-
-    def __str__(self) -> str: ...
+    def by_client(self, run: RunRecord) -> dict[int, float]:
+        return {}
 
 
 @dataclass(frozen=True)
-class Fused:
+class Fused(Measure):
     """Accuracy of the fused predictor on the test images, over the rounds that were fused; or in one of them."""
 
     kind: ClassVar[str] = "fused"
@@ -41,9 +46,6 @@ class Fused:
 
     def series(self, run: RunRecord) -> dict[int, float]:
         return dict(sorted(run.fused.items()))
-
-    def by_client(self, run: RunRecord) -> dict[int, float]:
-        return {}
 
     def __str__(self) -> str:
         if self.round is not None:
@@ -69,7 +71,7 @@ def accuracy_behind(measure: Measure) -> Measure | None:
 
 
 @dataclass(frozen=True)
-class Client:
+class Client(Measure):
     """A value that clients record in every round: over_k at_r field[k, r]; for one client if `client` is given."""
 
     kind: ClassVar[str] = "client"
@@ -101,7 +103,7 @@ class Client:
 
 
 @dataclass(frozen=True)
-class Extreme:
+class Extreme(Measure):
     """`field` of the client whose `by` is lowest or highest of all."""
 
     kind: ClassVar[str] = "extreme"
@@ -121,15 +123,12 @@ class Extreme:
     def by_client(self, run: RunRecord) -> dict[int, float]:
         return Client(self.field, self.at).by_client(run)
 
-    def series(self, run: RunRecord) -> dict[int, float]:
-        return {}
-
     def __str__(self) -> str:
         return f"{self.field} ({self.at}) of the client with the {self.which} {self.by}"
 
 
 @dataclass(frozen=True)
-class Quotient:
+class Quotient(Measure):
     """`field` of a client over its `by`, mean over clients: test accuracy for each class that it holds."""
 
     kind: ClassVar[str] = "quotient"
@@ -137,23 +136,16 @@ class Quotient:
     by: str
     at: At = "last"
 
-    def value(self, run: RunRecord) -> float | None:
-        found = list(self.by_client(run).values())
-        return fmean(found) if found else None
-
     def by_client(self, run: RunRecord) -> dict[int, float]:
         above, below = (Client(name, self.at).by_client(run) for name in (self.field, self.by))
         return {client: above[client] / below[client] for client in above if below.get(client)}
-
-    def series(self, run: RunRecord) -> dict[int, float]:
-        return {}
 
     def __str__(self) -> str:
         return f"{self.field} / {self.by} ({WORDS[self.at]}, mean over clients)"
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(Measure):
     """How much of the growth of a product is the growth of one factor.
 
     log(growth of part) / log(growth of whole), mean over clients whose whole more than doubled; `since` says from where
@@ -164,23 +156,16 @@ class Share:
     whole: str
     since: Literal["growth", "settled"] = "growth"
 
-    def value(self, run: RunRecord) -> float | None:
-        shares = list(self.by_client(run).values())
-        return fmean(shares) if shares else None
-
     def by_client(self, run: RunRecord) -> dict[int, float]:
         part, whole = (Client(name, self.since).by_client(run) for name in (self.part, self.whole))
         return {k: log(part[k]) / log(grown) for k, grown in whole.items() if grown > 2 and part.get(k, 0) > 0}
-
-    def series(self, run: RunRecord) -> dict[int, float]:
-        return {}
 
     def __str__(self) -> str:
         return f"share of {self.part} in the growth of {self.whole} ({WORDS[self.since]})"
 
 
 @dataclass(frozen=True)
-class Since:
+class Since(Measure):
     """The change of clients after an event.
 
     field[last] - field[r], r the last round in which `trigger` was not yet above `above`; mean over the clients that
@@ -192,10 +177,6 @@ class Since:
     trigger: str = "lambda_raw"
     above: float = 1000.0
 
-    def value(self, run: RunRecord) -> float | None:
-        changes = list(self.by_client(run).values())
-        return fmean(changes) if changes else None
-
     def by_client(self, run: RunRecord) -> dict[int, float]:
         fields, triggers = trace(run, self.field), trace(run, self.trigger)
         changes = {}
@@ -206,15 +187,12 @@ class Since:
                 changes[client] = rounds[max(rounds)] - rounds[max(before)]
         return changes
 
-    def series(self, run: RunRecord) -> dict[int, float]:
-        return {}
-
     def __str__(self) -> str:
         return f"change of {self.field} since {self.trigger} passed {self.above:g} (mean over those clients)"
 
 
 @dataclass(frozen=True)
-class Switch:
+class Switch(Measure):
     """Mean change of the bank loss from the last epoch of stage 1 to the epoch after it, over clients and rounds."""
 
     kind: ClassVar[str] = "switch"
@@ -232,18 +210,12 @@ class Switch:
         ]
         return fmean(changes) if changes else None
 
-    def series(self, run: RunRecord) -> dict[int, float]:
-        return {}
-
-    def by_client(self, run: RunRecord) -> dict[int, float]:
-        return {}
-
     def __str__(self) -> str:
         return "change of the bank loss at the switch from stage 1 to stage 2"
 
 
 @dataclass(frozen=True)
-class FromPeak:
+class FromPeak(Measure):
     """Another measure, from the round with the highest fused accuracy on."""
 
     kind: ClassVar[str] = "from-peak"
@@ -264,7 +236,7 @@ class FromPeak:
 
 
 @dataclass(frozen=True)
-class Log10:
+class Log10(Measure):
     """log10 of another measure where it is positive; a difference of 0.3 is a factor of two."""
 
     kind: ClassVar[str] = "log10"
