@@ -15,7 +15,7 @@ from shelf import Shelf, serving
 from source_files import write_cifar10, write_fashion
 
 from mooring.data._catalogue import SOURCES, list_sources
-from mooring.data._cifar import FILES_10, Cifar10
+from mooring.data._cifar import Cifar10
 from mooring.data._locate import Download
 from mooring.errors import DataError
 from mooring.events import Downloaded, Event
@@ -180,7 +180,7 @@ def entry(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfile
 def cifar(shelf: Shelf, content: bytes) -> Download:
     shelf.files["cifar.tar.gz"] = content
     address = f"{shelf.address}/cifar.tar.gz"
-    return Download.of_archive(address, md5(content).hexdigest(), "cifar-10-batches-py", FILES_10)
+    return Download.of_archive(address, md5(content).hexdigest(), "cifar-10-batches-py", Cifar10.files)
 
 
 def test_an_archive_is_unpacked_to_where_its_source_looks(shelf: Shelf, tmp_path: Path) -> None:
@@ -204,7 +204,8 @@ def test_nothing_leaves_an_archive_but_what_was_asked_for(shelf: Shelf, tmp_path
         entry("cifar-10-batches-py/data_batch_2", tarfile.LNKTYPE, "../outside"),
     ]
     fetch(cifar(shelf, archive(made, *wild)), str(tmp_path / "root"))
-    assert here(tmp_path / "root") == sorted(["cifar.tar.gz", *(f"cifar-10-batches-py/{name}" for name in FILES_10)])
+    files = [f"cifar-10-batches-py/{name}" for name in Cifar10.files]
+    assert here(tmp_path / "root") == sorted(["cifar.tar.gz", *files])
     assert not any(path.is_symlink() for path in (tmp_path / "root").rglob("*"))
     assert not Path("/tmp/mooring-outside").exists()
     assert not (tmp_path / "outside").exists()

@@ -19,7 +19,7 @@ from source_files import idx, pixels, python2_pickle, write_cifar10, write_cifar
 from mooring.data import _digits as digits
 from mooring.data import _fashion_mnist as fashion_mnist
 from mooring.data._catalogue import SOURCES, list_sources
-from mooring.data._cifar import CLASSES_100, Cifar10, Cifar100
+from mooring.data._cifar import Cifar10, Cifar100
 from mooring.data._digits import Digits
 from mooring.data._fashion_mnist import FashionMnist
 from mooring.data._images import ImageSet, Source
@@ -121,8 +121,8 @@ def test_cifar100_is_read_as_python3_wrote_it(tmp_path: Path, protocol: int) -> 
     assert_sound(train, 5, (3, 32, 32), 100)
     assert train.labels.tolist() == [99, 98, 97, 96, 95]
     assert_sound(Cifar100(str(tmp_path)).test(), 2, (3, 32, 32), 100)
-    assert len(set(CLASSES_100)) == 100
-    assert list(CLASSES_100) == sorted(CLASSES_100)
+    assert len(set(Cifar100.classes)) == 100
+    assert list(Cifar100.classes) == sorted(Cifar100.classes)
 
 
 @pytest.mark.parametrize(

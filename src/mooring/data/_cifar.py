@@ -27,75 +27,69 @@ NAMES_100 = """
     squirrel streetcar sunflower sweet_pepper table tank telephone television tiger tractor train trout tulip turtle
     wardrobe whale willow_tree wolf woman worm
 """
-CLASSES_10, CLASSES_100 = tuple(NAMES_10.split()), tuple(NAMES_100.split())
-FILES_10 = (*(f"data_batch_{batch}" for batch in range(1, 6)), "test_batch")
-FILES_100 = ("train", "test")
 TORONTO = "https://www.cs.toronto.edu/~kriz"
-GET_10 = "run `mooring data fetch cifar10`, unpack the official cifar-10-python.tar.gz"
-GET_100 = "run `mooring data fetch cifar100`, unpack the official cifar-100-python.tar.gz"
 
 
 @dataclass(frozen=True)
-class Cifar10(Source):
+class Cifar(Source):
+    """Colour images, 32x32 (Krizhevsky, 2009)."""
+
+    official_test: ClassVar[int | None] = 10_000
+    classes: ClassVar[tuple[str, ...]]
+    label_key: ClassVar[str]
+    folder: ClassVar[str]  # of the official archive
+    files: ClassVar[tuple[str, ...]]  # the test part last
+    get: ClassVar[str]
+
+    def image_shape(self) -> tuple[int, int, int]:
+        return SHAPE
+
+    def train(self) -> ImageSet:
+        return _read_images(self._files()[:-1], self.label_key, self.classes)
+
+    def test(self) -> ImageSet:
+        return _read_images(self._files()[-1:], self.label_key, self.classes)
+
+    def overview(self) -> Overview:
+        *train, test = (count_rows(path, WIDTH, REMEDY) for path in self._files())
+        return Overview(sum(train), test, len(self.classes), SHAPE, self._files())
+
+    def _files(self) -> tuple[Path, ...]:
+        return find(self.root, self.files, (self.folder, "."), self.get)
+
+
+@dataclass(frozen=True)
+class Cifar10(Cifar):
     """Colour images of 10 things, 32x32 (Krizhevsky, 2009)."""
 
+    source: ClassVar[str] = "cifar10"
     mean: ClassVar[tuple[float, ...]] = (0.4914, 0.4822, 0.4465)
     std: ClassVar[tuple[float, ...]] = (0.2470, 0.2435, 0.2616)
-
-    source: ClassVar[str] = "cifar10"
-    official_test: ClassVar[int | None] = 10_000
+    classes: ClassVar[tuple[str, ...]] = tuple(NAMES_10.split())
+    label_key: ClassVar[str] = "labels"
+    folder: ClassVar[str] = "cifar-10-batches-py"
+    files: ClassVar[tuple[str, ...]] = (*(f"data_batch_{batch}" for batch in range(1, 6)), "test_batch")
+    get: ClassVar[str] = "run `mooring data fetch cifar10`, unpack the official cifar-10-python.tar.gz"
     download: ClassVar[Download | None] = Download.of_archive(
-        f"{TORONTO}/cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a", "cifar-10-batches-py", FILES_10
+        f"{TORONTO}/cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a", folder, files
     )
-
-    def image_shape(self) -> tuple[int, int, int]:
-        return 3, 32, 32
-
-    def train(self) -> ImageSet:
-        return _read_images(self._files()[:-1], "labels", CLASSES_10)
-
-    def test(self) -> ImageSet:
-        return _read_images(self._files()[-1:], "labels", CLASSES_10)
-
-    def overview(self) -> Overview:
-        return _overview(self._files(), len(CLASSES_10))
-
-    def _files(self) -> tuple[Path, ...]:
-        return find(self.root, FILES_10, ("cifar-10-batches-py", "."), GET_10)
 
 
 @dataclass(frozen=True)
-class Cifar100(Source):
+class Cifar100(Cifar):
     """Colour images of 100 things, 32x32, by their fine labels (Krizhevsky, 2009)."""
 
+    source: ClassVar[str] = "cifar100"
     mean: ClassVar[tuple[float, ...]] = (0.5071, 0.4865, 0.4409)
     std: ClassVar[tuple[float, ...]] = (0.2673, 0.2564, 0.2762)
-
-    source: ClassVar[str] = "cifar100"
-    official_test: ClassVar[int | None] = 10_000
+    classes: ClassVar[tuple[str, ...]] = tuple(NAMES_100.split())
+    label_key: ClassVar[str] = "fine_labels"
+    folder: ClassVar[str] = "cifar-100-python"
+    files: ClassVar[tuple[str, ...]] = ("train", "test")
+    get: ClassVar[str] = "run `mooring data fetch cifar100`, unpack the official cifar-100-python.tar.gz"
     download: ClassVar[Download | None] = Download.of_archive(
-        f"{TORONTO}/cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85", "cifar-100-python", FILES_100
+        f"{TORONTO}/cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85", folder, files
     )
-
-    def image_shape(self) -> tuple[int, int, int]:
-        return 3, 32, 32
-
-    def train(self) -> ImageSet:
-        return _read_images(self._files()[:1], "fine_labels", CLASSES_100)
-
-    def test(self) -> ImageSet:
-        return _read_images(self._files()[1:], "fine_labels", CLASSES_100)
-
-    def overview(self) -> Overview:
-        return _overview(self._files(), len(CLASSES_100))
-
-    def _files(self) -> tuple[Path, ...]:
-        return find(self.root, FILES_100, ("cifar-100-python", "."), GET_100)
-
-
-def _overview(files: tuple[Path, ...], classes: int) -> Overview:
-    *train, test = (count_rows(path, WIDTH, REMEDY) for path in files)
-    return Overview(sum(train), test, classes, SHAPE, files)
 
 
 def _read_images(paths: Sequence[Path], label_key: str, classes: tuple[str, ...]) -> ImageSet:

@@ -81,51 +81,52 @@ def initialise(module: nn.Module, rng: Generator) -> None:
 
 
 @dataclass(frozen=True)
-class DigitsNet(Checked):
+class ResidualNet(Checked):
+    """Residual blocks in stages behind a stem."""
+
+    stem: ClassVar[int]  # channels
+    stages: ClassVar[tuple[BlockStage, ...]]
+    kind: ClassVar[str]
+    width: Annotated[Width, Doc("factor of all channel counts and of the feature size")] = 1.0
+
+    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
+        return residual(shape[0], self.stem, self.stages, self.width, rng)
+
+
+@dataclass(frozen=True)
+class DigitsNet(ResidualNet):
     """For 8x8 images: stem 16, residual blocks 16 and 32 (stride 2), d = 32."""
 
+    stem: ClassVar[int] = 16
     stages: ClassVar[tuple[BlockStage, ...]] = ((16, 1, 1), (32, 1, 2))
     kind: ClassVar[str] = "digits_net"
-    width: Annotated[Width, Doc("factor of all channel counts and of the feature size")] = 1.0
-
-    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
-        return residual(shape[0], 16, self.stages, self.width, rng)
 
 
 @dataclass(frozen=True)
-class ResNet8(Checked):
+class ResNet8(ResidualNet):
     """Three residual blocks 16, 32, 64: what two CPU cores can train; d = 64."""
 
+    stem: ClassVar[int] = 16
     stages: ClassVar[tuple[BlockStage, ...]] = ((16, 1, 1), (32, 1, 2), (64, 1, 2))
     kind: ClassVar[str] = "resnet8"
-    width: Annotated[Width, Doc("factor of all channel counts and of the feature size")] = 1.0
-
-    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
-        return residual(shape[0], 16, self.stages, self.width, rng)
 
 
 @dataclass(frozen=True)
-class ResNet18(Checked):
+class ResNet18(ResidualNet):
     """ResNet-18 with the CIFAR stem, d = 512: the encoder of the lab notes."""
 
+    stem: ClassVar[int] = 64
     stages: ClassVar[tuple[BlockStage, ...]] = ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))
     kind: ClassVar[str] = "resnet18"
-    width: Annotated[Width, Doc("factor of all channel counts and of the feature size")] = 1.0
-
-    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
-        return residual(shape[0], 64, self.stages, self.width, rng)
 
 
 @dataclass(frozen=True)
-class ResNet34(Checked):
+class ResNet34(ResidualNet):
     """ResNet-34 with the CIFAR stem, d = 512."""
 
+    stem: ClassVar[int] = 64
     stages: ClassVar[tuple[BlockStage, ...]] = ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2))
     kind: ClassVar[str] = "resnet34"
-    width: Annotated[Width, Doc("factor of all channel counts and of the feature size")] = 1.0
-
-    def build(self, shape: ImageShape, rng: Generator) -> tuple[nn.Module, int]:
-        return residual(shape[0], 64, self.stages, self.width, rng)
 
 
 BACKBONES: dict[str, type[Backbone]] = {

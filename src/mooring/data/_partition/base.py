@@ -1,6 +1,7 @@
 """What all partitions share: the population that is divided, groups of images that stay together, and statistics of the
 result: how skewed, uneven and overlapping it is."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mooring.errors import PartitionError
-from mooring.schema import Count, Doc, Positive, Seed
+from mooring.schema import Checked, Count, Doc, Positive, Seed
 from mooring.types import PartitionSummary
 
 Stratum = TypeVar("Stratum", bound=Hashable)  # what a share is taken of: a class, or a class at a site
@@ -100,6 +101,17 @@ def deal(plan: Ints, population: Population, rng: np.random.Generator) -> list[I
         images = np.flatnonzero(population.labels == c)
         owners[rng.permutation(images)] = np.repeat(np.arange(clients), plan[:, c])
     return indices_by_client(owners, clients)
+
+
+class PlannedPartition(Checked, ABC):
+    """A partition that says how many images of each class every client gets; which ones is drawn. Groups stay whole."""
+
+    @abstractmethod
+    def plan(self, population: Population, rng: np.random.Generator) -> Ints:
+        """n_kc, (K, C)."""
+
+    def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
+        return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
 
 
 def log_dirichlet(alpha: float, shape: tuple[int, int], rng: np.random.Generator) -> Floats:

@@ -8,9 +8,9 @@ import numpy as np
 from mooring.data._partition.base import (
     ClientCount,
     Ints,
+    PlannedPartition,
     Population,
     SplitSeed,
-    deal,
     indices_by_client,
     require_images,
     whole_groups,
@@ -20,7 +20,7 @@ from mooring.schema import Checked, Count, Doc
 
 
 @dataclass(frozen=True)
-class Pathological(Checked):
+class Pathological(PlannedPartition):
     """Every client holds exactly n classes; each class is cut into shards, one for each of its clients.
 
     sum_c m_c = K n,   1 <= m_c <= min(K, n_c),   shard sizes of a class differ by at most 1
@@ -36,11 +36,7 @@ class Pathological(Checked):
     classes_per_client: Annotated[Count, Doc("exact number of classes of every client")] = 2
     seed: SplitSeed = None
 
-    def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
-        return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
-
     def plan(self, population: Population, rng: np.random.Generator) -> Ints:
-        """n_kc, (K, C)."""
         require_images(self.clients, population)
         counts = population.label_counts()
         shards = self._shards(counts, rng)  # m_c

@@ -12,14 +12,13 @@ from mooring.data._partition.base import (
     Ints,
     LabelSkew,
     PartitionWarning,
+    PlannedPartition,
     Population,
     SplitSeed,
     apportion,
-    deal,
     log_dirichlet,
     normalise,
     require_images,
-    whole_groups,
 )
 from mooring.errors import PartitionError
 from mooring.schema import Checked, Doc, NonNegativeInt, Positive
@@ -28,7 +27,7 @@ SCALE = 10  # fixed in the released code, whatever K is
 
 
 @dataclass(frozen=True)
-class Dirichlet(Checked):
+class Dirichlet(PlannedPartition):
     """Each class is divided among the clients in Dirichlet proportions.
 
     p_c ~ Dirichlet_K(alpha),   |n_kc - p_ck n_c| < 1,   sum_k n_kc = n_c
@@ -44,11 +43,7 @@ class Dirichlet(Checked):
     min_size: Annotated[NonNegativeInt, Doc("fewest images of a client; images are moved from the largest clients")] = 0
     seed: SplitSeed = None
 
-    def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
-        return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
-
     def plan(self, population: Population, rng: np.random.Generator) -> Ints:
-        """n_kc, (K, C)."""
         require_images(self.clients, population)
         if self.min_size * self.clients > len(population):
             raise PartitionError(
@@ -78,7 +73,7 @@ def fill(plan: Ints, min_size: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class DirichletEqual(Checked):
+class DirichletEqual(PlannedPartition):
     """Each client of N/K images fills itself in its own Dirichlet proportions, from what is left of each class.
 
     q_k ~ Dirichlet_C(alpha),   |n_kc - q_kc N/K| < 1 while classes last, then q_k renormalised over those left
@@ -93,11 +88,7 @@ class DirichletEqual(Checked):
     alpha: LabelSkew = 0.05
     seed: SplitSeed = None
 
-    def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
-        return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
-
     def plan(self, population: Population, rng: np.random.Generator) -> Ints:
-        """n_kc, (K, C)."""
         require_images(self.clients, population)
         logs = log_dirichlet(self.alpha, (self.clients, population.classes), rng)
         sizes = len(population) // self.clients + (np.arange(self.clients) < len(population) % self.clients)
@@ -121,7 +112,7 @@ def served(logs: Floats, sizes: Ints, population: Population, rng: np.random.Gen
 
 
 @dataclass(frozen=True)
-class DirichletSizes(Checked):
+class DirichletSizes(PlannedPartition):
     """Label and quantity skew: clients have Dirichlet shares of the images, and Dirichlet proportions of the classes.
 
     n_k = s_k N,  s ~ Dirichlet_K(size_alpha),   q_k ~ Dirichlet_C(alpha),   |n_kc - q_kc n_k| < 1 while classes last
@@ -136,11 +127,7 @@ class DirichletSizes(Checked):
     size_alpha: Annotated[Positive, Doc("Dirichlet parameter of the sizes; smaller: more uneven")] = 1.0
     seed: SplitSeed = None
 
-    def split(self, population: Population, rng: np.random.Generator) -> list[Ints]:
-        return whole_groups(population, lambda units: deal(self.plan(units, rng), units, rng))
-
     def plan(self, population: Population, rng: np.random.Generator) -> Ints:
-        """n_kc, (K, C)."""
         require_images(self.clients, population)
         logs = log_dirichlet(self.alpha, (self.clients, population.classes), rng)
         shares = normalise(log_dirichlet(self.size_alpha, (1, self.clients), rng))

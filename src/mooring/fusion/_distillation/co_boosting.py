@@ -1,26 +1,22 @@
 """Co-Boosting: images and ensemble make each other better."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import torch
 from torch import Generator, Tensor
 
-from mooring.fusion._base import Fusion, FusionGroup, Made, Server, ServerCost
-from mooring.fusion._distillation.student import LogitEnsemble, StudentTraining, contrasted, distil_ensemble
+from mooring.fusion._distillation.dense import ImaginedImages
+from mooring.fusion._distillation.student import LogitEnsemble, StudentTraining, contrasted
 from mooring.fusion._distillation.synthesis import Synthesis, hard_cross_entropy
-from mooring.fusion._merged import Merged
 from mooring.models import Network
 from mooring.schema import Count, Doc, Positive
-from mooring.types import Upload
-from mooring.uploads import Encoder, Parts, Prototypes
 
 AGREED = 1e-3  # a gradient below this is rounding: teacher and student agree, and there is nowhere to go
 
 
 @dataclass(frozen=True)
-class CoBoosting(Fusion):
+class CoBoosting(ImaginedImages):
     """DENSE whose images and ensemble improve each other, t(x) = sum_k w_k logits_k(x) (Dai et al. 2024).
 
     hard:     (1 - p_y) CE(t(x), y) while images are imagined
@@ -33,12 +29,8 @@ class CoBoosting(Fusion):
     """
 
     kind: ClassVar[str] = "co-boosting"
-    group: ClassVar[FusionGroup] = "one network by training at the server"
     about: ClassVar[str] = "as dense, on images made harder, and with the clients' weights in the average learned too"
     reference: ClassVar[str] = "Co-Boosting: Dai et al., ICLR 2024"
-    cost: ClassVar[ServerCost] = "minutes, it trains"
-    makes: ClassVar[Made] = (Merged,)
-    needs: ClassVar[Parts] = frozenset({Encoder(), Prototypes()})
     lessons: Annotated[Count, Doc("number of lessons, each with a new generator")] = 30
     synthesis: Annotated[Synthesis, Doc("how a generator makes images")] = field(
         default_factory=lambda: Synthesis(hardness=1.0)
@@ -48,13 +40,6 @@ class CoBoosting(Fusion):
     study: Annotated[StudentTraining, Doc("training of the student")] = field(
         default_factory=lambda: StudentTraining(steps=1200, lr=3e-3, sharpness=2.0)
     )
-
-    def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
-        return self.taught(uploads, server)[0]
-
-    def taught(self, uploads: Sequence[Upload], server: Server) -> tuple[Merged, LogitEnsemble]:
-        """Student and teacher, the ensemble with its final weights."""
-        return distil_ensemble(self.kind, self.imagined, self.lessons, self.study, uploads, server)
 
     def imagined(self, teacher: LogitEnsemble, student: Network, rng: Generator) -> Tensor:
         """The new images of one lesson, after the teacher's weights have followed them."""
