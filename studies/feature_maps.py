@@ -18,10 +18,10 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from mooring import load
-from mooring.data import ImageSet, batches
+from mooring import Experiment, load
+from mooring.data import ImageSet, Source, batches
 from mooring.fusion import Ridge, gaussian_scores, standardise_moments
-from mooring.models import Blueprint, FeatureMap
+from mooring.models import Blueprint
 from mooring.schema import by_file_hash, digest, to_tree
 from mooring.seeds import generator
 from mooring.uploads import FEATURE_BATCH, SummedMoments
@@ -40,25 +40,42 @@ def compare(data: str, images: int, maps: Sequence[str]) -> None:
 
 
 def features(data: str, images: int, word: str) -> tuple[Tensor, Tensor]:
-    """(N, d) and labels, from disk where they have been computed before."""
-    source, _, root = data.partition(":")
-    words = [f"data.source={source}", *([f"data.root={root}"] if root else []), "method=mooring", f"encoder={word}"]
-    (experiment,) = load(overrides=words)
-    phi = experiment.method.fusion.map
-    file = KEPT / f"{source}-{images}-{digest(to_tree(phi, by_file_hash))[:12]}.safetensors"
+    """(N, d) and labels of random training images, from disk where they have been computed before."""
+    experiment = experiment_of(data, word)
+    file = kept_file(experiment, KEPT, str(images))
     if not file.exists():
-        train = experiment.data.train()
-        order = torch.randperm(len(train), generator=generator(0, "feature-maps", source))
-        model, head, of = experiment.model, experiment.method.client.head, experiment.data
-        blueprint = Blueprint(model, head, train.shape, train.classes, of.mean, of.std)
-        keep(file, phi, blueprint, train.select(order[:images]))
+        keep(file, experiment, drawn(experiment.data, images))
     kept = load_file(file)
     return kept["features"], kept["labels"]
 
 
-def keep(file: Path, phi: FeatureMap, blueprint: Blueprint, images: ImageSet) -> None:
-    began = process_time()
-    module = phi.build(blueprint)
+def experiment_of(data: str, word: str) -> Experiment:
+    """DATA[:ROOT], and a map as `encoder=...` takes it, for images of its shape."""
+    source, _, root = data.partition(":")
+    words = [f"data.source={source}", *([f"data.root={root}"] if root else []), "method=mooring", f"encoder={word}"]
+    (experiment,) = load(overrides=words)
+    return experiment
+
+
+def kept_file(experiment: Experiment, folder: Path, what: str) -> Path:
+    """Where features of some images under a map are kept."""
+    phi = digest(to_tree(experiment.method.fusion.map, by_file_hash))[:12]
+    return folder / f"{experiment.data.source}-{what}-{phi}.safetensors"
+
+
+def drawn(source: Source, images: int) -> ImageSet:
+    """So many random training images; more of them begin with fewer."""
+    train = source.train()
+    order = torch.randperm(len(train), generator=generator(0, "feature-maps", source.source))
+    return train.select(order[:images])
+
+
+def keep(file: Path, experiment: Experiment, images: ImageSet) -> None:
+    """Compute the features of these images, and write them with the labels."""
+    began, phi, of = process_time(), experiment.method.fusion.map, experiment.data
+    module = phi.build(
+        Blueprint(experiment.model, experiment.method.client.head, images.shape, images.classes, of.mean, of.std)
+    )
     built = process_time()
     x = torch.cat([module(part) for part in batches(images.images, FEATURE_BATCH)])
     each = (process_time() - built) / len(images)

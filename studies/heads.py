@@ -17,6 +17,7 @@ from torch import Tensor
 
 from feature_maps import features
 from mooring.fusion import HEADS, gaussian_scores, standardise_moments
+from mooring.fusion._solvers import Standardised
 from mooring.fusion._within_class import WithinClassRidge, solve
 from mooring.uploads import SummedMoments
 
@@ -37,10 +38,15 @@ def row(data: str, images: int, word: str) -> None:
         cells.append(f"{right:.4f} ({head.expected_accuracy:.3f}, {head.seconds:.0f} s)")
         chosen = max(chosen, (head.expected_accuracy, head.cells["head"]), key=lambda pair: pair[0])
         if isinstance(solver, WithinClassRidge) and solver.towards == "equal":
-            penalty = fit.solver.strength * torch.eye(x.shape[1], dtype=torch.float64)
-            unit = F.normalize(torch.linalg.solve(moments.within + penalty, moments.means.T), dim=0)
+            unit = unit_columns(moments, fit.solver.strength)
             own_form = accuracy((new - moments.centre) * moments.inverse @ unit, labels)
     print(f"| {data}, {word} | {fitted:,} | {' | '.join(cells)} | {own_form:.4f} | {chosen[1]} |", flush=True)
+
+
+def unit_columns(moments: Standardised, strength: float) -> Tensor:
+    """W = (S + strength I)^-1 m', columns of unit norm: FedCOF's own form, for standardised features."""
+    penalty = strength * torch.eye(len(moments.centre), dtype=torch.float64)
+    return F.normalize(torch.linalg.solve(moments.within + penalty, moments.means.T), dim=0)
 
 
 def accuracy(scores: Tensor, labels: Tensor) -> float:

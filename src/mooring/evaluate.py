@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, compress
 from math import inf
 from time import monotonic
@@ -18,9 +18,18 @@ from torch import Generator, Tensor, nn
 from mooring.client import CPU, Device
 from mooring.data import Images, ImageSet, Source, batch_slices, batches, near_copies, stratified_split
 from mooring.errors import DataError
-from mooring.fusion import FeatureEnsemble, FrozenFeatures, Fusion, Predictor, Server, fuse
+from mooring.fusion import (
+    FeatureEnsemble,
+    FrozenFeatures,
+    Fusion,
+    Predictor,
+    Server,
+    can_be_personal,
+    fuse,
+    mean_on_own_labels,
+)
 from mooring.processes import one_thread, return_freed_memory, stopping_if, threads
-from mooring.record import Metrics
+from mooring.record import Metrics, OwnLabels
 from mooring.seeds import numpy_generator
 from mooring.types import Upload
 
@@ -121,14 +130,20 @@ class Examiner:
             self._chosen[most] = self._test.select(torch.from_numpy(indices))
         return self._chosen[most]
 
-    def examine_with_members(self, predictor: Predictor) -> tuple[Metrics, dict[int, Metrics]]:
-        """A predictor, and each client that takes part in it alone, in one pass over the encoders."""
+    def examine_with_members(
+        self, predictor: Predictor, own: Sequence[Sequence[int]] = ()
+    ) -> tuple[Metrics, dict[int, Metrics], OwnLabels | None]:
+        """A predictor, and each client that takes part in it alone, in one pass over the encoders; and personalised,
+        where `own` has the images of each class at each site and the predictor allows it."""
         with self.holding(predictor):
             passes = batch_by_batch(predictor.with_members, self._test.images, self._device)
-        fused = measure(torch.cat([scores for scores, _ in passes]).cpu(), self._test.labels)
-        own = [torch.cat(logits).cpu() for logits in zip(*(logits for _, logits in passes), strict=True)]
-        alone = [measure(logits, self._test.labels) for logits in own]
-        return fused, dict(zip(predictor.clients, alone, strict=True))
+        scores, labels = torch.cat([part for part, _ in passes]).cpu(), self._test.labels
+        members = [torch.cat(logits).cpu() for logits in zip(*(logits for _, logits in passes), strict=True)]
+        alone = [measure(logits, labels) for logits in members]
+        with threads(1):
+            found = mean_on_own_labels(scores, labels, own) if can_be_personal(predictor) else None
+        personal = None if found is None else OwnLabels(*found)
+        return measure(scores, labels), dict(zip(predictor.clients, alone, strict=True)), personal
 
 
 @dataclass(frozen=True)
@@ -141,13 +156,23 @@ class Evaluation:
     predictor: Predictor
     validation_accuracy: float | None = None  # on the server's validation images, if it has any
     alone_images: int | None = None  # that the clients were evaluated on
+    own_labels: OwnLabels | None = None
 
 
 def evaluate(
-    fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner, job: str | None = None
+    fusion: Fusion,
+    uploads: Sequence[Upload],
+    server: Server,
+    examiner: Examiner,
+    job: str | None = None,
+    most: int = 0,
+    own: Sequence[Sequence[int]] = (),
 ) -> Evaluation:
-    """One fusion of these uploads, on the test images; each client alone only where that costs nothing: where it
-    takes part in every prediction. Uploads that answer another `job` are rejected."""
+    """One fusion of these uploads, on the test images. Uploads that answer another `job` are rejected.
+
+    Each client alone where that costs nothing, because it takes part in every prediction; else those whose upload holds
+    a whole model, on at most so many test images. `own`: images of each class at each site, for the accuracy there.
+    """
     began = monotonic()
     with threads(threads_of(fusion)):
         predictor = fuse(fusion, uploads, server, job)
@@ -155,8 +180,11 @@ def evaluate(
     if fusion.streams:
         return_freed_memory()  # square matrices of features
     validation = None if server.validation is None else accuracy_on(predictor, server.validation)
-    fused, own = examiner.examine_with_members(predictor)
-    return Evaluation(fused, own, seconds, predictor, validation, examiner.images if own else None)
+    fused, alone, personal = examiner.examine_with_members(predictor, own)
+    images = examiner.images if alone else None
+    if most and not alone and FeatureEnsemble.needs <= fusion.needs:
+        alone, images = clients_alone(uploads, server, examiner, most), min(most, examiner.images)
+    return Evaluation(fused, alone, seconds, predictor, validation, images, personal)
 
 
 def threads_of(fusion: Fusion) -> int:
@@ -165,17 +193,6 @@ def threads_of(fusion: Fusion) -> int:
     network are finite took 0.3 ms instead of 0.01. Else what is usual here."""
     computes = any(part.trained for part in fusion.needs) and not fusion.streams
     return torch.get_num_threads() if computes else 1
-
-
-def evaluate_with_clients(
-    fusion: Fusion, uploads: Sequence[Upload], server: Server, examiner: Examiner, job: str | None, most: int
-) -> Evaluation:
-    """The same, and every client alone whose upload holds a whole model, on at most so many test images."""
-    found = evaluate(fusion, uploads, server, examiner, job)
-    if not most or found.alone or not FeatureEnsemble.needs <= fusion.needs:
-        return found
-    alone = clients_alone(uploads, server, examiner, most)
-    return replace(found, alone=alone, alone_images=min(most, examiner.images))
 
 
 def clients_alone(uploads: Sequence[Upload], server: Server, examiner: Examiner, most: int) -> dict[int, Metrics]:

@@ -212,6 +212,7 @@ def test_run_takes_a_folder_and_judges_every_site(cli, sound: Path) -> None:
     images = sum(row["images"] for row in judgement["sites"])
     assert sum(row["fused"] for row in judgement["sites"]) == round(result["accuracy"] * images)
     assert all(0 <= row["alone"] <= row["images"] >= row["others"] >= 0 for row in judgement["sites"])
+    assert all(0 <= row["personal"] <= row["images"] for row in judgement["sites"])
     assert len(judgement["heads"]) == 3
     assert any("have a copy" in alert for alert in judgement["alerts"])
     page = Path("a/report.html").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""`mooring predict`, `evaluate`, `export` and `model-card`: what people do with a model."""
+"""`mooring predict`, `evaluate`, `personalise`, `export` and `model-card`: what people do with a model."""
 
 import csv
 from io import StringIO
@@ -83,6 +83,30 @@ def evaluate(
         show_assessment(found)
     if tell_unreadable(found.unreadable, found.right.n + len(found.unreadable), json):
         raise typer.Exit(FAILED)
+
+
+def personalise(
+    model: Model,
+    data: Annotated[Path, typer.Option("--data", metavar="FOLDER", help="The site's images, a folder per class.")],
+    out: Annotated[Path, typer.Option(help="Where to write the model of this site.")] = Path("personal.mooring"),
+    encoder: EncoderOption = None,
+    trust_code: TrustCode = False,
+    json: AsJson = False,
+) -> None:
+    """Write a model for one site, which expects each class as often as the site has it. Nothing leaves the site.
+
+    Use it at that site only: elsewhere classes are more or less common.
+    """
+    from mooring.federation import personal_model, save_personal_model
+
+    made = personal_model(open_model(model, encoder, trust_code), data)
+    save_personal_model(out, made)
+    if json:
+        facts = {"images": made.images, "classes": made.classes, "strength": made.strength}
+        print_json({"path": str(out), **facts})
+    else:
+        say(f"{out}: {made.words}")
+        say("it tells how common each class is at the site, so keep it there")
 
 
 def export(

@@ -165,6 +165,8 @@ def show_outcomes(
         accuracy = accuracy_text(result.accuracy, result.test_images)
         mark, style = ("✓", "green") if verdict.sound else ("!", "yellow")
         console.print(f"{mark} {result.method}: {accuracy}, {verdict.text}", style=style)
+        if (own := result.last.own_labels) is not None:
+            console.print(f"{result.method}: {own.words}", style="dim", soft_wrap=True)
         spent = result.spent or f"{result.seconds or 0:.1f} s"
         console.print(f"{result.method}: {spent}", style="dim", soft_wrap=True)
         if result.spent and result.spent.evaluated > MUCH and (result.test_images or 0) > FEWER:

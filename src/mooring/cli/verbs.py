@@ -99,6 +99,7 @@ RIGHT = (
         "Use a model",
         Verb("predict", "classes of images", model.predict),
         Verb("evaluate", "how often it is right", model.evaluate),
+        Verb("personalise", "a model for one site", model.personalise),
         Verb("export", "as ONNX", model.export),
         Verb("model-card", "what to know before use", model.model_card),
     ),

@@ -12,7 +12,7 @@ from mooring.client import ClientJob, build_bank, next_round, step_of_state
 from mooring.config import Experiment
 from mooring.data import Site
 from mooring.errors import FusionError, MooringError, TrainingError
-from mooring.evaluate import Examiner, evaluate_with_clients
+from mooring.evaluate import Examiner, evaluate
 from mooring.events import (
     ClientFailed,
     ClientRecord,
@@ -21,6 +21,7 @@ from mooring.events import (
     Emit,
     Event,
     FusionBegan,
+    PartitionDrawn,
     Remark,
     RunInterrupted,
     RunResumed,
@@ -74,6 +75,7 @@ class Running:
     fused: dict[int, RoundRecord] = field(default_factory=dict)
     model: Predictor | None = None  # of the last round, where something is fused
     clock: Clock = field(default_factory=Clock)
+    label_counts: tuple[tuple[int, ...], ...] = ()  # n_kc, once the partition is drawn
 
     def __post_init__(self) -> None:
         self.states = StateFolder(self.writer.path, self.experiment.fingerprint(), unsynced=self.writer.unsynced)
@@ -158,6 +160,8 @@ class Running:
         match event:
             case ClientRecord() as record:
                 self.keep_record(record)
+            case PartitionDrawn(summary=summary):
+                self.label_counts = summary.label_counts
             case ClientStarved(client=client):
                 self.absent[client] = "starved"
             case ClientFailed(client=client) as failed:
@@ -188,10 +192,11 @@ class Running:
         self.emit(FusionBegan(round_))
         uploads = StoredUploads(self.writer.folder, tuple(self.uploads[round_, client] for client in clients))
         fusion = self.fusion
+        own = [self.label_counts[client] for client in clients] if self.label_counts else []
         most = self.experiment.evaluate.images_at(round_, self.job.kept()[-1], len(clients))
         with self.clock.during("evaluate"), threads(self.examiner.threads(self.threads)):
-            found = evaluate_with_clients(
-                fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256, most
+            found = evaluate(
+                fusion or FeatureEnsemble(), uploads, self.server, self.examiner, self.job.sha256, most, own
             )
         self.clock.move("evaluate", "fuse", found.server_seconds)
         self.fused[round_] = RoundRecord(
@@ -202,6 +207,7 @@ class Running:
             found.server_seconds,
             found.predictor.passes,
             found.alone_images,
+            found.own_labels if fusion else None,
         )
         if fusion is not None and round_ == max(self.fused):
             self.model = found.predictor

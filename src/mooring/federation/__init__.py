@@ -42,6 +42,7 @@ from mooring.federation._model_file import (
 )
 from mooring.federation._names import check_sites
 from mooring.federation._onnx_export import export_onnx
+from mooring.federation._personal_model import PersonalModel, personal_model, save_personal_model
 from mooring.federation._plan import plan
 from mooring.federation._predict import Prediction, Predictions, Unreadable, predict
 from mooring.federation._recovery import write_recovery
@@ -88,6 +89,7 @@ __all__ = [
     "ModelFile",
     "Outcome",
     "Overlap",
+    "PersonalModel",
     "Prediction",
     "Predictions",
     "Preview",
@@ -129,6 +131,7 @@ __all__ = [
     "opened_job",
     "own_identity",
     "parse_time",
+    "personal_model",
     "plan",
     "predict",
     "preview",
@@ -140,6 +143,7 @@ __all__ = [
     "read_pins",
     "read_upload",
     "save_model",
+    "save_personal_model",
     "sentence_of",
     "small_classes",
     "sum_members",

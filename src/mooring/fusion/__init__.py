@@ -25,6 +25,7 @@ from mooring.fusion._nearest_prototype import NearestPrototype
 from mooring.fusion._ot import OptimalTransport
 from mooring.fusion._output_ensemble import OutputEnsemble
 from mooring.fusion._parameter_average import ParameterAverage
+from mooring.fusion._personal import can_be_personal, class_prior, mean_on_own_labels, personalise
 from mooring.fusion._predictor import Confidence, FittedHead, Predictor, head_cells
 from mooring.fusion._regmean import RegMean
 from mooring.fusion._rules import FUSIONS
@@ -81,12 +82,16 @@ __all__ = [
     "Synthesis",
     "TrainedAndSums",
     "admit",
+    "can_be_personal",
+    "class_prior",
     "decode_predictor",
     "encode_predictor",
     "fuse",
     "gaussian_scores",
     "head_cells",
     "heads_of",
+    "mean_on_own_labels",
+    "personalise",
     "predictor_in_pieces",
     "standardise_moments",
 ]

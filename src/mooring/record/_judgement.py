@@ -1,6 +1,8 @@
 """What `mooring run FOLDER` found out about the sites of a run: alerts, accuracy at every site, heads compared."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from mooring.schema import ADDED_LATER
 
 JUDGEMENT = "judgement.json"
 
@@ -14,6 +16,7 @@ class SiteAccuracy:
     fused: int  # right by the fused model
     alone: int | None  # by a model of this site's images only; None: it cannot be made
     others: int | None  # by the model of all other sites: what a new site may expect
+    personal: int | None = field(default=None, metadata={ADDED_LATER: True})  # by the fused model, personalised
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Literal
 
 from mooring.events import ClientRecord
-from mooring.record._metrics import Metrics
+from mooring.record._metrics import Metrics, OwnLabels
 from mooring.schema import ADDED_LATER
 from mooring.types import PartitionSummary
 
@@ -63,6 +63,7 @@ class RoundRecord:
     server_seconds: float | None = None  # from uploads to predictor
     passes: int | None = None  # through an encoder, for one prediction
     alone_images: int | None = None  # test images that clients were evaluated on by themselves; older records: all
+    own_labels: OwnLabels | None = field(default=None, metadata={ADDED_LATER: True})  # of a head over sums
 
     @property
     def accuracy(self) -> float:

@@ -69,6 +69,8 @@ def how_good(run: ReportedRun, positive: str | None) -> SummaryAnswer:
     if run.alone is not None:
         fewer = f" (on {run.result.local_test_images})" if run.result.local_test_images else ""
         text += f" Local-only, the mean of the clients' own models, reaches {percent(run.alone)}{fewer}."
+    if (own := run.result.last.own_labels) is not None:
+        text += f" {own.words}."
     verdict = run.verdict
     text += f" {verdict.text[0].upper()}{verdict.text[1:]}." if verdict.warnings else ""
     return SummaryAnswer("How good it is", text, "bad" if verdict.warnings else "good" if verdict.sound else "open")

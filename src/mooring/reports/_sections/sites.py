@@ -8,8 +8,8 @@ from mooring.reports._section import Section
 from mooring.reports._table import Cell, Interval, Table
 
 LEAD = (
-    "On the test images of each site: the fused model, a model of this site's images alone, and the model of all other "
-    "sites. The last is what a site that did not take part may expect."
+    "On the test images of each site: the fused model, the same with the site's own class frequencies, a model of this "
+    "site's images alone, and the model of all other sites. The last is what a site that did not take part may expect."
 )
 
 
@@ -28,6 +28,7 @@ def site_dots(rows: tuple[SiteAccuracy, ...]) -> Dots:
         of_sites("fused", rows, [row.fused for row in rows], 0),
         of_sites("local-only", rows, [row.alone for row in rows], 1),
         of_sites("site left out", rows, [row.others for row in rows], 2),
+        *([of_sites("personalised", rows, [row.personal for row in rows], 3)] if is_personal(rows) else []),
     )
     caption = "Share of the site's own test images that is right, with 95 % intervals by Wilson."
     return Dots("by-site", "Accuracy by site", caption, "accuracy", tuple(row.site for row in rows), series)
@@ -45,9 +46,16 @@ def share(right: int | None, row: SiteAccuracy) -> float | None:
 
 def site_table(rows: tuple[SiteAccuracy, ...]) -> Table:
     columns = ("site", "test images", "fused", "95 % interval", "local-only", "site left out")
-    cells = tuple(site_cells(row) for row in rows)
     note = "Local-only: a model of this site's images alone. Site left out: the model of all other sites."
-    return Table("by-site", "Accuracy by site", columns, cells, note)
+    if not is_personal(rows):
+        return Table("by-site", "Accuracy by site", columns, tuple(map(site_cells, rows)), note)
+    cells = tuple((*site_cells(row), share(row.personal, row)) for row in rows)
+    note += " Personalised: the fused model with the site's own class frequencies (`mooring personalise`)."
+    return Table("by-site", "Accuracy by site", (*columns, "personalised"), cells, note)
+
+
+def is_personal(rows: tuple[SiteAccuracy, ...]) -> bool:
+    return any(row.personal is not None for row in rows)
 
 
 def site_cells(row: SiteAccuracy) -> tuple[Cell, ...]:
