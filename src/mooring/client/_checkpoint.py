@@ -70,13 +70,14 @@ NO_STATES = NoStates()
 
 
 def state_tensors(state: ClientState) -> dict[str, Tensor]:
-    """Weights, momentum, balancer, memory, every random stream, the position, and what the epoch measured so far."""
+    """Weights, momentum, loss scale, balancer, memory, random streams, position, and what the epoch measured so far."""
     at = state.position
     tensors = {
         **final_tensors(state),
         **{f"network.{name}": tensor for name, tensor in state.network.state_dict().items()},
         **{f"velocity.{g}.{i}": v for g, group in enumerate(state.optimizer.groups) for i, v in group.velocity.items()},
         **{f"stream.{name}": stream.get_state() for name, stream in streams(state).items()},
+        **state.loss_scale.state(),
         "seconds": torch.tensor(monotonic() - state.began, dtype=torch.float64),
     }
     if at.batch and state.epoch_start is not None:  # the same images in the same order, once more
@@ -121,6 +122,7 @@ def restored_state(state: ClientState, tensors: Tensors) -> ClientState:
         return state
     if "seconds" in tensors:  # states of versions before have none
         state.began = monotonic() - float(tensors["seconds"])
+    state.loss_scale.restore(tensors)
     state.network.load_state_dict(below("network.", tensors))
     if state.balancer is not None:
         state.balancer.load_state_dict(below("balancer.", tensors))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+
 
 @dataclass(frozen=True)
 class Device:
@@ -23,10 +25,10 @@ class Device:
             module.to(self.name)
 
     def autocast(self, precision: str) -> AbstractContextManager[None]:
-        """bfloat16: convolutions and matrix products; losses, statistics and weights stay in float32."""
+        """bfloat16 and float16: convolutions and matrix products; losses, statistics and weights stay in float32."""
         if precision == "float32":
             return nullcontext()
-        return torch.autocast(torch.device(self.name).type, torch.bfloat16)
+        return torch.autocast(torch.device(self.name).type, HALVES[precision])
 
 
 CPU = Device()

@@ -51,8 +51,8 @@ class Training(Checked):
         Doc("rounds that are uploaded and fused; always the last one"),
     ] = "all"
     precision: Annotated[
-        Literal["float32", "bfloat16"],
-        Doc("`bfloat16`: convolutions and matrix products; losses and weights stay float32"),
+        Literal["float32", "bfloat16", "float16"],
+        Doc("type of convolutions and matrix products; losses and weights stay float32"),
     ] = field(default="float32", metadata={ADDED_LATER: True})
     optimizer: Annotated[
         Literal["persistent", "per-round"],

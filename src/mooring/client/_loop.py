@@ -33,8 +33,8 @@ def run_client(
     """Train the client at one site to its end, from its start or from where `keeper` last saw it; yields its upload at
     every round that is kept, and its state to the keeper once the upload is in safe hands.
 
-    A client without images uploads nothing; one whose recipe has no terms trains nothing: it adds up statistics on the
-    CPU, where frozen features are computed, and uploads them once.
+    A client without images uploads nothing; one whose recipe has no terms trains nothing: it adds up statistics of
+    frozen features and uploads them once. The features are computed on the device, the sums on the CPU.
     """
     if not job.recipe.terms and has_sent(job, keeper.last()):
         return
@@ -45,7 +45,7 @@ def run_client(
         return
     with borrowed(job) as network:
         with explaining(f"client {facts.client}, before round 1"):
-            state = ClientState.start(job, facts, network, device if job.recipe.terms else CPU)
+            state = ClientState.start(job, facts, network, device)
             state.held_out = held_out(job, shard, facts.client)
             emit(started(job, state, facts))
         if job.recipe.terms:
@@ -158,7 +158,7 @@ def train_step(
     else:
         loss, measured = stage_loss(stage, step)
     state.optimizer.zero_grad()
-    loss.backward()
+    state.loss_scale.backward(loss, state.optimizer.parameters)
     measured["gradient_norm"] = state.clip(recipe.clip, job.training.clip)
     state.optimizer.step()
     if state.memory is not None:

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from mooring.client._device import CPU, Device
 from mooring.client._job import ClientJob, Training
 from mooring.client._loop import run_client
 from mooring.client._recipe import ClientRecipe, Views
@@ -37,13 +38,19 @@ TRAINING = Training(batch_size=64, lr=0.1, weight_decay=5e-4, lr_schedule="cosin
 
 
 def taught(
-    recipe: ClientRecipe, training: Training, blueprint: Blueprint, public: ImageSet, job: ClientJob, emit: Emit
+    recipe: ClientRecipe,
+    training: Training,
+    blueprint: Blueprint,
+    public: ImageSet,
+    job: ClientJob,
+    emit: Emit,
+    device: Device,
 ) -> Network:
     """A network of this blueprint after one round on the public images, by the seed of the job."""
     needs: Parts = frozenset({Encoder(), Prototypes()})
     training = replace(training, rounds=1, snapshots="last")
     lesson = replace(job, blueprint=blueprint, recipe=recipe, training=training, needs=needs, bank=None)
-    (upload,) = run_client(lesson, InMemorySite(TEACHER, public, "server"), only_progress(emit))
+    (upload,) = run_client(lesson, InMemorySite(TEACHER, public, "server"), only_progress(emit), device=device)
     return network_of_upload(upload, blueprint)
 
 
@@ -75,7 +82,7 @@ class Bank(Checked):
     ] = field(default="fafi", metadata={ADDED_LATER: True})
 
 
-def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> FeatureBank:
+def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit, device: Device = CPU) -> FeatureBank:
     """Train the teacher, encode the public images, keep a seeded choice of them."""
     if bank.labelled and len(public.classes) != job.blueprint.class_count:
         raise DataError(
@@ -83,7 +90,7 @@ def build_bank(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Feat
             "their labels mean nothing to each other",
             "use bank.labelled=false or public images of the same classes",
         )
-    teacher = train_teacher(bank, public, job, emit)
+    teacher = train_teacher(bank, public, job, emit, device)
     with torch.no_grad():
         features = torch.cat([F.normalize(teacher.embed(batch)) for batch in in_memory(public.images).split(BATCH)])
     chosen = torch.randperm(len(features), generator=generator(job.seed, "bank"))[: bank.size].sort().values
@@ -103,17 +110,19 @@ def random_bank(bank: Bank, public: ImageSet, job: ClientJob) -> FeatureBank:
     return FeatureBank(features, public.labels[:size] if bank.labelled else None)
 
 
-def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit) -> Network:
+def train_teacher(bank: Bank, public: ImageSet, job: ClientJob, emit: Emit, device: Device) -> Network:
     """The one training loop once more, on the public images."""
     blueprint = replace(job.blueprint, head=RawPrototypes(), classes=public.classes)
     if bank.teacher_epochs == 0:
         return blueprint.build(generator(job.seed, "network")).eval()
     training = replace(job.training, local_epochs=bank.teacher_epochs)
-    return taught(TEACHERS[bank.teacher], training, blueprint, public, job, emit)
+    return taught(TEACHERS[bank.teacher], training, blueprint, public, job, emit, device)
 
 
-def train_encoder(features: PublicEncoder, public: ImageSet, job: ClientJob, emit: Emit) -> dict[str, Tensor]:
+def train_encoder(
+    features: PublicEncoder, public: ImageSet, job: ClientJob, emit: Emit, device: Device = CPU
+) -> dict[str, Tensor]:
     """The state of the backbone, by the names of a client's upload; its classifier stays at the server."""
     blueprint = replace(job.blueprint, head=Linear(), classes=public.classes)
-    network = taught(RECIPE, replace(TRAINING, local_epochs=features.epochs), blueprint, public, job, emit)
+    network = taught(RECIPE, replace(TRAINING, local_epochs=features.epochs), blueprint, public, job, emit, device)
     return {f"encoder.{name}": tensor.contiguous() for name, tensor in network.encoder.state_dict().items()}

@@ -16,6 +16,7 @@ from mooring.client._device import CPU, Device
 from mooring.client._first_network import first_network
 from mooring.client._held_out import HeldOut
 from mooring.client._job import ClientJob
+from mooring.client._loss_scale import Unscaled, loss_scale_for
 from mooring.client._measured import EpochMeasurements
 from mooring.client._recipe import Clipping
 from mooring.models import Network
@@ -70,6 +71,8 @@ class Momentum:
                     parameters.append(parameter)
                     summands.append(parameter.grad)
                     velocity.append(group.velocity.setdefault(i, torch.zeros_like(parameter)))
+            if not parameters:
+                continue
             if group.weight_decay:
                 torch._foreach_add_(summands, parameters, alpha=group.weight_decay)
             torch._foreach_mul_(velocity, self.momentum)
@@ -132,6 +135,7 @@ class ClientState:
         default_factory=monotonic
     )  # when somebody last heard how far it is, whatever epoch that was
     held_out: HeldOut | None = None
+    loss_scale: Unscaled = field(default_factory=Unscaled)
 
     @classmethod
     def start(
@@ -167,6 +171,7 @@ class ClientState:
             label_counts=device.take(torch.tensor(facts.label_counts)),
             bank=None if job.bank is None else placed(job.bank, device),
             device=device,
+            loss_scale=loss_scale_for(training.precision),
         )
 
     def anchors_at(self, progress: Progress) -> Tensor | None:

@@ -132,7 +132,8 @@ class FinishedRun:
             federation = self.federation(f"the server's {wanted} images were taken from them")
             require_server_images(fusion, federation)
             return replace(server_of(self.experiment, federation, self.job), emit=self.emit)
-        return Server(self.job.blueprint, self.experiment.seed, emit=self.emit)
+        device = device_of_server(self.experiment.engine).name
+        return Server(self.job.blueprint, self.experiment.seed, emit=self.emit, device=device)
 
     def chosen_round(self, round_: int | None) -> int:
         rounds = sorted({upload.round for upload in self.result.uploads})

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from safetensors.torch import save
 
-from mooring.client import ClientJob, train_encoder
+from mooring.client import ClientJob, Device, train_encoder
 from mooring.config import Experiment, job_of
-from mooring.data import Federation, ImageSet, federate
+from mooring.data import Federation, federate
+from mooring.engines import device_of_server
 from mooring.errors import DataError, FusionError
-from mooring.events import Emit
 from mooring.fusion import Fusion, LinearHeadFusion, Server
 from mooring.models import PublicEncoder
 from mooring.record import write_atomically
@@ -58,7 +58,8 @@ def require_server_images(fusion: Fusion, federation: Federation) -> None:
 
 
 def server_of(experiment: Experiment, federation: Federation, job: ClientJob) -> Server:
-    return Server(job.blueprint, experiment.seed, federation.public, federation.validation)
+    device = device_of_server(experiment.engine).name
+    return Server(job.blueprint, experiment.seed, federation.public, federation.validation, device=device)
 
 
 def untrained_encoder(fusion: Fusion | None) -> PublicEncoder | None:
@@ -67,10 +68,11 @@ def untrained_encoder(fusion: Fusion | None) -> PublicEncoder | None:
     return features if isinstance(features, PublicEncoder) and features.path is None else None
 
 
-def train_once(features: PublicEncoder, public: ImageSet, job: ClientJob, file: Path, emit: Emit) -> None:
+def train_once(features: PublicEncoder, server: Server, job: ClientJob, file: Path) -> None:
     """Train the encoder and keep it in the run folder, unless an interrupted run has done so."""
-    if not file.exists():
-        write_atomically(file, save(train_encoder(features, public, job, emit)), file.parent)
+    if not file.exists() and server.public is not None:
+        state = train_encoder(features, server.public, job, server.emit, Device(server.device))
+        write_atomically(file, save(state), file.parent)
 
 
 def point_to_encoder(fusion: Fusion, file: Path) -> Fusion:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from mooring.client import ClientJob, build_bank, next_round, step_of_state
+from mooring.client import ClientJob, Device, build_bank, next_round, step_of_state
 from mooring.config import Experiment
 from mooring.data import Site
 from mooring.errors import FusionError, MooringError, TrainingError
@@ -88,11 +88,12 @@ class Running:
         bank, public = self.experiment.method.bank, self.server.public
         features = untrained_encoder(self.fusion)
         if self.fusion is not None and features is not None and public is not None:
-            train_once(features, public, self.job, self.encoder_file, self.note)
+            train_once(features, self.server, self.job, self.encoder_file)
             self.fusion = point_to_encoder(self.fusion, self.encoder_file)
             self.job = replace(self.job, needs=self.fusion.needs)
         if bank is not None and public is not None:
-            self.job = replace(self.job, bank=build_bank(bank, public, self.job, self.note))
+            built = build_bank(bank, public, self.job, self.note, Device(self.server.device))
+            self.job = replace(self.job, bank=built)
         self.states.job = self.job.sha256
 
     def recall(self) -> RunResumed:

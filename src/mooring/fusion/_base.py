@@ -21,6 +21,7 @@ class Server:
     """What the server has besides the uploads: the plan of the network, a seed, and perhaps images of its own.
 
     Anybody may see `public` images. `validation` images serve selection and calibration, never the final evaluation.
+    Rules that train at the server train on `device`; all others compute on the CPU.
     """
 
     blueprint: Blueprint
@@ -28,6 +29,7 @@ class Server:
     public: ImageSet | None = field(default=None, repr=False)
     validation: ImageSet | None = field(default=None, repr=False)
     emit: Emit = field(default=silent, repr=False)
+    device: str = "cpu"
 
 
 LOWEST_COSINE = -1.0  # the score of a class without training images

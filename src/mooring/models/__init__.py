@@ -52,7 +52,7 @@ from mooring.models._heads import (
     SimplexAtTemperature,
     simplex_etf,
 )
-from mooring.models._network import PROTOTYPES, Blueprint, Network
+from mooring.models._network import PROTOTYPES, Blueprint, Network, placed_with
 from mooring.models._own_modules import FIVE_LINES, MODELS, backbone_of, is_factory, library_tree
 from mooring.models._plans import (
     ClassesByKind,
@@ -137,6 +137,7 @@ __all__ = [
     "missing_package",
     "parse_layers",
     "patches_of",
+    "placed_with",
     "read_plan",
     "reduce_features",
     "reject_plan",

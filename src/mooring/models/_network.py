@@ -108,6 +108,24 @@ def normalised(images: Tensor, mean: Tensor, std: Tensor) -> Tensor:
     return (images - mean) / std
 
 
+class Placed(nn.Module):
+    """A feature map that computes on a device, for images and results that lie elsewhere."""
+
+    def __init__(self, phi: nn.Module, device: torch.device) -> None:
+        super().__init__()
+        self.phi, self.device = phi.to(device), device
+
+    def forward(self, images: Tensor) -> Tensor:
+        features: Tensor = self.phi(images.to(self.device))
+        return features.to(images.device)
+
+
+def placed_with(phi: nn.Module, network: Network) -> nn.Module:
+    """The map on the device of the network."""
+    device = network.prototypes.device
+    return phi if device.type == "cpu" else Placed(phi, device)
+
+
 def frozen(*layers: nn.Module) -> nn.Module:
     """The layers in sequence, without training."""
     return nn.Sequential(*layers).requires_grad_(False).eval()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mooring.data import ImageSet, batches, select_images
-from mooring.models import Blueprint, FeatureMap, Network
+from mooring.models import Blueprint, FeatureMap, Network, placed_with
 from mooring.schema import Checked, Count, Positive
 from mooring.types import Upload
 from mooring.uploads._classes import IMAGES_BY_CLASS, miscounted
@@ -54,7 +54,7 @@ class Mixtures(Checked, Part):
     floor: Positive = 1e-4  # added to every variance
 
     def __call__(self, network: Network, shard: ImageSet) -> Tensors:
-        phi = self.map.build(network.blueprint)
+        phi = placed_with(self.map.build(network.blueprint), network)
         tensors = {name: torch.zeros(t.shape, dtype=t.dtype) for name, t in self.expected(network.blueprint).items()}
         counts, weights, means, variances = tensors.values()
         counts += torch.tensor(shard.label_counts())

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mooring.models import Blueprint, FeatureMap, Network
+from mooring.models import Blueprint, FeatureMap, Network, placed_with
 from mooring.schema import Checked
 from mooring.types import Upload
 from mooring.uploads._classes import IMAGES_BY_CLASS, miscounted
@@ -92,7 +92,7 @@ class Moments(Checked, StreamedPart, AddsUp):
     def accumulator(self, network: Network) -> "MomentSums":
         shapes = replace(self, precision="float64").expected(network.blueprint).values()
         zeros = [torch.zeros(shape.shape, dtype=shape.dtype) for shape in shapes]  # zeros_like would import sympy
-        return MomentSums(self, self.map.build(network.blueprint), *zeros)
+        return MomentSums(self, placed_with(self.map.build(network.blueprint), network), *zeros)
 
     def expected(self, blueprint: Blueprint) -> Tensors:
         classes, d = blueprint.class_count, self.map.size(blueprint)

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mooring.errors import FusionError
-from mooring.models import Blueprint, FeatureMap, Network, feature_reduction, reduce_features
+from mooring.models import Blueprint, FeatureMap, Network, feature_reduction, placed_with, reduce_features
 from mooring.schema import Checked
 from mooring.types import Upload
 from mooring.uploads._moments import (
@@ -57,7 +57,8 @@ class NoisedMoments(Checked, StreamedPart, AddsUp):
 
     def accumulator(self, network: Network) -> "ReducedFeatures":
         reduction = feature_reduction(self.map, network.blueprint, self.privacy.size)
-        return ReducedFeatures(self, network.blueprint.class_count, self.map.build(network.blueprint), *reduction)
+        phi = placed_with(self.map.build(network.blueprint), network)
+        return ReducedFeatures(self, network.blueprint.class_count, phi, *reduction)
 
     def of_features(self, u: Tensor, y: Tensor) -> Tensors:
         """The sums that are sent of reduced features u (n, size) with one-hot labels y (n, C)."""

@@ -44,6 +44,7 @@ class CoBoosting(ImaginedImages):
     def imagined(self, teacher: LogitEnsemble, student: Network, rng: Generator) -> Tensor:
         """The new images of one lesson, after the teacher's weights have followed them."""
         labels = torch.randint(teacher.blueprint.class_count, (self.synthesis.batch,), generator=rng)
+        labels = labels.to(teacher.weights.device)
         images = self.synthesis(teacher, student, labels, rng)
         teacher.weights.copy_(self.reweighted(teacher, images[-len(labels) :], labels))
         return self.moved(contrasted(images, rng), teacher, student)

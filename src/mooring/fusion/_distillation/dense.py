@@ -63,4 +63,5 @@ class Dense(ImaginedImages):
     def imagined(self, teacher: LogitEnsemble, student: Network, rng: Generator) -> Tensor:
         """The new images of one lesson."""
         labels = torch.randint(teacher.blueprint.class_count, (self.synthesis.batch,), generator=rng)
+        labels = labels.to(teacher.weights.device)
         return contrasted(self.synthesis(teacher, student, labels, rng), rng)

@@ -54,18 +54,22 @@ class Distil(Fusion):
         return self.teacher.asks | self.images.asks
 
     def __call__(self, uploads: Sequence[Upload], server: Server) -> Merged:
+        return Merged(self.trained(uploads, server).network.cpu().state_dict(), server.blueprint)
+
+    def trained(self, uploads: Sequence[Upload], server: Server) -> Student:
+        """The student, still on the device of the server."""
         with threads(1):
             rng = generator(server.seed, self.kind)
-            images = self.images(uploads, server, self.count, rng)
-            scores = teacher_scores(self.teacher(uploads, server), images)
+            images = self.images(uploads, server, self.count, rng).to(server.device)
+            scores = teacher_scores(self.teacher(uploads, server).to(server.device), images)
             scores = self.study.scale(scores) * scores
-            student = Student(first_student(uploads, server), self.study)
+            student = Student(first_student(uploads, server).to(server.device), self.study)
             for step in range(self.study.steps):
-                chosen = torch.randint(len(images), (self.study.batch,), generator=rng)
+                chosen = torch.randint(len(images), (self.study.batch,), generator=rng).to(server.device)
                 student.learn(images[chosen], scores[chosen])
                 if step % TELL == 0:
                     server.emit(ServerProgress(self.kind, step, self.study.steps))
-        return Merged(student.network.state_dict(), server.blueprint)
+        return student
 
 
 def teacher_scores(teacher: Predictor, images: Tensor) -> Tensor:

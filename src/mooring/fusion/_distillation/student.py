@@ -106,16 +106,24 @@ Imagined = Callable[[LogitEnsemble, Network, Generator], Tensor]  # teacher, stu
 def distil_ensemble(
     kind: str, imagined: Imagined, lessons: int, study: StudentTraining, uploads: Sequence[Upload], server: Server
 ) -> tuple[Merged, LogitEnsemble]:
-    """Student and teacher after all lessons; `imagined` makes the new images of each, (N, C, H, W).
+    """Student and teacher after all lessons; `imagined` makes the new images of each, (N, C, H, W)."""
+    student, teacher = trained_pair(kind, imagined, lessons, study, uploads, server)
+    return Merged(student.network.cpu().state_dict(), server.blueprint), teacher.cpu()
+
+
+def trained_pair(
+    kind: str, imagined: Imagined, lessons: int, study: StudentTraining, uploads: Sequence[Upload], server: Server
+) -> tuple[Student, LogitEnsemble]:
+    """The same, still on the device of the server.
 
     On one thread: how a machine divides a sum among its cores must not change what is learned.
     """
     with threads(1):
         rng = generator(server.seed, kind)
-        teacher = LogitEnsemble.even(Members.of(uploads, server.blueprint))
-        student = Student(first_student(uploads, server), study)
+        teacher = LogitEnsemble.even(Members.of(uploads, server.blueprint)).to(server.device)
+        student = Student(first_student(uploads, server).to(server.device), study)
         teach(student, teacher, lambda: imagined(teacher, student.network, rng), lessons, server, rng)
-    return Merged(student.network.state_dict(), server.blueprint), teacher
+    return student, teacher
 
 
 def teach(
@@ -127,9 +135,9 @@ def teach(
     rng: Generator,
 ) -> None:
     """All lessons of a student; `imagined` makes the new images of one, (N, C, H, W)."""
-    study = student.study
-    shelf = torch.empty(0, *server.blueprint.shape)
-    opinions = torch.empty(len(teacher.clients), 0, server.blueprint.class_count)
+    study, device = student.study, server.device
+    shelf = torch.empty(0, *server.blueprint.shape, device=device)
+    opinions = torch.empty(len(teacher.clients), 0, server.blueprint.class_count, device=device)
     for lesson in range(lessons):
         images = imagined()
         with torch.no_grad():
@@ -138,14 +146,14 @@ def teach(
         scores = teacher.weighed(opinions)
         scores = study.scale(scores) * scores
         for _ in range(steps_in(lesson, lessons, study.steps)):
-            chosen = torch.randint(len(shelf), (study.batch,), generator=rng)
+            chosen = torch.randint(len(shelf), (study.batch,), generator=rng).to(device)
             student.learn(shelf[chosen], scores[chosen])
         server.emit(ServerProgress("lessons", lesson + 1, lessons))
 
 
 def contrasted(images: Tensor, rng: Generator) -> Tensor:
     """m + c (x - m), m the mean of an image, c drawn between 1 and CONTRAST."""
-    c = 1 + (CONTRAST - 1) * torch.rand(len(images), 1, 1, 1, generator=rng)
+    c = 1 + (CONTRAST - 1) * torch.rand(len(images), 1, 1, 1, generator=rng).to(images.device)
     m = images.mean((1, 2, 3), keepdim=True)
     return (m + c * (images - m)).clamp(0, 1)
 

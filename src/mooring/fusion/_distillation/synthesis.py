@@ -122,8 +122,8 @@ class Synthesis(Checked):
 
     def __call__(self, teacher: LogitEnsemble, student: Network, labels: Tensor, rng: Generator) -> Tensor:
         """A new generator learns to please the ensemble; images of its course, the last batch last."""
-        generate = ImageGenerator(LATENT, WIDTH, student.blueprint.shape, rng)
-        z = torch.randn(len(labels), LATENT, generator=rng).requires_grad_()
+        generate = ImageGenerator(LATENT, WIDTH, student.blueprint.shape, rng).to(labels.device)
+        z = torch.randn(len(labels), LATENT, generator=rng).to(labels.device).requires_grad_()
         optimizer = torch.optim.Adam([*generate.parameters(), z], self.lr, BETAS)
         student.eval().requires_grad_(False)
         kept = []

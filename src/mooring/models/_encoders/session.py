@@ -39,6 +39,7 @@ NORMALISATIONS: dict[Normalisation, tuple[tuple[float, ...], tuple[float, ...]]]
 }
 SMALL, ENLARGED = 40, 96  # images up to 40 pixels a side are enlarged to 96, all others brought to the encoder's size
 AT_ONCE = 32  # images of 96 x 96 pixels in one call; larger ones are fewer, so that memory stays
+CPU_PROVIDER, CUDA_PROVIDER = "CPUExecutionProvider", "CUDAExecutionProvider"
 ONNX_LOG_FATAL = 4  # the only thing that onnxruntime may print
 
 
@@ -82,7 +83,7 @@ class OnnxFeatures(nn.Module):
 
     `file` gives the bytes when they are first needed, and `plan` says what they are. Every call of onnxruntime has one
     thread and a fixed number of images; several threads of torch are several such calls at a time, so that their
-    number changes no byte. It computes on the CPU, wherever the images lie.
+    number changes no byte. Images on a GPU are encoded there if onnxruntime-gpu is installed, and on the CPU otherwise.
     """
 
     def __init__(self, file: Callable[[], bytes], plan: Callable[[bytes], SessionPlan], where: str) -> None:
@@ -93,7 +94,7 @@ class OnnxFeatures(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         plan = self.plan(self.file())
-        session = session_of(plan.graph, self.where)
+        session = session_of(plan.graph, self.where, images.device.type)
         parts = images.cpu().split(at_once(plan.prepare.pixels))
 
         def features(part: Tensor) -> Tensor:
@@ -134,18 +135,25 @@ def at_once(pixels: int) -> int:
 
 
 @lru_cache(maxsize=2)
-def session_of(graph: bytes, where: str) -> Any:
+def session_of(graph: bytes, where: str, device: str = "cpu") -> Any:
     """A session with one thread; clients of a process follow each other and share it."""
     runtime = needed("onnxruntime", "encoder")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = ONNX_LOG_FATAL
     try:
-        return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        return runtime.InferenceSession(
+            graph, options, providers=providers_for(device, runtime.get_available_providers())
+        )
     except Exception as error:  # a broken graph makes it raise almost anything
         raise ModelError(
             f"{where}: onnxruntime cannot run it ({first_line(error)})", "export the encoder again"
         ) from None
+
+
+def providers_for(device: str, available: Sequence[str]) -> list[str]:
+    """Where onnxruntime computes: on CUDA if the images lie there and this onnxruntime can, else on the CPU."""
+    return [CUDA_PROVIDER, CPU_PROVIDER] if device == "cuda" and CUDA_PROVIDER in available else [CPU_PROVIDER]
 
 
 def run_graph(session: Any, images: NDArray[np.float32], names: Sequence[str], where: str) -> dict[str, Tensor]:
