@@ -388,6 +388,31 @@ def test_still_no_word_and_no_request_at_the_end(page, heard, address):
     assert {url for url in heard["requests"] if not url.startswith(("data:", "blob:"))} == {address}
 
 
+REMARKS = """() => {
+    const line = (entry, last, colour, style, text) =>
+        ({ name: entry, entry, at: 0, y: [0.5, 0.6, last], colour, style, remarks: [[3, last, text]] });
+    const lines = [line("a", 0.30, 0, "solid", "0.300 (-30.0 points)"), line("b", 0.29, 1, "dashed", "local-only")];
+    const figure = { kind: "curves", x: "round", y: "accuracy", log: false, xs: [[1, 2, 3]], panels: [[0, 1]], lines };
+    const chart = document.body.appendChild(document.createElement("div"));
+    charts.draw(figure, chart, 400);
+    const found = [...chart.querySelectorAll(".remark")].map((text) => text.getBoundingClientRect());
+    chart.remove();
+    return found.map((box) => [box.left, box.right, box.top, box.bottom]);
+}"""
+
+
+def test_remarks_in_a_chart_never_cover_each_other(page):
+    """The end of a line, and the end of local-only at nearly the same height."""
+    (left, right, top, bottom), (other_left, other_right, other_top, other_bottom) = page.evaluate(REMARKS)
+    assert right <= other_left or other_right <= left or bottom <= other_top + 2 or other_bottom <= top + 2
+
+
+def test_no_option_of_a_command_is_broken_at_its_hyphens(page):
+    words = page.locator(".paste code span")
+    assert words.count()
+    assert set(words.evaluate_all("all => all.map((word) => getComputedStyle(word).display)")) == {"inline-block"}
+
+
 @pytest.fixture(scope="module", params=["study", "run", "crowd"])
 def wide_page(opened, request):
     """A page of each kind at 1280 wide; the last tests, since they leave the page."""

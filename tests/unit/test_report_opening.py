@@ -60,7 +60,7 @@ def test_a_page_answers_what_everybody_asks_first(run_report, v12_run):
     assert [answer.question for answer in run_report.answers] == [
         "What was run",
         "How good it is",
-        "Is it healthy",
+        "Problems",
         "What to do next",
         "Made",
     ]

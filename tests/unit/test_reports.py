@@ -421,13 +421,13 @@ def test_what_was_only_fused_has_a_line_of_results(fused_sweep):
     report = compose(collect_report_data(fused_sweep))
     lines = {row["experiment"]: row for row in table(report, "results")}
     assert list(lines) == [
-        "v7 · fusion=class-expert",
-        "v7 · fusion=feature-ensemble",
-        "v12 · fusion=class-expert",
-        "v12 · fusion=feature-ensemble",
+        "v7 · class-expert",
+        "v7 · feature-ensemble",
+        "v12 · class-expert",
+        "v12 · feature-ensemble",
     ]  # best first
-    assert lines["v12 · fusion=class-expert"]["accuracy"].mean == pytest.approx(0.55)
-    assert lines["v7 · fusion=class-expert"]["n"] == 2
+    assert lines["v12 · class-expert"]["accuracy"].mean == pytest.approx(0.55)
+    assert lines["v7 · class-expert"]["n"] == 2
     assert [(card.value, card.label) for card in report.cards[:2]] == [
         ("8", "runs"),
         ("4", "experiments"),
@@ -439,17 +439,17 @@ def test_what_was_only_fused_has_a_line_of_results(fused_sweep):
 
 def test_a_fusion_can_be_the_baseline_and_the_page_says_what_the_summary_says(fused_sweep):
     found = {row["experiment"]: row for row in table(compose(collect_report_data(fused_sweep)), "baseline")}
-    assert list(found) == ["v7 · fusion=class-expert", "v12 · fusion=class-expert"]
+    assert list(found) == ["v7 · class-expert", "v12 · class-expert"]
     factors = ["method", "fusion", "seed"]
     runs = [member.record for member in collect_report_data(fused_sweep).members]
     for line in summarised(runs, factors, "fusion=feature-ensemble"):
         if line.factors["fusion"] == "class-expert":
-            told, difference = found[f"{line.factors['method']} · fusion=class-expert"], line.difference
+            told, difference = found[f"{line.factors['method']} · class-expert"], line.difference
             assert told["difference"].mean == pytest.approx(difference.mean, abs=1e-12)
             interval = told["95 % interval"]
             assert (interval.low, interval.high) == pytest.approx((difference.low, difference.high))
             assert told["pairs"] == difference.pairs == 2
-    assert found["v12 · fusion=class-expert"]["pairs won"] == 1
+    assert found["v12 · class-expert"]["pairs won"] == 1
 
 
 def test_a_fusion_of_an_earlier_call_with_fewer_clients_is_unfinished(fused_sweep):

@@ -262,7 +262,7 @@ def test_methods_begin_with_a_dozen_by_track_one_line_each(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     lines = cli("methods")[1].splitlines()
     assert len(lines) <= 20
-    assert all(len(line) <= 80 for line in lines)
+    assert all(len(line) <= 80 and not line.endswith("...") for line in lines)
     assert [line for line in lines if not line.startswith(" ")][:-1] == [
         "trained from scratch",
         "frozen encoder",
@@ -295,3 +295,9 @@ def test_a_run_ends_with_accuracy_verdict_and_next_command(cli):
     assert "trained from scratch" in out
     assert re.search(r"! fedavg-1: \d+\.\d % \(95 % CI [\d.]+-[\d.]+ %, 360 images\), warning: ", out)
     assert re.search(r"next: mooring (doctor|fuse) run$", out)
+
+
+def test_an_answer_about_several_experiments_has_a_line_for_each(tracks_report):
+    best = answer(tracks_report, "Which is best").splitlines()
+    assert [line.partition(":")[0] for line in best[:2]] == ["Trained from scratch", "Statistics only"]
+    assert all(line.endswith(".") for line in answer(tracks_report, "What to mistrust").splitlines())

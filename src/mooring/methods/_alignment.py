@@ -108,7 +108,7 @@ ALIGNMENT: dict[str, Method] = {
     ),
     "v12": V4.aligned(
         Uncertainty(ratio="linear", data="linear"),
-        "note 5: truly effective = raw * s; runs away",
+        "note 5: lambda learned from the losses; can run away",
         reference="lab note 5",
     ),
     "v12-gamma": V4.aligned(

@@ -77,7 +77,7 @@ BASELINES: dict[str, Method] = {
     "dense": Method(
         _classifier,
         Dense(),
-        about="DENSE: a generator's images distil the ensemble into one network",
+        about="DENSE: a student of the ensemble, on generated images",
         reference="DENSE: Zhang et al., NeurIPS 2022",
     ),
     "co-boosting": Method(
@@ -93,7 +93,7 @@ TRAINED_AND_SUMS: dict[str, Method] = {
     "trained-and-sums": Method(
         _regular,
         TrainedAndSums(),
-        about="clients train and send sums of fixed features in one upload; the server adds the two log-probabilities",
+        about="clients train and also send sums of fixed features",
         reference="Mooring, 2026; trained as FedSRA: UpcNlp 2026",
     ),
 }
@@ -104,7 +104,7 @@ MOORING: dict[str, Method] = {
     "mooring": Method(
         nothing,
         LinearHeadFusion(ByImages()),
-        about="sums of features and of their products, by an encoder that nobody trains; one linear head from them",
+        about="sums of features of a fixed encoder; one linear head",
         reference="Mooring, 2026; the sums are those of AFL: He et al., CVPR 2025",
     ),
 }
@@ -113,13 +113,13 @@ STATISTICS: dict[str, Method] = {
     "public-encoder": Method(
         nothing,
         LinearHeadFusion(PublicEncoder()),
-        about="the server trains an encoder on public images and sends it; clients send moments of its features",
+        about="the server trains an encoder on public images; then sums",
         reference="Mooring, 2026; the sums are those of AFL: He et al., CVPR 2025",
     ),
     "afl": Method(
         nothing,
         Analytic(),
-        about="sums of features and of their products (X'X, X'Y); one ridge regression solved from them",
+        about="AFL: sums of features and products; one ridge regression",
         reference="AFL: He et al., CVPR 2025",
     ),
     "fedcgs": Method(

@@ -33,7 +33,7 @@ V4 = Method(
 PLAIN: dict[str, Method] = {
     "v4": V4,
     "local-only": replace(
-        V4, fusion=None, about="control: nothing is fused; the mean of the clients' own accuracies", reference="control"
+        V4, fusion=None, about="control: no fusion; mean accuracy of the clients' models", reference="control"
     ),
     "centralised": replace(
         V4, shards="pooled", about="control: all data in one place, same budget of epochs", reference="control"

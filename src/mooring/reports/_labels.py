@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mooring.record import RunResult
 from mooring.reports._report_data import ReportedRun, identity, run_digest, varying
@@ -16,14 +17,15 @@ def label_runs(runs: list[ReportedRun]) -> tuple[ReportedRun, ...]:
 
 
 def shared_changes(runs: Sequence[ReportedRun]) -> dict[str, dict[str, str]]:
-    """sweep -> the changes that all its methods have; the label of a method alone says its changes"""
+    """sweep -> the changes that all its methods have; the label of the only method on a page says its changes"""
     found: dict[str, dict[str, str]] = {}
-    for sweep in dict.fromkeys(run.sweep for run in runs):
+    sweeps = dict.fromkeys(run.sweep for run in runs)
+    for sweep in sweeps:
         same = [run.experiment for run in runs if run.sweep == sweep]
         methods = {experiment.name if experiment else "" for experiment in same}
         changes = [dict(experiment.changes) if experiment else {} for experiment in same]
         alike = {key: value for key, value in changes[0].items() if all(one.get(key) == value for one in changes)}
-        found[sweep] = alike if len(methods) > 1 else {}
+        found[sweep] = alike if len(methods) > 1 or len(sweeps) > 1 else {}
     return found
 
 
@@ -31,8 +33,13 @@ def _label(run: ReportedRun, factors: Collection[str], shared: Collection[str], 
     name = method_of(run, {*factors, *shared})
     of_many = many_sweeps and not (run.experiment and run.experiment.name == run.sweep)  # v7 · v7 says it twice
     words = [run.sweep, name] if of_many else [name]
-    words += [f"{key.rpartition('.')[2]}={setting(run.record.factors[key])}" for key in run.factors if key in factors]
+    words += [factor_text(key, run.record.factors[key]) for key in run.factors if key in factors]
     return " · ".join(words)
+
+
+def factor_text(key: str, value: Any) -> str:
+    """`alpha=0.05`; the value alone if it is the name of a fusion."""
+    return setting(value) if key == "fusion" else f"{key.rpartition('.')[2]}={setting(value)}"
 
 
 def method_labels(runs: list[ReportedRun]) -> list[str]:

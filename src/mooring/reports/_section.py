@@ -51,7 +51,7 @@ class Card:
 
 @dataclass(frozen=True)
 class SummaryAnswer:
-    """A question of the summary, its answer, and a command to paste."""
+    """A question of the summary, the lines of its answer, and a command to paste."""
 
     question: str
     text: str

@@ -54,7 +54,7 @@ def divided(run: ReportedRun) -> str:
     how = " ".join([str(partition.get("kind", "")), *own]).strip()
     training = run.experiment.training if run.experiment and run.experiment.method.client.terms else None
     rounds = f"; {plural(training.rounds, 'round')} of {plural(training.local_epochs, 'epoch')}" if training else ""
-    return f", divided as {how}{rounds}" if how else rounds
+    return f", partition: {how}{rounds}" if how else rounds
 
 
 def how_good(run: ReportedRun, positive: str | None) -> SummaryAnswer:
@@ -87,7 +87,8 @@ def next_of_run(data: ReportData, run: ReportedRun) -> SummaryAnswer:
     """The doctor's first remedy; otherwise more seeds. An imported log can only be examined."""
     helped = next((finding for finding in run.diagnosis.findings if finding.remedy), None)
     if helped is not None:
-        return SummaryAnswer("What to do next", helped.support, command=helped.remedy)
+        support = helped.support.removeprefix("It ").rstrip(".")
+        return SummaryAnswer("What to do next", f"This command {support}:", command=helped.remedy)
     folder = quote(data.folder)
     if run.verdict.warnings and run.experiment is not None:
         return SummaryAnswer("What to do next", "Find the reason:", command=run.verdict.next_command(data.folder))
@@ -169,9 +170,9 @@ def best_of_many(data: ReportData) -> Iterator[SummaryAnswer]:
         for track, (only, *others) in data.contests.items()
         if not others and track not in met
     ]
-    text = " ".join(sentences) if len(found) <= MOST_SENTENCES else summed_up(found)
+    text = "\n".join(sentences) if len(found) <= MOST_SENTENCES else summed_up(found)
     tone: Tone = "good" if all(contest.settled for contest in found) else "open"
-    yield SummaryAnswer("Which is best", f"{text} On {tested(found[0].best)}", tone)
+    yield SummaryAnswer("Which is best", f"{text}\nOn {tested(found[0].best)}", tone)
 
 
 def warned(data: ReportData) -> Iterator[SummaryAnswer]:
@@ -181,7 +182,7 @@ def warned(data: ReportData) -> Iterator[SummaryAnswer]:
         if bad := [run for run in line.runs if run.verdict.warnings]:
             texts.append(f"{line.label}, {len(bad)} of {plural(len(line.runs), 'run')}: {bad[0].verdict.warnings[0]}")
     if texts:
-        yield SummaryAnswer("What to mistrust", f"{join_some(texts, '; ')}.", "bad")
+        yield SummaryAnswer("What to mistrust", "\n".join(f"{text}." for text in texts), "bad")
 
 
 def tested(group: SeedGroup) -> str:

@@ -36,7 +36,8 @@ def markdown(report: Report) -> str:
 
 def answer(part: SummaryAnswer) -> str:
     command = f" {code(part.command)}" if part.command else ""
-    return f"- **{part.question}**: {inline(part.text)}{command}"
+    lines = " ".join(part.text.splitlines())
+    return f"- **{part.question}**: {inline(lines)}{command}"
 
 
 def verdict(line: VerdictLine) -> str:

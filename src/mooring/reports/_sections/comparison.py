@@ -64,9 +64,8 @@ def pivots(data: ReportData) -> list[tuple[Figure, Table]]:
         for track, lines in data.contests.items():
             runs = [run for line in lines for run in line.runs if run.sweep == sweep]
             keys = [key for key in runs[0].factors if key in varying(runs)] if runs else []
-            where = " in ".join(
-                ["", *([sweep] if len(sweeps) > 1 else []), *([track] if len(data.contests) > 1 else [])]
-            )
+            parts = [*([sweep] if len(sweeps) > 1 else []), *([track] if len(data.contests) > 1 else [])]
+            where = f": {', '.join(parts)}" if parts else ""
             crossed = [key for key in keys[1:] if meets(runs, key, keys)]
             found += [pivot(data, runs, key, [other for other in keys if other != key], where) for key in crossed]
     return found

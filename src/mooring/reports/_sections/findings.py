@@ -56,19 +56,19 @@ def healthy(data: ReportData) -> SummaryAnswer:
     """The findings in one sentence."""
     ill = [run for run in data.runs if run.diagnosis.ill]
     if not ill:
-        well = f"Yes: the doctor finds nothing ill in {plural(len(data.runs), 'run')}"
-        return SummaryAnswer("Is it healthy", f"{well}{notes(data)}.", "good")
+        well = f"The doctor finds no problem in {plural(len(data.runs), 'run')}"
+        return SummaryAnswer("Problems", f"{well}{notes(data)}.", "good")
     if len(data.runs) == 1:
         findings = [finding for finding in ill[0].diagnosis.findings if finding.ill]
         more = len(findings) - 1
         rest = f" {plural(more, 'more finding')}: {join_some([f.kind for f in findings[1:]])}." if more else ""
-        return SummaryAnswer("Is it healthy", f"No: {findings[0].words.rstrip('.')}.{rest}", "bad")
-    others = " Nothing ill in the others." if len(ill) < len(data.runs) else ""
-    return SummaryAnswer("Is it healthy", f"Ill: {problem_words(data)}.{others}", "bad")
+        return SummaryAnswer("Problems", f"{findings[0].words.rstrip('.')}.{rest}", "bad")
+    others = "\nNone in the others." if len(ill) < len(data.runs) else ""
+    return SummaryAnswer("Problems", f"{problem_words(data)}.{others}", "bad")
 
 
 def notes(data: ReportData) -> str:
-    """What the doctor remarks without calling it ill: a single note in its words, several by their kinds."""
+    """What the doctor remarks without calling it a problem: one note in its words, several by their kinds."""
     found = [finding for run in data.runs for finding in run.diagnosis.findings if not finding.ill]
     if len(found) == 1:
         return f", and notes: {found[0].words.rstrip('.')}"
@@ -90,8 +90,8 @@ def finding_lines(data: ReportData) -> Iterator[VerdictLine]:
     """Runs with problems, and how many have none."""
     well = sum(not run.diagnosis.ill for run in data.runs)
     if well < len(data.runs):
-        yield VerdictLine("bad", "ill", problem_words(data), subject="health")
+        yield VerdictLine("bad", "problem", problem_words(data), subject="doctor")
     if well:
         yield VerdictLine(
-            "good", "nothing ill", f"The doctor finds nothing ill in {plural(well, 'run')}", subject="health"
+            "good", "no problem", f"The doctor finds no problem in {plural(well, 'run')}", subject="doctor"
         )

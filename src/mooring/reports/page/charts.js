@@ -120,18 +120,16 @@ const charts = (() => {
     }
     const [top, bottom] = [24, height - (several ? 24 : 38)];
     const y = figure.log ? logarithmic(low, high, bottom, top) : divided(low, high, bottom, top, several ? 3 : 5);
-    const left = 12 + Math.max(...y.ticks.map(([, label]) => width(label)), 14);
-    const right = wide - 10;
+    const [left, right] = [12 + Math.max(...y.ticks.map(([, label]) => width(label)), 14), wide - 10];
     const [first, last] = rounds.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
     const x = linear(first, last === first ? first + 1 : last, left + 6, right - 6, Math.min(10, (right - left) / 44), true);
     across(svg, y.at, y.ticks, left, right);
-    if (several) make(svg, "text", { class: "panel", x: left, y: 14, style: `fill:${shade(own[0].colour)}` }, cut(own[0].name, right - left));
+    if (several) make(svg, "text", { class: "panel", x: left, y: 14, style: `fill:${shade(own[0].colour)}` }, cut(own[0].name, (right - left) / 1.15));
     else make(svg, "text", { class: "title", x: 0, y: 12 }, figure.y);
     for (const [value, label] of x.ticks) make(svg, "text", { class: "tick", x: x.at(value), y: bottom + 16, "text-anchor": "middle" }, label);
     if (!several) make(svg, "text", { class: "title", x: right, y: height - 4, "text-anchor": "end" }, figure.x);
     const path = (xs, ys) => {
-      let pen = "M";
-      let drawn = "";
+      let [pen, drawn] = ["M", ""];
       ys.forEach((value, i) => {
         if (!usable(value)) return void (pen = "M");
         drawn += `${pen}${x.at(xs[i]).toFixed(1)} ${y.at(value).toFixed(1)}`;
@@ -146,6 +144,7 @@ const charts = (() => {
       const around = [...edge(line.band[0], (points) => points), ...edge(line.band[1], (points) => points.reverse())];
       make(svg, "polygon", { class: "band", points: around.map(([at, value]) => `${x.at(at).toFixed(1)},${y.at(value).toFixed(1)}`).join(" "), style: `fill:${shade(line.colour)}` });
     }
+    const labels = []; // [left, right, height] of remarks: they never cover each other
     for (const line of lines) {
       const group = make(svg, "g", { class: `trace ${line.style}`, style: `stroke:${shade(line.colour)};fill:${shade(line.colour)}` });
       const xs = figure.xs[line.at];
@@ -160,8 +159,11 @@ const charts = (() => {
       for (const [at, value, text] of line.remarks ?? []) {
         const end = x.at(at) > (left + right) / 2;
         make(group, "circle", { cx: x.at(at), cy: y.at(value), r: 3.6 });
-        const above = y.at(value) - 8 < top + 8 ? y.at(value) + 16 : y.at(value) - 8;
-        make(svg, "text", { class: "remark", x: x.at(at) + (end ? 4 : -4), y: above, "text-anchor": end ? "end" : "start" }, text);
+        const [from, to] = end ? [x.at(at) + 4 - width(text), x.at(at) + 4] : [x.at(at) - 4, x.at(at) - 4 + width(text)];
+        const free = (high) => high > top + 6 && high < bottom && !labels.some(([a, b, other]) => a < to && b > from && Math.abs(other - high) < 13);
+        const high = [-8, 16, -21, 29].map((shift) => y.at(value) + shift).find(free) ?? y.at(value) - 8;
+        labels.push([from, to, high]);
+        make(svg, "text", { class: "remark", x: x.at(at) + (end ? 4 : -4), y: high, "text-anchor": end ? "end" : "start" }, text);
       }
     }
     const guide = make(svg, "line", { class: "guide", y1: top, y2: bottom, visibility: "hidden" });
@@ -173,8 +175,7 @@ const charts = (() => {
         .sort(([, a], [, b]) => Math.abs(y.at(a) - py) - Math.abs(y.at(b) - py))
         .slice(0, MOST_TIP_ROWS)
         .sort(([, a], [, b]) => b - a);
-      guide.setAttribute("x1", x.at(at));
-      guide.setAttribute("x2", x.at(at));
+      for (const end of ["x1", "x2"]) guide.setAttribute(end, x.at(at));
       guide.setAttribute("visibility", "visible");
       return [`${figure.x} ${at}`, rows.map(([line, value]) => [line.colour, line.name, written(value)])];
     };
@@ -190,8 +191,7 @@ const charts = (() => {
     const [least, most] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
     const margin = (most - least || 1) * 0.04;
     const svg = canvas(chart, wide, high);
-    const left = Math.min(wide * 0.45, 14 + Math.max(...figure.names.map(width)));
-    const [top, bottom, right] = [2, high - 38, wide - 12];
+    const [left, top, bottom, right] = [Math.min(wide * 0.45, 14 + Math.max(...figure.names.map(width))), 2, high - 38, wide - 12];
     const scale = divided(Math.max(0, least - margin), most > 0.97 ? 1 : most + margin, left, right, wide / 90);
     upright(svg, scale.at, scale.ticks, top, bottom);
     make(svg, "text", { class: "title", x: right, y: high - 4, "text-anchor": "end" }, figure.value);
