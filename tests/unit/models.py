@@ -10,7 +10,7 @@ from untrained import PLAN, upload_of
 from mooring.data._digits import Digits
 from mooring.data._pixels import PixelReading
 from mooring.federation._model_file import ModelFile, Provenance, SiteShare
-from mooring.fusion import LinearHeadFusion, fuse
+from mooring.fusion import LinearHeadFusion, fuse, typical_of
 from mooring.fusion._base import Server
 from mooring.models._feature_maps import RandomFilters
 
@@ -45,9 +45,15 @@ def three_digits(first=0, each=30):
 
 
 def predictor_of(rule=HEAD, blueprint=BLUEPRINT, shards=None, **server):
+    uploads = uploads_of(rule, blueprint, shards)
+    predictor = fuse(rule, uploads, Server(blueprint, **server))
+    predictor.typical = typical_of(rule.needs, uploads)
+    return predictor
+
+
+def uploads_of(rule=HEAD, blueprint=BLUEPRINT, shards=None):
     shards = shards or [three_digits(), three_digits(30)]
-    uploads = [upload_of(blueprint, shard, k, rule.needs) for k, shard in enumerate(shards)]
-    return fuse(rule, uploads, Server(blueprint, **server))
+    return [upload_of(blueprint, shard, k, rule.needs) for k, shard in enumerate(shards)]
 
 
 def model(provenance=Provenance(), **kept) -> ModelFile:

@@ -100,7 +100,8 @@ def test_the_command_names_what_it_cannot_read_and_ends_with_3(cli, saved, pictu
     assert rows[-1]["problem"] == "cannot be read as an image"
     usual = ["file", "class", "probability", "second class", "second probability", "problem"]
     each = [name for name in rows[0] if name.startswith("probability of ")]
-    assert list(rows[0]) == [*usual, *each]
+    limits = ["unusualness", "unusual", "abstains", "possible classes"]
+    assert list(rows[0]) == [*usual, *each, *limits]
     assert sum(float(rows[0][name]) for name in each) == pytest.approx(1, abs=1e-5)
     assert rows[0]["probability of one"] == rows[0]["probability"]
     code, out, err = cli("predict", saved, "in/deep/a.png", "--json")

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from mooring.federation import Assessment, ModelFile, Predictions, Unreadable
+    from mooring.federation import Assessment, ModelFile, Prediction, Predictions, Unreadable
     from mooring.record import RunResult
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model.mooring, or the folder of a run that left one.")]
 EncoderOption = Annotated[
     str | None, typer.Option("--encoder", help="The encoder's file, if the job or model names it by its SHA-256.")
 ]
+LIMITS = ("unusualness", "unusual", "abstains", "possible classes")  # columns of the table
 SHOWN = 10  # files that cannot be read, named one by one
 
 
@@ -53,6 +54,8 @@ def predict(
     if csv_file is not None and not json:
         say(f"{len(found.rows)} rows in {csv_file}", err=True)
     if not json:
+        for line in found.limits:
+            say(line)
         tell_ignored(found.ignored)
     if tell_unreadable(found.unreadable, len(found.rows), json):
         raise typer.Exit(FAILED)
@@ -189,7 +192,7 @@ def csv_text(found: "Predictions") -> str:
     writer = csv.writer(text, lineterminator="\n")
     classes = sorted({guess.label for row in found.read[:1] for guess in row.guesses})
     each = [f"{found.confidence} of {label}" for label in classes]
-    head = ("file", "class", found.confidence, "second class", f"second {found.confidence}", "problem", *each)
+    head = ("file", "class", found.confidence, "second class", f"second {found.confidence}", "problem", *each, *LIMITS)
     writer.writerow(map(in_csv, head))
     for row in found.rows:
         cells: Sequence[object]
@@ -197,11 +200,19 @@ def csv_text(found: "Predictions") -> str:
             second, shares = row.second, {guess.label: guess.confidence for guess in row.guesses}
             more = ("", "") if second is None else (second.label, f"{second.confidence:.6f}")
             own = [f"{shares[label]:.6f}" for label in classes]
-            cells = (str(row.file), row.first.label, f"{row.first.confidence:.6f}", *more, "", *own)
+            limits = limit_cells(row)
+            cells = (str(row.file), row.first.label, f"{row.first.confidence:.6f}", *more, "", *own, *limits)
         else:
-            cells = (str(row.file), "", "", "", "", row.problem, *("" for _ in classes))
+            cells = (str(row.file), "", "", "", "", row.problem, *("" for _ in (*classes, *LIMITS)))
         writer.writerow(map(in_csv, cells))
     return text.getvalue()
+
+
+def limit_cells(row: "Prediction") -> tuple[str, ...]:
+    """Empty where the model cannot tell."""
+    how = "" if row.unusualness is None else f"{row.unusualness:.4f}"
+    unusual = "" if row.unusual is None else str(row.unusual).lower()
+    return how, unusual, str(row.abstained).lower(), " ".join(row.possible)
 
 
 def as_json(model: Path, found: "Predictions") -> dict[str, object]:
@@ -211,11 +222,17 @@ def as_json(model: Path, found: "Predictions") -> dict[str, object]:
             "class": row.first.label,
             found.confidence: row.first.confidence,
             "all": {guess.label: guess.confidence for guess in row.guesses},
+            "unusualness": row.unusualness,
+            "unusual": row.unusual,
+            "abstained": row.abstained,
+            "possible": row.possible,
+            "nearest": {near.label: near.distance for near in row.nearest},
         }
         for row in found.read
     ]
     problems = [{"file": str(row.file), "problem": row.problem} for row in found.unreadable]
-    return {"model": str(model), "confidence": found.confidence, "predictions": rows, "unreadable": problems}
+    facts = {"model": str(model), "confidence": found.confidence, "limits": found.limits}
+    return {**facts, "predictions": rows, "unreadable": problems}
 
 
 def predictions_table(found: "Predictions") -> None:
@@ -230,10 +247,11 @@ def predictions_table(found: "Predictions") -> None:
     table.add_column(found.confidence, justify="right", no_wrap=True)
     table.add_column("second", style="dim", overflow="fold")
     table.add_column("", justify="right", style="dim", no_wrap=True)
+    table.add_column("", style="yellow", overflow="fold")
     for row in found.read:
         second = row.second
         more = ("", "") if second is None else (second.label, share(second.confidence))
-        table.add_row(str(row.file), row.first.label, share(row.first.confidence), *more)
+        table.add_row(str(row.file), row.first.label, share(row.first.confidence), *more, "; ".join(row.warnings))
     if found.read:
         Screen().print(table)
 
@@ -256,6 +274,8 @@ def show_assessment(found: "Assessment") -> None:
     console.print(found.against_chance, style="dim", soft_wrap=True)
     if found.calibration_error is not None:
         console.print(f"probabilities are off by {found.calibration_error:.3f} on average (ECE)", soft_wrap=True)
+    for line in (*(() if found.within is None else found.within.words), *found.limits):
+        console.print(line, soft_wrap=True)
     for table in assessment_section(found).tables:
         console.print(f"\n{table.title}", style="bold", soft_wrap=True)
         show_table(table, console)

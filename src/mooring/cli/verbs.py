@@ -11,6 +11,7 @@ from click import Context, HelpFormatter
 from typer.core import TyperCommand, TyperGroup
 
 from mooring.cli import (
+    calibrate,
     check,
     coordinator,
     data,
@@ -98,6 +99,7 @@ RIGHT = (
     VerbGroup(
         "Use a model",
         Verb("predict", "classes of images", model.predict),
+        Verb("calibrate", "fit it to your images", calibrate.calibrate),
         Verb("evaluate", "how often it is right", model.evaluate),
         Verb("personalise", "a model for one site", model.personalise),
         Verb("export", "as ONNX", model.export),

@@ -17,7 +17,7 @@ from mooring.events import Emit, Remark, silent
 from mooring.execution._model import model_of
 from mooring.execution._prepare import point_to_encoder, prepare, require_server_images, server_of
 from mooring.federation import EncoderKept
-from mooring.fusion import Fusion, Server
+from mooring.fusion import Fusion, Server, typical_of
 from mooring.methods import track_of
 from mooring.processes import keep_freed_memory, threads
 from mooring.record import (
@@ -189,6 +189,8 @@ class FinishedRun:
         self.keep(row)
         if out is not None:
             facts = (fusion, self.experiment, self.result, row.round, row.clients)
+            with threads(1):
+                found.predictor.typical = typical_of(ready.needs, complete)
             write_atomically(out, model_of(found.predictor, *facts, in_model))
         return row
 

@@ -30,7 +30,7 @@ from mooring.events import (
 from mooring.execution._clock import Clock
 from mooring.execution._prepare import point_to_encoder, train_once, untrained_encoder
 from mooring.federation import Outcome, judge
-from mooring.fusion import FeatureEnsemble, Predictor, Server
+from mooring.fusion import FeatureEnsemble, Predictor, Server, typical_of
 from mooring.processes import return_freed_memory, threads
 from mooring.record import (
     ENCODER_FILE,
@@ -211,6 +211,8 @@ class Running:
             found.own_labels if fusion else None,
         )
         if fusion is not None and round_ == max(self.fused):
+            with self.clock.during("fuse"), threads(1):
+                found.predictor.typical = typical_of(fusion.needs, uploads)
             self.model = found.predictor
         self.note(SnapshotFused(round_, self.fused[round_].accuracy, monotonic() - began, self.examiner.images))
         if fusion is not None and round_ == self.job.kept()[-1] and len(clients) <= MOST_JUDGED:

@@ -1,8 +1,10 @@
 """Federation by file: one signed job out, one signed upload back from every site, one model. No server, no network."""
 
 from mooring.federation._answers import Decision, problem_of, read_files
-from mooring.federation._assessment import Assessment, assess, assessment_tree
+from mooring.federation._assessment import Assessment, WithinLimits, assess, assessment_tree
 from mooring.federation._budget import privacy_spent
+from mooring.federation._calibrate import CalibrationMade, calibrate
+from mooring.federation._calibration import Calibration, Targets
 from mooring.federation._container import (
     KINDS,
     Container,
@@ -44,7 +46,7 @@ from mooring.federation._names import check_sites
 from mooring.federation._onnx_export import export_onnx
 from mooring.federation._personal_model import PersonalModel, personal_model, save_personal_model
 from mooring.federation._plan import plan
-from mooring.federation._predict import Prediction, Predictions, Unreadable, predict
+from mooring.federation._predict import ClassDistance, Guess, Prediction, Predictions, Unreadable, predict
 from mooring.federation._recovery import write_recovery
 from mooring.federation._rules import SiteLimits
 from mooring.federation._site_rules import (
@@ -72,6 +74,9 @@ __all__ = [
     "UPLOAD",
     "WORDS",
     "Assessment",
+    "Calibration",
+    "CalibrationMade",
+    "ClassDistance",
     "Container",
     "Coordinator",
     "Decision",
@@ -79,6 +84,7 @@ __all__ = [
     "Entry",
     "Explained",
     "GramSpan",
+    "Guess",
     "Identity",
     "JobFile",
     "JobManifest",
@@ -98,16 +104,19 @@ __all__ = [
     "SiteRules",
     "SiteShare",
     "SumMember",
+    "Targets",
     "Terms",
     "Trained",
     "Unreadable",
     "UploadFile",
     "UploadManifest",
+    "WithinLimits",
     "WithoutSite",
     "accuracy_gain",
     "approve",
     "assess",
     "assessment_tree",
+    "calibrate",
     "check_sites",
     "class_counts",
     "counting",

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from mooring.errors import DataError
 from mooring.evaluate import measure
-from mooring.federation._image_files import LabelledFile, labelled_files, scored
+from mooring.federation._image_files import LabelledFile, ScoredFile, labelled_files, scored
 from mooring.federation._model_file import ModelFile
-from mooring.federation._predict import Unreadable
+from mooring.federation._predict import Prediction, Unreadable, prediction_of
 from mooring.intervals import Rate
 from mooring.record import PositiveClass, positive_class, positive_label
 from mooring.wording import percent, percent_range, plural
@@ -33,6 +33,33 @@ class SiteResult:
 
 
 @dataclass(frozen=True)
+class WithinLimits:
+    """What the limits of a model do to these images."""
+
+    answered: Rate  # images that it did not abstain from
+    right: Rate  # of the answered
+    unusual: Rate | None = None  # marked; None: there is no threshold
+    sensitivity: Rate | None = None  # of the positive class at its threshold
+    specificity: Rate | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """A line for each limit that is set."""
+        marked = "" if self.unusual is None else f"{plural(self.unusual.right, 'image')} marked as unusual ("
+        lines = [
+            f"{marked}{percent(self.unusual.share)})" if self.unusual is not None else "",
+            f"answered {percent(self.answered.share)}, of these {percent(self.right.share)} right"
+            if self.answered.right < self.answered.n
+            else "",
+            f"at its threshold: sensitivity {percent(self.sensitivity.share)}, specificity "
+            f"{percent(self.specificity.share)}"
+            if self.sensitivity is not None and self.specificity is not None
+            else "",
+        ]
+        return tuple(filter(None, lines))
+
+
+@dataclass(frozen=True)
 class Assessment:
     """All that was counted on the images of a folder."""
 
@@ -47,6 +74,8 @@ class Assessment:
     calibration_error: float | None = None  # None: the model gives scores, not probabilities
     unreadable: tuple[Unreadable, ...] = ()
     trained: int = 0  # of the images: files that the model's run is known to train on
+    limits: tuple[str, ...] = ()  # of the model, and the data that they hold for
+    within: WithinLimits | None = None  # None: the model is not calibrated
 
     @property
     def words(self) -> str:
@@ -97,6 +126,14 @@ def assessment_tree(found: Assessment) -> dict[str, object]:
             "specificity": rate_tree(positive.specificity),
             "auc": positive.auc,
         },
+        "limits": found.limits,
+        "within_limits": None
+        if found.within is None
+        else {
+            name: rate_tree(rate)
+            for name in ("answered", "right", "unusual", "sensitivity", "specificity")
+            if (rate := getattr(found.within, name)) is not None
+        },
         "unreadable": [{"file": str(row.file), "problem": row.problem} for row in found.unreadable],
     }
 
@@ -117,8 +154,31 @@ def assess(
     if not kept:
         raise DataError(f"{root}: none of {len(files)} images can be read", "name other images")
     scores = torch.stack([row.scores for row in rows if row.scores is not None])
+    own = model.calibration
+    if own is not None:
+        scores = scores / own.temperature
     seen = sum(file.path.resolve() in trained for file in kept) if trained else 0
-    return replace(assess_scores(model, root, scores, kept, wanted), unreadable=unreadable, trained=seen)
+    within = None if own is None else within_limits(model, [row for row in rows if row.scores is not None], kept)
+    found = assess_scores(model, root, scores, kept, wanted)
+    return replace(found, unreadable=unreadable, trained=seen, limits=model.limits, within=within)
+
+
+def within_limits(model: ModelFile, rows: Sequence[ScoredFile], files: Sequence[LabelledFile]) -> WithinLimits:
+    """Predictions as `predict` makes them, counted."""
+    predictions = [row for row in (prediction_of(row, model) for row in rows) if isinstance(row, Prediction)]
+    truth = [model.classes[file.label] for file in files]
+    answered = [(row.first.label == label) for row, label in zip(predictions, truth, strict=True) if not row.abstained]
+    marked = [row.unusual for row in predictions if row.unusual is not None]
+    positive = None if model.calibration is None else model.calibration.targets.positive
+    called = [(row.first.label == positive, label == positive) for row, label in zip(predictions, truth, strict=True)]
+    ill, well = ([claim for claim, true in called if true is wanted] for wanted in (True, False))
+    return WithinLimits(
+        Rate(len(answered), len(predictions)),
+        Rate(sum(answered), len(answered)),
+        Rate(sum(marked), len(marked)) if marked else None,
+        None if positive is None else Rate(sum(ill), len(ill)),
+        None if positive is None else Rate(len(well) - sum(well), len(well)),
+    )
 
 
 def assess_scores(

@@ -40,6 +40,7 @@ KINDS = {  # what people call them
     "upload": "an upload",
     "sealed": "a sealed upload",
     "model": "a model",
+    "calibration": "the calibration of a model",
     "uploads": "the uploads behind a model",
     "recovery": "what a site reveals of its masks with missing sites",
 }

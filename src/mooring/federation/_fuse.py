@@ -14,7 +14,7 @@ from mooring.federation._rules import SiteLimits
 from mooring.federation._secure_job import total_of
 from mooring.federation._secure_sum import MaskSeeds
 from mooring.federation._upload_file import UploadFile
-from mooring.fusion import FittedHead, LinearHeadFusion, Predictor, Server, admit
+from mooring.fusion import FittedHead, LinearHeadFusion, Predictor, Server, admit, typical_of
 from mooring.processes import threads
 from mooring.uploads import ascii_repr
 
@@ -90,6 +90,7 @@ def fuse_uploads(
     uploads = [file.upload for file in used] if job.manifest.secure is None else [total_of(job, used, revealed)]
     with threads(1):  # the same bytes on every machine
         predictor = job.fusion(uploads, Server(job.work.blueprint, job.experiment.seed))
+        predictor.typical = typical_of(job.fusion.needs, uploads)
         heads = job.fusion.heads(uploads) if isinstance(job.fusion, LinearHeadFusion) else ()
     total = sum(file.manifest.samples or 0 for file in used)
     decisions += [

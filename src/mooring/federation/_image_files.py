@@ -12,7 +12,6 @@ from torch import Tensor
 from mooring.data import (
     SUFFIXES,
     PixelReading,
-    batches,
     decode_image,
     images_below,
     require_decoders,
@@ -20,6 +19,7 @@ from mooring.data import (
     with_progress,
 )
 from mooring.errors import DataError, ModelError, MooringError, nearest
+from mooring.federation._look import look
 from mooring.federation._model_file import ModelFile
 from mooring.models import Blueprint
 
@@ -43,6 +43,7 @@ class ScoredFile:
     path: Path
     scores: Tensor | None = None  # (C,), of the predictor
     problem: str = ""
+    distances: Tensor | None = None  # (C seen,), from the training images of each class, where the model can tell
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,13 @@ def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[ScoredFile]:
 def flushed(model: ModelFile, waiting: Sequence[tuple[Path, Tensor | str]]) -> Iterator[ScoredFile]:
     """Files that were read, scored in one go, and the others between them."""
     images = [image for _, image in waiting if isinstance(image, Tensor)]
-    rows = iter(model_scores(model, torch.stack(images)).unbind() if images else ())
+    rows = iter(look(model, torch.stack(images)).rows() if images else ())
     for path, image in waiting:
-        yield ScoredFile(path, next(rows)) if isinstance(image, Tensor) else ScoredFile(path, problem=image)
-
-
-def model_scores(model: ModelFile, images: Tensor) -> Tensor:
-    """(N, C, H, W), uint8 -> (N, classes)"""
-    with torch.inference_mode():
-        return torch.cat([model.predictor(batch) for batch in batches(images, AT_ONCE)])
+        if isinstance(image, Tensor):
+            scores, distances = next(rows)
+            yield ScoredFile(path, scores, distances=distances)
+        else:
+            yield ScoredFile(path, problem=image)
 
 
 def read_pixels(path: Path, square: Square) -> Tensor | str:

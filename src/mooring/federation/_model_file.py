@@ -6,8 +6,8 @@ of the house, which a wheel holds, or a file of the user's.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from math import isclose
+from dataclasses import dataclass, field, replace
+from math import ceil, isclose
 from pathlib import Path
 from typing import Literal
 
@@ -18,18 +18,21 @@ from mooring.config import HOUSE_CODE, Trust
 from mooring.data import PixelReading
 from mooring.errors import FederationError
 from mooring.federation import _container as container
+from mooring.federation._calibration import Calibration, calibration_beside
 from mooring.federation._container import Container, FileLimits
 from mooring.federation._encoder import encoder_needed, encoder_of_run, tensors_of_files
 from mooring.federation._manifests import are_versions, is_hex, manifest_as, without_control
 from mooring.federation._own_code import own_classes
-from mooring.fusion import NO_TENSORS, Confidence, Predictor, decode_predictor, predictor_in_pieces
+from mooring.fusion import NO_TENSORS, TYPICAL, Confidence, Predictor, Typical, decode_predictor, predictor_in_pieces
 from mooring.models import Blueprint, is_reference
 from mooring.schema import record_tree
 from mooring.uploads import Limits, Pieces
+from mooring.wording import plural
 
 MODEL = "model"
 USUAL = FileLimits()
 LONGEST = 2000  # letters of a method with all its changes, or of a sentence
+CALIBRATE = "set one with mooring calibrate, on images nobody trained on"
 MAKE_MODEL_AGAIN = "make the model again with mooring fuse-files, mooring fuse or mooring run"
 
 
@@ -89,6 +92,7 @@ class ModelFile:
     beside: Mapping[str, Tensor] = field(default_factory=dict, repr=False)  # sums by site, say: exact late join
     sha256: str = ""  # of the head of its file, which names the rest by its own
     signer: str | None = None  # public key of whoever signed it, if somebody did
+    calibration: Calibration | None = None  # of the file beside it, if there is one
 
     @property
     def blueprint(self) -> Blueprint:
@@ -99,8 +103,30 @@ class ModelFile:
         return self.blueprint.classes
 
     @property
+    def typical(self) -> Typical | None:
+        """What it holds of the training images; files of older versions hold nothing."""
+        return self.predictor.typical
+
+    @property
     def confidence(self) -> Confidence:
-        return self.predictor.confidence
+        return self.predictor.confidence if self.calibration is None else "probability"
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What its predictions are limited by, for which data, and what is missing, in words."""
+        return (*(() if self.calibration is None else (self.calibration.words,)), *self.missing)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What it cannot say of an image, and why."""
+        own = self.calibration
+        if self.typical is None:
+            return ("this model holds no statistics to recognise unusual images by",)
+        if own is None:
+            return (f"no image is marked as unusual without a threshold; {CALIBRATE}",)
+        needed = ceil(1 / own.targets.false_alarm) - 1
+        few = f"no image is marked as unusual: {plural(own.images, 'image')} calibrated, {needed} needed"
+        return (few,) if own.unusual is None else ()
 
 
 def encode_model(
@@ -121,9 +147,9 @@ def model_in_pieces(
 ) -> Pieces:
     """The same bytes, made while they are written: beside a thousand networks there is room for no second thousand."""
     left_out = tensors_of_files(predictor) if provenance.encoder is not None else ()
-    return container.encode_in_pieces(
-        MODEL, record_tree(provenance), predictor_in_pieces(predictor, beside, left_out), key
-    )
+    typical = {} if predictor.typical is None else predictor.typical.tensors()
+    payload = predictor_in_pieces(predictor, {**beside, **typical}, left_out)
+    return container.encode_in_pieces(MODEL, record_tree(provenance), payload, key)
 
 
 def save_model(
@@ -143,12 +169,14 @@ def load_model(
     limits: FileLimits = USUAL,
     encoder: str | None = None,
     trust: Trust = HOUSE_CODE,
+    calibrated: bool = True,
 ) -> ModelFile:
     """The model in a file, if it is one; of your own classes those that you hand over as `trusted`.
 
     `trust`: whose code may be imported because the file names it; `ALL_CODE` for a model of one's own.
     `encoder` is where the encoder lies that the model names by its SHA-256, if it does; the model of a simulated run
-    finds it by itself while it lies where the run found it.
+    finds it by itself while it lies where the run found it. The calibration beside the model comes with it, unless
+    `calibrated` is false.
 
     >>> from mooring import load_model
     >>> load_model("runs/v12/model.mooring").classes[:3]
@@ -158,7 +186,10 @@ def load_model(
     needed = manifest_as(Provenance, file.manifest, str(path), MAKE_MODEL_AGAIN).encoder
     if encoder is None and needed is not None and is_reference(needed):
         encoder = encoder_of_run(Path(path), needed)
-    return model_in(file, str(path), own_classes(file, str(path), trusted, trust), limits, encoder)
+    model = model_in(file, str(path), own_classes(file, str(path), trusted, trust), limits, encoder)
+    if not calibrated:
+        return model
+    return replace(model, calibration=calibration_beside(Path(path), file.sha256, model.classes))
 
 
 def decode_model(
@@ -173,9 +204,11 @@ def model_in(
 ) -> ModelFile:
     provenance = manifest_as(Provenance, file.manifest, what, MAKE_MODEL_AGAIN)
     loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what, encoder)
+    loaded.predictor.typical = Typical.restored(loaded.beside, loaded.predictor.blueprint.class_count)
     if not believable(provenance, loaded.predictor.blueprint.class_count) or not names(provenance, loaded.predictor):
         raise FederationError(f"{what}: tells a provenance that no model has", MAKE_MODEL_AGAIN)
-    return ModelFile(loaded.predictor, provenance, loaded.beside, file.sha256, file.signer)
+    beside = {name: tensor for name, tensor in loaded.beside.items() if not name.startswith(TYPICAL)}
+    return ModelFile(loaded.predictor, provenance, beside, file.sha256, file.signer)
 
 
 def names(provenance: Provenance, predictor: Predictor) -> bool:

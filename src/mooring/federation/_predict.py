@@ -5,7 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from torch import Tensor
+
+from mooring.federation._calibration import Calibration
 from mooring.federation._image_files import ScoredFile, found, scored
+from mooring.federation._look import unusualness
 from mooring.federation._model_file import ModelFile
 from mooring.fusion import Confidence
 
@@ -19,23 +23,30 @@ class Guess:
 
 
 @dataclass(frozen=True)
+class ClassDistance:
+    """How far an image is from the mean of a class's training images: 1 is usual for its own class."""
+
+    label: str
+    distance: float
+
+
+@dataclass(frozen=True)
 class Prediction:
-    """All classes of one file, the likeliest first."""
+    """All classes of one file: the one that is predicted, then the likeliest first."""
 
     file: Path
     guesses: tuple[Guess, ...]
-    distance: float | None = None  # from the training images, 1 for a typical one; None: the model cannot tell
-    unusual: bool | None = None  # farther than the threshold; None: there is no threshold
+    nearest: tuple[ClassDistance, ...] = ()  # the nearest class first; nothing where the model cannot tell
+    unusualness: float | None = None  # 1 is usual; None: the model cannot tell
+    unusual: bool | None = None  # above the threshold; None: there is no threshold
     abstained: bool = False  # too unsure for the error rate that was asked for
+    possible: tuple[str, ...] = ()  # classes that reach their thresholds, where there are some
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before using this prediction, in words."""
-        unusual = f"unusual: {self.distance:.1f} times as far from the training images as they are"
-        return (
-            *([unusual] if self.unusual and self.distance is not None else []),
-            *(["unsure: the model abstains"] if self.abstained else []),
-        )
+        far = f"unusual ({self.unusualness:.2f})" if self.unusual and self.unusualness is not None else ""
+        return tuple(filter(None, (far, "abstains" if self.abstained else "")))
 
     @property
     def first(self) -> Guess:
@@ -61,6 +72,7 @@ class Predictions:
     confidence: Confidence
     rows: tuple[Prediction | Unreadable, ...]  # in the order of the files
     ignored: Counter[str] = field(default_factory=Counter)  # files in folders that are no images, by their ending
+    limits: tuple[str, ...] = ()  # of the model, and the data that they hold for
 
     @property
     def read(self) -> list[Prediction]:
@@ -74,13 +86,44 @@ class Predictions:
 def predict(model: ModelFile, paths: Sequence[Path]) -> Predictions:
     """One row for every file named and every image below a folder named."""
     files, ignored = found(paths)
-    rows = tuple(prediction_of(row, model.classes) for row in scored(model, files))
-    return Predictions(model.confidence, rows, ignored)
+    rows = tuple(prediction_of(row, model) for row in scored(model, files))
+    return Predictions(model.confidence, rows, ignored, model.limits)
 
 
-def prediction_of(row: ScoredFile, classes: Sequence[str]) -> Prediction | Unreadable:
+def prediction_of(row: ScoredFile, model: ModelFile) -> Prediction | Unreadable:
     if row.scores is None:
         return Unreadable(row.path, row.problem)
-    shares = row.scores.double().softmax(0)
+    return judged(model, row.path, row.scores, row.distances)
+
+
+def judged(model: ModelFile, file: Path, scores: Tensor, distances: Tensor | None) -> Prediction:
+    """What the model says of an image with these scores (C,) and distances (C seen,), within the limits it knows."""
+    own, classes = model.calibration, model.classes
+    shares = (scores.double() / (1.0 if own is None else own.temperature)).softmax(0)
     order = shares.argsort(descending=True, stable=True).tolist()
-    return Prediction(row.path, tuple(Guess(classes[c], float(shares[c])) for c in order))
+    if own is not None:
+        order = operating_order(order, shares, own, classes)
+    near: tuple[ClassDistance, ...] = ()
+    if distances is not None and model.typical is not None:
+        by_distance = zip(distances.tolist(), model.typical.classes.tolist(), strict=True)
+        near = tuple(ClassDistance(classes[c], distance) for distance, c in sorted(by_distance))
+    how = None if distances is None else unusualness(scores, distances)
+    return Prediction(
+        file,
+        tuple(Guess(classes[c], float(shares[c])) for c in order),
+        near,
+        how,
+        None if own is None or own.unusual is None or how is None else how > own.unusual,
+        own is not None and own.abstains(float(shares.amax())),
+        () if own is None else tuple(classes[c] for c in own.possible(shares)),
+    )
+
+
+def operating_order(order: list[int], shares: Tensor, own: Calibration, classes: Sequence[str]) -> list[int]:
+    """The positive class comes first whenever it reaches its threshold, and never otherwise."""
+    if own.targets.positive is None:
+        return order
+    positive = classes.index(own.targets.positive)
+    others = [c for c in order if c != positive]
+    claimed = positive in own.possible(shares)
+    return [positive, *others] if claimed else [others[0], positive, *others[1:]] if others else order

@@ -33,6 +33,8 @@ from mooring.fusion._saved import NO_TENSORS, LoadedPredictor, decode_predictor,
 from mooring.fusion._solvers import Ridge, Solver, standardise_moments
 from mooring.fusion._standardised_sum import StandardisedSum
 from mooring.fusion._trained_and_sums import TrainedAndSums
+from mooring.fusion._typical import PREFIX as TYPICAL
+from mooring.fusion._typical import Typical, typical_of
 from mooring.fusion._within_class import HEADS, SOLVERS, heads_of
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "SOLVERS",
     "SUPPLIES",
     "TRAINS_AT_SERVER",
+    "TYPICAL",
     "Admission",
     "Analytic",
     "Calibrated",
@@ -81,6 +84,7 @@ __all__ = [
     "Supply",
     "Synthesis",
     "TrainedAndSums",
+    "Typical",
     "admit",
     "can_be_personal",
     "class_prior",
@@ -94,4 +98,5 @@ __all__ = [
     "personalise",
     "predictor_in_pieces",
     "standardise_moments",
+    "typical_of",
 ]

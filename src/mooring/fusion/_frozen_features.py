@@ -43,6 +43,10 @@ class FrozenFeatures(Predictor):
     def forward(self, images: Tensor) -> Tensor:
         return self.from_features(self.phi(images).double())
 
+    def as_summed(self, features: Tensor) -> Tensor:
+        """Features as the sums hold them: under `privacy` they were reduced."""
+        return self.head.reduced(features) if isinstance(self.head, Reduced) else features
+
     def from_features(self, features: Tensor) -> Tensor:
         """The scores of images whose features are known, (B, d) float64 -> (B, C)"""
         known: Tensor = self.head(features).float()  # (B, classes seen)
@@ -119,8 +123,12 @@ class Reduced(Scorer):
         self.head = head
 
     def forward(self, x: Tensor) -> Tensor:
-        scores: Tensor = self.head(reduce_features(x, self.centre, self.projection))
+        scores: Tensor = self.head(self.reduced(x))
         return scores
+
+    def reduced(self, x: Tensor) -> Tensor:
+        """u"""
+        return reduce_features(x, self.centre, self.projection)
 
     def tree(self) -> Tree:
         return super().tree() | {"head": self.head.tree()}

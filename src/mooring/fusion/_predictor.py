@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,9 @@ from mooring.errors import ModelError
 from mooring.models import Blueprint, ClassesByKind, Network, class_of_kind, read_plan, reject_plan
 from mooring.schema import PartKinds, Tree, kind_of, shorten
 from mooring.uploads import network_of, networks_of
+
+if TYPE_CHECKING:
+    from mooring.fusion._typical import Typical
 
 M = TypeVar("M", bound=nn.Module)
 S = TypeVar("S", bound="Saveable")
@@ -80,6 +83,7 @@ class Predictor(Saveable):
     clients: tuple[int, ...] = ()
     passes: int = 1  # through an encoder, for one prediction
     made: FittedHead | None = None  # of predictors from sums that were just computed; a file does not hold it
+    typical: "Typical | None" = None  # what the same sums tell of a typical image; a file holds it beside the predictor
     confidence: Confidence = "score"  # what the soft-max of its scores is: a probability only if somebody saw to it
 
     def __init__(self, blueprint: Blueprint) -> None:
