@@ -12,6 +12,7 @@ import pytest
 import source_files
 
 import mooring
+from mooring.api import _progress
 from mooring.data import Digits
 from mooring.fusion import FeatureEnsemble
 
@@ -123,6 +124,22 @@ def test_a_sweep_from_python_is_one_of_the_command_line(swept, cli):
     assert code == 0, err
     assert json.loads((swept.path / "sweep.json").read_text())["baseline"] == "method=v4"
     assert swept.report("latex").exists()
+
+
+def test_a_figure_and_a_table_for_a_paper_are_one_call_each(swept, v12, tmp_path):
+    assert swept.save_figure("final-accuracy-trained-from-scratch", tmp_path / "a.pdf").read_bytes()[:4] == b"%PDF"
+    assert swept.save_table("results", tmp_path / "results.tex").read_text().startswith("\\begin{tabular}")
+    assert v12.save_table("results", tmp_path / "results.csv").read_text().startswith("experiment,")
+    with pytest.raises(mooring.MooringError, match="did you mean 'results'"):
+        swept.save_table("result", tmp_path / "results.tex")
+
+
+def test_a_sweep_shows_how_many_runs_have_ended(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(_progress, "EVERY", 0.0)
+    monkeypatch.setattr(_progress, "is_watched", lambda: True)
+    mooring.sweep(["afl"], clients=2, limit=60, workers=1, out=tmp_path / "sweep")
+    assert "sweep: 1 of 1 runs" in capsys.readouterr().err
 
 
 def test_a_failed_run_is_a_warning_and_the_others_have_results(tmp_path):

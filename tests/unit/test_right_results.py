@@ -15,6 +15,8 @@ from mooring.events import ClientRecord
 from mooring.record import Metrics, RoundRecord, RunFolder, write_record
 from mooring.reports import sweep_tables
 from mooring.reports._compose import compose
+from mooring.reports._figure import Curves, Line
+from mooring.reports._formats.pictures import draw
 from mooring.reports._reading import collect_report_data
 from mooring.reports._verdict import verdict_on
 from mooring.sweeps._tables import tables_of
@@ -103,6 +105,7 @@ def test_a_short_name_is_the_same_experiment_as_its_key(word, key):
         (["run", "seed=1,2"], "mooring sweep seed=1,2"),
         (["run", "rounds=2", "training.rounds=3"], "give the same key twice"),
         (["settings", "lamda"], "did you mean 'lambda'?"),
+        (["run", "method=fafi"], "method=fafi: unknown; did you mean 'v4'?"),
     ],
 )
 def test_a_near_miss_is_answered_with_what_was_meant(cli, words, answer):
@@ -204,6 +207,8 @@ def test_the_terminal_keeps_tracks_apart_too(two_tracks):
     [other] = [row for row in tables.summary if row.track == "statistics only"]
     assert other.difference.mean is None  # the baseline is of another track
     assert [lead.best.factors["method"] for lead in tables.leads] == ["v7"]
+    [itself] = [row for row in tables.summary if row.factors["method"] == "v7"]
+    assert (itself.difference.mean, itself.difference.low) == (None, None)
 
 
 def test_an_experiment_that_was_fused_once_is_drawn_over_rounds_as_a_point(tracks_report):
@@ -238,6 +243,14 @@ def test_one_figure_is_one_file(cli, sweep_folder, two_tracks, tmp_path):
     code, _, err = cli("report", two_tracks, "--figure", "acuracy")
     assert code == 2
     assert "did you mean 'accuracy" in err
+
+
+def test_a_figure_of_five_panels_has_no_empty_ones(two_tracks):
+    line = Line("a", (1.0, 2.0), (0.1, 0.2), 0)
+    lines = tuple(replace(line, name=name) for name in "abcde")
+    shown = draw(Curves("accuracy", "", "", "round", "accuracy", lines, layout="panels")).get_axes()
+    assert sum(axes.get_visible() for axes in shown) == 5
+    assert [axes.xaxis.get_tick_params()["labelbottom"] for axes in shown[:5]] == [False, True, True, True, True]
 
 
 def test_an_svg_has_a_role_and_a_title(cli, two_tracks, tmp_path):

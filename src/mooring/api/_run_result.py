@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mooring.api._card import run_card
 from mooring.api._figures import plot_rounds
+from mooring.api._paper import figure_file, table_file
 from mooring.config import ALL_CODE, load_fusions
 from mooring.data import InMemory
 from mooring.errors import needed
@@ -164,6 +165,14 @@ class Run:
     def report(self, format: str = "html", out: Path | str | None = None) -> Path:  # noqa: A002
         """Write the report (`html`, `latex`, `figures`, `excel`, ...) and return its path."""
         return report(self.path, format, out, ALL_CODE)
+
+    def save_figure(self, name: str, out: Path | str) -> Path:
+        """Write one figure of the report: `result.save_figure("lambda", "lambda.pdf")`; also SVG and PNG."""
+        return figure_file(self.path, name, out)
+
+    def save_table(self, name: str, out: Path | str) -> Path:
+        """Write one table of the report: `result.save_table("results", "results.tex")`; also Markdown and CSV."""
+        return table_file(self.path, name, out)
 
     def fuse(self, fusions: str) -> list[FusionRecord]:
         """Fuse the same uploads by other rules, without training again: `result.fuse("class-expert,iffi")`."""

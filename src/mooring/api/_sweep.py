@@ -11,6 +11,8 @@ from typing import Any, Unpack
 
 from mooring.api._card import sweep_card
 from mooring.api._figures import plot_methods
+from mooring.api._paper import figure_file, table_file
+from mooring.api._progress import SweepLine
 from mooring.api._run_result import Run
 from mooring.api._settings import Settings, experiment_tree, plain_value
 from mooring.config import ALL_CODE, Plan, check_plan, full_key
@@ -101,6 +103,14 @@ class Sweep:
         """Write the report (`html`, `latex`, `figures`, `excel`, ...) and return its path."""
         return report(self.path, format, out, ALL_CODE)
 
+    def save_figure(self, name: str, out: Path | str) -> Path:
+        """Write one figure of the report: `swept.save_figure("final-accuracy", "accuracy.pdf")`; also SVG and PNG."""
+        return figure_file(self.path, name, out)
+
+    def save_table(self, name: str, out: Path | str) -> Path:
+        """Write one table of the report: `swept.save_table("results", "results.tex")`; also Markdown and CSV."""
+        return table_file(self.path, name, out)
+
 
 def sweep(
     methods: Sequence[str] | Mapping[str, str | Method],
@@ -110,6 +120,7 @@ def sweep(
     baseline: str | None = None,
     out: str | PathLike[str] | None = None,
     emit: Emit = silent,
+    verbose: bool = True,
     **settings: Unpack[Settings],
 ) -> Sweep:
     """Run every method with every seed, and compare. Finished runs are not repeated.
@@ -121,6 +132,7 @@ def sweep(
         baseline: the method that the others are compared with.
         out: the folder of the sweep; by default one below `sweeps/` that is named after the plan.
         emit: is called with every event.
+        verbose: show how many runs have ended, on a terminal or in a notebook.
         **settings: the keywords of `mooring.run`. `workers` is the number of runs at the same time.
 
     >>> import mooring
@@ -139,7 +151,8 @@ def sweep(
     plan = Plan(factors=factors, baseline=baseline and f"method={baseline}", experiment=tree, trust=ALL_CODE)
     check_plan(plan)
     folder = Path(out) if out is not None else SWEEPS / sha256(plan.identity().encode()).hexdigest()[:8]
-    made = Sweep(folder, run_plan(plan, folder, workers, emit), held)
+    with SweepLine(emit, verbose) as line:
+        made = Sweep(folder, run_plan(plan, folder, workers, line), held)
     if made.failures:
         reasons = join_some([f"{name}: {reason}" for name, reason in made.failures.items()], " | ")
         warnings.warn(f"{len(made.failures)} of {len(made.outcome.members)} runs failed: {reasons}", stacklevel=2)

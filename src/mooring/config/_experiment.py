@@ -4,6 +4,7 @@ Paths become absolute when they are read, so that a run can be opened from any f
 """
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from hashlib import sha256
@@ -231,7 +232,15 @@ def named_method(name: str, trust: Trust) -> Method:
         if isinstance(method, Method):
             return method
         raise ConfigError([f"method={name}: {described(name, method)}; it must be a mooring.Method"])
-    raise ConfigError([f"method={name}: unknown; {nearest(name, METHODS, 'mooring methods')}"])
+    named = [own for own, method in METHODS.items() if name.lower() in known_as(method)]
+    remedy = f"did you mean {named[0]!r}?" if named else nearest(name, METHODS, "mooring methods")
+    raise ConfigError([f"method={name}: unknown; {remedy}"])
+
+
+def known_as(method: Method) -> list[str]:
+    """Names in its description and source, such as FAFI or FedAvg."""
+    words = re.findall(r"[\w-]+", f"{method.about} {method.reference}")
+    return [word.lower() for word in words if sum(letter.isupper() for letter in word) > 1]
 
 
 def job_of(experiment: Experiment, shape: tuple[int, int, int], classes: tuple[str, ...]) -> ClientJob:

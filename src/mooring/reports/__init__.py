@@ -123,6 +123,7 @@ __all__ = [
     "quantile_caption",
     "read_sweep",
     "report",
+    "report_on",
     "run_tables",
     "save_figure",
     "save_table",

@@ -63,14 +63,16 @@ class SweepTables:
 
 
 def tables_of(plan: Plan, runs: Sequence[RunRecord]) -> SweepTables:
-    """Differences and leads are within a track: a baseline of another track is none."""
+    """Differences and leads are within a track; a baseline has no difference from itself."""
     summary = [
         replace(row, track=plan.experiment_at(dict(row.factors)).method.track)
         for row in summarised(runs, plan.varied, plan.baseline)
     ]
     within = {row.track for row in summary if plan.baseline in factor_words(row.factors)}
     summary = [
-        row if row.difference is None or row.track in within else replace(row, difference=Difference(None, 0))
+        replace(row, difference=Difference(None, 0))
+        if row.difference and (row.track not in within or plan.baseline in factor_words(row.factors))
+        else row
         for row in summary
     ]
     return SweepTables(tuple(runs), tuple(summary), best_combinations(runs, summary))

@@ -129,7 +129,7 @@ def draw_panels(figure: Curves) -> Any:
     panels = figure.panels
     beside = min(PANELS_BESIDE, len(panels))
     drawn = blank(COLUMN if beside == 1 else 2 * COLUMN, 0.3 + 1.25 * -(-len(panels) // beside))
-    grid = drawn.subplots(-(-len(panels) // beside), beside, sharex=True, sharey=True, squeeze=False).flat
+    grid = list(drawn.subplots(-(-len(panels) // beside), beside, sharex=True, sharey=True, squeeze=False).flat)
     for axes, panel in zip(grid, panels, strict=False):
         for other in figure.lines:
             axes.plot(other.x, known_or_gap(other.y), color="#b8bec4", linewidth=0.5, zorder=1)
@@ -138,8 +138,10 @@ def draw_panels(figure: Curves) -> Any:
         axes.set_title(shortened(panel[0].name), fontsize=7.5, color=colour(panel[0].colour, INK), loc="left", pad=2)
         axes.set_yscale(figure.scale)
         axes.xaxis.get_major_locator().set_params(integer=True)
-    for axes in list(grid)[len(panels) :]:
+    for axes in grid[len(panels) :]:
         axes.set_visible(False)
+    for axes in grid[max(len(panels) - beside, 0) : len(panels)]:  # the last of each column
+        axes.tick_params(labelbottom=True)
     drawn.supxlabel(figure.x_title, fontsize=8)
     drawn.supylabel(figure.y_title, fontsize=8)
     return drawn
@@ -161,7 +163,7 @@ def draw_line(axes: Any, line: Line, label: str) -> None:
         low, high = map(known_or_gap, line.band)
         axes.fill_between(line.x, low, high, color=shade, alpha=0.15, linewidth=0)
     for x, value, text in line.remarks:
-        right = x > (line.x[0] + line.x[-1]) / 2
+        right = x >= (line.x[0] + line.x[-1]) / 2
         look = {"ha": "right" if right else "left", "va": "bottom", "fontsize": 6, "color": shade}
         axes.annotate(text, (x, value), xytext=(0, 2.5), textcoords="offset points", annotation_clip=False, **look)
 

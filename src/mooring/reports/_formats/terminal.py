@@ -48,8 +48,8 @@ def show_report(report: Report, console: Console) -> None:
             show(console, "; ".join(part for part in parts if part), TONE_COLOURS[line.tone])
     show(console, " ".join(report.story))
     for answer in report.answers:
-        for i, line in enumerate(answer.text.split("\n")):
-            show(console, f"  {line}" if i else f"{answer.question}: {line}", TONE_COLOURS[answer.tone])
+        text = f"{answer.question}: {answer.text}".replace("\n", "\n  ")
+        show(console, text, TONE_COLOURS[answer.tone])
         if answer.command:
             console.print(Text(f"  {printable(answer.command)}"), soft_wrap=True)
     for section in report.sections:
