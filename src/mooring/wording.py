@@ -3,8 +3,10 @@
 Below it is what tables need: no characters that break a file, no formula for a spreadsheet, no needless digits.
 """
 
+import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from io import StringIO
 
 UNKNOWN = "-"
 MOST_LISTED = 8
@@ -143,6 +145,15 @@ def guarded(text: str) -> str:
     """The text as a CSV cell: with a quote before it where a spreadsheet would compute; numbers stay numbers."""
     plain = printable(text)
     return f"{GUARD}{plain}" if FORMULA.match(plain) and not NUMBER.fullmatch(plain) else plain
+
+
+def csv_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table as a spreadsheet reads it: text guarded, everything else as it is."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(guarded, columns))
+    writer.writerows(map(in_csv, row) for row in rows)
+    return text.getvalue()
 
 
 def in_csv(cell: object) -> object:

@@ -35,10 +35,10 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
         if root is not None or json:
             raise ConfigError([f"options of {context.invoked_subcommand!r}: must stand behind it"])
         return
-    from rich.table import Table
+    from rich.table import Column
     from rich.text import Text
 
-    from mooring.cli.screen import Screen
+    from mooring.cli.screen import Screen, plain_table
     from mooring.data import list_sources
     from mooring.wording import size
 
@@ -48,11 +48,12 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
 
         print_json([asdict(info) for info in infos])
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("source", style="bold", no_wrap=True)
-    table.add_column("")
-    for heading in ("train", "test", "classes", "image", "on disk"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    numbers = ("train", "test", "classes", "image", "on disk")
+    table = plain_table(
+        Column("source", style="bold", no_wrap=True),
+        "",
+        *(Column(heading, justify="right", no_wrap=True) for heading in numbers),
+    )
     notes = []
     for info in infos:
         state = Text(*STATES[info.found])

@@ -4,23 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from mooring.cli.inspecting import SECURE_SUM, Inspected, key_rows
-from mooring.cli.screen import Screen
+from mooring.cli.inspecting import SECURE_SUM, Inspected, job_rows
+from mooring.cli.screen import Screen, plain_table
 from mooring.federation import (
     KINDS,
-    WORDS,
     JobFile,
     fingerprint,
     key_warnings,
     privacy_spent,
-    sentence_of,
     sum_members,
 )
-from mooring.models import encoder_sentence, is_reference
-from mooring.uploads import NoisedMoments
+from mooring.models import is_reference
 from mooring.wording import duration, size
 
 if TYPE_CHECKING:
@@ -32,40 +29,23 @@ COLOURS = {"used": "green", "set aside": "yellow", "left out": "dim", "missing":
 
 def facts(rows: Sequence[tuple[str, str]]) -> None:
     """Two columns, what and how much."""
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
+    table = plain_table(Column(style="bold", no_wrap=True), Column(overflow="fold"), show_header=False)
     for name, value in rows:
         table.add_row(name, value)
     Screen().print(table)
 
 
 def show_job(job: JobFile, why: str = "") -> None:
-    """What a job asks for."""
-    manifest, images = job.manifest, job.images
-    sentences = dict.fromkeys(sentence_of(plan.name, job.work.needs) for plan in manifest.uploads)
-    keys = sum(site.key is not None for site in manifest.sites)
+    """What a job asks for, and of whom the request comes."""
+    images = job.images
     facts(
         [
-            ("job", job.sha256),
             ("asked by", f"{job.coordinator} (fingerprint {fingerprint(job.coordinator)})"),
-            ("method", manifest.method + (f" ({why})" if why else "")),
-            ("classes", ", ".join(manifest.classes)),
-            ("sites", f"{', '.join(job.site_names)} ({keys} with a key)"),
-            *key_rows(manifest.sites),
             ("images", f"{images.size} x {images.size} pixels, {'grey' if images.channels == 1 else 'colour'}"),
-            *([] if manifest.encoder is None else [("encoder", encoder_sentence(manifest.encoder))]),
-            *(("privacy", part.privacy.sentence) for part in job.work.needs if isinstance(part, NoisedMoments)),
-            *([("secure sum", SECURE_SUM)] if manifest.secure else []),
-            *([("counts", WORDS.partition(": ")[2])] if job.withholds else []),
-            ("minimum", f"{manifest.minimum} images of a class that a site has any of"),
-            *([] if manifest.most_images is None else [("limit", f"{manifest.most_images:,} images per site")]),
-            ("expires", manifest.expires),
-            ("upload", f"at most {size(manifest.most_bytes)}:"),
-            *(("", sentence) for sentence in sentences),
+            *job_rows(job.manifest, job.sha256, job.work.needs, why),
         ]
     )
-    show_warnings(key_warnings(manifest.sites, job.coordinator))
+    show_warnings(key_warnings(job.manifest.sites, job.coordinator))
 
 
 def show_warnings(warnings: Sequence[str]) -> None:
@@ -93,10 +73,9 @@ def say_dim(text: str) -> None:
 
 def show_preview(job: JobFile, site: str, found: "Preview") -> None:
     """What would happen at a site."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("folder", "class"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("images", justify="right")
+    table = plain_table(
+        Column("folder", overflow="fold"), Column("class", overflow="fold"), Column("images", justify="right")
+    )
     for folder in found.folders:
         label = Text("none: left out, or use --map", "yellow") if folder.label is None else folder.label
         table.add_row(folder.name, label, str(len(folder.files)))
@@ -152,9 +131,8 @@ def show_file(path: Path, found: Inspected) -> None:
 
 
 def show_log(entries: "Sequence[Entry]") -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("when", "what", "job", "file", "who", ""):
-        table.add_column(heading, overflow="fold", no_wrap=heading in ("when", "what", "job", "file", "who"))
+    columns = (Column(heading, no_wrap=True) for heading in ("when", "what", "job", "file", "who"))
+    table = plain_table(*columns, Column(overflow="fold"))
     for entry in entries:
         who = entry.who if len(entry.who) < 64 else fingerprint(entry.who)[:9]
         table.add_row(entry.at[:16].replace("T", " "), entry.action, entry.job[:8], entry.file[:8], who, entry.words)
@@ -166,11 +144,9 @@ def show_log(entries: "Sequence[Entry]") -> None:
 
 def heads_table(heads: "Sequence[FittedHead]") -> Table:
     """The heads that the same sums give, the best first."""
-    table = Table(
-        box=None, pad_edge=False, title="\nheads from the same sums, compared without images", title_justify="left"
-    )
-    for heading in ("head", "strength", "expected accuracy", "seconds"):
-        table.add_column(heading, justify="left" if heading == "head" else "right")
+    numbers = (Column(heading, justify="right") for heading in ("strength", "expected accuracy", "seconds"))
+    title = "\nheads from the same sums, compared without images"
+    table = plain_table("head", *numbers, title=title, title_justify="left")
     for head in heads:
         table.add_row(*head.cells.values(), f"{head.expected_accuracy:.3f}", f"{head.seconds:.1f}")
     return table
@@ -178,18 +154,14 @@ def heads_table(heads: "Sequence[FittedHead]") -> Table:
 
 def show_made(made: "Made") -> None:
     """Who was used with which weight, who was not and why."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("site", style="bold", overflow="fold")
-    table.add_column("")
-    table.add_column("images", justify="right")
-    table.add_column("weight", justify="right")
-    table.add_column("", overflow="fold")
+    site, remarks = Column("site", style="bold", overflow="fold"), Column(overflow="fold")
+    table = plain_table(site, "", Column("images", justify="right"), Column("weight", justify="right"), remarks)
     for row in made.fused.decisions:
         weight = "" if row.weight is None else f"{100 * row.weight:.1f} %"
         unknown = "withheld" if row.verdict == "used" else ""
         samples = unknown if row.samples is None else f"{row.samples:,}"
-        remarks = "; ".join(filter(None, (row.reason, row.seen, *row.notes)))
-        table.add_row(row.site, Text(row.verdict, COLOURS[row.verdict]), samples, weight, remarks)
+        said = "; ".join(filter(None, (row.reason, row.seen, *row.notes)))
+        table.add_row(row.site, Text(row.verdict, COLOURS[row.verdict]), samples, weight, said)
     console = Screen()
     console.print(table)
     if made.fused.heads:

@@ -1,6 +1,5 @@
 """What `mooring inspect` says of a .mooring file: every kind in words, its signature checked."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,10 +10,10 @@ from mooring.federation import (
     PLAN_AGAIN,
     SEALED,
     UPLOAD,
+    WORDS,
     Container,
     Explained,
     JobManifest,
-    JobSite,
     Log,
     Provenance,
     SiteShare,
@@ -38,7 +37,7 @@ from mooring.federation import (
     small_classes,
 )
 from mooring.models import NOT_INCLUDED, encoder_sentence
-from mooring.uploads import Limits, header_facts, header_of
+from mooring.uploads import Limits, NoisedMoments, Parts, header_facts, header_of
 from mooring.wording import size
 
 SECURE_SUM = "the coordinator reads the sum of all sites, and nobody's own, if every key belongs to its site"
@@ -67,29 +66,32 @@ def inspected(path: Path) -> Inspected:
 def of_job(held: Container, data: bytes, path: Path) -> Inspected:
     """What a job asks for, as its manifest says; whether it builds that too is seen where it is approved."""
     manifest = manifest_as(JobManifest, held.manifest, str(path), PLAN_AGAIN)
+    rows, warnings = job_rows(manifest, held.sha256), key_warnings(manifest.sites, held.signer or "")
+    return Inspected(held.kind, len(data), held.signer, tuple(rows), warnings=warnings)
+
+
+def job_rows(manifest: JobManifest, job: str, needs: Parts = frozenset(), why: str = "") -> list[tuple[str, str]]:
+    """The content of a job. `needs`: its parts, where the job was built; `why`: the reason for its features."""
     keys = sum(site.key is not None for site in manifest.sites)
+    limit = "" if manifest.most_images is None else f"{manifest.most_images:,} images per site"
     rows = [
-        ("job", held.sha256),
-        ("method", manifest.method),
+        ("job", job),
+        ("method", manifest.method + (f" ({why})" if why else "")),
         ("classes", ", ".join(manifest.classes)),
         ("sites", f"{', '.join(site.name for site in manifest.sites)} ({keys} with a key)"),
-        *key_rows(manifest.sites),
+        *(("", f"{site.name}: fingerprint {fingerprint(site.key)}") for site in manifest.sites if site.key),
         ("encoder", encoder_sentence(manifest.encoder)),
+        *(("privacy", part.privacy.sentence) for part in needs if isinstance(part, NoisedMoments)),
         ("secure sum", SECURE_SUM if manifest.secure else ""),
-        ("counts", "withheld" if manifest.counts == "withheld" else ""),
+        ("counts", WORDS.partition(": ")[2] if manifest.counts == "withheld" else ""),
         ("minimum", f"{manifest.minimum} images of a class that a site has any of"),
+        ("limit", limit),
         ("created", f"{manifest.created}, by mooring {manifest.mooring}"),
         ("expires", manifest.expires),
         ("upload", f"at most {size(manifest.most_bytes)}:"),
-        *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name) for plan in manifest.uploads)),
+        *(("", sentence) for sentence in dict.fromkeys(sentence_of(plan.name, needs) for plan in manifest.uploads)),
     ]
-    warnings = key_warnings(manifest.sites, held.signer or "")
-    return Inspected(held.kind, len(data), held.signer, tuple(row for row in rows if row[1]), warnings=warnings)
-
-
-def key_rows(sites: Sequence[JobSite]) -> list[tuple[str, str]]:
-    """The fingerprint of every site that has a key."""
-    return [("", f"{site.name}: fingerprint {fingerprint(site.key)}") for site in sites if site.key]
+    return [row for row in rows if row[1]]
 
 
 def of_upload(held: Container, data: bytes, path: Path) -> Inspected:

@@ -1,14 +1,12 @@
 """`mooring predict`, `evaluate`, `personalise`, `export` and `model-card`: what people do with a model."""
 
-import csv
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mooring.cli.arguments import FAILED, AsJson, PositiveOption, TrustCode, print_json, say, trusted
-from mooring.wording import in_csv
+from mooring.wording import csv_table
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -46,7 +44,7 @@ def predict(
     if csv_file is not None:
         from mooring.record import write_atomically
 
-        write_atomically(csv_file, csv_text(found).encode())
+        write_atomically(csv_file, predictions_csv(found).encode())
     if json:
         print_json(as_json(model, found))
     else:
@@ -184,28 +182,24 @@ def recorded_result(file: Path, digest: str) -> "RunResult | None":
     return result if result is not None and result.files.get(file.name) == digest else None
 
 
-def csv_text(found: "Predictions") -> str:
+def predictions_csv(found: "Predictions") -> str:
     """A row per file; what would be a formula in a spreadsheet is guarded."""
     from mooring.federation import Prediction
 
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     classes = sorted({guess.label for row in found.read[:1] for guess in row.guesses})
     each = [f"{found.confidence} of {label}" for label in classes]
     head = ("file", "class", found.confidence, "second class", f"second {found.confidence}", "problem", *each, *LIMITS)
-    writer.writerow(map(in_csv, head))
+    rows: list[tuple[str, ...]] = []
     for row in found.rows:
-        cells: Sequence[object]
         if isinstance(row, Prediction):
             second, shares = row.second, {guess.label: guess.confidence for guess in row.guesses}
             more = ("", "") if second is None else (second.label, f"{second.confidence:.6f}")
             own = [f"{shares[label]:.6f}" for label in classes]
             limits = limit_cells(row)
-            cells = (str(row.file), row.first.label, f"{row.first.confidence:.6f}", *more, "", *own, *limits)
+            rows.append((str(row.file), row.first.label, f"{row.first.confidence:.6f}", *more, "", *own, *limits))
         else:
-            cells = (str(row.file), "", "", "", "", row.problem, *("" for _ in (*classes, *LIMITS)))
-        writer.writerow(map(in_csv, cells))
-    return text.getvalue()
+            rows.append((str(row.file), "", "", "", "", row.problem, *("" for _ in (*classes, *LIMITS))))
+    return csv_table(head, rows)
 
 
 def limit_cells(row: "Prediction") -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Column, Table
 from rich.text import Text
 
 from mooring.wording import printable
@@ -28,3 +29,8 @@ class Screen(Console):
         """Colours and cursor moves are kept apart from text, which is all that others can write."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
+
+def plain_table(*columns: str | Column, **options: Any) -> Table:
+    """A table without lines, which starts at the left edge."""
+    return Table(*columns, box=None, pad_edge=False, **options)

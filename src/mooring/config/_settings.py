@@ -15,7 +15,7 @@ from mooring.anchors import Anchor
 from mooring.client import Alignment, Bank, ClientRecipe, Engine, Stage, StageTime, Training, Views
 from mooring.config._experiment import DEFAULT_METHOD, ClientEvaluation, Experiment
 from mooring.config._keys import SHORT, SHORT_SETTINGS, full_key
-from mooring.config._note_words import NOTE_WORDS
+from mooring.config._note_words import NOTE_WORDS, has
 from mooring.config._part_kinds import PART_KINDS
 from mooring.data import Augment, Partitioner, Source
 from mooring.errors import nearest
@@ -248,14 +248,6 @@ def suggest_key(path: str, value: Any, neighbours: Iterable[str], method: Any = 
         return nearest(key, near)
     named = closest(written, [one for one in found if has(method, full_key(one).split(".")[1:])] or found)
     return f"did you mean {' or '.join(named)}?" if named else nearest(key, near, "" if above else SETTINGS)
-
-
-def has(part: Any, path: list[str]) -> bool:
-    """Has a method this key?"""
-    if not path:
-        return True
-    held = {f.name: getattr(part, f.name) for f in fields(part)} if is_dataclass(part) else {}
-    return path[0] in held and has(held[path[0]], path[1:])
 
 
 def keys_like(key: str) -> list[str]:

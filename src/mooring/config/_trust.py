@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +10,7 @@ from types import ModuleType
 
 from mooring.config._tree import DISCRIMINATORS
 from mooring.errors import TrustError
-from mooring.schema import Tree
+from mooring.schema import Tree, mappings_in
 from mooring.user_code import HOUSE
 
 NAMED = re.compile(r"(?<![\w.])([^\W\d][\w.]*):[^\W\d]\w*")
@@ -43,16 +43,8 @@ def code_named_in(words: Iterable[str]) -> Trust:
 
 def trusted_code_of(tree: Tree) -> Trust:
     """Trust in the modules that the full tree of an experiment names: they were trusted when it was built."""
-    return Trust(frozenset(name.partition(":")[0] for name in names_in(tree) if ":" in name))
-
-
-def names_in(tree: object) -> Iterator[str]:
-    """What the parts of a tree say they are."""
-    if isinstance(tree, Mapping):
-        yield from (tree[key] for key in DISCRIMINATORS if isinstance(tree.get(key), str))
-    parts = tree.values() if isinstance(tree, Mapping) else tree if isinstance(tree, list) else ()
-    for part in parts:
-        yield from names_in(part)
+    named = (part[key] for part in mappings_in(tree) for key in DISCRIMINATORS if isinstance(part.get(key), str))
+    return Trust(frozenset(name.partition(":")[0] for name in named if ":" in name))
 
 
 def named_module(name: str) -> ModuleType:

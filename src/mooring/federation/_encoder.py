@@ -33,7 +33,7 @@ from mooring.models import (
     parse_layers,
 )
 from mooring.record import RunFolder
-from mooring.schema import Tree, by_file_hash, to_tree
+from mooring.schema import Tree, by_file_hash, mappings_in, to_tree
 from mooring.uploads import ascii_repr
 
 EncoderKept = Literal["named", "included"]
@@ -76,10 +76,7 @@ def with_encoder_path(tree: Tree, encoder: str | None) -> Tree:
 
 def paths_in(tree: object) -> list[str]:
     """Every file that a tree names, under whatever key."""
-    if isinstance(tree, dict):
-        own = [str(value) for key, value in tree.items() if key in PATHS and value is not None]
-        return own + [found for part in tree.values() for found in paths_in(part)]
-    return [found for part in tree for found in paths_in(part)] if isinstance(tree, list) else []
+    return [str(part[key]) for part in mappings_in(tree) for key in PATHS if part.get(key) is not None]
 
 
 def replaced(tree: Any, old: str, new: str) -> Any:

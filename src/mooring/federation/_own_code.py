@@ -7,7 +7,7 @@ from mooring.config import Trust, import_object
 from mooring.errors import ConfigError, ModelError
 from mooring.federation._container import Container
 from mooring.models import classes_by_kind, is_factory
-from mooring.schema import Tree
+from mooring.schema import Tree, mappings_in
 from mooring.uploads import Limits, header_facts, header_of
 
 LONGEST = 200  # letters of a name that a module and a class in it may have
@@ -35,17 +35,9 @@ def class_called(name: str, what: str, trust: Trust) -> Any:
 
 
 def code_in(facts: Tree) -> Iterator[str]:
-    """Every `package.module:Class` that predictor and networks say they are; step by step, however deep they lie."""
-    waiting = [facts.get("predictor"), facts.get("model")]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            kind = part.get("kind")
-            if isinstance(kind, str) and is_code(kind):
-                yield kind
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
+    """Every `package.module:Class` that predictor and networks say they are."""
+    kinds = (part.get("kind") for part in mappings_in([facts.get("predictor"), facts.get("model")]))
+    return (kind for kind in kinds if isinstance(kind, str) and is_code(kind))
 
 
 def is_code(kind: str) -> bool:

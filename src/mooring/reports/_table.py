@@ -1,15 +1,13 @@
 """Tables of a report: their cells, how people read a cell, and how programs read a table."""
 
-import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from io import StringIO
 from itertools import accumulate
 from math import isfinite
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from mooring.wording import guarded, in_csv, matching_digits, number, printable
+from mooring.wording import csv_table, matching_digits, number, printable
 
 NOTHING = "–"
 
@@ -167,8 +165,5 @@ def cell_text(cell: Any) -> str:
 
 
 def csv_text(table: Table) -> str:
-    flat, text = table.flat(), StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(guarded, flat.columns))
-    writer.writerows(map(in_csv, row) for row in flat.rows)
-    return text.getvalue()
+    flat = table.flat()
+    return csv_table(flat.columns, flat.rows)

@@ -66,6 +66,17 @@ def tree_leaves(tree: object, path: str = "") -> Iterator[tuple[str, object]]:
         yield path, tree
 
 
+def mappings_in(tree: object) -> Iterator[Mapping[str, Any]]:
+    """Every mapping of a tree, however deep it lies; outer ones come first."""
+    waiting = [tree]
+    for part in waiting:
+        if isinstance(part, Mapping):
+            yield part
+            waiting += part.values()
+        elif isinstance(part, list | tuple):
+            waiting += part
+
+
 PLAIN = frozenset({str, int, bool, type(None)})  # most leaves of any tree; tested first, for speed
 
 

@@ -1,9 +1,7 @@
 """The tables of a sweep, `results.csv` and `summary.csv`: the same bytes for the same finished runs."""
 
-import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
 from pathlib import Path
 from statistics import fmean
 
@@ -20,7 +18,7 @@ from mooring.record import (
 )
 from mooring.sweeps._best import Best, best_combinations
 from mooring.sweeps._summary import Difference, Factors, SummaryCell, SummaryRow, summarised
-from mooring.wording import guarded, in_csv
+from mooring.wording import csv_table
 
 
 @dataclass(frozen=True)
@@ -131,10 +129,6 @@ def of_class(results: Iterable[RunResult], label: str) -> Iterator[PositiveClass
             yield positive_class(result.metrics, result.classes, label)
 
 
-def as_csv(rows: Iterable[dict[str, SummaryCell]]) -> bytes:
-    rows = list(rows)
-    columns, text = list(rows[0]) if rows else [], StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(guarded, columns))
-    writer.writerows([in_csv(row.get(column)) for column in columns] for row in rows)
-    return text.getvalue().encode()
+def as_csv(rows: Sequence[dict[str, SummaryCell]]) -> bytes:
+    columns = list(rows[0]) if rows else []
+    return csv_table(columns, ([row.get(column) for column in columns] for row in rows)).encode()
