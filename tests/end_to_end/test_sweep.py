@@ -18,7 +18,7 @@ from mooring.engines.flower import QUIET_ENVIRONMENT
 from mooring.fusion import Fusion
 from mooring.processes._starting import without_main
 from mooring.sweeps import run_plan
-from mooring.sweeps._search import SAMPLERS
+from mooring.sweeps._search import SAMPLERS, better_half, stages
 
 PLAN = ["method=v7", "seed=1..2", "fusion=feature-ensemble,class-expert", "data.limit=100", "training.rounds=1"]
 PLAN += ["training.local_epochs=1", "partition.clients=3"]
@@ -56,7 +56,7 @@ def test_a_sweep_runs_once_and_shares_training(cli, tmp_path):
     assert code == 0, err
     assert "4 of 6 runs finished earlier" in err
     assert len(list((tmp_path / "s/runs").iterdir())) == 2
-    assert [row["pairs"] for row in read_rows(tmp_path / "s/summary.csv")] == ["2", "2", "2"]
+    assert [row["pairs"] for row in read_rows(tmp_path / "s/summary.csv")] == ["2", "0", "2"]  # the baseline has none
     assert set(before.splitlines()) < set((tmp_path / "s/results.csv").read_bytes().splitlines())
     code, _, err = cli("sweep", "seed=1..2", *SMALL, f"out={tmp_path / 's'}")
     assert code == 2
@@ -242,3 +242,39 @@ def test_a_search_whose_trials_all_tie_says_so(cli, tmp_path):
     code, out, err = cli("sweep", str(tmp_path / "search.yaml"), f"out={tmp_path / 's'}", "--quiet", "--workers=1")
     assert code == 0, err
     assert "all 2 trials have the same validation accuracy" in " ".join((out + err).split())
+
+
+HALVING = """
+experiment: {method: afl, data: {limit: 80, validation: 0.2}, partition: {clients: 2}}
+factors: {seed: [1, 2]}
+search: {trials: 4, pruner: halving, space: {fusion.ridge: {low: 1.0e-3, high: 1.0e+9, log: true}}}
+"""
+
+
+def test_a_search_gives_the_second_seed_to_the_better_half(cli, tmp_path):
+    """And the same command runs nothing again."""
+    (tmp_path / "search.yaml").write_text(HALVING)
+    words = ("sweep", str(tmp_path / "search.yaml"), f"out={tmp_path / 's'}", "--quiet", "--workers=1")
+    code, out, err = cli(*words)
+    assert code == 0, err
+    assert "2 of 4 trials stopped before the last seed" in " ".join(out.split())
+    made = sorted((tmp_path / "s").glob("runs/*/result.json")) + sorted((tmp_path / "s").glob("fused/*.json"))
+    assert len(made) == 4 + 2
+    times = {path: path.stat().st_mtime_ns for path in made}
+    assert cli(*words)[1] == out
+    assert {path: path.stat().st_mtime_ns for path in made} == times
+    assert cli("report", tmp_path / "s", "--format", "markdown")[0] == 0
+
+
+def test_halving_keeps_the_higher_scores_and_the_earlier_of_equal_ones():
+    assert better_half([3, 4, 5, 6], [0.1, None, 0.5, 0.1]) == [3, 5]
+    assert better_half([0], [None]) == [0]
+    assert list(stages("halving", 3)) == [1, 2, 3]
+    assert list(stages("none", 3)) == [3]
+
+
+def test_a_pruner_needs_several_seeds(cli, tmp_path):
+    (tmp_path / "search.yaml").write_text(HALVING.replace("[1, 2]", "[1]"))
+    code, _, err = cli("sweep", str(tmp_path / "search.yaml"))
+    assert code == 2
+    assert "search.pruner: stops trials between seeds; write seed: [1, 2, 3] under factors" in err

@@ -27,6 +27,7 @@ from mooring.schema import Tree, shorten
 
 RANGE = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})")
 MOST_RUNS = 5_000  # of one sweep; its file holds every value
+SEED = "seed"
 FILE_KEYS = ("experiment", "settings", "factors", "baseline", "search")
 Point = dict[str, Any]
 
@@ -44,6 +45,7 @@ class Plan:
     experiment: Tree = field(default_factory=dict)
     search: Search | None = None
     trials: tuple[Point, ...] = ()  # of the search so far
+    seeds_of_trials: tuple[int, ...] = ()  # how many of the seeds each trial runs; empty: all of them
     trust: Trust = field(default=ALL_CODE, compare=False)  # whose code it may name
 
     def points(self) -> list[Point]:
@@ -55,7 +57,18 @@ class Plan:
         grid = [dict(zip(self.factors, values, strict=True)) for values in product(*self.factors.values())]
         if self.search is None:
             return grid
-        return [trial | point for trial in self.trials for point in grid]
+        most = self.seeds_of_trials or (len(self.seeds),) * len(self.trials)
+        return [
+            trial | point
+            for trial, seeds in zip(self.trials, most, strict=True)
+            for point in grid
+            if point.get(SEED) in self.seeds[:seeds]
+        ]
+
+    @property
+    def seeds(self) -> tuple[Any, ...]:
+        """The values of the factor `seed`."""
+        return self.factors.get(SEED, (None,))
 
     @property
     def varied(self) -> list[str]:
@@ -141,6 +154,8 @@ def check_plan(plan: Plan) -> None:
     first = {} if plan.search is None else plan.search.drawn()[0]
     plan.points()  # rejects too many
     grid = replace(plan, search=None).points()
+    if plan.search is not None and plan.search.pruner != "none" and len(plan.seeds) < 2:
+        problems["search.pruner: stops trials between seeds; write seed: [1, 2, 3] under factors"] = None
     for point in grid:
         try:
             experiment = plan.experiment_at(first | point)

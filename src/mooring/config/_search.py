@@ -53,12 +53,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Search:
-    """`random`: all trials are drawn at once; `tpe`: Optuna's sampler proposes each trial from the results so far."""
+    """`random`: all trials are drawn at once; `tpe`: Optuna's sampler proposes each trial from the results so far.
+
+    `pruner: halving`: after every seed the better half of the trials that were proposed together goes on.
+    """
 
     trials: Count
     space: dict[str, Span | Choice]
     kind: Literal["random", "tpe"] = "random"
     seed: Seed = 1
+    pruner: Literal["none", "halving"] = "none"
 
     def __post_init__(self) -> None:
         if not self.space:
@@ -98,4 +102,5 @@ def search_tree(search: Search | None) -> Tree | None:
             if isinstance(place, Choice)
             else {"low": place.low, "high": place.high, "log": place.log}
         )
-    return {"kind": search.kind, "trials": search.trials, "seed": search.seed, "space": space}
+    pruner = {} if search.pruner == "none" else {"pruner": search.pruner}
+    return {"kind": search.kind, "trials": search.trials, "seed": search.seed, **pruner, "space": space}

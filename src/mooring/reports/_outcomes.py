@@ -120,9 +120,9 @@ def sweep_tables(plan: Plan, tables: SweepTables, positive: str | None = None) -
     """Means over seeds with their interval, best first; the difference from the baseline if there is one."""
     tables.positive_label(positive)  # a class that does not exist is an error
 
-    def best_first(row: SummaryRow) -> float:
+    def best_first(row: SummaryRow) -> tuple[int, float]:
         value = row.validation if plan.search else row.mean
-        return 1.0 if value is None else -value
+        return -row.n if plan.search else 0, 1.0 if value is None else -value
 
     ordered = sorted(tables.summary, key=best_first)
     won = [lead.best for lead in tables.leads if lead.settled and not plan.search]
@@ -163,11 +163,20 @@ def sweep_notes(plan: Plan, tables: SweepTables) -> list[str]:
     runs = f"{len(known)} of {plural(len(tables.results), 'run')} finished"
     how = "interval by Student's t, of one seed or equal ones by Wilson over the images"
     return [
-        *(["sorted by validation accuracy, which the search optimises"] if plan.search else []),
+        *search_notes(plan, tables),
         f"accuracy on {where}; last round: mean ± standard deviation over n seeds, {how}; {runs}",
         *([baseline_sentence(known[0], number)] if known and known[0].metrics.confusion else []),
         *([] if plan.search else (f"{lead.best.track}: {verdict(lead, combination)}" for lead in tables.leads)),
     ]
+
+
+def search_notes(plan: Plan, tables: SweepTables) -> list[str]:
+    """What a search goes by, and how many trials it stopped."""
+    if plan.search is None:
+        return []
+    stopped = sum(row.n < len(plan.seeds) for row in tables.summary) if plan.search.pruner != "none" else 0
+    pruned = f"; {stopped} of {plural(len(tables.summary), 'trial')} stopped before the last seed" if stopped else ""
+    return [f"sorted by validation accuracy, which the search optimises{pruned}"]
 
 
 def combination(row: SummaryRow) -> str:

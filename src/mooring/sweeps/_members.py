@@ -23,7 +23,7 @@ from mooring.record import (
     run_record,
 )
 from mooring.schema import strict_json
-from mooring.sweeps._search import read_trials
+from mooring.sweeps._search import read_seeds, read_trials
 from mooring.wording import setting
 
 PLAN_FILE = "sweep.yaml"
@@ -99,7 +99,8 @@ def members(out: Path, trust: Trust = HOUSE_CODE) -> list[Member]:
 
 def planned_members(plan: Plan, out: Path) -> list[Member]:
     """The members of a plan; those of a search as far as its trials are known."""
-    return list(members_of(replace(plan, trials=read_trials(out, plan.search)), out))
+    trials = read_trials(out, plan.search)
+    return list(members_of(replace(plan, trials=trials, seeds_of_trials=read_seeds(out, trials)), out))
 
 
 def sweep_record(every: Iterable[Member], runs: Iterable[RunRecord], baseline: str | None) -> SweepRecord:

@@ -9,7 +9,7 @@ from mooring.config import Choice, Plan, Point, Search
 from mooring.errors import ConfigError, StoreError
 from mooring.record import as_record, read_json, write_json
 
-TRIALS = "trials.json"
+TRIALS, SEEDS = "trials.json", "seeds_of_trials.json"
 ANEW = "remove the file, then go on with the sweep: it proposes the same trials again"
 Trials = tuple[Point, ...]
 
@@ -86,15 +86,44 @@ def searched(
     """
     search = plan.search
     assert search is not None
-    sampler, tried = SAMPLERS[search.kind](search), plan.trials[:0]
-    while len(tried) < search.trials:
-        proposed = sampler.propose(min(AT_ONCE[search.kind], search.trials - len(tried)))
-        tried = (*tried, *proposed)
-        plan = replace(plan, trials=tried)
-        write_json(out / TRIALS, list(tried))
-        run_members(plan)
+    sampler, plan = SAMPLERS[search.kind](search), replace(plan, trials=(), seeds_of_trials=())
+    while len(plan.trials) < search.trials:
+        proposed = sampler.propose(min(AT_ONCE[search.kind], search.trials - len(plan.trials)))
+        tried, seeds = (*plan.trials, *proposed), plan.seeds_of_trials
+        going_on = list(range(len(plan.trials), len(tried)))  # places of the trials that are not stopped
+        reached = dict.fromkeys(going_on, 0)
+        for stage in stages(search.pruner, len(plan.seeds)):
+            reached |= dict.fromkeys(going_on, stage)
+            plan = replace(plan, trials=tried, seeds_of_trials=(*seeds, *reached.values()))
+            write_json(out / TRIALS, list(tried))
+            if search.pruner != "none":
+                write_json(out / SEEDS, list(plan.seeds_of_trials))
+            run_members(plan)
+            going_on = better_half(going_on, [score(plan, tried[place]) for place in going_on])
         sampler.learn([score(plan, trial) for trial in proposed])
     return plan
+
+
+def stages(pruner: str, seeds: int) -> Sequence[int]:
+    """How many seeds a trial has run after each stage."""
+    return range(1, seeds + 1) if pruner == "halving" else (seeds,)
+
+
+def better_half(places: list[int], scores: Sequence[float | None]) -> list[int]:
+    """The places with the higher scores, the earlier one of equal scores; a failed trial is the last."""
+    ranked = sorted(zip(places, scores, strict=True), key=lambda pair: (pair[1] is None, -(pair[1] or 0.0)))
+    return sorted(place for place, _ in ranked[: -(-len(ranked) // 2)])
+
+
+def read_seeds(out: Path, trials: Trials) -> tuple[int, ...]:
+    """How many seeds each of these trials was given; empty if the search stops none."""
+    path = out / SEEDS
+    if not path.exists():
+        return ()
+    found = as_record(tuple[int, ...], read_json(path, ANEW), path, ANEW)
+    if len(found) != len(trials) or min(found, default=0) < 0:
+        raise StoreError(f"{path}: does not belong to {TRIALS}", ANEW)
+    return found
 
 
 def read_trials(out: Path, search: Search | None) -> Trials:
