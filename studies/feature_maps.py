@@ -57,6 +57,11 @@ def experiment_of(data: str, word: str) -> Experiment:
     return experiment
 
 
+def blueprint_of(experiment: Experiment, shape: tuple[int, int, int], classes: tuple[str, ...]) -> Blueprint:
+    of = experiment.data
+    return Blueprint(experiment.model, experiment.method.client.head, shape, classes, of.mean, of.std)
+
+
 def kept_file(experiment: Experiment, folder: Path, what: str) -> Path:
     """Where features of some images under a map are kept."""
     phi = digest(to_tree(experiment.method.fusion.map, by_file_hash))[:12]
@@ -72,10 +77,8 @@ def drawn(source: Source, images: int) -> ImageSet:
 
 def keep(file: Path, experiment: Experiment, images: ImageSet) -> None:
     """Compute the features of these images, and write them with the labels."""
-    began, phi, of = process_time(), experiment.method.fusion.map, experiment.data
-    module = phi.build(
-        Blueprint(experiment.model, experiment.method.client.head, images.shape, images.classes, of.mean, of.std)
-    )
+    began, phi = process_time(), experiment.method.fusion.map
+    module = phi.build(blueprint_of(experiment, images.shape, images.classes))
     built = process_time()
     x = torch.cat([module(part) for part in batches(images.images, FEATURE_BATCH)])
     each = (process_time() - built) / len(images)

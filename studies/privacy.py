@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from mooring.data import SOURCES, batches
-from mooring.fusion import LinearHeadFusion, Server
+from mooring.fusion import FrozenFeatures, LinearHeadFusion, Server
 from mooring.models import (
     Blueprint,
     DigitsNet,
@@ -112,7 +112,21 @@ def accuracy(
     epsilon: float | None,
     seed: int,
 ) -> float:
-    """Of one head, on the images set apart; where no epsilon is named it is 100, which grants nothing."""
+    """Of one head, on the images set apart."""
+    predictor = released(feature_map, blueprint, fit, size, epsilon, seed)
+    known = predictor.head(apart[0].double()).argmax(1)
+    return (predictor.seen.nonzero()[:, 0][known] == apart[1]).double().mean().item()
+
+
+def released(
+    feature_map: FeatureMap,
+    blueprint: Blueprint,
+    fit: tuple[Tensor, Tensor],
+    size: int | None,
+    epsilon: float | None,
+    seed: int,
+) -> FrozenFeatures:
+    """The model of these features; where no epsilon is named it is 100, which grants nothing."""
     y = F.one_hot(fit[1], blueprint.class_count).double()
     if size is None:
         head = LinearHeadFusion(feature_map, precision="float64")
@@ -127,9 +141,7 @@ def accuracy(
         part = NoisedMoments(feature_map, privacy, f"seed {seed}".encode())
         u = reduce_features(fit[0], *feature_reduction(feature_map, blueprint, size))
         uploads = [Upload(k, 0, 1, part.of_features(u[k::SITES], y[k::SITES])) for k in range(SITES)]
-    predictor = head(uploads, Server(blueprint))
-    known = predictor.head(apart[0].double()).argmax(1)
-    return (predictor.seen.nonzero()[:, 0][known] == apart[1]).double().mean().item()
+    return head(uploads, Server(blueprint))
 
 
 def results(name: str) -> dict[str, float]:
