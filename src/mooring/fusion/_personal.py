@@ -55,7 +55,10 @@ def personalise(predictor: Predictor, own: Tensor, total: Tensor) -> FrozenFeatu
     assert isinstance(predictor.head, Posterior)
     prior = (predictor.head.log_prior + prior_shift(own, total)[predictor.seen]).log_softmax(0)
     head = Posterior(predictor.head.likelihood, prior)
-    return FrozenFeatures(predictor.blueprint, predictor.map, predictor.phi, head, predictor.seen, predictor.confidence)
+    own_phi = predictor.map, predictor.phi
+    result = FrozenFeatures(predictor.blueprint, *own_phi, head, predictor.seen, predictor.confidence)
+    result.typical = predictor.typical
+    return result
 
 
 def can_be_personal(predictor: Predictor) -> bool:
