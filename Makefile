@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 $(COMPLETE): $(READY)
-	$(INSTALL) -e '.[report,encoder,dicom,track,search,ot,pandas,docs,dev]'
+	$(INSTALL) -e '.[report,encoder,serve,dicom,track,search,ot,pandas,docs,dev]'
 	@$(INSTALL) -e '.[flower]' || echo "Flower could not be installed; the tests go on without it"
 	@if ! command -v chromium > /dev/null && command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
 	  echo "installing chromium: the report page is tested in a real browser"; \

@@ -10,7 +10,21 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from benchmarks import clients, encoder, flower, folders, fusions, load, naive, roofline, scale, scaling, spent, startup
+from benchmarks import (
+    clients,
+    encoder,
+    flower,
+    folders,
+    fusions,
+    load,
+    naive,
+    roofline,
+    scale,
+    scaling,
+    serving,
+    spent,
+    startup,
+)
 from benchmarks.process import apart
 from benchmarks.table import Say, Table
 from mooring import __file__ as package
@@ -29,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[Say], Table]] = {
     "folders": folders.measure,
     "load": load.measure,
     "scale": scale.measure,
+    "serving": serving.measure,
 }
 QUICK: dict[str, Callable[[Say], Table]] = {"flower": partial(flower.measure, work=flower.QUICK)}
 PAGE = Path(__file__).parents[1] / "docs/performance.md"

@@ -41,7 +41,7 @@ def test_the_page_names_machine_and_versions_and_no_place():
     assert "cores" in said
     assert f"mooring {VERSION}, torch {version('torch')}" in said
     assert str(Path.cwd()) not in said
-    assert len(BENCHMARKS) == 12
+    assert len(BENCHMARKS) == 13
 
 
 def test_one_section_is_replaced_and_the_others_stay(tmp_path):

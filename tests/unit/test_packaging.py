@@ -1,5 +1,6 @@
 """What pyproject.toml, constraints.txt, the Makefile and CI say of the same things agrees."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -46,6 +47,18 @@ def test_make_test_installs_every_extra_and_the_demo_only_what_its_page_needs():
     assert demo == "report"
     assert where_it_can == "flower"
     assert sorted([*everything.split(","), where_it_can]) == sorted(EXTRAS)
+
+
+def test_the_container_is_made_from_the_wheel_and_its_command_exists(cli):
+    lines = re.sub(r"\\\n\s*", " ", (HOME / "Dockerfile").read_text("utf-8")).splitlines()
+    orders = dict(line.split(" ", 1) for line in lines if line and not line.startswith("#"))
+    kept = (HOME / ".dockerignore").read_text("utf-8").split()
+    assert kept == ["*", *(f"!{word}" for word in orders["COPY"].split()[:-1])]
+    assert set(re.search(r"\[([\w,]+)\]\"", orders["RUN"])[1].split(",")) <= set(EXTRAS)
+    assert orders["FROM"] == f"python:{PROJECT['requires-python'].removeprefix('>=')}-slim"
+    program, *words = json.loads(orders["ENTRYPOINT"]) + json.loads(orders["CMD"])
+    code, _, err = cli(*words)
+    assert (program, code, "/model.mooring" in err) == ("mooring", 2, True)
 
 
 def test_ci_is_make_test_and_nothing_else():

@@ -210,20 +210,9 @@ def limit_cells(row: "Prediction") -> tuple[str, ...]:
 
 
 def as_json(model: Path, found: "Predictions") -> dict[str, object]:
-    rows = [
-        {
-            "file": str(row.file),
-            "class": row.first.label,
-            found.confidence: row.first.confidence,
-            "all": {guess.label: guess.confidence for guess in row.guesses},
-            "unusualness": row.unusualness,
-            "unusual": row.unusual,
-            "abstained": row.abstained,
-            "possible": row.possible,
-            "nearest": {near.label: near.distance for near in row.nearest},
-        }
-        for row in found.read
-    ]
+    from mooring.federation import prediction_tree
+
+    rows = [{"file": str(row.file)} | prediction_tree(row, found.confidence) for row in found.read]
     problems = [{"file": str(row.file), "problem": row.problem} for row in found.unreadable]
     facts = {"model": str(model), "confidence": found.confidence, "limits": found.limits}
     return {**facts, "predictions": rows, "unreadable": problems}

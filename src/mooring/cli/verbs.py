@@ -22,6 +22,7 @@ from mooring.cli import (
     methods,
     model,
     run,
+    serve,
     settings,
     site,
     study,
@@ -68,6 +69,25 @@ LEFT = (
         Verb("partition", "who would hold which images", data.partition, TakesSettings),
     ),
     VerbGroup(
+        "Compare",
+        Verb("sweep", "all combinations, one table", sweep.sweep, TakesSettings),
+        Verb("compare", "finished runs, one page", folders.compare),
+        Verb("study", "the lab notes, run again", study.study, TakesSettings),
+        Verb("import", "logs of the published code", imports.import_),
+    ),
+    VerbGroup(
+        "Use a model",
+        Verb("predict", "classes of images", model.predict),
+        Verb("calibrate", "fit it to your images", calibrate.calibrate),
+        Verb("evaluate", "how often it is right", model.evaluate),
+        Verb("personalise", "a model for one site", model.personalise),
+        Verb("serve", "a page and an API for it", serve.serve),
+        Verb("export", "as ONNX", model.export),
+        Verb("model-card", "what to know before use", model.model_card),
+    ),
+)
+RIGHT = (
+    VerbGroup(
         "Run, all sites on this machine",
         Verb("run", "train, upload, fuse, test", run.run, TakesSettings),
         Verb("resume", "continue an interrupted run", run.resume),
@@ -75,15 +95,6 @@ LEFT = (
         Verb("fuse", "fuse a run by other rules", fuse.fuse, TakesSettings),
         Verb("doctor", "diagnose a run or a plan", doctor.doctor, TakesSettings),
     ),
-    VerbGroup(
-        "Compare",
-        Verb("sweep", "all combinations, one table", sweep.sweep, TakesSettings),
-        Verb("compare", "finished runs, one page", folders.compare),
-        Verb("study", "the lab notes, run again", study.study, TakesSettings),
-        Verb("import", "logs of the published code", imports.import_),
-    ),
-)
-RIGHT = (
     VerbGroup(
         "Federate, by one file per site",
         Verb("plan", "write the job for sites", coordinator.plan, TakesSettings),
@@ -95,15 +106,6 @@ RIGHT = (
         Verb("keys", "your public key", site.keys),
         Verb("log", "what was decided here", site.log),
         Verb("flower", "the same over a network"),
-    ),
-    VerbGroup(
-        "Use a model",
-        Verb("predict", "classes of images", model.predict),
-        Verb("calibrate", "fit it to your images", calibrate.calibrate),
-        Verb("evaluate", "how often it is right", model.evaluate),
-        Verb("personalise", "a model for one site", model.personalise),
-        Verb("export", "as ONNX", model.export),
-        Verb("model-card", "what to know before use", model.model_card),
     ),
     VerbGroup(
         "Read results",

@@ -6,9 +6,11 @@ from mooring.data._clients import Federation, federate, stratified_split
 from mooring.data._digits import Digits
 from mooring.data._fashion_mnist import FashionMnist
 from mooring.data._file_images import FileImages, Images, in_memory, select_images
+from mooring.data._image_bytes import ImageBytes, PictureFile
 from mooring.data._image_folder import ImageFolder
 from mooring.data._image_tree import ImageFile, images_below, reading_progress, subfolders, with_progress
 from mooring.data._images import ImageSet, Source, batch_slices, batches
+from mooring.data._limits import MAX_PIXELS
 from mooring.data._locate import Download, Remote, data_root
 from mooring.data._memory import Chooser, HeldImages, InMemory, as_source, hold
 from mooring.data._partition import PARTITIONERS, Dirichlet, Iid, Partition, Partitioner, Sites, export_partition
@@ -19,6 +21,7 @@ from mooring.data._sites import ClassFolder, InMemorySite, Site, SiteFolder
 
 __all__ = [
     "COPY_SIDE",
+    "MAX_PIXELS",
     "PARTITIONERS",
     "SOURCES",
     "SUFFIXES",
@@ -34,6 +37,7 @@ __all__ = [
     "FileImages",
     "HeldImages",
     "Iid",
+    "ImageBytes",
     "ImageFile",
     "ImageFolder",
     "ImageSet",
@@ -43,6 +47,7 @@ __all__ = [
     "Partition",
     "Partitioner",
     "PictureFacts",
+    "PictureFile",
     "PixelReading",
     "Remote",
     "Site",

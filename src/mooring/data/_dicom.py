@@ -4,12 +4,12 @@ Only the first frame of a DICOM file is read. No other field, such as a name or 
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mooring.data._image_bytes import PictureFile, for_decoder
 from mooring.data._limits import reject_large_picture, reject_long_file
 from mooring.errors import DataError, needed
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Levels = tuple[float, float]  # black, white; black may be the larger one
 SUFFIXES = (".dcm", ".dicom")
 DEFLATED = "1.2.840.10008.1.2.1.99"  # a transfer syntax that unpacks the whole file, to whatever size
+DESCRIPTION = 2  # the group of tags about the file itself
 BAND = 2**20  # pixels converted at once
 SHARPEST = 1e-6  # a window of width 1 is a step
 
@@ -30,7 +31,7 @@ def to_bytes(values: NDArray[Any], black: float, white: float) -> NDArray[np.uin
     return shades
 
 
-def levels_needed(path: Path, held: str) -> DataError:
+def levels_needed(path: PictureFile, held: str) -> DataError:
     return DataError(f"{path} holds {held}", "say which are black and white: data.levels=[BLACK, WHITE]")
 
 
@@ -38,7 +39,7 @@ def require() -> Any:
     return needed("pydicom", "dicom")
 
 
-def read_dicom(path: Path, max_pixels: int, levels: Levels | None) -> NDArray[np.uint8]:
+def read_dicom(path: PictureFile, max_pixels: int, levels: Levels | None) -> NDArray[np.uint8]:
     """Grey (H, W) or colour (H, W, 3).
 
     x = slope v + intercept (or its modality table), then `levels`, else the first window of the file, else all that its
@@ -64,16 +65,19 @@ def read_dicom(path: Path, max_pixels: int, levels: Levels | None) -> NDArray[np
     return bytes_
 
 
-def _header(path: Path) -> "Dataset":
+def _header(path: PictureFile) -> "Dataset":
     from pydicom import dcmread
-    from pydicom.filereader import read_file_meta_info
+    from pydicom.filereader import read_dataset, read_preamble
 
-    if read_file_meta_info(path).TransferSyntaxUID == DEFLATED:
+    with path.open("rb") as file:  # the file's own description, which is never compressed
+        read_preamble(file, False)
+        facts = read_dataset(file, False, True, stop_when=lambda tag, *_: tag.group != DESCRIPTION)
+    if facts.TransferSyntaxUID == DEFLATED:
         raise DataError(f"{path} is deflated as a whole", "export it uncompressed, or with compressed frames")
-    return dcmread(path, stop_before_pixels=True)
+    return dcmread(for_decoder(path), stop_before_pixels=True)
 
 
-def _frame(path: Path, header: "Dataset", max_pixels: int) -> NDArray[Any]:
+def _frame(path: PictureFile, header: "Dataset", max_pixels: int) -> NDArray[Any]:
     """Its first frame as stored, colours as RGB. A compressed one has a size of its own, which Pillow compares."""
     from PIL import Image
     from pydicom.pixels.decoders.base import get_decoder
@@ -88,12 +92,12 @@ def _frame(path: Path, header: "Dataset", max_pixels: int) -> NDArray[Any]:
     before = Image.MAX_IMAGE_PIXELS
     try:
         Image.MAX_IMAGE_PIXELS = max_pixels // 2  # twice as many are an error
-        return pixel_array(path, index=0)
+        return pixel_array(for_decoder(path), index=0)
     finally:
         Image.MAX_IMAGE_PIXELS = before
 
 
-def _shade(path: Path, header: "Dataset", levels: Levels | None) -> Callable[[NDArray[Any]], NDArray[np.uint8]]:
+def _shade(path: PictureFile, header: "Dataset", levels: Levels | None) -> Callable[[NDArray[Any]], NDArray[np.uint8]]:
     from pydicom.pixels.processing import apply_modality_lut
 
     black, white = levels or _window(path, header) or _range(path, header)
@@ -102,7 +106,7 @@ def _shade(path: Path, header: "Dataset", levels: Levels | None) -> Callable[[ND
     return lambda stored: to_bytes(apply_modality_lut(stored, header), black, white)
 
 
-def _window(path: Path, header: "Dataset") -> Levels | None:
+def _window(path: PictureFile, header: "Dataset") -> Levels | None:
     """The first window, from centre - width / 2 to centre + width / 2, one less by the usual LINEAR function."""
     if "WindowCenter" not in header or "WindowWidth" not in header:
         return None
@@ -116,7 +120,7 @@ def _window(path: Path, header: "Dataset") -> Levels | None:
     return centre - width / 2, centre - width / 2 + max(steps, SHARPEST)
 
 
-def _range(path: Path, header: "Dataset") -> Levels:
+def _range(path: PictureFile, header: "Dataset") -> Levels:
     from pydicom.pixels.processing import apply_modality_lut
 
     if "BitsStored" not in header:

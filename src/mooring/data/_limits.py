@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mooring.data._image_bytes import ImageBytes, PictureFile
 from mooring.errors import DataError
 from mooring.schema import LIMIT_ONLY
 
@@ -32,13 +33,13 @@ def regular(path: Path) -> os.stat_result:
     return found
 
 
-def reject_long_file(path: Path, max_pixels: int) -> None:
-    nbytes = regular(path).st_size
+def reject_long_file(path: PictureFile, max_pixels: int) -> None:
+    nbytes = len(path.data) if isinstance(path, ImageBytes) else regular(path).st_size
     if nbytes > WIDEST * max_pixels + HEADERS:
         raise _too_large(path, f"{nbytes} bytes, {WIDEST} for a pixel", max_pixels)
 
 
-def reject_large_picture(path: Path, size: tuple[int, int], max_pixels: int) -> None:
+def reject_large_picture(path: PictureFile, size: tuple[int, int], max_pixels: int) -> None:
     width, height = size
     if width * height > max_pixels:
         raise _too_large(path, f"{width} x {height} pixels", max_pixels)
@@ -48,7 +49,7 @@ def reject_large_picture(path: Path, size: tuple[int, int], max_pixels: int) -> 
         )
 
 
-def _too_large(path: Path, found: str, max_pixels: int) -> DataError:
+def _too_large(path: PictureFile, found: str, max_pixels: int) -> DataError:
     problem = f"{path} has {found}, above data.max_pixels={max_pixels}"
     return DataError(problem, "make it smaller, remove it, or raise data.max_pixels")
 

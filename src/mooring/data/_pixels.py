@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mooring.data import _dicom as dicom
 from mooring.data._dicom import Levels, levels_needed, to_bytes
+from mooring.data._image_bytes import PictureFile, for_decoder
 from mooring.data._limits import MAX_PIXELS, reject_large_picture, reject_long_file
 from mooring.errors import DataError
 
@@ -43,7 +44,7 @@ class PixelReading:
 
 
 def decode_image(
-    path: Path,
+    path: PictureFile,
     size: int,
     channels: Literal[1, 3],
     max_pixels: int = MAX_PIXELS,
@@ -91,23 +92,23 @@ def picture_facts(path: Path) -> PictureFacts:
         return PictureFacts(str(picture.format), f"{picture.mode}{'A' * transparent}", *picture.size)
 
 
-def require_decoders(paths: Iterable[Path]) -> None:
+def require_decoders(paths: Iterable[PictureFile]) -> None:
     """What is not installed is missed before the first picture is decoded."""
     if any(map(is_dicom, paths)):
         dicom.require()
 
 
-def is_dicom(path: Path) -> bool:
+def is_dicom(path: PictureFile) -> bool:
     return path.suffix.lower() in dicom.SUFFIXES
 
 
-def _scanned(path: Path, max_pixels: int, levels: Levels | None) -> "Image":
+def _scanned(path: PictureFile, max_pixels: int, levels: Levels | None) -> "Image":
     from PIL import Image
 
     return Image.fromarray(dicom.read_dicom(path, max_pixels, levels))
 
 
-def _pictured(path: Path, max_pixels: int, levels: Levels | None) -> "Image":
+def _pictured(path: PictureFile, max_pixels: int, levels: Levels | None) -> "Image":
     from PIL import ImageOps
 
     with _opened(path, max_pixels) as picture:
@@ -141,7 +142,7 @@ FITS: dict[PixelFit, Callable[["Image", int], "Image"]] = {"crop": _crop, "pad":
 
 
 @contextmanager
-def _opened(path: Path, max_pixels: int) -> Iterator["Image"]:
+def _opened(path: PictureFile, max_pixels: int) -> Iterator["Image"]:
     """The picture with its header read and nothing else; this is the only limit, Pillow's own would warn above it."""
     from PIL import Image
 
@@ -150,17 +151,17 @@ def _opened(path: Path, max_pixels: int) -> Iterator["Image"]:
     try:
         Image.MAX_IMAGE_PIXELS = None
         _foresee(path, max_pixels)
-        with Image.open(path, formats=FORMATS) as picture:
+        with Image.open(for_decoder(path), formats=FORMATS) as picture:
             reject_large_picture(path, picture.size, max_pixels)
             if picture.format == "PNG":
-                with Image.open(path, formats=FORMATS) as again:
+                with Image.open(for_decoder(path), formats=FORMATS) as again:
                     again.verify()  # decoding does not look at the checksums of pixels
             yield picture
     finally:
         Image.MAX_IMAGE_PIXELS = before
 
 
-def _foresee(path: Path, max_pixels: int) -> None:
+def _foresee(path: PictureFile, max_pixels: int) -> None:
     """A WebP decoder makes room for two canvases when a picture is opened, and does not say so when it cannot."""
     with path.open("rb") as file:
         width, height = _webp_canvas(file.read(30))
@@ -195,7 +196,7 @@ def _in_bands(picture: "Image", mode: str, convert: Callable[["Image"], "Image"]
     return whole
 
 
-def _scale(path: Path, picture: "Image", levels: Levels | None) -> Levels:
+def _scale(path: PictureFile, picture: "Image", levels: Levels | None) -> Levels:
     """Black and white of a deep grey: as configured, else the full range of its bits; a TIFF may count from white."""
     if picture.format != "TIFF":
         return levels or (0, 65535)

@@ -46,7 +46,16 @@ from mooring.federation._names import check_sites
 from mooring.federation._onnx_export import export_onnx
 from mooring.federation._personal_model import PersonalModel, personal_model, save_personal_model
 from mooring.federation._plan import plan
-from mooring.federation._predict import ClassDistance, Guess, Prediction, Predictions, Unreadable, predict
+from mooring.federation._predict import (
+    ClassDistance,
+    Guess,
+    Prediction,
+    Predictions,
+    Unreadable,
+    predict,
+    predict_image,
+    prediction_tree,
+)
 from mooring.federation._recovery import write_recovery
 from mooring.federation._rules import SiteLimits
 from mooring.federation._site_rules import (
@@ -143,6 +152,8 @@ __all__ = [
     "personal_model",
     "plan",
     "predict",
+    "predict_image",
+    "prediction_tree",
     "preview",
     "privacy_spent",
     "problem_of",

@@ -10,7 +10,10 @@ import torch
 from torch import Tensor
 
 from mooring.data import (
+    MAX_PIXELS,
     SUFFIXES,
+    ImageBytes,
+    PictureFile,
     PixelReading,
     decode_image,
     images_below,
@@ -68,6 +71,14 @@ def scored(model: ModelFile, files: Sequence[Path]) -> Iterator[ScoredFile]:
     yield from flushed(model, waiting)
 
 
+def scored_image(model: ModelFile, image: ImageBytes, max_pixels: int) -> ScoredFile:
+    """The same for an image that came over a connection."""
+    require_decoders([image])
+    pixels = read_pixels(image, square_of(model.blueprint, model.provenance.reading), max_pixels)
+    [row] = flushed(model, [(Path(str(image)), pixels)])
+    return row
+
+
 def flushed(model: ModelFile, waiting: Sequence[tuple[Path, Tensor | str]]) -> Iterator[ScoredFile]:
     """Files that were read, scored in one go, and the others between them."""
     images = [image for _, image in waiting if isinstance(image, Tensor)]
@@ -80,10 +91,11 @@ def flushed(model: ModelFile, waiting: Sequence[tuple[Path, Tensor | str]]) -> I
             yield ScoredFile(path, problem=image)
 
 
-def read_pixels(path: Path, square: Square) -> Tensor | str:
+def read_pixels(path: PictureFile, square: Square, max_pixels: int = MAX_PIXELS) -> Tensor | str:
     """The pixels of a file, or what is wrong with it."""
+    reading = square.reading
     try:
-        pixels = decode_image(path, square.size, square.channels, fit=square.reading.fit, levels=square.reading.levels)
+        pixels = decode_image(path, square.size, square.channels, max_pixels, reading.fit, reading.levels)
     except MooringError as error:  # too large, or of values that may mean anything
         return error.problem.removeprefix(f"{path} ")
     except MemoryError:

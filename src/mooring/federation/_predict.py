@@ -7,8 +7,9 @@ from pathlib import Path
 
 from torch import Tensor
 
+from mooring.data import ImageBytes
 from mooring.federation._calibration import Calibration
-from mooring.federation._image_files import ScoredFile, found, scored
+from mooring.federation._image_files import ScoredFile, found, scored, scored_image
 from mooring.federation._look import unusualness
 from mooring.federation._model_file import ModelFile
 from mooring.fusion import Confidence
@@ -83,11 +84,31 @@ class Predictions:
         return [row for row in self.rows if isinstance(row, Unreadable)]
 
 
+def prediction_tree(row: Prediction, confidence: Confidence) -> dict[str, object]:
+    """As JSON has it: the class, its share, those of all classes, and what to know before using it."""
+    return {
+        "class": row.first.label,
+        confidence: row.first.confidence,
+        "all": {guess.label: guess.confidence for guess in row.guesses},
+        "warnings": list(row.warnings),
+        "unusualness": row.unusualness,
+        "unusual": row.unusual,
+        "abstained": row.abstained,
+        "possible": list(row.possible),
+        "nearest": {near.label: near.distance for near in row.nearest},
+    }
+
+
 def predict(model: ModelFile, paths: Sequence[Path]) -> Predictions:
     """One row for every file named and every image below a folder named."""
     files, ignored = found(paths)
     rows = tuple(prediction_of(row, model) for row in scored(model, files))
     return Predictions(model.confidence, rows, ignored, model.limits)
+
+
+def predict_image(model: ModelFile, image: ImageBytes, max_pixels: int) -> Prediction | Unreadable:
+    """The same for an image that came over a connection."""
+    return prediction_of(scored_image(model, image, max_pixels), model)
 
 
 def prediction_of(row: ScoredFile, model: ModelFile) -> Prediction | Unreadable:

@@ -1,0 +1,75 @@
+"""The page of `mooring serve` in a real browser: an image goes in, a class comes out, and nothing else is asked for."""
+
+import shutil
+
+import pytest
+from models import TOLD, model
+from served import picture, served
+
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+WHAT = "the page of mooring serve in a browser"
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    """The page, what its console said and what it requested."""
+    program = next(filter(None, map(shutil.which, NAMES)), None) or pytest.skip(f"{WHAT}: no chromium on the PATH")
+    api = pytest.importorskip("playwright.sync_api", reason=f"{WHAT}: playwright is not installed")
+    with api.sync_playwright() as playwright, served(model(TOLD)) as server:
+        try:
+            browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        except api.Error:
+            pytest.skip(f"{WHAT}: {program} cannot be started")
+        page, said, asked = browser.new_page(), [], []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(server.address)
+        page.wait_for_selector("html[data-ready]")
+        yield page, said, asked, server
+        browser.close()
+
+
+def choose(page, name, data, kind="image/png"):
+    page.set_input_files("#file", {"name": name, "mimeType": kind, "buffer": data})
+
+
+def test_an_image_gets_a_class_and_every_class_a_bar(chosen):
+    page, said, asked, server = chosen
+    choose(page, "a <b>.png", picture((64, 48)))
+    page.wait_for_selector("#answer:not([hidden])")
+    found = server.post(picture((64, 48)))[1]
+    assert page.locator("#class").inner_text() == found["class"]
+    assert page.locator("#share").inner_text().startswith("probability ")
+    assert sorted(page.locator("#bars .label").all_inner_texts()) == ["one", "seven", "zero"]
+    page.wait_for_selector("#preview", state="visible")
+    assert page.locator("#name").inner_text() == "a <b>.png"
+    assert said == []
+    assert {url for url in asked if not url.startswith(("blob:", "data:"))} == {
+        f"{server.address}/{path}" for path in ("", "model", "predict")
+    }
+
+
+def test_what_is_no_image_or_too_large_is_said_on_the_page(chosen):
+    page, _, _, _ = chosen
+    choose(page, "scan.pdf", b"%PDF", "application/pdf")
+    page.wait_for_selector("#error:not([hidden])")
+    assert page.locator("#problem").inner_text() == "the file cannot be read as an image"
+    assert "send one PNG" in page.locator("#remedy").inner_text()
+    assert not page.locator("#answer").is_visible()
+    choose(page, "large.png", b"x" * 200_000)
+    page.wait_for_function("document.getElementById('problem').textContent === 'The file is too large'")
+    choose(page, "small.png", picture())
+    page.wait_for_selector("#answer:not([hidden])")
+    assert not page.locator("#error").is_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
+def test_nothing_scrolls_sideways_and_dark_is_dark(chosen, width, scheme):
+    page, _, _, _ = chosen
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
