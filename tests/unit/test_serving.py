@@ -130,8 +130,11 @@ def test_the_commands_of_the_page_are_answered_and_ctrl_c_ends_the_server_withou
     serve, curl = (shlex.split(re.search(f"^{word}.*", page, re.MULTILINE)[0]) for word in ("mooring serve", "curl"))
     words = [sys.executable, "-c", COMMAND, *serve[1:], "--port", "0"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        server = Served(int(process.stdout.readline().split()[0].rpartition(":")[2]))
-        assert server.ask("POST", urlsplit(curl[-1]).path, picture(), dict([curl[2].split(": ")]))[0] == 200
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=20) == ("", "")
+        try:
+            server = Served(int(process.stdout.readline().split()[0].rpartition(":")[2]))
+            assert server.ask("POST", urlsplit(curl[-1]).path, picture(), dict([curl[2].split(": ")]))[0] == 200
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=20) == ("", "")
+        finally:
+            process.kill()
     assert process.returncode == 0
