@@ -33,9 +33,8 @@ from mooring.cli.help import TakesSettings
 from mooring.errors import ConfigError
 
 WIDTH = 80  # in a narrower terminal, the right column is printed below the left one
-COLUMN = 40
-ABOUT = "mooring VERB ...   One-shot federated learning: train once, upload once, fuse."
-FOOTER = "More: mooring VERB --help. First: mooring run. Version: mooring --version"
+COLUMN = 41
+ABOUT = "One-shot federated learning. First: mooring run. More: mooring VERB --help"
 RENAMED = {"card": "model-card", "recover": "reveal-masks"}
 
 
@@ -65,12 +64,12 @@ LEFT = (
         Verb("settings", "every key: default, range", settings.settings),
         Verb("config", "a file to begin with", settings.config),
         Verb("data", "image sources; data fetch"),
-        Verb("check", "is a folder of images sound?", check.check),
-        Verb("partition", "who would hold which images", data.partition, TakesSettings),
+        Verb("check", "are the images sound?", check.check),
+        Verb("partition", "who holds which images", data.partition, TakesSettings),
     ),
     VerbGroup(
         "Compare",
-        Verb("sweep", "all combinations, one table", sweep.sweep, TakesSettings),
+        Verb("sweep", "combinations, one table", sweep.sweep, TakesSettings),
         Verb("compare", "finished runs, one page", folders.compare),
         Verb("study", "the lab notes, run again", study.study, TakesSettings),
         Verb("import", "logs of the published code", imports.import_),
@@ -128,7 +127,7 @@ class FrontPage(TyperGroup):
             longest = max(len(left), len(right))
             rows = zip(padded(left, longest), padded(right, longest), strict=True)
             shown = [f"{bold(*one)}{' ' * (COLUMN - len(''.join(one)))}{bold(*other)}".rstrip() for one, other in rows]
-        formatter.write("\n".join([ABOUT, *shown, FOOTER]))
+        formatter.write("\n".join([ABOUT, *shown]))
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """A verb under its old name is answered with the new one."""
