@@ -46,7 +46,9 @@ def test_an_image_is_answered_as_the_command_answers_it(server, loaded, cli, tmp
     status, found, _ = server.post(file.read_bytes())
     assert status == 200
     assert found["model"] == SHA256
-    assert {name: found[name] for name in row if name != "file"} == {n: v for n, v in row.items() if n != "file"}
+    assert found.keys() == row.keys() - {"file"} | {"model"}
+    assert found["class"] == row["class"]
+    assert all(found[name] == pytest.approx(row[name]) for name in ("probability", "all", "unusualness", "nearest"))
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from mooring.cli.help import TakesSettings
 from mooring.errors import ConfigError
 
 WIDTH = 80  # in a narrower terminal, the right column is printed below the left one
-COLUMN = 41
+COLUMN = 40
 ABOUT = "One-shot federated learning. First: mooring run. More: mooring VERB --help"
 RENAMED = {"card": "model-card", "recover": "reveal-masks"}
 
@@ -89,7 +89,7 @@ RIGHT = (
     VerbGroup(
         "Run, all sites on this machine",
         Verb("run", "train, upload, fuse, test", run.run, TakesSettings),
-        Verb("resume", "continue an interrupted run", run.resume),
+        Verb("resume", "continue a run", run.resume),
         Verb("watch", "follow it from elsewhere", watch.watch),
         Verb("fuse", "fuse a run by other rules", fuse.fuse, TakesSettings),
         Verb("doctor", "diagnose a run or a plan", doctor.doctor, TakesSettings),
