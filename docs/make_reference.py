@@ -251,8 +251,8 @@ def settings_table(names: list[str]) -> str:
         key = setting.name if choice else setting.keys[0]
         short = setting.default == METHOD_DEFAULT and full_key(key) != key
         meaning = f"short for `{full_key(key)}`" if short else setting.meaning
-        rows.append((*kinds, f"`{key}`", f"{default_cell(setting)}; {range_cell(setting)}", meaning))
-    return table((*([choice] if choice else []), "key", "default; range", "meaning"), rows)
+        rows.append((*kinds, f"`{key}`", f"{default_cell(setting)} ({range_cell(setting)})", meaning))
+    return table((*([choice] if choice else []), "key", "default (range)", "meaning"), rows)
 
 
 def default_cell(setting: Setting) -> str:
