@@ -48,8 +48,8 @@ def card(name: str, command: Command, common: Rows) -> str:
     rows = [about(parameter) for parameter in command.params if parameter.name != "help"]
     own = "\n".join(f"- {name}: {said}" for name, said in rows if (name, said) not in common and said)
     also = ", ".join(name for name, said in rows if (name, said) in common)
-    usage = f"```text\n{' '.join([name, *pieces])}\n```" if pieces else ""
-    parts = [f"## {name}", *paragraphs(command), usage, own, f"Common options: {also}." if also else ""]
+    usage = f"`{' '.join([name, *pieces])}`" if pieces else ""
+    parts = [f"## {name}", usage, *paragraphs(command), own, f"Common: {also}." if also else ""]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -139,7 +139,9 @@ def test_quiet_is_quiet(cli):
 
 def test_a_message_is_broken_between_words_in_a_terminal_and_its_command_stays_whole(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    told = "error: runs/a-long-name: has not ended; if nobody runs it, go on with: mooring resume runs/a-long-name"
+    told = (
+        "error: runs/a-long-name: has not ended; if it is not running, resume it with: mooring resume runs/a-long-name"
+    )
     assert on_screen(told) == told
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     *words, command = on_screen(told).splitlines()

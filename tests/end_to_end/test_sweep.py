@@ -116,7 +116,7 @@ def test_a_cluster_that_does_not_answer_is_one_line_and_leaves_nothing(scheme, s
     assert code == 2
     assert not out
     [line] = err.splitlines()
-    assert line.startswith(f"error: --engine ray: RAY_ADDRESS={address}: nobody answers there (")
+    assert line.startswith(f"error: --engine ray: RAY_ADDRESS={address}: no answer (")
     assert line.endswith("; correct RAY_ADDRESS, or start the cluster with `ray start --head`")
     assert not (tmp_path / "s").exists()
 

@@ -89,7 +89,7 @@ def test_a_key_is_made_once_for_its_owner_alone(tmp_path: Path):
 
 def test_a_damaged_key_is_not_replaced(tmp_path: Path):
     (tmp_path / "private.key").write_text("no key")
-    with pytest.raises(FederationError, match="is no private key"):
+    with pytest.raises(FederationError, match="is not a private key"):
         own_identity(tmp_path)
 
 

@@ -270,8 +270,8 @@ def test_a_terminal_shows_a_bar_for_every_file(cli, monkeypatch: pytest.MonkeyPa
     ("arguments", "told"),
     [
         (("fetch", "cifra10"), "did you mean 'cifar10'?"),
-        (("fetch", "digits"), "is no public data set"),
-        (("--root", "x", "fetch", "cifar10"), "must stand behind it"),
+        (("fetch", "digits"), "is not a public data set"),
+        (("--root", "x", "fetch", "cifar10"), "write them after it"),
     ],
 )
 def test_mistakes_are_told_in_one_line(arguments: tuple[str, ...], told: str, cli) -> None:

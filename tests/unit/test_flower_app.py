@@ -249,7 +249,7 @@ def test_a_job_of_another_account_is_not_sent_to_anybody(federation, tmp_path, m
         ({"job": ""}, '--run-config has no job; write job="/path/job.mooring"'),
         ({"job": 3}, "--run-config job=3: must be text; write "),
         ({"job": "/nowhere.mooring"}, "/nowhere.mooring: "),
-        ({"out": "/"}, "--run-config out='/': is no file; write out="),
+        ({"out": "/"}, "--run-config out='/': is not a file; write out="),
         ({"out": "/dev/null/model.mooring"}, "model.received: cannot be made (Not a directory); choose another out"),
         ({"deadline": "soon"}, "--run-config deadline=soon: must be a number; write "),
         ({"deadline": -5}, "--run-config deadline=-5: must be above 0"),

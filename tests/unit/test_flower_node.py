@@ -98,7 +98,7 @@ def test_a_site_that_the_job_does_not_name_is_rejected(node, job_bytes):
         ({"name": "north"}, "--node-config data: is required and missing"),
         ({"name": "north", "dta": "x"}, "--node-config dta=x: unknown key; did you mean 'data'?"),
         ({"name": "north", "data": 3}, "--node-config data=3: must be text"),
-        ({"name": "north", "data": "x", "coordinator": "me"}, "coordinator='me': is no public key"),
+        ({"name": "north", "data": "x", "coordinator": "me"}, "coordinator='me': is not a public key"),
     ],
 )
 def test_a_mistake_in_the_nodes_configuration_is_one_line(config, problem):

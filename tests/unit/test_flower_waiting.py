@@ -35,5 +35,5 @@ def test_a_superlink_that_never_listens_is_one_line_and_exit_code_2(cli, free_po
 
 @pytest.mark.parametrize("address", ["8000", "127.0.0.1", ":8000", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:http"])
 def test_what_is_no_address_is_said_at_once(address):
-    with pytest.raises(FederationError, match="is no address; write HOST:PORT"):
+    with pytest.raises(FederationError, match="is not an address; write HOST:PORT"):
         wait_for(address, 600)

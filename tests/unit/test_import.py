@@ -247,7 +247,7 @@ LACKING = {
         "is cut off in round 0 of OneshotOurs, while client 2 trains: no accuracy of the server"
     ),
     "Client 0 Starts Local Trainning\nEpoch 0 loss: 1.0; train accuracy: 0.5; test accuracy: 0.4\n": (
-        "tells of epochs, and of no round ('Round 0 starts')"
+        "contains epochs but no round ('Round 0 starts')"
     ),
 }
 

@@ -197,5 +197,5 @@ def test_an_encoder_in_a_file_is_named_by_its_hash_unless_it_is_asked_for(own_fi
 
 def test_a_model_that_names_another_encoder_than_it_has_is_rejected():
     told = replace(TOLD, encoder=f"sha256:{64 * '0'}")
-    with pytest.raises(MooringError, match="tells a provenance that no model has"):
+    with pytest.raises(MooringError, match="has a provenance that no model can have"):
         decode_model(encode_model(model().predictor, told))

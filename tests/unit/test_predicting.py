@@ -146,7 +146,7 @@ def test_evaluate_says_it_in_words(cli, saved, tmp_path):
     assert code == 3
     assert told["images"] == 30
     assert told["words"].startswith("30 images of held, ")
-    assert (told["trained_on"], "only if nobody trained on these" in told["for_new_images"]) == (0, True)
+    assert (told["trained_on"], "only if no site trained on these" in told["for_new_images"]) == (0, True)
     assert [row["site"] for row in told["sites"]] == ["north", "south"]
     assert told["positive"]["class"] == "zero"
     assert [row["problem"] for row in told["unreadable"]] == ["cannot be read as an image"]
@@ -198,9 +198,9 @@ def test_counts_are_those_of_the_images(small, tmp_path):
 def test_other_folders_and_other_classes_are_rejected_by_name(small, tmp_path):
     held = write_held_out(tmp_path / "held")
     (held / "north/zero").rename(held / "north/zeros")
-    with pytest.raises(DataError, match="'zeros' is no class of the model, and no site; did you mean 'zero'"):
+    with pytest.raises(DataError, match="'zeros' is neither a class of the model nor a site; did you mean 'zero'"):
         assess(small, held)
-    with pytest.raises(ConfigError, match="--positive zer: is no class of the model; did you mean 'zero'"):
+    with pytest.raises(ConfigError, match="--positive zer: is not a class of the model; did you mean 'zero'"):
         assess(small, held, "zer")
 
 

@@ -173,7 +173,7 @@ class TestSecureSum:
         other = federation(images, tmp_path / "other", sites=FOUR, secure_images=10**6)
         for site in ("north", "south", "west"):
             other.train(site)
-        with pytest.raises(FederationError, match="is no recovery by a site of this job"):
+        with pytest.raises(FederationError, match="is not a recovery file of a site of this job"):
             other.fuse(*paths(other, "north", "south", "west"), path)
 
     def test_only_a_site_of_a_secure_job_reveals_and_never_about_itself(self, secure, images, tmp_path):

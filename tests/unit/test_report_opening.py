@@ -147,7 +147,7 @@ def test_a_class_of_many_is_looked_for_once_it_is_named(v12_run):
     assert found.rows[0][-2] == Spread(metrics.per_class_auc[7])
     [results] = [table for table in compose(with_positive(data, "7")).tables if table.slug == "results"]
     assert results.rows[0][results.columns.index("AUC of 7")] == Spread(metrics.per_class_auc[7])
-    with pytest.raises(ConfigError, match="--positive seven: is no class of the model"):
+    with pytest.raises(ConfigError, match="--positive seven: is not a class of the model"):
         with_positive(data, "seven")
 
 

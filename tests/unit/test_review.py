@@ -132,8 +132,8 @@ def test_a_late_site_that_is_unusual_stops_too_and_the_model_stays(desk):
 @pytest.mark.parametrize(
     ("terms", "problem"),
     [
-        (Terms(keep=("west",)), "--keep 'west': is no site of this job"),
-        (Terms(drop=("west",)), "--drop 'west': is no site of this job"),
+        (Terms(keep=("west",)), "--keep 'west': is not a site of this job"),
+        (Terms(drop=("west",)), "--drop 'west': is not a site of this job"),
         (Terms(keep=("north",), drop=("north",)), "--keep north: is left out too"),
     ],
 )

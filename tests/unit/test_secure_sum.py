@@ -116,7 +116,7 @@ def test_a_foreign_key_or_job_cancels_nothing_and_is_told(mistake, plain, masked
 def test_masks_that_did_not_cancel_would_not_pass_for_a_sum_either(plain):
     few = {name: stream_words(b"key", (name,), tuple(t.shape)).double() * 2.0**-2 for name, t in plain["west"].items()}
     assert list(plausible(PART, few, BOUND, IMAGES)) == [
-        "its counts are those of no images",
+        "its counts are impossible",
         "its sums do not fit its counts",
     ]
 
@@ -137,7 +137,7 @@ def test_two_sites_have_no_secrets_in_a_sum(plain):
 
 
 def test_a_key_that_is_none_is_rejected(plain):
-    with pytest.raises(FederationError, match="the key of 'west' is no key"):
+    with pytest.raises(FederationError, match="the key of 'west' is not a key"):
         mask(plain["north"], replace(PLAN, keys=PLAN.keys | {"west": "00" * 32}), "north", KEYS["north"])
 
 

@@ -72,7 +72,7 @@ def test_one_class_of_two_has_sensitivity_specificity_and_auc(capsys):
     assert "sensitivity  95 % interval  specificity  95 % interval    AUC" in shown
     assert "0.750    0.598-0.858        0.833    0.720-0.907  0.900" in shown
     assert "of 'ill': 40 images of it and 60 of others" in shown
-    with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
+    with pytest.raises(ConfigError, match="--positive il: is not a class of the model; did you mean 'ill'"):
         show_outcomes(load(overrides=["method=v7"]), [("runs/v7", result)], "il")
 
 
@@ -121,7 +121,7 @@ def test_one_class_of_a_sweep_is_told_over_its_seeds(capsys, tmp_path):
     assert [line["auc"] for line in tables.result_cells("well")][:3] == pytest.approx([0.8, 0.9, 1.0])
     write_tables(tables, tmp_path)
     assert ",positive_class,sensitivity,specificity,auc," in (tmp_path / "results.csv").read_text().splitlines()[0]
-    with pytest.raises(ConfigError, match="--positive il: is no class of the model; did you mean 'ill'"):
+    with pytest.raises(ConfigError, match="--positive il: is not a class of the model; did you mean 'ill'"):
         show_outcome(plan, tables, tmp_path, "il")
 
 

@@ -83,7 +83,7 @@ def test_a_site_that_tells_its_counts_all_the_same_is_set_aside(made, tmp_path):
     (tmp_path / "lie.mooring").write_bytes(lie)
     done = made.fuse(tmp_path / "lie.mooring", made.root / "south.mooring", out="one.mooring")
     [reason] = [row.reason for row in done.fused.decisions if row.verdict == "set aside"]
-    assert reason == "it tells of its counts, which the job withholds"
+    assert reason == "it contains counts, which the job withholds"
 
 
 def test_a_check_says_what_is_withheld(made):
@@ -100,7 +100,7 @@ def test_what_is_computed_with_cannot_be_withheld(made):
         (experiment,) = load(None, [*JOB_WORDS, *words, "data.size=8", "data.channels=1"])
         with pytest.raises(FederationError, match=f"--withhold-counts: {reason}"):
             plan(experiment, CLASSES, ("a", "b"), made.coordinator.identity, counts="withheld")
-    with pytest.raises(FederationError, match="a secure sum tells no site's counts"):
+    with pytest.raises(FederationError, match="a secure sum hides every site's counts"):
         made.planned(counts="withheld", secure_images=1000)
 
 

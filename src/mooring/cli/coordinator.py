@@ -62,7 +62,7 @@ def plan(  # noqa: PLR0913, PLR0917
     out: Annotated[Path, typer.Option(help="Where to write the job file.")] = Path("job.mooring"),
     json: AsJson = False,
 ) -> None:
-    """Write the one job file that every site gets: what to learn, how, and what to send back. Reads no data."""
+    """Write the job file for all sites: what to learn, how, and what to send back. Reads no data."""
     words = ["training.snapshots=last", "data.source=image_folder"]
     if method is None and not any(word.partition("=")[0] == "method" for word in settings or ()):
         method = "mooring"
@@ -135,7 +135,7 @@ def fuse_files(  # noqa: PLR0913, PLR0917
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="FOLDER", help="Images nobody trained on, for the page: a folder per class."),
+        typer.Option("--data", metavar="FOLDER", help="Images no site trained on, for the page: a folder per class."),
     ] = None,
     need: Annotated[int, typer.Option(help="Fail if fewer sites can be fused.")] = 1,
     strict: Annotated[bool, typer.Option("--strict", help="Stop when a file is set aside.")] = False,
@@ -256,4 +256,4 @@ def flower_wait(
 
 
 def flower() -> None:
-    """A federation over Flower (extra flower): docs/flower.md tells the whole way."""
+    """A federation over Flower (extra flower); see docs/flower.md."""

@@ -33,7 +33,7 @@ def data(context: typer.Context, root: Root = None, json: AsJson = False) -> Non
     """List every data source: found or missing, counts, classes, size. `mooring data fetch NAME` downloads one."""
     if context.invoked_subcommand is not None:
         if root is not None or json:
-            raise ConfigError([f"options of {context.invoked_subcommand!r}: must stand behind it"])
+            raise ConfigError([f"options of {context.invoked_subcommand!r}: write them after it"])
         return
     from rich.table import Column
     from rich.text import Text
@@ -83,7 +83,7 @@ def fetch(
     from mooring.fetch import fetch as bring
 
     if name not in OFFICIAL:
-        raise ConfigError([f"{name!r}: is no public data set; {nearest(name, OFFICIAL)}"])
+        raise ConfigError([f"{name!r}: is not a public data set; {nearest(name, OFFICIAL)}"])
     with download_progress() as emit:
         folder = bring(OFFICIAL[name], root, emit)
     (info,) = (info for info in list_sources(root) if info.name == name)
@@ -130,7 +130,7 @@ def partition(
     export: Annotated[Path | None, typer.Option(help="Also write the partition to this file (JSON).")] = None,
     json: AsJson = False,
 ) -> None:
-    """Preview who would hold what: a heat map of labels, entropy, sizes, overlap. Takes the settings of `run`."""
+    """Preview the partition: labels per client, entropy, sizes, overlap. Takes the settings of `run`."""
     experiment = experiments(settings)[0]
     from mooring.cli.live import working
     from mooring.cli.progress import show_reading
@@ -152,7 +152,7 @@ def partition(
     console.print(
         f"\nimages          {found.samples:,}\n"
         f"coverage        {found.coverage:.3f}  the share of the images that somebody holds\n"
-        f"overlap         {found.overlap:.3f}  images held per image: 1 if nobody shares one\n"
+        f"overlap         {found.overlap:.3f}  images held per image: 1 if none is shared\n"
         f"size variation  {found.size_variation:.3f}  deviation of sizes over their mean: 0 if all are equal\n"
         f"label entropy   {found.normalised_entropy.mean():.3f}  mean of clients: 0 for one class, 1 for all alike\n"
         f"sha256 {found.sha256}"

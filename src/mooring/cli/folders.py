@@ -76,7 +76,7 @@ def compare(
     positive: PositiveOption = None,
     trust_code: TrustCode = False,
 ) -> None:
-    """Set runs that were made separately side by side: what differs, which is best, and whether that is settled.
+    """Compare separate runs: what differs, which is best, and whether that is settled.
 
     Runs that differ by their seed alone become one line; lines on the same data are compared pair by pair of seeds.
     """

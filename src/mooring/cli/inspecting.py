@@ -40,7 +40,7 @@ from mooring.models import NOT_INCLUDED, encoder_sentence
 from mooring.uploads import Limits, NoisedMoments, Parts, header_facts, header_of
 from mooring.wording import size
 
-SECURE_SUM = "the coordinator reads the sum of all sites, and nobody's own, if every key belongs to its site"
+SECURE_SUM = "the coordinator can read only the sum of all sites, if every key belongs to its site"
 
 
 @dataclass(frozen=True)

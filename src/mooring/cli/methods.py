@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from mooring.fusion import Fusion
     from mooring.methods import Method
 
-WordArgument = Annotated[
-    str, typer.Argument(metavar="[WORD]", help="Only those with this in their name, group, sentence or source.")
-]
+WordArgument = Annotated[str, typer.Argument(metavar="[WORD]", help="Filter by name, group, sentence or source.")]
 NAME = 20  # letters of the first column; a longer name has a line of its own
 WIDEST, NARROW = 100, 78  # letters of a line, and of a comment
 MARK = "\0"  # where the bracket behind a sentence opens
@@ -52,7 +50,7 @@ FIRST = (  # methods that a newcomer needs, in the order of the list
 
 def methods(
     word: WordArgument = "",
-    every: Annotated[bool, typer.Option("--all", help="All methods, with whose they are and what they cost.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All methods, with their source and cost.")] = False,
     json: AsJson = False,
 ) -> None:
     """List the methods to begin with, by track; --all lists all of them.
@@ -101,7 +99,7 @@ def show_first() -> None:
 
 
 def fusions(word: WordArgument = "", json: AsJson = False) -> None:
-    """List fusions: how each makes one predictor of the uploads, whose it is, what a client uploads, what it costs.
+    """List fusions: what each computes, its source, what a client uploads, what it costs.
 
     Filter by a word: mooring fusions average, mooring fusions moments
     """

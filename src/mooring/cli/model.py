@@ -67,9 +67,9 @@ def evaluate(
     trust_code: TrustCode = False,
     json: AsJson = False,
 ) -> None:
-    """Count how often a model is right on images of yours: by class, by site, with intervals.
+    """Evaluate a model on your images: by class, by site, with intervals.
 
-    Use images that no site trained on: accuracy on training images says nothing about new ones.
+    Use images that no site trained on.
     """
     from mooring.cli.progress import show_reading
 
@@ -125,7 +125,8 @@ def export(
 def model_card(
     model: Model,
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="FOLDER", help="Images nobody trained on: how good it is goes in.")
+        Path | None,
+        typer.Option("--data", metavar="FOLDER", help="Images no site trained on: the card then has the accuracy."),
     ] = None,
     positive: PositiveOption = None,
     out: Annotated[Path | None, typer.Option(help="Write it to this file; a page if it ends in .html.")] = None,

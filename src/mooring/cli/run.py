@@ -43,7 +43,7 @@ def run(
     json: AsJson = False,
     events: Events = False,
 ) -> None:
-    """Train the clients, collect their one upload, fuse, and evaluate on images that nobody trained on.
+    """Train the clients, collect their one upload, fuse, and evaluate on held-out images.
 
     Several methods run one after the other on the same partition: mooring run method=v4,v7
     A folder of images (<site>/<class>/* or <class>/*) is checked first and judged at every site: mooring run FOLDER

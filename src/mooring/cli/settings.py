@@ -24,7 +24,7 @@ def settings(
     part: Annotated[str, typer.Argument(metavar="[PART]", help="Only keys and kinds with this in their name.")] = "",
     json: AsJson = False,
 ) -> None:
-    """List every key that can stand behind a verb as key=value: default, range and one sentence.
+    """List every setting (key=value): default, range and one sentence.
 
     Search by a part of the name: mooring settings weight, mooring settings sigma
     """

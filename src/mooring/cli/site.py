@@ -35,7 +35,7 @@ def approve(job: JobArgument, encoder: EncoderOption = None) -> None:
 def train(  # noqa: PLR0913, PLR0917
     job: JobArgument,
     data: Annotated[Path, typer.Option(help="The folder with one folder of images for each class.")],
-    site: Annotated[str, typer.Option(help="Which of the job's sites this is.")],
+    site: Annotated[str, typer.Option(help="This site's name in the job.")],
     check: Annotated[bool, typer.Option("--check", help="Show what would happen; write nothing.")] = False,
     rename: Annotated[
         list[str] | None, typer.Option("--map", help="FOLDER=CLASS, if a folder is not named like its class.")
@@ -57,7 +57,7 @@ def train(  # noqa: PLR0913, PLR0917
     encoder: EncoderOption = None,
     json: AsJson = False,
 ) -> None:
-    """Train once on this site's images and write the one file to send back. Nothing is sent by this command."""
+    """Train once on this site's images and write the file to send back. Sends nothing."""
     from mooring.cli.federation_tables import show_members, show_preview
     from mooring.cli.progress import Unit, kept_at_site, site_progress
     from mooring.events import RunInterrupted
@@ -124,7 +124,7 @@ def inspect(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A job, an upload or a model.")],
     json: AsJson = False,
 ) -> None:
-    """Describe what a .mooring file contains, in words and bytes."""
+    """Describe what a .mooring file contains, with bytes."""
     from mooring.cli.federation_tables import show_file
     from mooring.cli.inspecting import inspected
 
@@ -137,7 +137,7 @@ def inspect(
 
 def reveal_masks(
     job: JobArgument,
-    site: Annotated[str, typer.Option(help="Which of the job's sites this is.")],
+    site: Annotated[str, typer.Option(help="This site's name in the job.")],
     missing: Annotated[str, typer.Option(help="Sites that have not answered, with commas.")],
     out: Annotated[Path | None, typer.Option(help="Where to write it; SITE.recovery.mooring by default.")] = None,
     least_sites: LeastSites = 3,

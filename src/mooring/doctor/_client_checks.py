@@ -53,7 +53,7 @@ def not_numbers(case: Case) -> Iterator[Finding]:
         if row is not None:
             found.append(FindingEvidence(f"not finite: {', '.join(broken(row))}", client.client, row.round))
     if found:
-        words = f"Lambda or a loss is no number any more {at_clients(found, case.clients)}."
+        words = f"Lambda or a loss is not a number any more {at_clients(found, case.clients)}."
         yield Finding("not-a-number", "ill", words, tuple(found))
 
 

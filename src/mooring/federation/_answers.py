@@ -23,7 +23,7 @@ from mooring.wording import round_number
 
 DecisionVerdict = Literal["used", "set aside", "left out", "missing"]
 CLOCKS = timedelta(days=1)  # that the clocks of two machines may differ
-MASKED_TWICE = "under one mask, their difference tells what they hold: delete them, and plan a new job"
+MASKED_TWICE = "under one mask, their difference reveals what they hold: delete them, and plan a new job"
 BOX = 2**12  # bytes that a seal adds, and more
 
 
@@ -88,7 +88,7 @@ def problem_of(job: JobFile, file: UploadFile) -> str | None:
     if not parse_time(job.manifest.created) - CLOCKS <= parse_time(manifest.created) < job.expires + CLOCKS:
         return f"it was made on {manifest.created}, outside the time of the job"
     if (manifest.minimum, manifest.privacy) != (job.manifest.minimum, figures_of(job.work)):
-        return "it tells another minimum or another privacy than the job"
+        return "its minimum or its privacy differs from the job"
     if manifest.classes != job.classes:
         return "it was made for other classes"
     extra = sorted(upload.tensors.keys() - job.wire.keys())
@@ -102,7 +102,7 @@ def problem_of(job: JobFile, file: UploadFile) -> str | None:
 def manifest_problem(job: JobFile, manifest: UploadManifest) -> str | None:
     """Of how many images an upload is, it must say; or, where the job withholds that, must not."""
     if job.withholds and (manifest.samples is not None or manifest.metrics):
-        return "it tells of its counts, which the job withholds"
+        return "it contains counts, which the job withholds"
     return None if job.withholds or manifest.samples is not None else "it does not tell how many images it has"
 
 

@@ -90,7 +90,7 @@ class Assessment:
         if self.trained:
             known = f"{self.trained:,} of the {self.right.n:,} images are among those that its run trains on"
             return f"{known}: this does not tell how good it is on new ones"
-        return "this tells how good it is on new images only if nobody trained on these"
+        return "this holds for new images only if no site trained on these"
 
     @property
     def against_chance(self) -> str:

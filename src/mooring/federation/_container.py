@@ -94,7 +94,7 @@ def decode_container(data: bytes, kind: str | None, limits: FileLimits = USUAL, 
     if len(data) > limits.bytes:
         reject_file(what, f"has {len(data)} bytes and may have {limits.bytes}")
     if data[: len(MAGIC)] != MAGIC:
-        reject_file(what, "is no .mooring file", "name a file that mooring wrote")
+        reject_file(what, "is not a .mooring file", "name a file that mooring wrote")
     size = int.from_bytes(data[len(MAGIC) : START], "little")
     if len(data) < START or size > len(data) - START:
         reject_file(what, f"ends after {len(data)} bytes, within its head")
@@ -127,7 +127,7 @@ def load_bytes(path: Path, limits: FileLimits = USUAL) -> bytes:
     """The bytes of the file at this path; its size is looked at first."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # before it is opened: a pipe would wait for whoever writes into it
-            reject_file(str(path), "is no regular file", "name a file")
+            reject_file(str(path), "is not a regular file", "name a file")
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_size > limits.bytes:
@@ -175,7 +175,7 @@ def payload_of(tree: Tree, what: str) -> int:
 def signer_of(tree: Tree, what: str) -> str | None:
     signer = tree["signer"]
     if signer is not None and not is_key(signer):
-        reject_file(what, f"has signer {ascii_repr(signer)}, which is no key")
+        reject_file(what, f"has signer {ascii_repr(signer)}, which is not a key")
     public_key: str | None = signer
     return public_key
 

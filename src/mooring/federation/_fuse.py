@@ -113,7 +113,7 @@ def reject_unknown_sites(job: JobFile, terms: Terms) -> None:
         for site in sites:
             if site not in job.site_names:
                 raise FederationError(
-                    f"{option} {ascii_repr(site)}: is no site of this job", f"it has {', '.join(job.site_names)}"
+                    f"{option} {ascii_repr(site)}: is not a site of this job", f"it has {', '.join(job.site_names)}"
                 )
     for site in terms.keep:
         if site in terms.leaving:

@@ -165,7 +165,9 @@ def _of_class(folder: Path, classes: Sequence[str], site: str | None) -> list[La
 
 
 def _no_class(folder: Path, classes: Sequence[str]) -> DataError:
-    return DataError(f"{folder}: {folder.name!r} is no class of the model, and no site", nearest(folder.name, classes))
+    return DataError(
+        f"{folder}: {folder.name!r} is neither a class of the model nor a site", nearest(folder.name, classes)
+    )
 
 
 def _some(classes: Sequence[str]) -> str:

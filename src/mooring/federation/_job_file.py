@@ -183,7 +183,7 @@ def read_job(path: Path, encoder: str | None = None) -> JobFile:
 def opened_job(held: Container, what: str, encoder: str | None = None) -> JobFile:
     """The job that a container holds, built again: the client job must be the very one that was signed."""
     if held.signer is None:
-        raise FederationError(f"{what}: is signed by nobody", PLAN_AGAIN)
+        raise FederationError(f"{what}: is not signed", PLAN_AGAIN)
     manifest = manifest_as(JobManifest, held.manifest, what, PLAN_AGAIN)
     try:
         experiment, work = rebuild_job(manifest, encoder)
@@ -203,7 +203,7 @@ def rebuild_job(manifest: JobManifest, encoder: str | None) -> tuple[Experiment,
     check_classes(manifest.classes)
     for site in manifest.sites:
         if site.key is not None and not is_key(site.key):
-            raise FederationError(f"site {site.name}: its key {ascii_repr(site.key)} is no key", PLAN_AGAIN)
+            raise FederationError(f"site {site.name}: its key {ascii_repr(site.key)} is not a key", PLAN_AGAIN)
     if manifest.minimum < 1 or manifest.most_bytes < 1 or (manifest.most_images or 1) < 1:
         raise FederationError("its limits are below 1", PLAN_AGAIN)
     if not is_hex(manifest.nonce, 2 * NONCE) or not without_control(manifest.method + manifest.mooring):
@@ -230,7 +230,7 @@ def rebuild_job(manifest: JobManifest, encoder: str | None) -> tuple[Experiment,
     if manifest.counts == "withheld":
         reject_counting(work.needs, experiments[0].name)
     otherwise = {
-        "calls its method otherwise than what it builds": not same_label(manifest.method, experiments[0]),
+        "names another method than the one it builds": not same_label(manifest.method, experiments[0]),
         "names another encoder than the one it would use here": encoder_of_rule(experiments[0].method.fusion)
         != manifest.encoder,
         "would upload something else than it says": plans_of(wire_of(work, manifest.secure)) != manifest.uploads,
@@ -268,5 +268,5 @@ def parse_time(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise FederationError(f"{ascii_repr(text)} is no date", "write 2027-01-31") from None
+        raise FederationError(f"{ascii_repr(text)} is not a date", "write 2027-01-31") from None
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -64,7 +64,7 @@ def own_identity(folder: Path | None = None) -> Identity:
         return Identity(SigningKey(seed), path)
     except (ValueError, TypeError):
         raise FederationError(
-            f"{path}: is no private key", "restore it from a backup, or remove it to get a new one"
+            f"{path}: is not a private key", "restore it from a backup, or remove it to get a new one"
         ) from None
 
 

@@ -206,7 +206,7 @@ def model_in(
     loaded = decode_predictor(file.payload, trusted, Limits(bytes=limits.bytes), what, encoder)
     loaded.predictor.typical = Typical.restored(loaded.beside, loaded.predictor.blueprint.class_count)
     if not believable(provenance, loaded.predictor.blueprint.class_count) or not names(provenance, loaded.predictor):
-        raise FederationError(f"{what}: tells a provenance that no model has", MAKE_MODEL_AGAIN)
+        raise FederationError(f"{what}: has a provenance that no model can have", MAKE_MODEL_AGAIN)
     beside = {name: tensor for name, tensor in loaded.beside.items() if not name.startswith(TYPICAL)}
     return ModelFile(loaded.predictor, provenance, beside, file.sha256, file.signer)
 

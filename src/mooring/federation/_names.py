@@ -19,7 +19,7 @@ def check_sites(names: Sequence[str]) -> None:
     for name in names:
         if not SITE.fullmatch(name) or DEVICES.fullmatch(name) or name.endswith("."):
             raise FederationError(
-                f"site {ascii_repr(name)}: is no name of a site", "use up to 64 letters, digits, '-', '_' and '.'"
+                f"site {ascii_repr(name)}: is not a valid site name", "use up to 64 letters, digits, '-', '_' and '.'"
             )
     reject_twins("site", names)
 
@@ -31,7 +31,8 @@ def check_classes(names: Sequence[str]) -> None:
     for name in names:
         if not name.strip() or name != name.strip() or not is_printable_line(name):
             raise FederationError(
-                f"class {ascii_repr(name)}: is no name of a class", f"use one line of at most {MAX_NAME_LENGTH} letters"
+                f"class {ascii_repr(name)}: is not a valid class name",
+                f"use one line of at most {MAX_NAME_LENGTH} letters",
             )
     reject_twins("class", names)
 

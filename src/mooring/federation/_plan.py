@@ -60,11 +60,11 @@ def plan(  # noqa: PLR0913
     for name, key in known.items():
         if name not in sites:
             raise FederationError(
-                f"--key {ascii_repr(name)}: is no site of this job", f"--sites has {', '.join(sites)}"
+                f"--key {ascii_repr(name)}: is not a site of this job", f"--sites has {', '.join(sites)}"
             )
         if not is_key(key):
             raise FederationError(
-                f"--key {name}={ascii_repr(key)}: is no public key", "ask the site what `mooring keys` shows there"
+                f"--key {name}={ascii_repr(key)}: is not a public key", "ask the site what `mooring keys` shows there"
             )
     if not isinstance(experiment.data, ImageFolder):
         raise FederationError("data.source: sites have folders of images", "leave data.source out")
@@ -79,7 +79,7 @@ def plan(  # noqa: PLR0913
     usable(experiment)
     if counts == "withheld" and secure_images is not None:
         raise FederationError(
-            "--withhold-counts: a secure sum tells no site's counts, only those of all sites together", "leave it out"
+            "--withhold-counts: a secure sum hides every site's counts; only their total can be read", "leave it out"
         )
     shape = experiment.data.image_shape()
     assert shape is not None, "an experiment decides the size of its images"

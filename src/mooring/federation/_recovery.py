@@ -55,7 +55,7 @@ def write_recovery(
     if len(set(left.keys)) < rules.least_sites:
         raise FederationError(
             f"--missing {','.join(sorted(gone))}: leaves {len(set(left.keys))} of {len(job.site_names)} sites in the "
-            f"sum, and it takes {rules.least_sites}: a sum over fewer tells numbers of single sites",
+            f"sum, and it takes {rules.least_sites}: a sum over fewer reveals single sites",
             "wait for the missing sites, or ask the coordinator for a new job",
         )
     warnings = overlaps(job, left, earlier)
@@ -96,7 +96,7 @@ def open_recovery(job: JobFile, path: Path, key: SigningKey) -> RevealedSeeds:
     held = decode_container(load_bytes(path, LIMITS), KIND, LIMITS, str(path))
     site, keys = held.manifest.get("site"), {named.name: named.key for named in job.manifest.sites}
     if held.manifest.get("job") != job.sha256 or not isinstance(site, str) or keys.get(site) != held.signer:
-        raise FederationError(f"{path}: is no recovery by a site of this job", "ask the sites for theirs")
+        raise FederationError(f"{path}: is not a recovery file of a site of this job", "ask the sites for theirs")
     try:
         seeds = parse_json_object(
             SealedBox(key.to_curve25519_private_key()).decrypt(bytes(held.payload)).decode("ascii")

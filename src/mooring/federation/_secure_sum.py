@@ -89,7 +89,7 @@ def unmask(masked: Mapping[str, Tensors], plan: SecureSum, revealed: MaskSeeds |
     if len(masked) < FEWEST:
         raise FederationError(
             f"secure sum: {', '.join(missing)} missing; {len(masked)} of {len(plan.keys)} sites are left, and it takes "
-            f"{FEWEST}: a sum over fewer tells numbers of single sites",
+            f"{FEWEST}: a sum over fewer reveals single sites",
             "wait for the missing files, or plan a new job",
         )
     if lacking:
@@ -119,7 +119,7 @@ def plausible(part: Moments, total: Tensors, bound: float, images: int) -> Itera
     """What is wrong with a sum whose masks did not cancel: it would be random numbers between -2^62 and 2^62."""
     counts, sums, _ = total.values()
     if not ((counts >= 0).all() and counts.sum() <= images):
-        yield "its counts are those of no images"
+        yield "its counts are impossible"
     if not (sums.abs() <= counts[:, None] * max(1.0, bound) + 1).all():
         yield "its sums do not fit its counts"
 
@@ -162,7 +162,7 @@ def seed_of(plan: SecureSum, site: str, other: str, key: SigningKey) -> bytes:
         shared = crypto_scalarmult(bytes(key.to_curve25519_private_key()), bytes(theirs))
     except (CryptoError, RuntimeError, ValueError, TypeError):
         raise FederationError(
-            f"secure sum: the key of {other!r} is no key", "ask the coordinator for a new job"
+            f"secure sum: the key of {other!r} is not a key", "ask the coordinator for a new job"
         ) from None
     pair = "".join(plan.keys[name] for name in sorted((site, other)))
     return blake2b(f"{plan.job}{pair}".encode(), digest_size=32, key=shared, person=PURPOSE).digest()

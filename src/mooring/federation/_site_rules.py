@@ -74,7 +74,7 @@ def digits_of(name: str, text: str) -> str:
     """A key or its beginning, of at least a fingerprint."""
     digits = text.replace("-", "").lower()
     if not SITE.fullmatch(name):
-        raise FederationError(f"--pin {ascii_repr(name)}: is no name of a site", "write --pin north=KEY")
+        raise FederationError(f"--pin {ascii_repr(name)}: is not a valid site name", "write --pin north=KEY")
     if not SHORTEST <= len(digits) <= LONGEST or set(digits) - set("0123456789abcdef"):
         raise FederationError(
             f"--pin {name}={ascii_repr(text)}: is neither a key nor a fingerprint",
@@ -106,7 +106,7 @@ def sum_members(job: JobFile, home: Path) -> tuple[SumMember, ...]:
 def key_warnings(sites: Sequence[JobSite], coordinator: str) -> tuple[str, ...]:
     """Keys of a job that belong to more than one name."""
     groups = same_keys({COORDINATOR: coordinator, **{site.name: site.key for site in sites}})
-    return tuple(f"{' and '.join(names)} have the same key: one account speaks for all of them" for names in groups)
+    return tuple(f"{' and '.join(names)} have the same key: one account controls all of them" for names in groups)
 
 
 def reject_few_keys(job: JobFile, least: int) -> None:

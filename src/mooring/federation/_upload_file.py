@@ -140,7 +140,7 @@ def unsealed(held: Container, what: str, key: SigningKey | None) -> bytes:
 def opened_upload(held: Container, data: bytes, what: str, limits: UploadLimits = ANY) -> UploadFile:
     """The upload that a container holds, manifest and tensors held against each other."""
     if held.kind != UPLOAD or held.signer is None:
-        reject_file(what, "is no signed upload")
+        reject_file(what, "is not a signed upload")
     manifest = manifest_as(UploadManifest, held.manifest, what, AGAIN)
     try:
         upload = decode_upload(held.payload, limits.tensors)
@@ -152,7 +152,7 @@ def opened_upload(held: Container, data: bytes, what: str, limits: UploadLimits 
     if dict(manifest.tensors) != {name: tensor_facts(tensor) for name, tensor in upload.tensors.items()}:
         reject_file(what, "holds other tensors than its manifest says")
     if not are_versions(manifest.versions):
-        reject_file(what, "was made with versions that are none")
+        reject_file(what, "lists invalid versions")
     if not is_key(manifest.job):
         reject_file(what, "answers no job")
     parse_time(manifest.created)

@@ -36,7 +36,7 @@ def reject_counting(parts: Iterable[Part], method: str) -> None:
         others = ", ".join(name for name in all_ if name != method)
         raise FederationError(
             f"--withhold-counts: {method} computes with them (it uploads {', '.join(found)}); so do {others}",
-            "choose a method that sends a network, such as v7, or --secure-sum, which tells only the sum of all sites",
+            "choose a method that sends a network, such as v7, or --secure-sum, which reveals only the sum",
         )
 
 

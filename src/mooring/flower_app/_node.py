@@ -65,7 +65,7 @@ def node_of(config: Mapping[str, bool | float | int | str]) -> Node:
         raise FederationError("; ".join(f"--node-config {problem.message}" for problem in builder.problems), EXAMPLE)
     if node.coordinator and not is_key(node.coordinator):
         raise FederationError(
-            f"--node-config coordinator={ascii_repr(node.coordinator)}: is no public key",
+            f"--node-config coordinator={ascii_repr(node.coordinator)}: is not a public key",
             "ask the coordinator what `mooring keys` shows there",
         )
     return node

@@ -55,7 +55,7 @@ def settings_of(config: Config) -> RunSettings:
     if config["job"] == "":
         problems.append('has no job; write job="/path/job.mooring"')
     if isinstance(config["out"], str) and (not config["out"] or Path(config["out"]).is_dir()):
-        problems.append(f'out={ascii_repr(config["out"])}: is no file; write out="/path/model.mooring"')
+        problems.append(f'out={ascii_repr(config["out"])}: is not a file; write out="/path/model.mooring"')
     if problems:
         raise FederationError("; ".join(f"--run-config {problem}" for problem in problems), EXAMPLE)
     return settings

@@ -25,7 +25,7 @@ def node_folder(address: str) -> tuple[str, int]:
     """`127.0.0.1:8000` -> host and port"""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise FederationError(f"{address!r}: is no address", "write HOST:PORT, for example 127.0.0.1:8000")
+        raise FederationError(f"{address!r}: is not an address", "write HOST:PORT, for example 127.0.0.1:8000")
     return host.strip("[]"), int(port)
 
 

@@ -12,7 +12,7 @@ MOST_BYTES = 2**28  # of a file
 WHERE = "encoder"  # how settings name it in messages
 SHA256 = "sha256:"
 DIGEST = re.compile("[0-9a-f]{64}")
-WITH_THE_JOB, NOT_INCLUDED = "travels beside the job", "is not in the model"
+WITH_THE_JOB, NOT_INCLUDED = "goes with the job", "is not in the model"
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def remarks(logged: Logged, identified: Identified) -> tuple[str, ...]:
         )
     found += [f"{name} is inferred: {how}" for name, how in inferred(logged, identified).items()]
     if any(said.lambda_printed is not None for said in logged.said.values()):
-        found.append("'truly effective' lambda is kept as lambda_printed: no weight of the published code felt it")
+        found.append("'truly effective' lambda is kept as lambda_printed: the published code never used it")
     if identified.method == "v4" and any(said.lambda_set is not None for said in logged.said.values()):
         found.append("V4 prints lambda_align_initial and does not use it")
     if len(logged.fused) > 1:

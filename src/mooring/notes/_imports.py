@@ -16,7 +16,7 @@ from mooring.record import Imported, ImportedResult, write_imported
 from mooring.schema import Tree
 
 RUNS, UNKNOWN = Path("runs"), "unknown"
-HEAD = "# Imported from {log}: what it tells. What it does not tell is null, and nothing here is a default.\n"
+HEAD = "# Imported from {log}. Missing values are null, and nothing here is a default.\n"
 
 
 def import_log(path: Path, out: Path | None = None) -> list[tuple[Path, ImportedResult]]:

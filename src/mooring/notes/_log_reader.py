@@ -81,7 +81,7 @@ def read_dictionary(first: str, following: list[str]) -> tuple[dict[str, Any], s
         if text.count("{") > text.count("}"):
             continue
         value = lines.literal(text)
-        return (value, "read", used) if value is not None else ({}, "it is no dictionary of plain values", 0)
+        return (value, "read", used) if value is not None else ({}, "it is not a dictionary of plain values", 0)
     return {}, "it is cut off", 0
 
 

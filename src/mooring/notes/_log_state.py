@@ -61,7 +61,7 @@ class LogState:
                 f"('The test accuracy of ...') and no learned lambda is in it{ending}"
             )
         if self.said:
-            return f"tells of epochs, and of no round ('Round 0 starts') and no accuracy of the server{ending}"
+            return f"contains epochs but no round ('Round 0 starts') and no accuracy of the server{ending}"
         if self.marks.headers:
             return f"names {name}, and no round ('Round 0 starts') follows{ending}"
         return f"holds a configuration, and neither a method ('Oneshot...') nor a round follows{ending}"

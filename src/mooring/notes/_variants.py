@@ -90,7 +90,7 @@ def v10(logged: Logged) -> Identification:
     if marks.preheated:
         return "v10-preheated", "read", "sigma starts where V9's entropy rule puts lambda"
     if any("heat" in header.text.lower() for header in marks.headers):
-        return None, "unknown", "the header speaks of pre-heating, and no line of it is there"
+        return None, "unknown", "the header mentions pre-heating, but no line shows it"
     return "v10", "read", ""
 
 
@@ -111,7 +111,7 @@ def v11(logged: Logged) -> Identification:
     if growth and median(growth) > GROWN:
         why = f"{how}, lambda grows against them; the public code rescales, and v11-{schedule} would look the same"
         return f"v11-as-run-{schedule}", "inferred", why
-    return None, "unknown", f"{how}; whether lambda grows as they fall cannot be seen, which tells detached sigmas"
+    return None, "unknown", f"{how}; they do not show whether lambda grows as they fall (detached sigmas)"
 
 
 def factors_of(logged: Logged) -> dict[int, float]:

@@ -85,7 +85,7 @@ class RunFolder:
         """The result, an `ImportedResult` if it was read from a log; raises an error if it is missing or malformed."""
         path = self.path / RESULT
         if not self.ended and (self.path / "state").is_dir():
-            way_on = f"if nobody runs it, go on with: mooring resume {self.path}"
+            way_on = f"if it is not running, resume it with: mooring resume {self.path}"
             raise StoreError(f"{self.path}: has not ended", way_on)
         remedy = "name the folder of a finished run" if not self.ended else AGAIN
         tree = read_json(path, remedy)

@@ -23,10 +23,10 @@ ANSWERS = {
     "score": "scores: they say which class is likeliest, and nothing about how often that is right",
 }
 CONSISTS = {  # kind of a predictor -> what it is made of
-    "frozen-features": "one head on features that nobody here trained, made from sums over all sites",
+    "frozen-features": "one head on the features of a fixed map, made from sums over all sites",
     "network": "one network in the place of all sites' networks",
 }
-ENSEMBLE = "the networks of all sites side by side: whoever has the file has what each site trained"
+ENSEMBLE = "the networks of all sites side by side: the file contains what each site trained"
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,7 @@ def verdicts(model: ModelFile, findings: Findings) -> Iterator[VerdictLine]:
     if found is None and findings.recorded is not None:
         yield recorded_line(findings.recorded)
     elif found is None:
-        yield VerdictLine(
-            "open", "not tested", "No images to test it on were given: how good the model is, nobody knows yet"
-        )
+        yield VerdictLine("open", "not tested", "No test images were given, so the accuracy of the model is unknown")
     else:
         low = found.right.interval[0] if found.right.interval else 0.0
         better = low > (found.chance.share or 0.0)

@@ -89,7 +89,7 @@ def reject_unreachable(address: str) -> None:
         raise ConfigError([f"--engine ray: {ADDRESS}={address}: is not host:port; {remedy}"]) from None
     except OSError as error:
         why = error.strerror or str(error)
-        raise ConfigError([f"--engine ray: {ADDRESS}={address}: nobody answers there ({why}); {remedy}"]) from None
+        raise ConfigError([f"--engine ray: {ADDRESS}={address}: no answer ({why}); {remedy}"]) from None
 
 
 def outcome_of(ray: Any, reference: object, task: Task) -> Outcome:

@@ -23,7 +23,7 @@ TABLES: dict[str, tuple[str, Callable[[Sequence[Table]], str]]] = {  # format ->
 def save_figure(report: Report, name: str, kind: str, out: Path | None, folder: Path) -> list[Path]:
     """Write the figures called `name`: one, or one for each track or run that has it."""
     if kind not in KINDS:
-        raise ConfigError([f"--format {kind}: is no format of a figure; {nearest(kind, KINDS)}"])
+        raise ConfigError([f"--format {kind}: is not a format of a figure; {nearest(kind, KINDS)}"])
     found = [figure for figure in report.drawn if name in (file_name(figure), *base_names(figure.slug))]
     if not found:
         reject_name("--figure", name, {base_names(figure.slug)[-1] for figure in report.drawn})
@@ -38,7 +38,7 @@ def save_figure(report: Report, name: str, kind: str, out: Path | None, folder: 
 def save_table(report: Report, name: str, kind: str, out: Path | None, folder: Path) -> Path:
     """Write the table called `name`, its tracks one below the other; LaTeX without document, caption or float."""
     if kind not in TABLES:
-        raise ConfigError([f"--format {kind}: is no format of a single table; {nearest(kind, TABLES)}"])
+        raise ConfigError([f"--format {kind}: is not a format of a single table; {nearest(kind, TABLES)}"])
     found = [table for table in report.tables if name in base_names(table.slug)]
     if not found:
         reject_name("--table", name, {base_names(table.slug)[-1] for table in report.tables})

@@ -15,7 +15,7 @@ def prototypes(data: ReportData) -> Section:
     runs = [run for run in data.shown if norms_by_round(run)]
     figures = tuple(figure for run in runs for figure in (norms(run), shares(run), by_class(run)))
     lead = (
-        "Where prototypes are averaged as they are, a client speaks for the global prototypes in proportion to the "
+        "Where prototypes are averaged as they are, a client's share of the global prototypes is proportional to the "
         f"norm of its own: |P_kc| / sum_j |P_jc|.{data.not_shown}"
     )
     return Section("prototypes", "Prototypes", lead, figures, (norm_table(runs),) if runs else ())
